@@ -126,9 +126,18 @@ export interface Operation {
   bodyLimit?: 'small' | 'large'
 }
 
-/** Declares an operation and keeps its exact types. */
-export function operation<const Spec extends Operation>(spec: Spec): Spec {
-  return spec
+type Optional = 'status' | 'errors'
+
+/** Declares an operation and keeps its exact types. The status is 200 unless the record has another one. */
+export function operation<const Spec extends Omit<Operation, Optional> & Partial<Operation>>(
+  spec: Spec,
+): Spec & Pick<Operation, Optional> {
+  return { status: 200, errors: [], ...spec }
+}
+
+/** A response with a JSON body. */
+export function json<Schema extends TSchema>(schema: Schema) {
+  return { kind: 'json', schema } as const
 }
 
 type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : unknown

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { Id, Text, Timestamp, Url, wrap } from '../../shared.js'
 
 /** The person that a personal access token belongs to. */
@@ -24,9 +24,7 @@ export const accounts = {
     tag: 'Account',
     summary: 'Get the account of the caller',
     auth: 'account',
-    response: { kind: 'json', schema: wrap('account', Account) },
-    status: 200,
-    errors: [],
+    response: json(wrap('account', Account)),
   }),
   update: operation({
     id: 'updateAccount',
@@ -42,8 +40,6 @@ export const accounts = {
         Type.Boolean({ description: 'Accepted for existing clients; has no effect.' }),
       ),
     }),
-    response: { kind: 'json', schema: wrap('account', Account) },
-    status: 200,
-    errors: [],
+    response: json(wrap('account', Account)),
   }),
 }

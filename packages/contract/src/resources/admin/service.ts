@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { OneOf } from '../../shared.js'
 
 /** Health probes for operators. */
@@ -13,12 +13,9 @@ export const service = {
     description: 'Checks nothing else: a process that responds needs no restart.',
     auth: 'public',
     probe: true,
-    response: {
-      kind: 'json',
-      schema: Type.Object({ status: OneOf(['ok'], 'The process is alive.') }, { title: 'Health' }),
-    },
-    status: 200,
-    errors: [],
+    response: json(
+      Type.Object({ status: OneOf(['ok'], 'The process is alive.') }, { title: 'Health' }),
+    ),
   }),
   readiness: operation({
     id: 'getReadiness',
@@ -30,9 +27,8 @@ export const service = {
       'Returns `Internal` while a component that every request needs does not work, and when the server is about to stop.',
     auth: 'public',
     probe: true,
-    response: {
-      kind: 'json',
-      schema: Type.Object(
+    response: json(
+      Type.Object(
         {
           status: OneOf(['ready'], 'The server is ready.'),
           checks: Type.Array(
@@ -51,8 +47,7 @@ export const service = {
         },
         { title: 'Readiness' },
       ),
-    },
-    status: 200,
+    ),
     errors: ['Internal'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { Empty, Id, Text, Timestamp, wrap } from '../../shared.js'
 
 const note = 'What the token is for.'
@@ -59,14 +59,11 @@ export const tokens = {
     tag: 'Account',
     summary: 'List the personal access tokens of the caller',
     auth: 'account',
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         pats: Type.Array(PersonalAccessToken, { description: 'All tokens, newest first.' }),
       }),
-    },
-    status: 200,
-    errors: [],
+    ),
   }),
   createPersonal: operation({
     id: 'createPersonalAccessToken',
@@ -79,9 +76,8 @@ export const tokens = {
     body: Type.Object({
       note: Text(500, 'What the token is for, at most 500 characters.'),
     }),
-    response: { kind: 'json', schema: wrap('pat', NewPersonalAccessToken) },
+    response: json(wrap('pat', NewPersonalAccessToken)),
     status: 201,
-    errors: [],
     idempotent: true,
   }),
   removePersonal: operation({
@@ -94,8 +90,7 @@ export const tokens = {
       'The token stops working at once on this server process, and within five seconds on others.',
     auth: 'account',
     params: Type.Object({ id: Id('Id of the token.') }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
   introspect: operation({
@@ -108,15 +103,13 @@ export const tokens = {
       'For services that bots, integrations and people call with their tokens. The body names the bot. The header `x-bot-id` is ignored.',
     auth: 'token',
     body: Type.Object({ botId: Id('Id of the bot to check the token against.') }),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         workspaceId: Id('Id of the workspace of the bot.'),
         botId: Id('Id of the bot.'),
         userId: Id('Id of the account of a personal access token; for keys, the id of the bot.'),
       }),
-    },
-    status: 200,
+    ),
     errors: ['Forbidden', 'ReferenceNotFound'],
   }),
   listBotKeys: operation({
@@ -127,13 +120,11 @@ export const tokens = {
     summary: 'List the keys of a bot',
     auth: 'workspace',
     query: Type.Object({ botId: Id('Id of the bot.') }),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         baks: Type.Array(BotApiKey, { description: 'All keys of the bot, newest first.' }),
       }),
-    },
-    status: 200,
+    ),
     errors: ['ReferenceNotFound'],
   }),
   createBotKey: operation({
@@ -148,7 +139,7 @@ export const tokens = {
       botId: Id('Id of the bot.'),
       note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
     }),
-    response: { kind: 'json', schema: NewBotApiKey },
+    response: json(NewBotApiKey),
     status: 201,
     errors: ['ReferenceNotFound'],
     idempotent: true,
@@ -163,8 +154,7 @@ export const tokens = {
       'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the key.') }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
   listIntegrationKeys: operation({
@@ -175,15 +165,13 @@ export const tokens = {
     summary: 'List the keys of an integration',
     auth: 'workspace',
     query: Type.Object({ integrationId: Id('Id of the integration.') }),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         iaks: Type.Array(IntegrationApiKey, {
           description: 'All keys of the integration, newest first.',
         }),
       }),
-    },
-    status: 200,
+    ),
     errors: ['ReferenceNotFound'],
   }),
   createIntegrationKey: operation({
@@ -199,7 +187,7 @@ export const tokens = {
       integrationId: Id('Id of the integration.'),
       note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
     }),
-    response: { kind: 'json', schema: NewIntegrationApiKey },
+    response: json(NewIntegrationApiKey),
     status: 201,
     errors: ['ReferenceNotFound'],
     idempotent: true,
@@ -214,8 +202,7 @@ export const tokens = {
       'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the key.') }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { Empty, Id, OneOf, pageOf, paging, Text, Timestamp, Url } from '../../shared.js'
 
 /** A tenant: bots, their files and conversations, and the people who have access to them. */
@@ -62,12 +62,7 @@ export const workspaces = {
       ...paging,
       handle: Type.Optional(Text(100, 'Only the workspace with exactly this handle.')),
     }),
-    response: {
-      kind: 'json',
-      schema: pageOf('workspaces', Workspace, 'Workspaces of the caller, newest first.'),
-    },
-    status: 200,
-    errors: [],
+    response: json(pageOf('workspaces', Workspace, 'Workspaces of the caller, newest first.')),
   }),
   create: operation({
     id: 'createWorkspace',
@@ -81,7 +76,7 @@ export const workspaces = {
       name: Text(200, 'Name of the workspace, 1 to 200 characters.', 1),
       billingVersion: Type.Optional(OneOf(['v4'], 'Accepted for existing clients; has no effect.')),
     }),
-    response: { kind: 'json', schema: Workspace },
+    response: json(Workspace),
     status: 201,
     errors: ['LimitExceeded'],
     idempotent: true,
@@ -94,8 +89,7 @@ export const workspaces = {
     summary: 'Get a workspace',
     auth: 'workspace',
     params: workspaceId,
-    response: { kind: 'json', schema: Workspace },
-    status: 200,
+    response: json(Workspace),
     errors: ['ResourceNotFound'],
   }),
   update: operation({
@@ -137,8 +131,7 @@ export const workspaces = {
         }),
       ),
     }),
-    response: { kind: 'json', schema: Workspace },
-    status: 200,
+    response: json(Workspace),
     errors: ['ResourceNotFound', 'AlreadyExists'],
   }),
   remove: operation({
@@ -150,8 +143,7 @@ export const workspaces = {
     description: 'Only the owner can delete a workspace.',
     auth: 'workspace',
     params: workspaceId,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { Empty, Id, OneOf, Text, TimeBound, Timestamp } from '../../shared.js'
 
 const levels: ['debug', 'info', 'warn', 'error'] = ['debug', 'info', 'warn', 'error']
@@ -56,9 +56,8 @@ export const botLogs = {
       ),
       nextToken: Type.Optional(Text(4096, 'Pagination token: `nextToken` of the previous page.')),
     }),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         logs: Type.Array(BotLog, { description: 'Lines, newest first.' }),
         nextToken: Type.Optional(
           Type.String({
@@ -66,8 +65,7 @@ export const botLogs = {
           }),
         ),
       }),
-    },
-    status: 200,
+    ),
     errors: ['ResourceNotFound'],
   }),
   write: operation({
@@ -86,8 +84,7 @@ export const botLogs = {
         description: 'Lines, 1 to 100.',
       }),
     }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['RateLimited'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import {
   Empty,
   Id,
@@ -59,12 +59,7 @@ export const bots = {
       ),
       sortDirection: sortDirection('Sort order; `desc`, newest first, by default.'),
     }),
-    response: {
-      kind: 'json',
-      schema: pageOf('bots', BotSummary, 'Bots in the requested order.'),
-    },
-    status: 200,
-    errors: [],
+    response: json(pageOf('bots', BotSummary, 'Bots in the requested order.')),
   }),
   create: operation({
     id: 'createBot',
@@ -77,7 +72,7 @@ export const bots = {
     auth: 'workspace',
     headers: integrationKeys,
     body: CreateBotBody,
-    response: { kind: 'json', schema: wrap('bot', Bot) },
+    response: json(wrap('bot', Bot)),
     status: 201,
     errors: ['InvalidJsonSchema', 'InvalidDataFormat', 'InvalidIdentifier', 'LimitExceeded'],
     idempotent: true,
@@ -92,8 +87,7 @@ export const bots = {
     auth: 'workspace',
     params: botId,
     headers: integrationKeys,
-    response: { kind: 'json', schema: wrap('bot', Bot) },
-    status: 200,
+    response: json(wrap('bot', Bot)),
     errors: ['ResourceNotFound'],
   }),
   update: operation({
@@ -108,8 +102,7 @@ export const bots = {
     params: botId,
     headers: integrationKeys,
     body: UpdateBotBody,
-    response: { kind: 'json', schema: wrap('bot', Bot) },
-    status: 200,
+    response: json(wrap('bot', Bot)),
     errors: [
       'ResourceNotFound',
       'ReferenceNotFound',
@@ -128,8 +121,7 @@ export const bots = {
     summary: 'Delete a bot and everything in it',
     auth: 'workspace',
     params: botId,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
   rotateSigningSecrets: operation({
@@ -142,13 +134,11 @@ export const bots = {
       'For 24 hours, calls are also signed with the previous secret, so that the bot can be updated. Any older secret stops working at once.',
     auth: 'workspace',
     params: botId,
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         newSigningSecret: Type.String({ description: 'The new secret. Returned only here.' }),
       }),
-    },
-    status: 200,
+    ),
     errors: ['ResourceNotFound'],
   }),
 }

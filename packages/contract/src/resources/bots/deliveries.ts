@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import {
   AnyMapInput,
   Empty,
@@ -59,8 +59,7 @@ export const deliveries = {
       status: Type.Optional(OneOf(deliveryStatuses, 'Only deliveries with this status.')),
       ...receiver,
     }),
-    response: { kind: 'json', schema: pageOf('deliveries', Delivery, 'Deliveries, newest first.') },
-    status: 200,
+    response: json(pageOf('deliveries', Delivery, 'Deliveries, newest first.')),
     errors: ['ResourceNotFound'],
   }),
   get: operation({
@@ -71,8 +70,7 @@ export const deliveries = {
     summary: 'Get a delivery with its attempts',
     auth: 'workspace',
     params: Type.Object(one),
-    response: { kind: 'json', schema: wrap('delivery', DeliveryWithAttempts) },
-    status: 200,
+    response: json(wrap('delivery', DeliveryWithAttempts)),
     errors: ['ResourceNotFound'],
   }),
   replay: operation({
@@ -85,8 +83,7 @@ export const deliveries = {
       'The delivery moves to the end of the queue of its ordering key, and its calls are marked as repeats. A pending delivery is refused.',
     auth: 'workspace',
     params: Type.Object(one),
-    response: { kind: 'json', schema: wrap('delivery', Delivery) },
-    status: 200,
+    response: json(wrap('delivery', Delivery)),
     errors: ['ResourceNotFound', 'RelationConflict'],
   }),
   replayFailed: operation({
@@ -113,9 +110,8 @@ export const deliveries = {
         Text(2000, 'Pagination token of the previous call, with the same other fields.'),
       ),
     }),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         replayed: Type.Integer({ description: 'Number of deliveries that are pending again.' }),
         nextToken: Type.Optional(
           Type.String({
@@ -123,8 +119,7 @@ export const deliveries = {
           }),
         ),
       }),
-    },
-    status: 200,
+    ),
     errors: ['ResourceNotFound'],
   }),
   receivers: operation({
@@ -135,16 +130,14 @@ export const deliveries = {
     summary: 'List the failing or paused receivers of a bot',
     auth: 'workspace',
     params: Type.Object(bot),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         receivers: Type.Array(DeliveryReceiver, {
           description:
             'The bot and its installations that failed recently or are paused; working receivers are not listed.',
         }),
       }),
-    },
-    status: 200,
+    ),
     errors: ['ResourceNotFound'],
   }),
   pause: operation({
@@ -158,8 +151,7 @@ export const deliveries = {
     auth: 'workspace',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
   resume: operation({
@@ -172,8 +164,7 @@ export const deliveries = {
     auth: 'workspace',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
   test: operation({
@@ -190,9 +181,8 @@ export const deliveries = {
       type: Type.Optional(Text(200, 'Type of the event; `test` by default.', 1)),
       payload: Type.Optional(AnyMapInput('Payload of the event; empty by default.')),
     }),
-    response: {
-      kind: 'json',
-      schema: wrap(
+    response: json(
+      wrap(
         'result',
         Type.Object(
           {
@@ -209,8 +199,7 @@ export const deliveries = {
           { title: 'TestResult', description: 'The result of the call.' },
         ),
       ),
-    },
-    status: 200,
+    ),
     errors: ['ResourceNotFound', 'ReferenceNotFound'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { pageOf, wrap } from '../../shared.js'
 import { PublicIntegration, PublicIntegrationSummary } from './integration-entity.js'
 import { integrationId, nameAndVersion, search } from './integration-search.js'
@@ -14,12 +14,7 @@ export const hub = {
     summary: 'List the built-in integrations',
     auth: 'workspace',
     query: Type.Object(search),
-    response: {
-      kind: 'json',
-      schema: pageOf('integrations', PublicIntegrationSummary, 'Built-in integrations.'),
-    },
-    status: 200,
-    errors: [],
+    response: json(pageOf('integrations', PublicIntegrationSummary, 'Built-in integrations.')),
   }),
   getIntegration: operation({
     id: 'getPublicIntegrationById',
@@ -29,8 +24,7 @@ export const hub = {
     summary: 'Get a built-in integration',
     auth: 'workspace',
     params: integrationId,
-    response: { kind: 'json', schema: wrap('integration', PublicIntegration) },
-    status: 200,
+    response: json(wrap('integration', PublicIntegration)),
     errors: ['ResourceNotFound'],
   }),
   getIntegrationByName: operation({
@@ -41,8 +35,7 @@ export const hub = {
     summary: 'Get a built-in integration by name and version',
     auth: 'workspace',
     params: nameAndVersion,
-    response: { kind: 'json', schema: wrap('integration', PublicIntegration) },
-    status: 200,
+    response: json(wrap('integration', PublicIntegration)),
     errors: ['ResourceNotFound'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import {
   AnyMapInput,
   Empty,
@@ -46,7 +46,7 @@ export const integrations = {
       'An integration runs at its `url`, which is called for registrations, messages, actions and webhooks. Name and version together are unique in a workspace, except for integrations created by development tools.',
     auth: 'workspace',
     body: CreateIntegrationBody,
-    response: { kind: 'json', schema: wrap('integration', Integration) },
+    response: json(wrap('integration', Integration)),
     status: 201,
     errors: [...definitionErrors, 'AlreadyExists'],
     idempotent: true,
@@ -71,12 +71,9 @@ export const integrations = {
         }),
       ),
     }),
-    response: {
-      kind: 'json',
-      schema: pageOf('integrations', IntegrationSummary, 'Integrations in the requested order.'),
-    },
-    status: 200,
-    errors: [],
+    response: json(
+      pageOf('integrations', IntegrationSummary, 'Integrations in the requested order.'),
+    ),
   }),
   validateCreation: operation({
     id: 'validateIntegrationCreation',
@@ -86,8 +83,7 @@ export const integrations = {
     summary: 'Validate the creation of an integration',
     auth: 'workspace',
     body: CreateIntegrationBody,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: [...definitionErrors, 'AlreadyExists'],
     bodyLimit: 'large',
   }),
@@ -100,8 +96,7 @@ export const integrations = {
     description: 'For existing clients: on a self-hosted server, nobody verifies integrations.',
     auth: 'workspace',
     body: Type.Object({ integrationId: Id('Id of the integration.') }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ReferenceNotFound'],
   }),
   get: operation({
@@ -112,8 +107,7 @@ export const integrations = {
     summary: 'Get an integration',
     auth: 'workspace',
     params: integrationId,
-    response: { kind: 'json', schema: wrap('integration', Integration) },
-    status: 200,
+    response: json(wrap('integration', Integration)),
     errors: ['ResourceNotFound'],
   }),
   getByName: operation({
@@ -124,8 +118,7 @@ export const integrations = {
     summary: 'Get an integration by name and version',
     auth: 'workspace',
     params: nameAndVersion,
-    response: { kind: 'json', schema: wrap('integration', Integration) },
-    status: 200,
+    response: json(wrap('integration', Integration)),
     errors: ['ResourceNotFound'],
   }),
   update: operation({
@@ -139,8 +132,7 @@ export const integrations = {
     auth: 'workspace',
     params: integrationId,
     body: UpdateIntegrationBody,
-    response: { kind: 'json', schema: wrap('integration', Integration) },
-    status: 200,
+    response: json(wrap('integration', Integration)),
     errors: [...definitionErrors, 'ResourceNotFound'],
     bodyLimit: 'large',
   }),
@@ -153,8 +145,7 @@ export const integrations = {
     auth: 'workspace',
     params: integrationId,
     body: UpdateIntegrationBody,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: [...definitionErrors, 'ResourceNotFound'],
     bodyLimit: 'large',
   }),
@@ -166,8 +157,7 @@ export const integrations = {
     summary: 'Delete an integration that is not installed in any bot',
     auth: 'workspace',
     params: integrationId,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound', 'ReferenceConstraint'],
   }),
   rotateSigningSecret: operation({
@@ -179,13 +169,11 @@ export const integrations = {
     description: 'For 24 hours, calls are also signed with the previous secret.',
     auth: 'workspace',
     params: integrationId,
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         newSigningSecret: Type.String({ description: 'The new secret. Returned only here.' }),
       }),
-    },
-    status: 200,
+    ),
     errors: ['ResourceNotFound'],
   }),
   configure: operation({
@@ -212,9 +200,7 @@ export const integrations = {
         }),
       ),
     }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
-    errors: [],
+    response: json(Empty),
   }),
   getLogs: operation({
     id: 'getIntegrationLogs',
@@ -235,9 +221,8 @@ export const integrations = {
       messageContains: Type.Optional(Text(200, 'Only lines whose message contains this text.')),
       nextToken: Type.Optional(Text(4096, 'Pagination token: `nextToken` of the previous page.')),
     }),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         logs: Type.Array(
           Type.Object(
             {
@@ -256,8 +241,7 @@ export const integrations = {
           }),
         ),
       }),
-    },
-    status: 200,
+    ),
     errors: ['ResourceNotFound'],
   }),
 }

@@ -1,5 +1,5 @@
 import { type TObject, Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { AnyMap, Id, OneOf, pageOf, paging, Text, wrap } from '../../shared.js'
 
 /*
@@ -37,12 +37,7 @@ const listOf = <const Id extends string, const Member extends string>(
     description: nothing,
     auth: 'workspace',
     query: search,
-    status: 200,
-    errors: [],
-    response: {
-      kind: 'json',
-      schema: pageOf(member, Type.Unsafe<never>(AnyMap('Never returned.')), 'Always empty.'),
-    },
+    response: json(pageOf(member, Type.Unsafe<never>(AnyMap('Never returned.')), 'Always empty.')),
   })
 
 const lookFor = <const Id extends string>(what: string, id: Id, path: string, params: TObject) =>
@@ -55,12 +50,8 @@ const lookFor = <const Id extends string>(what: string, id: Id, path: string, pa
     description: nothing,
     auth: 'workspace',
     params,
-    status: 200,
     errors: ['ResourceNotFound'],
-    response: {
-      kind: 'json',
-      schema: Type.Unsafe<never>(wrap('found', AnyMap('Never returned.'))),
-    },
+    response: json(Type.Unsafe<never>(wrap('found', AnyMap('Never returned.')))),
   })
 
 /** Lists of interfaces and plugins, of a workspace and of the hub. */

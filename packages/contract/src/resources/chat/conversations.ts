@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { Empty, pageOf, paging, wrap } from '../../shared.js'
 import { address, conversationById, ForeignId } from './address.js'
 import { ChatConversation } from './entities.js'
@@ -22,7 +22,7 @@ export const chatConversations = {
         ),
       ),
     }),
-    response: { kind: 'json', schema: wrap('conversation', ChatConversation) },
+    response: json(wrap('conversation', ChatConversation)),
     status: 201,
     errors: ['AlreadyExists'],
     idempotent: true,
@@ -39,8 +39,7 @@ export const chatConversations = {
     body: Type.Object({
       id: ForeignId('Id of the conversation: 1 to 70 characters of `A-Z a-z 0-9 _ - / \\`.'),
     }),
-    response: { kind: 'json', schema: wrap('conversation', ChatConversation) },
-    status: 200,
+    response: json(wrap('conversation', ChatConversation)),
     errors: ['Forbidden'],
   }),
   listConversations: operation({
@@ -54,12 +53,7 @@ export const chatConversations = {
     auth: 'chat-user',
     params: address,
     query: Type.Object({ nextToken: paging.nextToken }),
-    response: {
-      kind: 'json',
-      schema: pageOf('conversations', ChatConversation, 'Conversations, newest first.'),
-    },
-    status: 200,
-    errors: [],
+    response: json(pageOf('conversations', ChatConversation, 'Conversations, newest first.')),
   }),
   getConversation: operation({
     id: 'chatGetConversation',
@@ -69,8 +63,7 @@ export const chatConversations = {
     summary: 'Get a conversation',
     auth: 'chat-user',
     params: conversationById,
-    response: { kind: 'json', schema: wrap('conversation', ChatConversation) },
-    status: 200,
+    response: json(wrap('conversation', ChatConversation)),
     errors: ['Forbidden'],
   }),
   deleteConversation: operation({
@@ -82,8 +75,7 @@ export const chatConversations = {
     description: 'For the owner. Ends the streams of the conversation.',
     auth: 'chat-user',
     params: conversationById,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['Forbidden'],
   }),
   listenConversation: operation({
@@ -126,7 +118,6 @@ export const chatConversations = {
       kind: 'stream',
       description: 'Signals of the conversation, each `{ type, data }`, as events named `message`.',
     },
-    status: 200,
     errors: ['Forbidden'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { AnyMapInput, Id, wrap } from '../../shared.js'
 import { address, webhookId } from './address.js'
 import { ChatEvent } from './entities.js'
@@ -19,7 +19,7 @@ export const chatEvents = {
       conversationId: Id('Id of the conversation.'),
       payload: AnyMapInput('Any content that the bot understands.'),
     }),
-    response: { kind: 'json', schema: wrap('event', ChatEvent) },
+    response: json(wrap('event', ChatEvent)),
     status: 201,
     errors: ['Forbidden', 'LimitExceeded'],
     idempotent: true,
@@ -33,8 +33,7 @@ export const chatEvents = {
     summary: 'Get a custom event',
     auth: 'chat-user',
     params: Type.Object({ webhookId, id: Id('Id of the event.') }),
-    response: { kind: 'json', schema: wrap('event', ChatEvent) },
-    status: 200,
+    response: json(wrap('event', ChatEvent)),
     errors: ['Forbidden'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { OneOf } from '../../shared.js'
 import { address } from './address.js'
 import { chatConversations } from './conversations.js'
@@ -18,15 +18,12 @@ export const chat = {
     summary: 'Check that a chat address is available',
     auth: 'chat',
     params: address,
-    response: {
-      kind: 'json',
-      schema: Type.Object(
+    response: json(
+      Type.Object(
         { status: OneOf(['ok'], 'The address is available.') },
         { title: 'Hello', description: 'The address is available.' },
       ),
-    },
-    status: 200,
-    errors: [],
+    ),
   }),
   openApi: operation({
     id: 'chatOpenApi',
@@ -40,8 +37,6 @@ export const chat = {
       kind: 'download',
       description: 'OpenAPI 3.1 document of the operations of a chat address.',
     },
-    status: 200,
-    errors: [],
   }),
   reference: operation({
     id: 'chatReference',
@@ -52,8 +47,6 @@ export const chat = {
     auth: 'chat',
     params: address,
     response: { kind: 'download', description: 'Page that leads to the rendered reference.' },
-    status: 200,
-    errors: [],
   }),
   ...chatUsers,
   ...chatConversations,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { AnyMapInput, Empty, Id, pageOf, paging, Text, wrap } from '../../shared.js'
 import { MessagePayload } from '../runtime/message-payloads.js'
 import { address, inConversation, webhookId } from './address.js'
@@ -19,8 +19,7 @@ export const chatMessages = {
     auth: 'chat-user',
     params: inConversation,
     query: Type.Object({ nextToken: paging.nextToken }),
-    response: { kind: 'json', schema: pageOf('messages', ChatMessage, 'Messages, newest first.') },
-    status: 200,
+    response: json(pageOf('messages', ChatMessage, 'Messages, newest first.')),
     errors: ['Forbidden'],
   }),
   createMessage: operation({
@@ -45,7 +44,7 @@ export const chatMessages = {
         ),
       ),
     }),
-    response: { kind: 'json', schema: wrap('message', ChatMessage) },
+    response: json(wrap('message', ChatMessage)),
     status: 201,
     errors: ['Forbidden', 'LimitExceeded'],
     idempotent: true,
@@ -60,8 +59,7 @@ export const chatMessages = {
     summary: 'Get a message',
     auth: 'chat-user',
     params: messageById,
-    response: { kind: 'json', schema: wrap('message', ChatMessage) },
-    status: 200,
+    response: json(wrap('message', ChatMessage)),
     errors: ['Forbidden'],
   }),
   deleteMessage: operation({
@@ -74,8 +72,7 @@ export const chatMessages = {
       'For the author, even one who is no longer a participant. The message is deleted permanently.',
     auth: 'chat-user',
     params: messageById,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['Forbidden'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { Empty, Id, pageOf, paging, wrap } from '../../shared.js'
 import { inConversation, webhookId } from './address.js'
 import { ChatUser } from './entities.js'
@@ -22,11 +22,7 @@ export const chatParticipants = {
     auth: 'chat-user',
     params: inConversation,
     query: Type.Object({ nextToken: paging.nextToken }),
-    response: {
-      kind: 'json',
-      schema: pageOf('participants', ChatUser, 'Participants, newest user first.'),
-    },
-    status: 200,
+    response: json(pageOf('participants', ChatUser, 'Participants, newest user first.')),
     errors: ['Forbidden'],
   }),
   addParticipant: operation({
@@ -39,8 +35,7 @@ export const chatParticipants = {
     auth: 'chat-user',
     params: inConversation,
     body: Type.Object({ userId: Id('Id of the user.') }),
-    response: { kind: 'json', schema: wrap('participant', ChatUser) },
-    status: 200,
+    response: json(wrap('participant', ChatUser)),
     errors: ['Forbidden', 'ReferenceNotFound'],
   }),
   getParticipant: operation({
@@ -52,8 +47,7 @@ export const chatParticipants = {
     description: 'For the owner.',
     auth: 'chat-user',
     params: participant,
-    response: { kind: 'json', schema: wrap('participant', ChatUser) },
-    status: 200,
+    response: json(wrap('participant', ChatUser)),
     errors: ['Forbidden'],
   }),
   removeParticipant: operation({
@@ -66,8 +60,7 @@ export const chatParticipants = {
       'For the owner, who cannot be removed. Ends the streams of the user before the other participants are notified.',
     auth: 'chat-user',
     params: participant,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['Forbidden'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { Empty, wrap } from '../../shared.js'
 import { address, ForeignId, profile } from './address.js'
 import { ChatUser } from './entities.js'
@@ -24,15 +24,14 @@ export const chatUsers = {
       ),
       ...profile,
     }),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         user: ChatUser,
         key: Type.String({
           description: 'User key: the value of the header `x-user-key` of this user.',
         }),
       }),
-    },
+    ),
     status: 201,
     errors: ['Unauthorized', 'AlreadyExists'],
     throttle: 'users',
@@ -48,9 +47,7 @@ export const chatUsers = {
     auth: 'chat-user',
     params: address,
     body: Type.Object(profile),
-    response: { kind: 'json', schema: wrap('user', ChatUser) },
-    status: 200,
-    errors: [],
+    response: json(wrap('user', ChatUser)),
   }),
   getUser: operation({
     id: 'chatGetUser',
@@ -60,9 +57,7 @@ export const chatUsers = {
     summary: 'Get the user of a user key',
     auth: 'chat-user',
     params: address,
-    response: { kind: 'json', schema: wrap('user', ChatUser) },
-    status: 200,
-    errors: [],
+    response: json(wrap('user', ChatUser)),
   }),
   updateUser: operation({
     id: 'chatUpdateUser',
@@ -74,9 +69,7 @@ export const chatUsers = {
     auth: 'chat-user',
     params: address,
     body: Type.Object(profile),
-    response: { kind: 'json', schema: wrap('user', ChatUser) },
-    status: 200,
-    errors: [],
+    response: json(wrap('user', ChatUser)),
   }),
   deleteUser: operation({
     id: 'chatDeleteUser',
@@ -88,8 +81,6 @@ export const chatUsers = {
       'Removes the user from every conversation. Its messages stay. Another user may take its id. Keys issued before the deletion are refused from then on, also for a new user with the same id.',
     auth: 'chat-user',
     params: address,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
-    errors: [],
+    response: json(Empty),
   }),
 }

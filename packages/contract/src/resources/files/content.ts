@@ -52,7 +52,6 @@ export const content = {
       schema: Empty,
       redirect: 'With `direct`: send the content to the URL in `Location`.',
     },
-    status: 200,
     errors: [
       'Forbidden',
       'ResourceNotFound',
@@ -101,7 +100,6 @@ export const content = {
       description: 'Content of the file, with the media type of the file.',
       redirect: 'With `direct`: read the content at the URL in `Location`.',
     },
-    status: 200,
     errors: ['Forbidden', 'ResourceNotFound', 'ResourceGone'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { Id, OneOf, pageOf, paging, Timestamp } from '../../shared.js'
 
 /** The types of file events. */
@@ -56,8 +56,6 @@ export const fileEvents = {
         }),
       ),
     }),
-    response: { kind: 'json', schema: pageOf('events', FileEvent, 'Events, oldest first.') },
-    status: 200,
-    errors: [],
+    response: json(pageOf('events', FileEvent, 'Events, oldest first.')),
   }),
 }

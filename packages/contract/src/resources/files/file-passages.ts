@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { Empty, OneOf, pageOf, paging, Text, wrap } from '../../shared.js'
 import { File } from './file-entity.js'
 import { PassageMeta } from './search.js'
@@ -56,11 +56,7 @@ export const filePassages = {
         }),
       ),
     }),
-    response: {
-      kind: 'json',
-      schema: pageOf('passages', FilePassage, 'Passages in reading order.'),
-    },
-    status: 200,
+    response: json(pageOf('passages', FilePassage, 'Passages in reading order.')),
     errors: ['ResourceNotFound'],
   }),
   set: operation({
@@ -103,8 +99,7 @@ export const filePassages = {
         },
       ),
     }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound', 'ResourceLockedConflict', 'LimitExceeded', 'QuotaExceeded'],
   }),
   reindex: operation({
@@ -117,8 +112,7 @@ export const filePassages = {
       'Creates the passages anew from the stored content, also for a file that was not indexed or whose indexing failed. Search finds the previous passages until then, and keeps them if the indexing fails. A file that waits for its indexing keeps waiting.',
     auth: 'bot',
     params: FileParams,
-    response: { kind: 'json', schema: wrap('file', File) },
-    status: 200,
+    response: json(wrap('file', File)),
     errors: ['ResourceNotFound', 'ResourceLockedConflict', 'QuotaExceeded'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { pageOf, paging, Text } from '../../shared.js'
 
 /** Tags of the files of a bot. */
@@ -13,16 +13,9 @@ export const fileTags = {
     description: 'Each name once, in byte order, from the files that the caller has access to.',
     auth: 'bot',
     query: Type.Object(paging),
-    response: {
-      kind: 'json',
-      schema: pageOf(
-        'tags',
-        Type.String({ description: 'Name of a tag.' }),
-        'Tag names in byte order.',
-      ),
-    },
-    status: 200,
-    errors: [],
+    response: json(
+      pageOf('tags', Type.String({ description: 'Name of a tag.' }), 'Tag names in byte order.'),
+    ),
   }),
   listValues: operation({
     id: 'listFileTagValues',
@@ -37,15 +30,12 @@ export const fileTags = {
       tag: Text(200, 'Name of the tag; a `/` in it is percent-encoded.', 1),
     }),
     query: Type.Object(paging),
-    response: {
-      kind: 'json',
-      schema: pageOf(
+    response: json(
+      pageOf(
         'values',
         Type.String({ description: 'Value of the tag.' }),
         'Tag values in byte order.',
       ),
-    },
-    status: 200,
-    errors: [],
+    ),
   }),
 }

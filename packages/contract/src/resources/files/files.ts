@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import {
   AnyMapInput,
   Empty,
@@ -86,8 +86,7 @@ export const files = {
       ),
       metadata: Type.Optional(AnyMapInput('Free-form metadata of the file.')),
     }),
-    response: { kind: 'json', schema: wrap('file', UploadableFile) },
-    status: 200,
+    response: json(wrap('file', UploadableFile)),
     errors: ['QuotaExceeded', 'LimitExceeded'],
   }),
   list: operation({
@@ -117,12 +116,7 @@ export const files = {
         Type.Boolean({ description: 'Only files with this value of `index`.' }),
       ),
     }),
-    response: {
-      kind: 'json',
-      schema: pageOf('files', File, 'Files in the requested order.'),
-    },
-    status: 200,
-    errors: [],
+    response: json(pageOf('files', File, 'Files in the requested order.')),
   }),
   get: operation({
     id: 'getFile',
@@ -148,8 +142,7 @@ export const files = {
         }),
       ),
     }),
-    response: { kind: 'json', schema: wrap('file', File) },
-    status: 200,
+    response: json(wrap('file', File)),
     errors: ['ResourceNotFound'],
   }),
   update: operation({
@@ -198,8 +191,7 @@ export const files = {
         ),
       ),
     }),
-    response: { kind: 'json', schema: wrap('file', File) },
-    status: 200,
+    response: json(wrap('file', File)),
     errors: ['Forbidden', 'LimitExceeded', 'ResourceNotFound'],
   }),
   remove: operation({
@@ -210,8 +202,7 @@ export const files = {
     summary: 'Delete a file, its content and its passages',
     auth: 'bot',
     params: Type.Object({ id: IdOrKey }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
   copy: operation({
@@ -247,7 +238,7 @@ export const files = {
         }),
       ),
     }),
-    response: { kind: 'json', schema: wrap('file', File) },
+    response: json(wrap('file', File)),
     status: 201,
     errors: [
       'AlreadyExists',

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import {
   Empty,
   Id,
@@ -46,7 +46,7 @@ export const knowledgeBases = {
       name: KnowledgeBaseName,
       tags: Type.Optional(TagsInput('Tags of the knowledge base.')),
     }),
-    response: { kind: 'json', schema: wrap('knowledgeBase', KnowledgeBase) },
+    response: json(wrap('knowledgeBase', KnowledgeBase)),
     status: 201,
     errors: ['LimitExceeded'],
     idempotent: true,
@@ -60,12 +60,7 @@ export const knowledgeBases = {
     description: 'Newest first.',
     auth: 'bot',
     query: Type.Object({ ...paging, tags: Type.Optional(TagFilter) }),
-    response: {
-      kind: 'json',
-      schema: pageOf('knowledgeBases', KnowledgeBase, 'Knowledge bases, newest first.'),
-    },
-    status: 200,
-    errors: [],
+    response: json(pageOf('knowledgeBases', KnowledgeBase, 'Knowledge bases, newest first.')),
   }),
   update: operation({
     id: 'updateKnowledgeBase',
@@ -90,8 +85,7 @@ export const knowledgeBases = {
         ),
       ),
     }),
-    response: { kind: 'json', schema: wrap('knowledgeBase', KnowledgeBase) },
-    status: 200,
+    response: json(wrap('knowledgeBase', KnowledgeBase)),
     errors: ['LimitExceeded', 'ResourceNotFound', 'Forbidden'],
   }),
   remove: operation({
@@ -104,8 +98,7 @@ export const knowledgeBases = {
       'Its files and their tag `kbId` stay, and search still finds them: list them by that tag to delete them too.',
     auth: 'bot',
     params,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
 }

@@ -97,7 +97,6 @@ export const resumable = {
       description:
         '`Upload-Offset` is the number of bytes received, `Upload-Length` the total size, `Upload-Expires` the time until which bytes are accepted.',
     },
-    status: 200,
     errors: refusals,
   }),
   append: operation({

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { AnyMap, Id, OneOf, TagFilter, Tags, TextOfBytes, Timestamp } from '../../shared.js'
 
 export const searchLimitDefault = 20
@@ -179,13 +179,10 @@ export const search = {
         }),
       ),
     }),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         passages: Type.Array(Passage, { description: 'Passages, best match first.' }),
       }),
-    },
-    status: 200,
-    errors: [],
+    ),
   }),
 }

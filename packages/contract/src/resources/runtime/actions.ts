@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import {
   AnyMap,
   AnyMapInput,
@@ -55,9 +55,8 @@ export const actions = {
       type: Text(401, 'Name of the action, 1 to 401 characters.', 1),
       input: AnyMapInput('Input of the action; must match the schema declared for it.'),
     }),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         output: AnyMap('Output of the action.'),
         meta: Type.Object(
           {
@@ -68,8 +67,7 @@ export const actions = {
           { title: 'ActionMeta', description: 'How the output was obtained.' },
         ),
       }),
-    },
-    status: 200,
+    ),
     errors: ['ResourceNotFound', 'InvalidDataFormat', 'LimitExceeded', 'Runtime'],
   }),
   listRuns: operation({
@@ -88,8 +86,7 @@ export const actions = {
       timestampFrom: Type.Optional(TimeBound('beginning', 'Only runs from this time on.')),
       timestampUntil: Type.Optional(TimeBound('end', 'Only runs up to this time.')),
     }),
-    response: { kind: 'json', schema: pageOf('data', ActionRun, 'Runs, newest first.') },
-    status: 200,
+    response: json(pageOf('data', ActionRun, 'Runs, newest first.')),
     errors: ['ResourceNotFound'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import {
   DiscriminateByTags,
   Empty,
@@ -91,7 +91,7 @@ export const conversations = {
       integrationName,
       properties: Type.Optional(PropertiesInput(sharedFacts)),
     }),
-    response: { kind: 'json', schema: wrap('conversation', Conversation) },
+    response: json(wrap('conversation', Conversation)),
     status: 201,
     errors: ['LimitExceeded'],
     idempotent: true,
@@ -104,8 +104,7 @@ export const conversations = {
     summary: 'Get a conversation',
     auth: 'bot',
     params: conversationId,
-    response: { kind: 'json', schema: wrap('conversation', Conversation) },
-    status: 200,
+    response: json(wrap('conversation', Conversation)),
     errors: ['ResourceNotFound'],
   }),
   list: operation({
@@ -151,12 +150,7 @@ export const conversations = {
         }),
       ),
     }),
-    response: {
-      kind: 'json',
-      schema: pageOf('conversations', Conversation, 'Conversations in the requested order.'),
-    },
-    status: 200,
-    errors: [],
+    response: json(pageOf('conversations', Conversation, 'Conversations in the requested order.')),
   }),
   getOrCreate: operation({
     id: 'getOrCreateConversation',
@@ -171,8 +165,7 @@ export const conversations = {
       ...conversationWanted,
       discriminateByTags: Type.Optional(DiscriminateByTags('conversation')),
     }),
-    response: { kind: 'json', schema: wrapFound('conversation', Conversation) },
-    status: 200,
+    response: json(wrapFound('conversation', Conversation)),
     errors: ['LimitExceeded'],
   }),
   update: operation({
@@ -189,8 +182,7 @@ export const conversations = {
       properties: Type.Optional(PropertiesPatch(sharedFacts)),
       currentTaskId: Type.Optional(Text(200, 'Deprecated and ignored.')),
     }),
-    response: { kind: 'json', schema: wrap('conversation', Conversation) },
-    status: 200,
+    response: json(wrap('conversation', Conversation)),
     errors: ['ResourceNotFound', 'LimitExceeded'],
   }),
   remove: operation({
@@ -201,8 +193,7 @@ export const conversations = {
     summary: 'Delete a conversation with its messages',
     auth: 'bot',
     params: conversationId,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
   listParticipants: operation({
@@ -214,11 +205,7 @@ export const conversations = {
     auth: 'bot',
     params: conversationId,
     query: Type.Object(paging),
-    response: {
-      kind: 'json',
-      schema: pageOf('participants', User, 'Participants, newest user first.'),
-    },
-    status: 200,
+    response: json(pageOf('participants', User, 'Participants, newest user first.')),
     errors: ['ResourceNotFound'],
   }),
   addParticipant: operation({
@@ -231,8 +218,7 @@ export const conversations = {
     auth: 'bot',
     params: conversationId,
     body: Type.Object({ userId: Id('Id of the user.') }),
-    response: { kind: 'json', schema: wrap('participant', User) },
-    status: 200,
+    response: json(wrap('participant', User)),
     errors: ['ResourceNotFound', 'ReferenceNotFound'],
   }),
   getParticipant: operation({
@@ -243,8 +229,7 @@ export const conversations = {
     summary: 'Get a participant of a conversation',
     auth: 'bot',
     params: membership,
-    response: { kind: 'json', schema: wrap('participant', User) },
-    status: 200,
+    response: json(wrap('participant', User)),
     errors: ['ResourceNotFound'],
   }),
   removeParticipant: operation({
@@ -255,8 +240,7 @@ export const conversations = {
     summary: 'Remove a participant from a conversation',
     auth: 'bot',
     params: membership,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
 }

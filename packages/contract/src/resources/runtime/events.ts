@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import {
   AnyMap,
   AnyMapInput,
@@ -61,7 +61,7 @@ export const events = {
       workflowId: Type.Optional(Id('Id of the workflow that the event is about.')),
       messageId: Type.Optional(Id('Id of the message that the event is about.')),
     }),
-    response: { kind: 'json', schema: wrap('event', Event) },
+    response: json(wrap('event', Event)),
     status: 201,
     errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
     idempotent: true,
@@ -74,8 +74,7 @@ export const events = {
     summary: 'Get an event',
     auth: 'bot',
     params: eventId,
-    response: { kind: 'json', schema: wrap('event', Event) },
-    status: 200,
+    response: json(wrap('event', Event)),
     errors: ['ResourceNotFound'],
   }),
   list: operation({
@@ -101,8 +100,7 @@ export const events = {
         ),
       ),
     }),
-    response: { kind: 'json', schema: pageOf('events', Event, 'Events, newest first.') },
-    status: 200,
+    response: json(pageOf('events', Event, 'Events, newest first.')),
     errors: ['ReferenceNotFound'],
   }),
   cancelScheduled: operation({
@@ -113,8 +111,7 @@ export const events = {
     summary: 'Cancel an event that is not due yet',
     auth: 'bot',
     params: eventId,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound', 'RelationConflict'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import {
   AnyMap,
   AnyMapInput,
@@ -74,7 +74,7 @@ export const messages = {
       payload,
       tags: TagsInput('Tags of the message; may be empty.'),
     }),
-    response: { kind: 'json', schema: wrap('message', Message) },
+    response: json(wrap('message', Message)),
     status: 201,
     errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
     idempotent: true,
@@ -94,8 +94,7 @@ export const messages = {
       tags: TagsWanted('message'),
       discriminateByTags: Type.Optional(DiscriminateByTags('message')),
     }),
-    response: { kind: 'json', schema: wrapFound('message', Message) },
-    status: 200,
+    response: json(wrapFound('message', Message)),
     errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
   }),
   get: operation({
@@ -106,8 +105,7 @@ export const messages = {
     summary: 'Get a message',
     auth: 'bot',
     params: messageId,
-    response: { kind: 'json', schema: wrap('message', Message) },
-    status: 200,
+    response: json(wrap('message', Message)),
     errors: ['ResourceNotFound'],
   }),
   update: operation({
@@ -124,8 +122,7 @@ export const messages = {
       tags: Type.Optional(TagsPatch('Tags of the message.')),
       payload: Type.Optional(payload),
     }),
-    response: { kind: 'json', schema: wrap('message', Message) },
-    status: 200,
+    response: json(wrap('message', Message)),
     errors: ['ResourceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
   }),
   list: operation({
@@ -146,8 +143,7 @@ export const messages = {
         TimeBound('end', 'Only messages created at or before this time, in UTC.'),
       ),
     }),
-    response: { kind: 'json', schema: pageOf('messages', Message, 'Messages, newest first.') },
-    status: 200,
+    response: json(pageOf('messages', Message, 'Messages, newest first.')),
     errors: ['ReferenceNotFound'],
   }),
   remove: operation({
@@ -159,8 +155,7 @@ export const messages = {
     description: 'Deleting a scheduled message that is not due yet cancels it.',
     auth: 'bot',
     params: messageId,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
   import: operation({
@@ -189,13 +184,11 @@ export const messages = {
         { maxItems: 100, description: 'The messages, at most 100.' },
       ),
     }),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         messages: Type.Array(Message, { description: 'The messages, in the given order.' }),
       }),
-    },
-    status: 200,
+    ),
     errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat'],
   }),
   initializeIncoming: operation({
@@ -234,15 +227,13 @@ export const messages = {
         ),
       ),
     }),
-    response: {
-      kind: 'json',
-      schema: Type.Object({
+    response: json(
+      Type.Object({
         user: User,
         conversation: Conversation,
         message: Type.Optional(Message),
       }),
-    },
-    status: 200,
+    ),
     errors: ['ReferenceNotFound', 'LimitExceeded', 'InvalidDataFormat', 'Forbidden'],
   }),
 }

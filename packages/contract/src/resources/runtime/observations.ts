@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { AnyMapInput, Empty, Id, Text } from '../../shared.js'
 
 /** Observations that a bot reports about itself. */
@@ -20,9 +20,7 @@ export const observations = {
         description: 'Value to add, at most one trillion in either direction.',
       }),
     }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
-    errors: [],
+    response: json(Empty),
   }),
   capture: operation({
     id: 'captureObservation',
@@ -43,8 +41,7 @@ export const observations = {
       errorId: Type.Optional(Id('Id of the error that occurred.')),
       traceId: Type.Optional(Id('Id of the trace.')),
     }),
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['LimitExceeded'],
   }),
 }

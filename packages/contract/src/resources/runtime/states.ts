@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { AnyMap, AnyMapInput, Id, OneOf, Text, Timestamp, wrap } from '../../shared.js'
 
 const types = ['conversation', 'user', 'bot', 'integration', 'workflow'] as const
@@ -56,7 +56,7 @@ const cached = Type.Object({
   ),
 })
 
-const common = { tag: 'States', auth: 'bot', params: place, status: 200 } as const
+const common = { tag: 'States', auth: 'bot', params: place } as const
 
 /** States of a bot and its integrations. Each has states of its own under the same names. */
 export const states = {
@@ -66,7 +66,7 @@ export const states = {
     method: 'GET',
     path,
     summary: 'Get a state',
-    response: { kind: 'json', schema: cached },
+    response: json(cached),
     errors: ['ResourceNotFound'],
   }),
   set: operation({
@@ -81,7 +81,7 @@ export const states = {
       }),
       expiry,
     }),
-    response: { kind: 'json', schema: wrap('state', State) },
+    response: json(wrap('state', State)),
     errors: ['ResourceNotFound', 'InvalidIdentifier', 'InvalidDataFormat', 'LimitExceeded'],
   }),
   getOrSet: operation({
@@ -92,7 +92,7 @@ export const states = {
     summary: 'Get a state, or set it if there is none',
     description: 'If several calls find none at the same time, one sets it.',
     body: Type.Object({ payload, expiry }),
-    response: { kind: 'json', schema: cached },
+    response: json(cached),
     errors: ['ResourceNotFound', 'InvalidIdentifier', 'InvalidDataFormat', 'LimitExceeded'],
   }),
   patch: operation({
@@ -103,7 +103,7 @@ export const states = {
     summary: 'Update fields of a state',
     description: 'The given fields replace those with the same name; the others stay.',
     body: Type.Object({ payload, expiry }),
-    response: { kind: 'json', schema: wrap('state', State) },
+    response: json(wrap('state', State)),
     errors: ['ResourceNotFound', 'InvalidDataFormat', 'LimitExceeded'],
   }),
   setExpiry: operation({
@@ -118,7 +118,7 @@ export const states = {
           'Milliseconds without a change after which the state expires, 1 to 2,592,000,000 (30 days); `null` for never.',
       }),
     }),
-    response: { kind: 'json', schema: wrap('state', State) },
+    response: json(wrap('state', State)),
     errors: ['ResourceNotFound'],
   }),
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import { OneOf, pageOf, paging, Text } from '../../shared.js'
 
 /** The tag values of the objects of a bot. */
@@ -16,9 +16,8 @@ export const tags = {
       ...paging,
       type: OneOf(['user', 'conversation', 'message'], 'Type of the objects with the tag.'),
     }),
-    response: {
-      kind: 'json',
-      schema: pageOf(
+    response: json(
+      pageOf(
         'tags',
         Type.Object(
           { value: Type.String({ description: 'Value of the tag.' }) },
@@ -26,8 +25,6 @@ export const tags = {
         ),
         'Each value once, in no particular order.',
       ),
-    },
-    status: 200,
-    errors: [],
+    ),
   }),
 }

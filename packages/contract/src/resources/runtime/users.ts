@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import {
   DiscriminateByTags,
   Empty,
@@ -86,7 +86,7 @@ export const users = {
       ),
       attributes: Type.Optional(PropertiesInput('Deprecated alias of `properties`.')),
     }),
-    response: { kind: 'json', schema: wrap('user', User) },
+    response: json(wrap('user', User)),
     status: 201,
     errors: ['LimitExceeded'],
     idempotent: true,
@@ -99,8 +99,7 @@ export const users = {
     summary: 'Get a user',
     auth: 'bot',
     params: userId,
-    response: { kind: 'json', schema: wrap('user', User) },
-    status: 200,
+    response: json(wrap('user', User)),
     errors: ['ResourceNotFound'],
   }),
   list: operation({
@@ -138,8 +137,7 @@ export const users = {
       ),
       sortDirection: sortDirection('Sort order; `desc`, newest first, by default.'),
     }),
-    response: { kind: 'json', schema: pageOf('users', User, 'Users in the requested order.') },
-    status: 200,
+    response: json(pageOf('users', User, 'Users in the requested order.')),
     errors: ['ReferenceNotFound'],
   }),
   getOrCreate: operation({
@@ -154,8 +152,7 @@ export const users = {
       ...userWanted,
       discriminateByTags: Type.Optional(DiscriminateByTags('user')),
     }),
-    response: { kind: 'json', schema: wrapFound('user', User) },
-    status: 200,
+    response: json(wrapFound('user', User)),
     errors: ['LimitExceeded'],
   }),
   update: operation({
@@ -184,8 +181,7 @@ export const users = {
       ),
       attributes: Type.Optional(PropertiesPatch('Deprecated alias of `properties`.')),
     }),
-    response: { kind: 'json', schema: wrap('user', User) },
-    status: 200,
+    response: json(wrap('user', User)),
     errors: ['ResourceNotFound', 'LimitExceeded'],
   }),
   remove: operation({
@@ -198,8 +194,7 @@ export const users = {
       'Removes the user from every conversation. Its messages stay. Its user keys are refused from then on, and its open streams end.',
     auth: 'bot',
     params: userId,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound', 'ReferenceConstraint'],
   }),
   revokeKeys: operation({
@@ -212,8 +207,7 @@ export const users = {
       'Refuses every key issued before this call, and ends the open streams of the user. A key that an app signs later is accepted if its `iat` is after this call. A key without `iat` is refused.',
     auth: 'bot',
     params: userId,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound', 'ReferenceConstraint'],
   }),
   ban: operation({
@@ -226,8 +220,7 @@ export const users = {
       'Refuses all keys of the user with `Forbidden` and ends its open streams. Nobody else can take its id, even after the user is deleted. Its messages stay.',
     auth: 'bot',
     params: userId,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound', 'ReferenceConstraint'],
   }),
   unban: operation({
@@ -239,8 +232,7 @@ export const users = {
     description: 'Keys that were not revoked are accepted again.',
     auth: 'bot',
     params: userId,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound', 'ReferenceConstraint'],
   }),
 }

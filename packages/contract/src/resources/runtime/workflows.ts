@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { operation } from '../../operation.js'
+import { json, operation } from '../../operation.js'
 import {
   AnyMap,
   AnyMapInput,
@@ -88,7 +88,7 @@ export const workflows = {
       ...creation,
       tags: Type.Optional(TagsInput('Tags of the workflow.')),
     }),
-    response: { kind: 'json', schema: wrap('workflow', Workflow) },
+    response: json(wrap('workflow', Workflow)),
     status: 201,
     errors: ['ReferenceNotFound', 'LimitExceeded'],
     idempotent: true,
@@ -101,8 +101,7 @@ export const workflows = {
     summary: 'Get a workflow',
     auth: 'bot',
     params: workflowId,
-    response: { kind: 'json', schema: wrap('workflow', Workflow) },
-    status: 200,
+    response: json(wrap('workflow', Workflow)),
     errors: ['ResourceNotFound'],
   }),
   list: operation({
@@ -126,8 +125,7 @@ export const workflows = {
       ),
       name: Type.Optional(Text(200, 'Only workflows with this name.')),
     }),
-    response: { kind: 'json', schema: pageOf('workflows', Workflow, 'Workflows, newest first.') },
-    status: 200,
+    response: json(pageOf('workflows', Workflow, 'Workflows, newest first.')),
     errors: ['ReferenceNotFound'],
   }),
   getOrCreate: operation({
@@ -154,8 +152,7 @@ export const workflows = {
         ),
       ),
     }),
-    response: { kind: 'json', schema: wrapFound('workflow', Workflow) },
-    status: 200,
+    response: json(wrapFound('workflow', Workflow)),
     errors: ['ReferenceNotFound', 'LimitExceeded'],
   }),
   update: operation({
@@ -188,8 +185,7 @@ export const workflows = {
         Id('Id of the event in which the workflow runs; required with `in_progress`.'),
       ),
     }),
-    response: { kind: 'json', schema: wrap('workflow', Workflow) },
-    status: 200,
+    response: json(wrap('workflow', Workflow)),
     errors: ['ResourceNotFound', 'ReferenceNotFound', 'RelationConflict', 'LimitExceeded'],
   }),
   remove: operation({
@@ -201,8 +197,7 @@ export const workflows = {
     description: 'Its child workflows stay. The parent workflow is notified.',
     auth: 'bot',
     params: workflowId,
-    response: { kind: 'json', schema: Empty },
-    status: 200,
+    response: json(Empty),
     errors: ['ResourceNotFound'],
   }),
 }
