@@ -1,7 +1,6 @@
 import { allOperations, type contract } from './contract.js'
 import { ApiError, isErrorType } from './errors.js'
 import type { Input, Operation, Output } from './operation.js'
-import { encodeQuery } from './query-string.js'
 
 /** The server and the caller's credentials. The client sends an operation only what it needs. */
 export interface ClientOptions {
@@ -167,3 +166,27 @@ function parseObject(text: string): Record<string, unknown> | undefined {
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Encodes query fields: lists by repetition (`ids=a&ids=b`), maps with dots (`tags.color=red`) and
+ * conditions below them (`tags.color.not=red`). Fields that are null or undefined are omitted. A
+ * dot inside a name is percent-encoded, so that it does not read as a map separator.
+ */
+export function encodeQuery(members: Record<string, unknown>): string {
+  return Object.entries(members)
+    .flatMap(([name, value]) => encodeMember(encodeName(name), value))
+    .join('&')
+}
+
+function encodeMember(path: string, value: unknown): string[] {
+  if (value === null || value === undefined) return []
+  if (Array.isArray(value)) return value.flatMap((item) => encodeMember(path, item))
+  if (typeof value === 'object') {
+    return Object.entries(value).flatMap(([name, inner]) =>
+      encodeMember(`${path}.${encodeName(name)}`, inner),
+    )
+  }
+  return [`${path}=${encodeURIComponent(String(value))}`]
+}
+
+const encodeName = (name: string) => encodeURIComponent(name).replaceAll('.', '%2E')

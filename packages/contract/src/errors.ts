@@ -1,3 +1,6 @@
+import { Type } from 'typebox'
+import { AnyMap, OneOf } from './shared.js'
+
 /**
  * The closed catalogue of error types: type → HTTP status and meaning. Clients of the interface
  * turn an unlisted type into an unusable generic error, so nothing may be added to it.
@@ -78,3 +81,17 @@ export class ApiError extends Error {
     this.status = options.status ?? errorCatalogue[type].status
   }
 }
+
+/** Body of every error response. */
+export const ErrorBody = Type.Object(
+  {
+    id: Type.String({ description: 'Trace id; the server log contains the same id.' }),
+    code: Type.Integer({ description: 'HTTP status of the response, repeated.' }),
+    type: OneOf(Object.keys(errorCatalogue) as ErrorType[], 'Type of the error, for programs.'),
+    message: Type.String({
+      description: 'Error message for people; names the field and the rule if a rule is broken.',
+    }),
+    metadata: Type.Optional(AnyMap('Further details, for example the field that is at fault.')),
+  },
+  { title: 'Error', description: 'Body of every error response.' },
+)

@@ -1,6 +1,56 @@
+import type { Static } from 'typebox'
 import { toApiError } from './client.js'
-import { readFrames } from './frames.js'
-import type { Signal } from './signals.js'
+import type { ChatEvent, ChatMessage } from './resources/chat/entities.js'
+
+type Message = Static<typeof ChatMessage>
+
+/** What listeners receive, by the type of the signal. */
+export interface SignalData {
+  message_created: Message & {
+    /** Whether the bot wrote the message. */
+    isBot: boolean
+  }
+  message_deleted: {
+    id: string
+    conversationId: string
+    /** Author of the message. */
+    userId: string
+  }
+  event_created: Omit<Static<typeof ChatEvent>, 'id'> & {
+    /** `null` for events of the bot, which cannot be fetched. */
+    id: string | null
+    isBot: boolean
+  }
+  participant_added: { conversationId: string; participantId: string }
+  participant_removed: { conversationId: string; participantId: string }
+  /** A piece of a message that the bot is writing. */
+  message_stream_delta: {
+    streamId: string
+    conversationId: string
+    userId: string
+    createdAt: string
+    /** Position among the pieces of the message, as the bot counts them. */
+    sequence: number
+    delta: string
+    clientMessageId?: string
+  }
+  /** The pieces are complete; `message_created` follows. */
+  message_stream_complete: { streamId: string; message: Message }
+  /** The bot discarded the message that it was writing. */
+  message_stream_abort: { streamId: string; conversationId: string }
+  /** Signals are missing that can no longer be sent: list the messages again. */
+  reset: { conversationId: string }
+}
+
+/** A change in a conversation. Newer servers may send additional types: ignore them. */
+export type Signal = {
+  [Type in keyof SignalData]: {
+    type: Type
+    data: SignalData[Type]
+    /** Position in the conversation; signals without one are not repeated after reconnecting. */
+    sequence: number | undefined
+  }
+}[keyof SignalData]
 
 /** The conversation to follow, and the user who follows it. */
 export interface FollowOptions {
@@ -99,4 +149,62 @@ function rest(milliseconds: number, signal: AbortSignal | undefined): Promise<vo
     const timer = setTimeout(end, milliseconds)
     signal?.addEventListener('abort', end)
   })
+}
+
+/** One event of a stream of server-sent events. */
+export interface EventFrame {
+  id: string | undefined
+  data: string
+}
+
+/**
+ * Reads a stream of server-sent events. Ends with the stream, and when no data arrived for a while:
+ * a dead connection is otherwise indistinguishable from an idle one.
+ *
+ * @param silence milliseconds without data after which the stream counts as dead
+ */
+export async function* readFrames(
+  body: ReadableStream<Uint8Array>,
+  silence: number,
+): AsyncGenerator<EventFrame, void> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for (;;) {
+      const chunk = await within(reader.read(), silence)
+      if (chunk === undefined || chunk.done) return
+      text += decoder.decode(chunk.value, { stream: true })
+      const frames = text.split(/\r?\n\r?\n/)
+      text = frames.pop() ?? ''
+      for (const frame of frames) yield parse(frame)
+    }
+  } finally {
+    // Also closes the connection when the caller stops reading.
+    await reader.cancel().catch(() => {})
+  }
+}
+
+function parse(frame: string): EventFrame {
+  let id: string | undefined
+  const data: string[] = []
+  for (const line of frame.split(/\r?\n/)) {
+    const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? []
+    if (field === 'id') id = value
+    if (field === 'data') data.push(value)
+  }
+  return { id, data: data.join('\n') }
+}
+
+/** The result of the promise, or undefined if it takes too long. */
+async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), milliseconds)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -1,20 +1,21 @@
 export * from './calling.js'
 export { type CallOptions, type Client, type ClientOptions, createClient } from './client.js'
 export * from './contract.js'
-export * from './error-body.js'
 export * from './errors.js'
+export * from './errors.js'
+export type { Signal, SignalData } from './follow.js'
 export { type FollowOptions, followConversation } from './follow.js'
 export { createOpenApi, type OpenApiDocument, type OpenApiOptions } from './openapi/document.js'
 export * from './operation.js'
-export { Account } from './resources/admin/accounts.js'
 export {
+  Account,
   BotApiKey,
   IntegrationApiKey,
   NewBotApiKey,
   NewIntegrationApiKey,
   NewPersonalAccessToken,
   PersonalAccessToken,
-} from './resources/admin/tokens.js'
+} from './resources/admin/accounts.js'
 export { Workspace } from './resources/admin/workspaces.js'
 export { installationMembers } from './resources/bots/bot-bodies.js'
 export { Bot, BotSummary, botTypes } from './resources/bots/bot-entity.js'
@@ -30,17 +31,17 @@ export {
   PublicIntegrationSummary,
 } from './resources/bots/integration-entity.js'
 export { ChatConversation, ChatEvent, ChatMessage, ChatUser } from './resources/chat/entities.js'
+export { tus } from './resources/files/content.js'
 export {
   accessPolicies,
   File,
   fileStatuses,
+  IndexingProgress,
   UploadableFile,
 } from './resources/files/file-entity.js'
 export { fileEventTypes } from './resources/files/file-events.js'
 export { FilePassage } from './resources/files/file-passages.js'
 export { waitTimeoutDefault } from './resources/files/files.js'
-export { IndexingProgress } from './resources/files/indexing.js'
-export { tus } from './resources/files/resumable.js'
 export {
   contextDepthMaximum,
   Passage,
@@ -61,4 +62,3 @@ export { State } from './resources/runtime/states.js'
 export { User } from './resources/runtime/users.js'
 export { Workflow } from './resources/runtime/workflows.js'
 export * from './shared.js'
-export type { Signal, SignalData } from './signals.js'

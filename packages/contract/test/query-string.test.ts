@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { encodeQuery } from '../src/query-string.js'
+import { encodeQuery } from '../src/client.js'
 
 describe('the query encoder', () => {
   it.each([

@@ -1,9 +1,8 @@
 import { authHeaders, idempotencyHeader } from '../calling.js'
-import { ErrorBody } from '../error-body.js'
+import { ErrorBody } from '../errors.js'
 import type { Operation, Tag } from '../operation.js'
-import { errorExamples, errorResponses } from './errors.js'
-import { responseHeaders } from './headers.js'
 import { describeOperation, parametersOf } from './operations.js'
+import { responseHeaders, errorResponses, errorExamples } from './responses.js'
 import { createSchemaRegistry, type JsonSchema, type SchemaRegistry } from './schemas.js'
 
 /** An OpenAPI 3.1 document. */

@@ -1,8 +1,7 @@
 import type { TObject } from 'typebox'
 import { authHeaders, idempotencyHeader } from '../calling.js'
 import type { Auth, Operation } from '../operation.js'
-import { errorReferences } from './errors.js'
-import { rateHeaders } from './headers.js'
+import { errorReferences, rateHeaders } from './responses.js'
 import type { JsonSchema, SchemaRegistry } from './schemas.js'
 
 /** The document entry of one operation. */

@@ -13,7 +13,7 @@ import {
 } from '../../shared.js'
 import { CreateIntegrationBody, UpdateIntegrationBody } from './integration-definitions.js'
 import { Integration, IntegrationSummary } from './integration-entity.js'
-import { integrationId, nameAndVersion, search } from './integration-search.js'
+import { integrationId, nameAndVersion, search } from './integration-hub.js'
 
 const definitionErrors = [
   'InvalidJsonSchema',

@@ -1,11 +1,9 @@
 import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { OneOf } from '../../shared.js'
-import { address } from './address.js'
 import { chatConversations } from './conversations.js'
-import { chatEvents } from './events.js'
+import { address } from './entities.js'
 import { chatMessages } from './messages.js'
-import { chatParticipants } from './participants.js'
 import { chatUsers } from './users.js'
 
 /** Operations for web chats, at the chat address of one bot. */
@@ -50,7 +48,5 @@ export const chat = {
   }),
   ...chatUsers,
   ...chatConversations,
-  ...chatParticipants,
   ...chatMessages,
-  ...chatEvents,
 }

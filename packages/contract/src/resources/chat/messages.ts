@@ -2,12 +2,11 @@ import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { AnyMapInput, Empty, Id, pageOf, paging, Text, wrap } from '../../shared.js'
 import { MessagePayload } from '../runtime/message-payloads.js'
-import { address, inConversation, webhookId } from './address.js'
-import { ChatMessage } from './entities.js'
+import { address, ChatEvent, ChatMessage, inConversation, webhookId } from './entities.js'
 
 const messageById = Type.Object({ webhookId, id: Id('Id of the message.') })
 
-/** The messages of a chat address. */
+/** The messages of a chat address, and custom events, which users send to the bot besides messages. */
 export const chatMessages = {
   listMessages: operation({
     id: 'chatListMessages',
@@ -73,6 +72,36 @@ export const chatMessages = {
     auth: 'chat-user',
     params: messageById,
     response: json(Empty),
+    errors: ['Forbidden'],
+  }),
+  createEvent: operation({
+    id: 'chatCreateEvent',
+    method: 'POST',
+    path: '/chat/{webhookId}/events',
+    tag: 'Chat',
+    summary: 'Send a custom event',
+    description: 'Listeners receive it first; the bot receives it as an event of type `custom`.',
+    auth: 'chat-user',
+    params: address,
+    body: Type.Object({
+      conversationId: Id('Id of the conversation.'),
+      payload: AnyMapInput('Any content that the bot understands.'),
+    }),
+    response: json(wrap('event', ChatEvent)),
+    status: 201,
+    errors: ['Forbidden', 'LimitExceeded'],
+    idempotent: true,
+    throttle: 'messages',
+  }),
+  getEvent: operation({
+    id: 'chatGetEvent',
+    method: 'GET',
+    path: '/chat/{webhookId}/events/{id}',
+    tag: 'Chat',
+    summary: 'Get a custom event',
+    auth: 'chat-user',
+    params: Type.Object({ webhookId, id: Id('Id of the event.') }),
+    response: json(wrap('event', ChatEvent)),
     errors: ['Forbidden'],
   }),
 }

@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { Empty, wrap } from '../../shared.js'
-import { address, ForeignId, profile } from './address.js'
-import { ChatUser } from './entities.js'
+import { address, ChatUser, ForeignId, profile } from './entities.js'
 
 /** The users of a chat address. */
 export const chatUsers = {

@@ -17,8 +17,7 @@ import {
   Timestamp,
   wrap,
 } from '../../shared.js'
-import { accessPolicies, File, UploadableFile } from './file-entity.js'
-import { Indexing } from './indexing.js'
+import { accessPolicies, File, Indexing, UploadableFile } from './file-entity.js'
 
 const IdOrKey = Text(1024, 'Id or key of the file; a `/` in a key is percent-encoded.', 1)
 
