@@ -55,10 +55,10 @@ export const AnyMap = (description: string) =>
 export const AnyMapInput = (description: string) =>
   MapOf(Type.Unknown({ description: 'Any JSON value.' }), { description, maxProperties: 1000 })
 
-export const maxTagLength = 500
+const maxTagLength = 500
 
 /** Limits for the names in a request: at most 200 names of 1 to 200 characters. */
-export const nameBounds = { maxProperties: 200, propertyNames: { minLength: 1, maxLength: 200 } }
+const nameBounds = { maxProperties: 200, propertyNames: { minLength: 1, maxLength: 200 } }
 
 /** Tags of a response. */
 export const Tags = (description: string) =>
@@ -92,6 +92,21 @@ export const DiscriminateByTags = (of: string) =>
     maxItems: 50,
     description: `Only these tags are compared to find an existing ${of}, at most 50. If omitted, its tags must equal \`tags\` completely.`,
   })
+
+/**
+ * Tags of an update of files, where an empty value is a value.
+ * @param limit what the result may have
+ */
+export const FileTagsPatch = (limit: string) =>
+  MapOf(
+    Type.Union([Type.String({ maxLength: maxTagLength }), Type.Null()], {
+      description: `Value of at most ${maxTagLength} characters; \`null\` removes the tag.`,
+    }),
+    {
+      description: `Merged by name: a value sets a tag, \`null\` removes it, and tags that are not mentioned stay. ${limit}`,
+      ...nameBounds,
+    },
+  )
 
 const propertyValue = 2000
 
@@ -256,3 +271,20 @@ export const Empty = Type.Object({}, { title: 'Empty', description: 'No data.' }
 
 /** Direction of a sorted list. */
 export const sortDirection = (meaning: string) => Type.Optional(OneOf(['asc', 'desc'], meaning))
+
+/** Query fields of a list that is sorted by time. */
+export const sorting = {
+  sortField: Type.Optional(
+    OneOf(['createdAt', 'updatedAt'], 'Sort field; `createdAt` by default.'),
+  ),
+  sortDirection: sortDirection('Sort order; `desc`, newest first, by default.'),
+}
+
+/**
+ * Query fields of a list that is restricted to a range of time.
+ * @param what the items and what happened in that time, such as `users created`
+ */
+export const timeRange = (what: string) => ({
+  afterDate: Type.Optional(TimeBound('beginning', `Only ${what} at or after this time, in UTC.`)),
+  beforeDate: Type.Optional(TimeBound('end', `Only ${what} at or before this time, in UTC.`)),
+})

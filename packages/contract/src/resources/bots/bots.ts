@@ -1,16 +1,6 @@
 import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
-import {
-  Empty,
-  Id,
-  OneOf,
-  pageOf,
-  paging,
-  sortDirection,
-  TagEquality,
-  Text,
-  wrap,
-} from '../../shared.js'
+import { Empty, Id, pageOf, paging, sorting, TagEquality, Text, wrap } from '../../shared.js'
 import { CreateBotBody, UpdateBotBody } from './bot-bodies.js'
 import { Bot, BotSummary } from './bot-entity.js'
 
@@ -54,10 +44,7 @@ export const bots = {
           description: 'Only bots in which all of these plugins are installed; at most 30.',
         }),
       ),
-      sortField: Type.Optional(
-        OneOf(['createdAt', 'updatedAt'], 'Sort field; `createdAt` by default.'),
-      ),
-      sortDirection: sortDirection('Sort order; `desc`, newest first, by default.'),
+      ...sorting,
     }),
     response: json(pageOf('bots', BotSummary, 'Bots in the requested order.')),
   }),

@@ -2,22 +2,10 @@ import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { Empty, OneOf, pageOf, paging, Text, wrap } from '../../shared.js'
 import { File } from './file-entity.js'
-import { PassageMeta } from './search.js'
+import { givenPassageTypes, PassageMeta } from './search.js'
 
 /** Maximum length of a passage that a caller provides, in characters. */
 const givenPassageLength = 20_000
-
-/** The types of passages that a caller can provide. */
-const givenPassageTypes = [
-  'title',
-  'subtitle',
-  'paragraph',
-  'blockquote',
-  'list',
-  'table',
-  'code',
-  'image',
-] as const
 
 /** A passage as it is stored. */
 export const FilePassage = Type.Object(

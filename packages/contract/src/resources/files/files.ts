@@ -3,10 +3,8 @@ import { json, operation } from '../../operation.js'
 import {
   AnyMapInput,
   Empty,
+  FileTagsPatch,
   Id,
-  MapOf,
-  maxTagLength,
-  nameBounds,
   OneOf,
   pageOf,
   paging,
@@ -161,15 +159,8 @@ export const files = {
         ),
       ),
       tags: Type.Optional(
-        MapOf(
-          Type.Union([Type.String({ maxLength: maxTagLength }), Type.Null()], {
-            description: `Value of at most ${maxTagLength} characters; \`null\` removes the tag.`,
-          }),
-          {
-            description:
-              'Merged by name: a value sets a tag, `null` removes it, and tags that are not mentioned stay. The result must have at most 200 tags, each at most 2,048 bytes of UTF-8 in name and value together.',
-            ...nameBounds,
-          },
+        FileTagsPatch(
+          'The result must have at most 200 tags, each at most 2,048 bytes of UTF-8 in name and value together.',
         ),
       ),
       accessPolicies: Type.Optional(

@@ -2,10 +2,8 @@ import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import {
   Empty,
+  FileTagsPatch,
   Id,
-  MapOf,
-  maxTagLength,
-  nameBounds,
   pageOf,
   paging,
   TagFilter,
@@ -72,18 +70,7 @@ export const knowledgeBases = {
     params,
     body: Type.Object({
       name: KnowledgeBaseName,
-      tags: Type.Optional(
-        MapOf(
-          Type.Union([Type.String({ maxLength: maxTagLength }), Type.Null()], {
-            description: `Value of at most ${maxTagLength} characters; \`null\` removes the tag.`,
-          }),
-          {
-            description:
-              'Merged by name: a value sets a tag, `null` removes it, and tags that are not mentioned stay. At most 200 tags in total.',
-            ...nameBounds,
-          },
-        ),
-      ),
+      tags: Type.Optional(FileTagsPatch('At most 200 tags in total.')),
     }),
     response: json(wrap('knowledgeBase', KnowledgeBase)),
     errors: ['LimitExceeded', 'ResourceNotFound', 'Forbidden'],

@@ -9,8 +9,8 @@ export const contextDepthMaximum = 10
 /** How a passage was created. */
 export const passageTypes = ['chunk', 'summary', 'consolidated', 'image'] as const
 
-/** The part of the document that a passage was. */
-export const passageSubtypes = [
+/** The types of passages that a caller can provide. */
+export const givenPassageTypes = [
   'title',
   'subtitle',
   'paragraph',
@@ -19,8 +19,10 @@ export const passageSubtypes = [
   'table',
   'code',
   'image',
-  'page',
 ] as const
+
+/** The part of the document that a passage was. */
+export const passageSubtypes = [...givenPassageTypes, 'page'] as const
 
 const Leg = (what: string) =>
   Type.Optional(

@@ -10,15 +10,15 @@ import {
   PropertiesPatch,
   pageOf,
   paging,
-  sortDirection,
+  sorting,
   TagEquality,
   Tags,
   TagsInput,
   TagsPatch,
   TagsWanted,
   Text,
-  TimeBound,
   Timestamp,
+  timeRange,
   wrap,
   wrapFound,
 } from '../../shared.js'
@@ -116,10 +116,7 @@ export const conversations = {
     auth: 'bot',
     query: Type.Object({
       ...paging,
-      sortField: Type.Optional(
-        OneOf(['createdAt', 'updatedAt'], 'Sort field; `createdAt` by default.'),
-      ),
-      sortDirection: sortDirection('Sort order; `desc`, newest first, by default.'),
+      ...sorting,
       tags: Type.Optional(TagEquality),
       participantIds: Type.Optional(
         Type.Array(Id('Id of a user.'), {
@@ -131,12 +128,7 @@ export const conversations = {
         Text(200, 'Only conversations of this integration, by name or alias.'),
       ),
       channel: Type.Optional(Text(200, 'Only conversations on this channel.')),
-      afterDate: Type.Optional(
-        TimeBound('beginning', 'Only conversations created at or after this time, in UTC.'),
-      ),
-      beforeDate: Type.Optional(
-        TimeBound('end', 'Only conversations created at or before this time, in UTC.'),
-      ),
+      ...timeRange('conversations created'),
       minMessageCount: Type.Optional(
         Type.Integer({
           minimum: 0,

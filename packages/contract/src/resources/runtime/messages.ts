@@ -16,8 +16,8 @@ import {
   TagsPatch,
   TagsWanted,
   Text,
-  TimeBound,
   Timestamp,
+  timeRange,
   wrap,
   wrapFound,
 } from '../../shared.js'
@@ -136,12 +136,7 @@ export const messages = {
       ...paging,
       conversationId: Type.Optional(Id('Only messages of this conversation.')),
       tags: Type.Optional(TagEquality),
-      afterDate: Type.Optional(
-        TimeBound('beginning', 'Only messages created at or after this time, in UTC.'),
-      ),
-      beforeDate: Type.Optional(
-        TimeBound('end', 'Only messages created at or before this time, in UTC.'),
-      ),
+      ...timeRange('messages created'),
     }),
     response: json(pageOf('messages', Message, 'Messages, newest first.')),
     errors: ['ReferenceNotFound'],

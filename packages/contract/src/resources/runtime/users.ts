@@ -10,15 +10,15 @@ import {
   PropertiesPatch,
   pageOf,
   paging,
-  sortDirection,
+  sorting,
   TagEquality,
   Tags,
   TagsInput,
   TagsPatch,
   TagsWanted,
   Text,
-  TimeBound,
   Timestamp,
+  timeRange,
   Url,
   wrap,
   wrapFound,
@@ -114,28 +114,14 @@ export const users = {
       ...paging,
       conversationId: Type.Optional(Id('Only participants of this conversation.')),
       tags: Type.Optional(TagEquality),
-      afterDate: Type.Optional(
-        TimeBound(
-          'beginning',
-          'Only users created or updated (see `rangeField`) at or after this time, in UTC.',
-        ),
-      ),
-      beforeDate: Type.Optional(
-        TimeBound(
-          'end',
-          'Only users created or updated (see `rangeField`) at or before this time, in UTC.',
-        ),
-      ),
+      ...timeRange('users created or updated (see `rangeField`)'),
       rangeField: Type.Optional(
         OneOf(
           ['createdAt', 'updatedAt'],
           'Time that `afterDate` and `beforeDate` apply to; `createdAt` by default.',
         ),
       ),
-      sortField: Type.Optional(
-        OneOf(['createdAt', 'updatedAt'], 'Sort field; `createdAt` by default.'),
-      ),
-      sortDirection: sortDirection('Sort order; `desc`, newest first, by default.'),
+      ...sorting,
     }),
     response: json(pageOf('users', User, 'Users in the requested order.')),
     errors: ['ReferenceNotFound'],
