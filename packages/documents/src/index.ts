@@ -6,7 +6,10 @@ export {
   type PassageKind,
   smallestMaximumLength,
 } from './chunking/passage.js'
-export type { Extraction, Source } from './document/extraction.js'
-export { ExtractionError, type ExtractionFailure } from './document/extraction-error.js'
-export { extract } from './extract.js'
-export { type ReadDocument, readDocument, toRefusal } from './read-document.js'
+export {
+  type Extraction,
+  ExtractionError,
+  type ExtractionFailure,
+  type Source,
+} from './document/extraction.js'
+export { extract, type ReadDocument, readDocument, toRefusal } from './read-document.js'

@@ -1,8 +1,15 @@
+import { extname } from 'node:path'
 import { chunkDocument } from './chunking/chunk-document.js'
 import type { ChunkOptions, Passage } from './chunking/passage.js'
-import type { Source } from './document/extraction.js'
-import { ExtractionError, isStackOverflow } from './document/extraction-error.js'
-import { extract } from './extract.js'
+import {
+  damaged,
+  type Extraction,
+  ExtractionError,
+  isStackOverflow,
+  type Source,
+} from './document/extraction.js'
+import { requireUsable } from './document/limits.js'
+import { type Format, refusalAdvice, sniff, supportedFormats } from './formats/formats.js'
 import { addNameTitle } from './text/file-name.js'
 
 /** A document as passages. */
@@ -51,5 +58,110 @@ export function toRefusal(error: unknown): ExtractionError | undefined {
     'too_deep',
     'The document nests its parts too deeply. Flatten it and upload it again.',
     { cause: error },
+  )
+}
+
+/** Media types that say nothing: the extension decides, and without one the content is tried as text. */
+const vagueTypes: ReadonlySet<string> = new Set([
+  '',
+  'text/plain',
+  'application/octet-stream',
+  'binary/octet-stream',
+  'application/x-www-form-urlencoded',
+])
+
+/** Media types that programs also use for other formats, so that a known extension takes precedence. */
+const looseTypes: ReadonlySet<string> = new Set([
+  ...vagueTypes,
+  'application/zip',
+  'application/x-zip-compressed',
+  'application/vnd.ms-excel',
+  'application/xml',
+  'text/xml',
+])
+
+/** Media types of the `text` family whose source is not readable prose. */
+const markupTypes: ReadonlySet<string> = new Set(['text/rtf', 'text/richtext', 'text/xml'])
+
+/** Advice for the author of an empty file, where its format has no other. */
+const writeAndRetry = 'Upload it again once it has some.'
+
+/**
+ * Reads a file of any supported format.
+ *
+ * @throws ExtractionError if the format is not supported or the content has no text to index
+ * @throws RangeError if a parser runs out of stack
+ */
+export async function extract(source: Source): Promise<Extraction> {
+  const stated = formatOf(source.contentType, source.key)
+  const format = stated.name === 'plain text' ? (sniffFormat(source) ?? stated) : stated
+  const extractor = await format.load()
+  try {
+    return requireUsable(await extractor.extract(source), format.adviceWhenEmpty ?? writeAndRetry)
+  } catch (error) {
+    // Loaded on demand: most files are what they claim to be.
+    const { explainMislabelled } = await import('./formats/mislabelled.js')
+    throw explainMislabelled(asExtractionError(error, format), source, format)
+  }
+}
+
+/** A reader does the same with the same bytes every time: whatever it throws, the file is the cause. */
+function asExtractionError(error: unknown, format: Format): unknown {
+  return error instanceof ExtractionError || isStackOverflow(error)
+    ? error
+    : damaged(format.name, error)
+}
+
+/**
+ * The format of a file by its media type, or by the extension of its key where the type is vague.
+ *
+ * @throws ExtractionError if it cannot be indexed
+ */
+export function formatOf(contentType: string, key: string): Format {
+  const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
+  const extension = extname(key).toLowerCase()
+  const byType =
+    supportedFormats.find((format) => format.contentTypes.includes(type)) ?? bySuffix(type)
+  const byExtension = supportedFormats.find((format) => format.extensions.includes(extension))
+  const format = looseTypes.has(type) ? (byExtension ?? byType) : byType
+  if (format !== undefined && !(format.name === 'plain text' && isRefused(extension))) return format
+  const isText = type.startsWith('text/') && !markupTypes.has(type)
+  if ((isText || vagueTypes.has(type)) && !isRefused(extension)) return formatNamed('plain text')
+  throw unsupported(type, extension)
+}
+
+/** `application/problem+json` and the like. */
+function bySuffix(type: string): Format | undefined {
+  return /\+(?:json|yaml)$/.test(type) ? formatNamed('JSON and YAML') : undefined
+}
+
+function formatNamed(name: Format['name']): Format {
+  const format = supportedFormats.find((candidate) => candidate.name === name)
+  if (format === undefined) throw new Error(`There is no format ${name}`)
+  return format
+}
+
+/** The format of a file that programs uploaded without an informative name and type. */
+function sniffFormat(source: Source): Format | undefined {
+  const type = sniff(source.bytes)
+  return supportedFormats.find((format) => type !== undefined && format.contentTypes.includes(type))
+}
+
+function isRefused(extension: string): boolean {
+  return refusalAdvice('', extension) !== undefined
+}
+
+function unsupported(type: string, extension: string): ExtractionError {
+  const what = extension === '' ? type : `${type} (${extension})`
+  const advice = refusalAdvice(type, extension)
+  if (advice !== undefined) {
+    return new ExtractionError('unsupported', `Files of type ${what} cannot be indexed. ${advice}`)
+  }
+  const names = supportedFormats.map((format) => format.name)
+  const supported = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`
+  return new ExtractionError(
+    'unsupported',
+    `Files of type ${what} cannot be indexed, only ${supported}. ` +
+      'Convert the document to one of these and upload it again.',
   )
 }

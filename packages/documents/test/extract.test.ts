@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ExtractionError } from '../src/document/extraction-error.js'
-import { extract, formatOf } from '../src/extract.js'
+import { ExtractionError } from '../src/document/extraction.js'
+import { extract, formatOf } from '../src/read-document.js'
 import { docx, pptx, shape, wordParagraph } from './office.js'
 
 describe('formatOf', () => {

@@ -2,7 +2,7 @@ import { toBlocks } from '../src/chunking/blocks.js'
 import { chunkDocument } from '../src/chunking/chunk-document.js'
 import { defaultChunkOptions, type Passage } from '../src/chunking/passage.js'
 import type { Extraction } from '../src/document/extraction.js'
-import { extract } from '../src/extract.js'
+import { extract } from '../src/read-document.js'
 
 /** Reads a file whose format is known by the extension of its name only. */
 export async function readFile(key: string, content: string | Uint8Array): Promise<Extraction> {

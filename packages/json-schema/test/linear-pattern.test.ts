@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { linearPattern } from '../src/linear-pattern.js'
+import { linearPattern } from '../src/patterns.js'
 
 const texts = [
   ...[

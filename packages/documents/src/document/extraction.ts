@@ -50,3 +50,83 @@ export interface Extractor {
    */
   extract(source: Source): Promise<Extraction>
 }
+
+/**
+ * Why a file cannot be indexed; the author of the file can act on each of them. `lost`, `too_slow` and
+ * `too_much_memory` are found by whoever stores the file and runs the reader.
+ */
+export type ExtractionFailure =
+  | 'unsupported'
+  | 'binary'
+  | 'damaged'
+  | 'lost'
+  | 'protected'
+  | 'no_text'
+  | 'empty'
+  | 'too_deep'
+  | 'too_many_passages'
+  | 'too_many_pages'
+  | 'too_large'
+  | 'too_slow'
+  | 'too_much_memory'
+
+/**
+ * A file that will not become searchable however often it is tried.
+ * The message is shown to the author of the file: it names the cause and what to do about it.
+ */
+export class ExtractionError extends Error {
+  override readonly name = 'ExtractionError'
+  /** The kind of failure, for counting and for tests. */
+  readonly failure: ExtractionFailure
+
+  constructor(failure: ExtractionFailure, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.failure = failure
+  }
+}
+
+/**
+ * A file that is not of the format that its name and type state, or is incomplete.
+ *
+ * @param what the format with its article, such as `a Word document`
+ */
+export function damaged(what: string, cause: unknown): ExtractionError {
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  return new ExtractionError(
+    'damaged',
+    `The file cannot be read as ${what}: it is damaged or of another format (${oneLine(detail)}). ` +
+      'Open it in the program it was made with, save it anew and upload it again.',
+    { cause },
+  )
+}
+
+/** A file that is encrypted with a password. */
+export function passwordProtected(what: string): ExtractionError {
+  return new ExtractionError(
+    'protected',
+    `The file is ${what} protected by a password. Save it without the password and upload it again.`,
+  )
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').slice(0, 200).replace(/\.$/, '')
+}
+
+/**
+ * Runs a reader, and turns whatever it throws because of a broken part into an error for the author.
+ *
+ * @param what as in {@link damaged}
+ */
+export async function readingAs<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ExtractionError || isStackOverflow(error)) throw error
+    throw damaged(what, error)
+  }
+}
+
+/** Whether an error is a recursion that ran out of stack. */
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && /call stack/i.test(error.message)
+}

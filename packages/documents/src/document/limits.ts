@@ -1,6 +1,5 @@
 import type { Nodes } from 'mdast'
-import type { Extraction, Source } from './extraction.js'
-import { ExtractionError } from './extraction-error.js'
+import { type Extraction, ExtractionError, type Source } from './extraction.js'
 
 /** Chunking walks the tree recursively and relies on this bound. */
 const maxDepth = 600

@@ -1,6 +1,5 @@
 import { type Entry, fromBuffer, type ZipFile } from 'yauzl'
-import type { Source } from '../document/extraction.js'
-import { damaged, ExtractionError, passwordProtected } from '../document/extraction-error.js'
+import { damaged, ExtractionError, passwordProtected, type Source } from '../document/extraction.js'
 
 /** More parts than this are no document. */
 const maxEntries = 20_000

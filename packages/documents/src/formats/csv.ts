@@ -1,6 +1,5 @@
 import { CsvError, type Options, parse } from 'csv-parse/sync'
-import type { Extraction, Source } from '../document/extraction.js'
-import { ExtractionError } from '../document/extraction-error.js'
+import { type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { charsetOf, decodeText } from './decode.js'
 import { toTables } from './sheet-tables.js'

@@ -1,6 +1,5 @@
 import type { BlockContent, List, ListItem, Root } from 'mdast'
-import type { Extraction, Source } from '../document/extraction.js'
-import { ExtractionError } from '../document/extraction-error.js'
+import { type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { createTextLimit, requireReadable } from '../document/limits.js'
 import { heading, paragraph, table } from '../document/nodes.js'
 import { charsetOf, decodeText } from './decode.js'

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { analyse } from 'chardet'
-import { ExtractionError } from '../document/extraction-error.js'
+import { ExtractionError } from '../document/extraction.js'
 
 /** Bytes or characters that are examined; more would not change the answer. */
 const sampleSize = 65_536

@@ -1,6 +1,5 @@
 import type { BlockContent, Code, DefinitionContent, PhrasingContent, Root, Table } from 'mdast'
-import type { Extraction, Source } from '../document/extraction.js'
-import { readingAs } from '../document/extraction-error.js'
+import { type Extraction, readingAs, type Source } from '../document/extraction.js'
 import {
   buildList,
   type FlatListItem,
@@ -11,8 +10,7 @@ import {
   table,
   toPhrasing,
 } from '../document/nodes.js'
-import type { RunReader } from './docx-runs.js'
-import { createRunReader } from './docx-runs.js'
+import { createRunReader, type RunReader } from './docx-runs.js'
 import { documentTitle, type OfficePackage, openOffice } from './opc.js'
 import { attribute, descend, elements, findElements, readXml, type XmlElement } from './xml.js'
 

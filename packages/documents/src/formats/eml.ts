@@ -1,7 +1,6 @@
 import type { Root, RootContent } from 'mdast'
 import PostalMime, { type Address, type Email } from 'postal-mime'
-import type { Extraction, Source } from '../document/extraction.js'
-import { readingAs } from '../document/extraction-error.js'
+import { type Extraction, readingAs, type Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { heading, paragraph } from '../document/nodes.js'
 import { toParagraphs } from '../document/text-blocks.js'

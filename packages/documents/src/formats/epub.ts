@@ -1,6 +1,5 @@
 import type { Root } from 'mdast'
-import type { Extraction, Source } from '../document/extraction.js'
-import { ExtractionError, readingAs } from '../document/extraction-error.js'
+import { type Extraction, ExtractionError, readingAs, type Source } from '../document/extraction.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
 import { heading, plainText, toTitle } from '../document/nodes.js'
 import { type Archive, openArchive } from './archive.js'

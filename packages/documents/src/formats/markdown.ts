@@ -1,6 +1,5 @@
 import createParser, { type MarkdownIt, type Token } from 'markdown-it'
-import type { Extraction, Source } from '../document/extraction.js'
-import { ExtractionError } from '../document/extraction-error.js'
+import { type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { firstHeading } from '../document/nodes.js'
 import { charsetOf, decodeText } from './decode.js'

@@ -1,6 +1,5 @@
 import { extname } from 'node:path'
-import type { Source } from '../document/extraction.js'
-import { ExtractionError, type ExtractionFailure } from '../document/extraction-error.js'
+import { ExtractionError, type ExtractionFailure, type Source } from '../document/extraction.js'
 import { decodeText, signatureOf } from './decode.js'
 import { type Format, refusalAdvice, sniff, supportedFormats } from './formats.js'
 

@@ -1,11 +1,16 @@
 import type { BlockContent, DefinitionContent, List, ListItem, PhrasingContent, Root } from 'mdast'
-import type { Extraction, Source } from '../document/extraction.js'
-import { damaged, passwordProtected, readingAs } from '../document/extraction-error.js'
-import type { Span } from '../document/nodes.js'
+import {
+  damaged,
+  type Extraction,
+  passwordProtected,
+  readingAs,
+  type Source,
+} from '../document/extraction.js'
 import {
   firstHeading,
   heading,
   paragraph,
+  type Span,
   spanText,
   table,
   toPhrasing,

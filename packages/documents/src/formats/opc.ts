@@ -1,5 +1,4 @@
-import type { Source } from '../document/extraction.js'
-import { damaged, ExtractionError } from '../document/extraction-error.js'
+import { damaged, ExtractionError, type Source } from '../document/extraction.js'
 import { toTitle } from '../document/nodes.js'
 import { type Archive, openArchive } from './archive.js'
 import { attribute, descend, elements, parseXml, textContent, type XmlElement } from './xml.js'

@@ -1,6 +1,5 @@
 import type { Root } from 'mdast'
-import type { Extraction, Source } from '../document/extraction.js'
-import { damaged, ExtractionError } from '../document/extraction-error.js'
+import { damaged, type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
 import { firstHeading, toTitle } from '../document/nodes.js'
 import { cutAtAlignedGaps } from '../layout/aligned-gaps.js'
@@ -9,8 +8,7 @@ import { type Page, withoutHeadersAndFooters } from '../layout/headers-footers.j
 import { readOutline } from '../layout/headings.js'
 import { toLines } from '../layout/lines.js'
 import { toTypedBlocks } from '../layout/listing.js'
-import type { PdfPage } from '../layout/parser.js'
-import { openPdf, type PdfDocument } from '../layout/parser.js'
+import { openPdf, type PdfDocument, type PdfPage } from '../layout/parser.js'
 import { type Segment, toSegments } from '../layout/segments.js'
 import { countNodes, readTags, type TableTags, withTables } from '../layout/tagged-tables.js'
 

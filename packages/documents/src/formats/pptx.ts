@@ -1,6 +1,5 @@
 import type { BlockContent, PhrasingContent, Root, Table } from 'mdast'
-import type { Extraction, Source } from '../document/extraction.js'
-import { readingAs } from '../document/extraction-error.js'
+import { type Extraction, readingAs, type Source } from '../document/extraction.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
 import {
   buildList,

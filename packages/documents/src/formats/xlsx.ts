@@ -1,6 +1,5 @@
 import type { BlockContent, Root } from 'mdast'
-import type { Extraction, Source } from '../document/extraction.js'
-import { readingAs } from '../document/extraction-error.js'
+import { type Extraction, readingAs, type Source } from '../document/extraction.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
 import { heading } from '../document/nodes.js'
 import { documentTitle, type OfficePackage, openOffice } from './opc.js'

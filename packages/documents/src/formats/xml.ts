@@ -1,5 +1,5 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes'
-import { ExtractionError } from '../document/extraction-error.js'
+import { ExtractionError } from '../document/extraction.js'
 import { decodeXml } from './decode.js'
 
 /** Deeper than any program nests a document; the functions that walk elements are recursive. */

@@ -1,4 +1,4 @@
-import { damaged, passwordProtected } from '../document/extraction-error.js'
+import { damaged, passwordProtected } from '../document/extraction.js'
 
 /** A node of the structure tree of a tagged PDF, which marks headings, tables, cells and so on. */
 export type StructureNode =

@@ -6,7 +6,7 @@ import { chunkDocument } from '../../src/chunking/chunk-document.js'
 import type { ChunkOptions } from '../../src/chunking/passage.js'
 import type { Extraction } from '../../src/document/extraction.js'
 import { plainText } from '../../src/document/nodes.js'
-import { extract } from '../../src/extract.js'
+import { extract } from '../../src/read-document.js'
 
 const word = fc.oneof(
   fc.stringMatching(/^[a-z]{1,12}$/),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { chunkDocument } from '../../src/chunking/chunk-document.js'
 import { type ChunkOptions, defaultChunkOptions, type Passage } from '../../src/chunking/passage.js'
-import { extract } from '../../src/extract.js'
+import { extract } from '../../src/read-document.js'
 
 async function chunk(
   text: string,

@@ -1,7 +1,12 @@
-import { canonical } from '../canonical.js'
-import { isSchema, type KeywordCompiler } from '../keyword.js'
+import {
+  atLeast,
+  atMost,
+  canonical,
+  countKeyword,
+  isSchema,
+  type KeywordCompiler,
+} from '../keyword.js'
 import type { Check, ValidationRun, ValuePath } from '../validation-run.js'
-import { atLeast, atMost, countKeyword } from './counts.js'
 
 /** Keywords about arrays; they accept every other value. */
 export const arrayKeywords: Readonly<Record<string, KeywordCompiler>> = {

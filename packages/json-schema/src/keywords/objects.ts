@@ -1,4 +1,7 @@
 import {
+  atLeast,
+  atMost,
+  countKeyword,
   isObject,
   isSchema,
   type JsonSchema,
@@ -6,7 +9,6 @@ import {
   type SubschemaCompiler,
 } from '../keyword.js'
 import type { Check, ValidationRun, ValuePath } from '../validation-run.js'
-import { atLeast, atMost, countKeyword } from './counts.js'
 
 /** Keywords about objects; they accept every other value. */
 export const objectKeywords: Readonly<Record<string, KeywordCompiler>> = {

@@ -1,5 +1,4 @@
-import { canonical } from '../canonical.js'
-import { isObject, type KeywordCompiler } from '../keyword.js'
+import { canonical, isObject, type KeywordCompiler } from '../keyword.js'
 import type { ValidationRun } from '../validation-run.js'
 
 const types: Record<string, (value: unknown) => boolean> = {
