@@ -7,8 +7,10 @@ import { sql } from 'kysely'
 import { fitLsa } from '../apps/server/dist/features/search/vectors/lsa/fit.js'
 import { toLsaVector } from '../apps/server/dist/features/search/vectors/lsa/model.js'
 import { toBytes } from '../apps/server/dist/features/search/vectors/packed-vectors.js'
-import { createSqliteVectors } from '../apps/server/dist/features/search/vectors/sqlite-vectors.js'
-import { createVectorCache } from '../apps/server/dist/features/search/vectors/sqlite-vectors.js'
+import {
+  createSqliteVectors,
+  createVectorCache,
+} from '../apps/server/dist/features/search/vectors/sqlite-vectors.js'
 import { migrations } from '../apps/server/dist/migrations/index.js'
 import { migrate } from '../apps/server/dist/platform/db/migrate.js'
 import { openDatabase } from '../apps/server/dist/platform/db/open.js'

@@ -152,7 +152,7 @@ function rest(milliseconds: number, signal: AbortSignal | undefined): Promise<vo
 }
 
 /** One event of a stream of server-sent events. */
-export interface EventFrame {
+interface EventFrame {
   id: string | undefined
   data: string
 }
@@ -163,7 +163,7 @@ export interface EventFrame {
  *
  * @param silence milliseconds without data after which the stream counts as dead
  */
-export async function* readFrames(
+async function* readFrames(
   body: ReadableStream<Uint8Array>,
   silence: number,
 ): AsyncGenerator<EventFrame, void> {

@@ -2,7 +2,7 @@ import { authHeaders, idempotencyHeader } from '../calling.js'
 import { ErrorBody } from '../errors.js'
 import type { Operation, Tag } from '../operation.js'
 import { describeOperation, parametersOf } from './operations.js'
-import { responseHeaders, errorResponses, errorExamples } from './responses.js'
+import { errorExamples, errorResponses, responseHeaders } from './responses.js'
 import { createSchemaRegistry, type JsonSchema, type SchemaRegistry } from './schemas.js'
 
 /** An OpenAPI 3.1 document. */

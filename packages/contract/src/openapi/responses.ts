@@ -19,7 +19,7 @@ export const responseHeaders = {
 } satisfies Record<string, JsonSchema>
 
 /** References to response headers. */
-export const headerReferences = (...names: (keyof typeof responseHeaders)[]) =>
+const headerReferences = (...names: (keyof typeof responseHeaders)[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
 /** Headers of every response. */

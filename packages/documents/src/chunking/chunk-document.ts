@@ -136,14 +136,14 @@ function tooMany(length: number, options: ChunkOptions): ExtractionError {
 const maxLeadShare = 0.5
 
 /** Blocks of one passage; only the last of them may be too long for it. */
-export interface Group {
+interface Group {
   blocks: readonly Block[]
   /** Headings above the first block. */
   headings: readonly string[]
 }
 
 /** The lengths that decide which blocks go together, in UTF-16 units. */
-export interface Lengths {
+interface Lengths {
   /** Of a passage, at most. */
   maximum: number
   /** Of a text that is a passage of its own, at least. */
@@ -151,7 +151,7 @@ export interface Lengths {
 }
 
 /** Groups the blocks that belong into one passage, in order. */
-export function groupBlocks(blocks: readonly Block[], lengths: Lengths): Group[] {
+function groupBlocks(blocks: readonly Block[], lengths: Lengths): Group[] {
   const groups: Group[] = []
   const path: { depth: number; text: string }[] = []
   let open: Block[] = []
