@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv'
+import { createRequire } from 'node:module'
 import { type CompiledSchema, compileSchema } from './compile.js'
 import { describeErrors, type Violation } from './describe.js'
 import { isObject, type JsonSchema } from './keyword.js'
@@ -11,7 +11,9 @@ import {
 } from './validation-run.js'
 
 /** The schema that every draft 7 schema must fit. */
-const { schema: metaSchema } = new Ajv().getSchema('http://json-schema.org/draft-07/schema') ?? {}
+const metaSchema: unknown = createRequire(import.meta.url)(
+  'ajv/dist/refs/json-schema-draft-07.json',
+)
 /** By the schema object, for as long as its owner keeps it; null for a schema that is not enforced. */
 const compiled = new WeakMap<JsonSchema, readonly Check[] | null>()
 /** Most steps for one value: some hundredths of a second. */

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.js'
+import { createLruCache } from './lru-cache.js'
 
 /** A small cache of facts from the database, so that a busy caller costs no read. */
 export interface FactCache<Fact> {
@@ -35,8 +35,8 @@ export function createFactCache<Fact extends object>(
   options: FactCacheOptions<Fact>,
 ): FactCache<Fact> {
   const { clock, read, isEqual, maxFacts = 10_000 } = options
-  const facts = new LRUCache<string, { fact: Fact; readAt: number }>({ max: maxFacts })
-  const absences = new LRUCache<string, number>({ max: maxAbsences })
+  const facts = createLruCache<string, { fact: Fact; readAt: number }>(maxFacts)
+  const absences = createLruCache<string, number>(maxAbsences)
   const reading = new Map<string, Promise<Fact | undefined>>()
 
   function keep(key: string, fact: Fact | undefined, readAt: number): void {

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import type { Clock } from '../../platform/clock.js'
 import { decodeJson } from '../../platform/db/columns.js'
@@ -7,6 +6,7 @@ import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
 import { readEvents } from '../../platform/events/read.js'
 import { factLifetime } from '../../platform/fact-cache.js'
+import { createLruCache } from '../../platform/lru-cache.js'
 import type { BotsService, SignalPosting } from '../bots/bots/index.js'
 import type { Target } from '../calls/targets/index.js'
 import {
@@ -49,9 +49,9 @@ const withoutSignal: ReadonlySet<string> = new Set([conversationEvents.conversat
 export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
   const { db, bus, clock, publisher, domainEvents, bots, conversations, messages, render } = deps
   // Not a fact cache: missing entries are read in the transaction of the caller.
-  const known = new LRUCache<string, { posting: SignalPosting | undefined; readAt: number }>({
-    max: maxKnown,
-  })
+  const known = createLruCache<string, { posting: SignalPosting | undefined; readAt: number }>(
+    maxKnown,
+  )
   let forgotten = 0
 
   function forgetHere(botId: string): void {

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { StoredEvent } from '../../platform/events/read.js'
+import { createLruCache } from '../../platform/lru-cache.js'
 import { Frame } from '../../platform/streams/frame.js'
 import { type CustomEvent, conversationEvents } from '../conversations/conversations/index.js'
 import type { MessageRow, MessagesService } from '../conversations/messages/index.js'
@@ -37,7 +37,7 @@ const noFrames: Rendered = { frames: [] }
 
 /** Renders events of the log as the signals for listeners. */
 export function createRender({ messages, users }: SignalsDeps): Render {
-  const publicIds = new LRUCache<string, string>({ max: maxPublicIds })
+  const publicIds = createLruCache<string, string>(maxPublicIds)
 
   async function loadPublicIds(botId: string, userIds: Iterable<string>): Promise<void> {
     const unknown = [...new Set(userIds)].filter((id) => id !== botId && !publicIds.has(id))

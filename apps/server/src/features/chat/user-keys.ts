@@ -1,8 +1,8 @@
 import { ApiError } from '@botstead/contract'
 import { errors, jwtVerify, SignJWT } from 'jose'
-import { LRUCache } from 'lru-cache'
 import type { ChatAddress, ChatUserActor } from '../../domain/actor.js'
 import type { Clock } from '../../platform/clock.js'
+import { createLruCache } from '../../platform/lru-cache.js'
 
 export interface UserKeysDeps {
   /** Secret of the keys for addresses without their own encryption key. */
@@ -43,7 +43,7 @@ const maxRememberedLength = 2048
 const tolerance = 60_000
 
 export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps): UserKeys {
-  const verified = new LRUCache<string, Verified>({ max: maxVerified })
+  const verified = createLruCache<string, Verified>(maxVerified)
 
   const secretOf = (chat: ChatAddress): Uint8Array =>
     chat.encryptionKey === undefined ? sharedSecret : Buffer.from(chat.encryptionKey)

@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../clock.js'
+import { createLruCache } from '../lru-cache.js'
 
 export interface RateLimitOptions {
   /** Requests a minute that a key may keep up; a whole number. */
@@ -46,7 +46,7 @@ const defaultMaxKeys = 50_000
 export function createRateLimiter(options: RateLimitOptions): RateLimiter {
   const { perMinute, burst, clock } = options
   const full = burst * cost
-  const buckets = new LRUCache<string, Bucket>({ max: options.maxKeys ?? defaultMaxKeys })
+  const buckets = createLruCache<string, Bucket>(options.maxKeys ?? defaultMaxKeys)
 
   function levelOf(bucket: Bucket | undefined, now: number): number {
     if (!bucket) return full

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../../platform/clock.js'
 import type { Db } from '../../../../platform/db/schema.js'
+import { createLruCache } from '../../../../platform/lru-cache.js'
 import type { Log } from '../../../../platform/telemetry/log.js'
 import { listNumbers, type PassageText, readPassageTexts } from '../../passage-text-store.js'
 import { type EmbeddedPassage, type Embedder, OtherLengthError } from '../embedder.js'
@@ -129,7 +129,7 @@ interface QuestionVectorsOptions {
 
 export function createQuestionVectors(options: QuestionVectorsOptions): QuestionVectors {
   const { db, clock, log, endpoint, url, onOtherLength } = options
-  const vectors = new LRUCache<string, Float32Array>({ max: remembered })
+  const vectors = createLruCache<string, Float32Array>(remembered)
   let pausedUntil = 0
 
   return {
