@@ -2,6 +2,7 @@ import type { TestProject } from 'vitest/node'
 import { buildServer } from './build.js'
 import { bundleCommand } from './bundle.js'
 import { type Keeper, startKeeper } from './keeper.js'
+import { memoryFolder } from './memory-folder.js'
 import { createTemplates } from './migrated.js'
 import { startPostgres } from './postgres-server.js'
 
@@ -47,6 +48,10 @@ async function prepare(project: TestProject, keeper: Keeper): Promise<() => Prom
       process.stderr.write(broken)
     }),
   ])
+  // What tests store has to survive a killed process, and not a power failure. In memory they do not
+  // wait for the disk, which hundreds of databases would keep busy, nor does a slow one fail them.
+  const memory = await memoryFolder()
+  if (memory !== undefined) process.env.TMPDIR = await keeper.createFolder(memory)
   const [templates, command] = await Promise.all([
     createTemplates(keeper, postgresUrl),
     bundleCommand(keeper),

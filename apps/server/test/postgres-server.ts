@@ -8,7 +8,6 @@ import {
   readdir,
   readFile,
   stat,
-  statfs,
   symlink,
   writeFile,
 } from 'node:fs/promises'
@@ -17,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import type { Keeper } from './keeper.js'
+import { memoryFolder } from './memory-folder.js'
 import { freePort } from './ports.js'
 
 const require = createRequire(import.meta.url)
@@ -171,10 +171,9 @@ async function makeExecutable(path: string): Promise<void> {
   if ((mode & 0o100) === 0) await chmod(path, mode | 0o111)
 }
 
-/** In memory, where the machine has enough: a database of its own for each file is 20 times faster. */
+/** In memory where possible: a database of its own for each file is 20 times faster there. */
 async function fastestFolder(user: OtherUser | undefined): Promise<string> {
-  const memory = '/dev/shm'
-  const space = await statfs(memory).catch(() => undefined)
-  if (space && space.bavail * space.bsize > 2 ** 31) return memory
+  const memory = await memoryFolder()
+  if (memory !== undefined) return memory
   return user ? await firstOpen([tmpdir(), '/tmp', '/var/tmp']) : tmpdir()
 }

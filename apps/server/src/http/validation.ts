@@ -33,7 +33,7 @@ export function createValidator(input: { schema: unknown; httpPart?: string }): 
   const ajv = input.httpPart === 'body' ? bodyAjv : textAjv
   let compiled: ValidateFunction | undefined
   const validator: RequestValidator = (data) => {
-    compiled ??= ajv.compile(requireStorable(input.schema as object))
+    compiled ??= ajv.compile(storableSchemaOf(input.schema as object))
     const valid = compiled(data) === true
     validator.errors = compiled.errors
     return valid
@@ -76,6 +76,15 @@ function addStorableKeyword(ajv: Ajv): void {
     validate: (_: boolean, text: string) => text.isWellFormed() && !text.includes('\0'),
     error: { message: 'must be made of whole characters, without U+0000' },
   })
+}
+
+const storableSchemas = new WeakMap<object, object>()
+
+/** The same object for the same schema, so that one process compiles it once for all its servers. */
+function storableSchemaOf(schema: object): object {
+  const known = storableSchemas.get(schema) ?? requireStorable(schema)
+  storableSchemas.set(schema, known)
+  return known
 }
 
 /**

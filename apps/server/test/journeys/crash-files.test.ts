@@ -79,7 +79,7 @@ describeEachEngine('files under kill -9', (engine) => {
       new Upload(content, {
         uploadUrl: file.uploadUrl,
         chunkSize: megabyte,
-        retryDelays: Array.from({ length: 60 }, () => 200),
+        retryDelays: Array.from({ length: 600 }, () => 200),
         onBeforeRequest: (request) => {
           if (request.getMethod() === 'PATCH') {
             starts.push(Number(request.getHeader('Upload-Offset')))
