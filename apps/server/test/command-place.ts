@@ -1,6 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inject } from 'vitest'
+import type { DatabaseOptions } from '../src/platform/db/open.js'
 import type { TestEngine } from './engines.js'
 
 const secret = 'the secret that all processes share'
@@ -10,19 +12,31 @@ export interface CommandPlace extends AsyncDisposable {
   dataDir: string
   /** The settings that name the place. */
   environment: Record<string, string>
+  /** Its database. */
+  options: DatabaseOptions
 }
 
-/** An empty data folder and, with PostgreSQL, an empty database. */
-export async function createCommandPlace(engine?: TestEngine): Promise<CommandPlace> {
+/**
+ * A data folder and, with PostgreSQL, a database.
+ * @param options.isEmpty whether the first start has to make the database; otherwise it has all
+ * migrations and no rows
+ */
+export async function createCommandPlace(
+  engine?: TestEngine,
+  { isEmpty = false } = {},
+): Promise<CommandPlace> {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-command-'))
-  const place = engine?.name === 'postgres' ? await engine.createPlace() : undefined
+  const place = engine?.name === 'postgres' ? await engine.createPlace(!isEmpty) : undefined
   const url = place?.options.url
+  const file = join(dataDir, 'botstead.db')
+  if (url === undefined && !isEmpty) await copyFile(inject('migratedFile'), file)
   return {
     dataDir,
     environment: {
       BOTSTEAD_DATA_DIR: dataDir,
       ...(url !== undefined && { DATABASE_URL: url, BOTSTEAD_SECRET: secret }),
     },
+    options: url === undefined ? { file } : { url },
     async [Symbol.asyncDispose]() {
       await place?.remove()
       await rm(dataDir, { recursive: true, force: true })

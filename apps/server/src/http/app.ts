@@ -89,6 +89,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     },
     clientErrorHandler: respondToBrokenRequest(options, connections),
     rewriteUrl: ({ url = '/' }) => encodeSlashes(url),
+    // Unused, because routes serialize their responses; the compiler of the framework takes long to load.
+    schemaController: { compilersFactory: { buildSerializer: () => () => JSON.stringify } },
     routerOptions: {
       ignoreTrailingSlash: true,
       ignoreDuplicateSlashes: true,

@@ -12,7 +12,7 @@ import { runCommand, startServerProcess } from '../processes.js'
 
 describe('botstead start', () => {
   it('shows the data for the first call once, and stores the token', async () => {
-    await using place = await createCommandPlace()
+    await using place = await createCommandPlace(undefined, { isEmpty: true })
     await using server = await startServerProcess(place.environment)
     const value = (name: string) =>
       new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(server.output())?.[1]
@@ -40,7 +40,7 @@ describe('botstead start', () => {
   })
 
   it('reports where the token is when its port is in use', async () => {
-    await using place = await createCommandPlace()
+    await using place = await createCommandPlace(undefined, { isEmpty: true })
     const occupant = createServer().listen(0, '127.0.0.1')
     await once(occupant, 'listening')
     const address = occupant.address()
@@ -56,7 +56,7 @@ describe('botstead start', () => {
   })
 
   it('uses the token from the operator', async () => {
-    await using place = await createCommandPlace()
+    await using place = await createCommandPlace(undefined, { isEmpty: true })
     const token = 'a-token-for-tests-only'
     await using server = await startServerProcess({
       ...place.environment,
@@ -72,7 +72,7 @@ describe('botstead start', () => {
   })
 
   it('lets only its user read its files, also those of an earlier version', async () => {
-    await using place = await createCommandPlace()
+    await using place = await createCommandPlace(undefined, { isEmpty: true })
     await chmod(place.dataDir, 0o755)
     const modes = async () => {
       const names = (await readdir(place.dataDir, { recursive: true })).toSorted()
@@ -117,7 +117,7 @@ describe('wrong settings', () => {
   }
 
   it('stop the start with one line each, and without any other effect', async () => {
-    await using place = await createCommandPlace()
+    await using place = await createCommandPlace(undefined, { isEmpty: true })
     const { status, stdout, stderr } = await runCommand(['start'], {
       ...place.environment,
       ...wrong,
@@ -133,8 +133,8 @@ describe('wrong settings', () => {
   })
 
   it('a missing database, address or folder stops it with the reason', async () => {
-    await using place = await createCommandPlace()
-    await using folder = await createCommandPlace()
+    await using place = await createCommandPlace(undefined, { isEmpty: true })
+    await using folder = await createCommandPlace(undefined, { isEmpty: true })
     const file = join(folder.dataDir, 'a-file')
     await writeFile(file, '')
     const [{ status, stderr }, elsewhere, inTheWay] = await Promise.all([
@@ -163,7 +163,7 @@ describe('wrong settings', () => {
   })
 
   it('reports an unknown setting', async () => {
-    await using place = await createCommandPlace()
+    await using place = await createCommandPlace(undefined, { isEmpty: true })
     const misspelt = { BOTSTEAD_DATADIR: '/nowhere' }
     const { status, stderr } = await runCommand(['config'], { ...place.environment, ...misspelt })
     expect(status).toBe(0)

@@ -10,7 +10,7 @@ const postgres = engines.find(({ name }) => name === 'postgres')
 
 describe('two processes that start at once on an empty database or folder', () => {
   it.skipIf(!postgres)('share one installation on PostgreSQL', async () => {
-    await using place = await createCommandPlace(postgres)
+    await using place = await createCommandPlace(postgres, { isEmpty: true })
     const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token }
     const processes = await Promise.all([
       startServerProcess(environment),
@@ -33,7 +33,7 @@ describe('two processes that start at once on an empty database or folder', () =
   })
 
   it('do not both serve one folder with SQLite; a crash does not block the next start', async () => {
-    await using place = await createCommandPlace()
+    await using place = await createCommandPlace(undefined, { isEmpty: true })
     const first = await startServerProcess(place.environment)
     const second = await runCommand(['start'], { ...place.environment, PORT: '0' })
     expect(second.status).toBe(1)

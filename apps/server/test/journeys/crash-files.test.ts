@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient } from '@botstead/contract'
 import { Upload } from 'tus-js-client'
 import { expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
-import { describeEachEngine, type TestEngine } from '../engines.js'
+import { type CommandPlace, createCommandPlace } from '../command-place.js'
+import { describeEachEngine } from '../engines.js'
 import { freePort } from '../ports.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
 
 const token = 'a-token-for-tests-only'
+const settings = { BOTSTEAD_ADMIN_TOKEN: token, LOG_LEVEL: 'error' }
 const rounds = 2
 const senders = 12
 const keys = Array.from({ length: 100 }, (_, number) => `file-${number}`)
@@ -25,8 +26,9 @@ function contentOf(key: string, round: number): string {
 
 describeEachEngine('files under kill -9', (engine) => {
   it('have their old or their new content, complete, and leave nothing behind', async () => {
-    await using place = await createPlace(engine)
-    let server = await startServerProcess(place.environment)
+    await using place = await createCommandPlace(engine)
+    const environment = { ...place.environment, ...settings }
+    let server = await startServerProcess(environment)
     const client = await openBot(server)
     /** The last acknowledged version of each file. */
     const acknowledged = new Map<string, number>()
@@ -48,7 +50,7 @@ describeEachEngine('files under kill -9', (engine) => {
       while (done < 30) await sleep(1)
       await server.kill()
       await Promise.all(sending)
-      server = await startServerProcess(place.environment)
+      server = await startServerProcess(environment)
       const restarted = client(server)
       const check = async (key: string) => {
         const found = await read(restarted, key)
@@ -67,8 +69,8 @@ describeEachEngine('files under kill -9', (engine) => {
   })
 
   it('continue an upload in parts after the restart', async () => {
-    await using place = await createPlace(engine)
-    const environment = { ...place.environment, PORT: String(await freePort()) }
+    await using place = await createCommandPlace(engine)
+    const environment = { ...place.environment, ...settings, PORT: String(await freePort()) }
     let server = await startServerProcess(environment)
     const client = await openBot(server)
     const content = Buffer.alloc(8 * megabyte, 'The pump stands in the cellar. ')
@@ -114,28 +116,6 @@ describeEachEngine('files under kill -9', (engine) => {
   })
 })
 
-type Place = Awaited<ReturnType<typeof createPlace>>
-
-async function createPlace(engine: TestEngine) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'botstead-crash-'))
-  const place = await engine.createPlace()
-  const url = place.options.url
-  return {
-    dataDir,
-    options: url === undefined ? { file: join(dataDir, 'botstead.db') } : { url },
-    environment: {
-      BOTSTEAD_DATA_DIR: dataDir,
-      BOTSTEAD_ADMIN_TOKEN: token,
-      LOG_LEVEL: 'error',
-      ...(url !== undefined && { DATABASE_URL: url }),
-    },
-    [Symbol.asyncDispose]: async () => {
-      await place.remove()
-      await rm(dataDir, { recursive: true, force: true })
-    },
-  }
-}
-
 /** Creates a bot; returns a function that returns its client for the current process. */
 async function openBot(server: ServerProcess): Promise<(server: ServerProcess) => Client> {
   const baseUrl = server.url
@@ -163,7 +143,7 @@ async function read(client: Client, key: string): Promise<string | undefined> {
  * Every blob in the store is accounted for: it is in use, or on the list for the sweeper. The
  * rest are blobs whose row was not written, at most one for each sender; they are swept as orphans.
  */
-async function expectNothingLost({ dataDir, options }: Place): Promise<void> {
+async function expectNothingLost({ dataDir, options }: CommandPlace): Promise<void> {
   await using database = await openDatabase(options)
   const { db } = database
   const keysOf = async (table: 'file_contents' | 'content_parts' | 'discarded_blobs') => {

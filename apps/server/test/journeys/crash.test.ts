@@ -1,14 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@botstead/contract'
 import { expect, it } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
-import { describeEachEngine, type TestEngine } from '../engines.js'
+import { createCommandPlace } from '../command-place.js'
+import { describeEachEngine } from '../engines.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
 
 const token = 'a-token-for-tests-only'
+const settings = { BOTSTEAD_ADMIN_TOKEN: token, LOG_LEVEL: 'error' }
 const senders = 16
 const rounds = 4
 /** Acknowledged messages after which the server is killed, with all senders waiting for a response. */
@@ -25,40 +24,22 @@ interface Conversation {
 
 describeEachEngine('messages under kill -9', (engine) => {
   it('are all stored, once and in a gapless sequence, if they were acknowledged', async () => {
-    await using place = await createPlace(engine)
-    let server = await startServerProcess(place.environment)
+    await using place = await createCommandPlace(engine)
+    const environment = { ...place.environment, ...settings }
+    let server = await startServerProcess(environment)
     const conversation = await openConversation(server)
     for (let round = 0; round < rounds; round++) {
       const sending = Array.from({ length: senders }, () => sendUntilDown(server, conversation))
       await untilAcknowledged(conversation, conversation.acknowledged.size + messagesPerRound)
       await server.kill()
       await Promise.all(sending)
-      server = await startServerProcess(place.environment)
+      server = await startServerProcess(environment)
       await expectAllThere(server, conversation)
     }
     await server.stop()
     await expectGapless(place.options, conversation.conversationId)
   })
 })
-
-async function createPlace(engine: TestEngine) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'botstead-crash-'))
-  const place = await engine.createPlace()
-  const url = place.options.url
-  return {
-    options: url === undefined ? { file: join(dataDir, 'botstead.db') } : { url },
-    environment: {
-      BOTSTEAD_DATA_DIR: dataDir,
-      BOTSTEAD_ADMIN_TOKEN: token,
-      LOG_LEVEL: 'error',
-      ...(url !== undefined && { DATABASE_URL: url }),
-    },
-    [Symbol.asyncDispose]: async () => {
-      await place.remove()
-      await rm(dataDir, { recursive: true, force: true })
-    },
-  }
-}
 
 async function openConversation(server: ServerProcess): Promise<Conversation> {
   const baseUrl = server.url

@@ -207,7 +207,7 @@ function hasOpen(pid: number, path: string): boolean {
 
 async function createPlace(engine: TestEngine) {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-indexing-'))
-  const place = await engine.createPlace()
+  const place = await engine.createPlace(true)
   const url = place.options.url
   const environment = {
     BOTSTEAD_DATA_DIR: dataDir,

@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { createClient } from '@botstead/contract'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { createCommandPlace } from '../command-place.js'
 import { describeEachEngine } from '../engines.js'
 import { listenBySocket, listenRaw, type RawListener } from '../listening/raw-stream.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
@@ -25,13 +23,11 @@ interface Seen {
 
 describeEachEngine('listeners under kill -9', (engine) => {
   it('see the same log, in order and once, with everything acknowledged', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'botstead-listen-'))
-    const place = await engine.createPlace()
+    await using place = await createCommandPlace(engine)
     const environment = {
-      BOTSTEAD_DATA_DIR: dataDir,
+      ...place.environment,
       BOTSTEAD_ADMIN_TOKEN: token,
       LOG_LEVEL: 'error',
-      ...(place.options.url !== undefined && { DATABASE_URL: place.options.url }),
     }
     let server = await startServerProcess(environment)
     const room = await openRoom(server)
@@ -117,8 +113,6 @@ describeEachEngine('listeners under kill -9', (engine) => {
     for (const { listener } of [truth, ...views]) listener?.close()
     // Open streams do not delay the stop.
     await server.stop()
-    await place.remove()
-    await rm(dataDir, { recursive: true, force: true })
   })
 })
 

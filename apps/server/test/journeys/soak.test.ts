@@ -23,8 +23,8 @@ interface Held {
 }
 
 /** Rounds before the first measurement, which fill caches and pools. */
-const warmUp = 60
-const rounds = 240
+const warmUp = 50
+const rounds = 180
 /** One document is indexed again every so many rounds. */
 const readEvery = 5
 /** Concurrent lanes of rounds. */
