@@ -92,10 +92,10 @@ export async function* followConversation(options: FollowOptions): AsyncGenerato
         pause = pauses.first
         onConnection?.('open')
         for await (const frame of readFrames(body, options.silence ?? 60_000)) {
-          const told = toSignal(frame)
-          if (told === undefined) continue
-          if (told.sequence !== undefined) last = told.sequence
-          yield told
+          const next = toSignal(frame)
+          if (next === undefined) continue
+          if (next.sequence !== undefined) last = next.sequence
+          yield next
         }
       }
     } catch (error) {

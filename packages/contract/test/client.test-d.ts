@@ -24,7 +24,7 @@ expectTypeOf(client.chatHello).toBeCallableWith()
 expectTypeOf(client.chatGetConversation).toBeCallableWith({ id: 'c' })
 expectTypeOf(client.chatGetConversation).toBeCallableWith({ id: 'c', webhookId: 'w' })
 
-// Payloads are told apart by their type.
+// Payloads are distinguished by their type.
 expectTypeOf<Extract<MessagePayload, { type: 'audio' }>>().toEqualTypeOf<{
   type: 'audio'
   audioUrl: string
@@ -39,7 +39,7 @@ expectTypeOf(client.chatCreateMessage).toBeCallableWith({
   payload: { type: 'text' },
 })
 
-// Answers are what the contract says.
+// Responses have the types of the contract.
 expectTypeOf(client.listBots).returns.resolves.toHaveProperty('bots').toBeArray()
 expectTypeOf(client.listBots)
   .returns.resolves.toHaveProperty('meta')

@@ -8,14 +8,14 @@ interface Sent {
   body: unknown
 }
 
-/** A client whose server gives one answer, and what it was sent. */
-function clientOf(options: Partial<ClientOptions> = {}, answer = new Response('{}')) {
+/** A client whose server returns one response, and the requests that it was sent. */
+function clientOf(options: Partial<ClientOptions> = {}, response = new Response('{}')) {
   const sent: Sent[] = []
   const client = createClient({
     baseUrl: 'http://bots.test',
     fetch: async (url, { method, headers, body }) => {
       sent.push({ url, method, headers, body: body ? JSON.parse(String(body)) : undefined })
-      return answer.clone()
+      return response.clone()
     },
     ...options,
   })
@@ -117,7 +117,7 @@ describe('the client', () => {
     expect(sent[0]?.headers).toMatchObject({ 'idempotency-key': 'once' })
   })
 
-  it('gives back the answer, and an empty object for an empty one', async () => {
+  it('returns the body of the response, and an empty object for an empty one', async () => {
     const { client } = clientOf({}, new Response('{"status":"ok"}'))
     expect(await client.getHealth()).toEqual({ status: 'ok' })
     const { client: other } = clientOf({}, new Response(null, { status: 204 }))
@@ -149,7 +149,7 @@ describe('the client', () => {
     ['a body of another kind', { error: 'Bad gateway' }],
     ['a type it does not know', { id: 'x', type: 'Surprise', message: 'Bad gateway' }],
     ['a list', ['Bad gateway']],
-  ])('throws Unknown with the text when a proxy answers with %s', async (_, body) => {
+  ])('throws Unknown with the text when a proxy responds with %s', async (_, body) => {
     const { client } = clientOf({}, refusal(502, body))
     await expect(client.getAccount()).rejects.toMatchObject({
       type: 'Unknown',

@@ -12,7 +12,7 @@ type OutputOf<Id extends keyof Client> = Awaited<ReturnType<Client[Id]>>
 type Refused = { [Id in Shared]: ClientInputs[Id] extends InputOf<Id> ? never : Id }[Shared]
 expectTypeOf<Refused>().toBeNever()
 
-// Whatever it reads from an answer is there. The states of a bot are compared apart, because ours
+// Whatever it reads from a response is there. The states of a bot are compared separately, because ours
 // may belong to workflows as well.
 type Known<Output> = Output extends { bot: infer Bot } ? Omit<Bot, 'states'> : Output
 type Missing = {

@@ -3,16 +3,16 @@ import { createServer, type ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { followConversation, type Signal } from '../src/index.js'
 
-type Answer = (response: ServerResponse) => void
+type Respond = (response: ServerResponse) => void
 
-/** A server that answers each connection as the script says; what was asked for is kept. */
-async function startScript(answers: Answer[]) {
-  const asked: string[] = []
+/** A server that responds to each connection as the script says, and keeps the requested URLs. */
+async function startScript(script: Respond[]) {
+  const requested: string[] = []
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '')
-    const answer = answers.shift()
-    if (answer === undefined) response.destroy()
-    else answer(response)
+    requested.push(request.url ?? '')
+    const respond = script.shift()
+    if (respond === undefined) response.destroy()
+    else respond(response)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -22,7 +22,7 @@ async function startScript(answers: Answer[]) {
   })
   const address = server.address()
   const port = typeof address === 'object' ? address?.port : undefined
-  return { asked, baseUrl: `http://127.0.0.1:${port}/` }
+  return { requested, baseUrl: `http://127.0.0.1:${port}/` }
 }
 
 const frame = (sequence: number | undefined, text: string) =>
@@ -34,7 +34,7 @@ const frame = (sequence: number | undefined, text: string) =>
 const stream = (response: ServerResponse) =>
   response.writeHead(200, { 'content-type': 'text/event-stream' })
 
-const room = {
+const options = {
   webhookId: 'w',
   userKey: 'k',
   conversationId: 'a/b',
@@ -42,17 +42,17 @@ const room = {
 }
 
 async function collect(signals: AsyncIterable<Signal>, count: number): Promise<string[]> {
-  const told: string[] = []
+  const received: string[] = []
   for await (const { data, sequence } of signals) {
-    told.push(`${sequence} ${'id' in data ? data.id : ''}`)
-    if (told.length === count) break
+    received.push(`${sequence} ${'id' in data ? data.id : ''}`)
+    if (received.length === count) break
   }
-  return told
+  return received
 }
 
 describe('following a conversation', () => {
-  it('goes on after the last number, whatever breaks', async () => {
-    const { asked, baseUrl } = await startScript([
+  it('continues after the last number when a connection breaks', async () => {
+    const { requested, baseUrl } = await startScript([
       (response) => {
         const bytes = Buffer.from(`${frame(4, 'füür')}data: ping\n\n${frame(5, 'two')}`)
         // In the middle of a character, and of a frame.
@@ -69,7 +69,7 @@ describe('following a conversation', () => {
     ])
     const states: string[] = []
     const signals = followConversation({
-      ...room,
+      ...options,
       baseUrl,
       after: 3,
       onConnection: (state) => states.push(state),
@@ -82,41 +82,41 @@ describe('following a conversation', () => {
       '7 four',
     ])
     const path = '/chat/w/conversations/a%2Fb/listen?lastEventId='
-    expect(asked).toEqual([3, 5, 5, 5, 6].map((last) => path + last))
+    expect(requested).toEqual([3, 5, 5, 5, 6].map((last) => path + last))
     expect(states).toEqual(['open', 'broken', 'broken', 'broken', 'open', 'broken', 'open'])
   })
 
-  it('leaves a connection that says nothing', async () => {
+  it('reconnects when a connection is silent', async () => {
     const { baseUrl } = await startScript([
       (response) => stream(response).write(frame(1, 'one')),
       (response) => stream(response).write(frame(2, 'two')),
     ])
-    expect(await collect(followConversation({ ...room, baseUrl, silence: 30 }), 2)).toEqual([
+    expect(await collect(followConversation({ ...options, baseUrl, silence: 30 }), 2)).toEqual([
       '1 one',
       '2 two',
     ])
   })
 
-  it('throws the refusal, and ends with its signal', async () => {
+  it('throws the error of a refusal, and ends when its signal is aborted', async () => {
     const body = { id: 'x', code: 403, type: 'Forbidden', message: 'no part' }
     const { baseUrl } = await startScript([
       (response) => response.writeHead(403).end(JSON.stringify(body)),
       (response) => stream(response).write(frame(1, 'one')),
     ])
-    await expect(collect(followConversation({ ...room, baseUrl }), 1)).rejects.toMatchObject({
+    await expect(collect(followConversation({ ...options, baseUrl }), 1)).rejects.toMatchObject({
       type: 'Forbidden',
       message: 'no part',
     })
     const controller = new AbortController()
-    const told: Signal[] = []
+    const received: Signal[] = []
     for await (const signal of followConversation({
-      ...room,
+      ...options,
       baseUrl,
       signal: controller.signal,
     })) {
-      told.push(signal)
+      received.push(signal)
       controller.abort()
     }
-    expect(told).toHaveLength(1)
+    expect(received).toHaveLength(1)
   })
 })

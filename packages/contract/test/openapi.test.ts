@@ -69,7 +69,7 @@ describe('the OpenAPI document', () => {
     expect(document.paths['/healthz']?.get).toMatchObject({ security: [] })
   })
 
-  it('tells payloads apart by their type', () => {
+  it('distinguishes payloads by their type', () => {
     expect(document.components.schemas?.MessagePayload).toMatchObject({
       discriminator: {
         propertyName: 'type',

@@ -20,7 +20,7 @@ describe('the query encoder', () => {
     expect(encodeQuery(members)).toBe(text)
   })
 
-  it('loses nothing of a map, whatever its names and values hold', () => {
+  it('keeps every entry of a map, with any names and values', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 20 })
     fc.assert(
       fc.property(fc.dictionary(text, text, { noNullPrototype: true }), (tags) => {

@@ -2,10 +2,10 @@ import { allOperations, errorsOf, isErrorType, type Operation } from '@botstead/
 import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import { describe, expect, it } from 'vitest'
-import { namesOf, type Place, partsOf, schemasOf } from './walk.js'
+import { namesOf, partsOf, type SchemaPath, schemasOf } from './walk.js'
 
 const operations = allOperations.map((operation) => [operation.id, operation] as const)
-const placesOf = (operation: Operation, broken: (place: Place) => boolean) =>
+const pathsOf = (operation: Operation, broken: (found: SchemaPath) => boolean) =>
   schemasOf(operation)
     .filter(broken)
     .map(({ path }) => path)
@@ -17,7 +17,7 @@ describe('the operations together', () => {
     expect(ids.length).toBeGreaterThan(30)
   })
 
-  it('have addresses of their own, whatever the parameters are called', () => {
+  it('have addresses of their own, independent of the names of parameters', () => {
     const addresses = allOperations.map(
       ({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`,
     )
@@ -45,7 +45,7 @@ describe.each(operations)('%s', (_, operation) => {
 
   it('sends a body only with methods that have one, and of one kind', () => {
     const bodies = [operation.body, operation.upload].filter((body) => body !== undefined)
-    // Without one, a POST says all in its path.
+    // A POST without a body has all of its input in the path.
     expect(bodies.length).toBeLessThanOrEqual(
       ['POST', 'PUT', 'PATCH'].includes(operation.method) ? 1 : 0,
     )
@@ -54,7 +54,7 @@ describe.each(operations)('%s', (_, operation) => {
 
   it('takes an idempotency key exactly if an identified caller creates something from JSON', () => {
     const creates = operation.method === 'POST' && operation.status === 201
-    // Without a credential the server cannot tell whether the first caller repeats the call.
+    // Without a credential the server does not know whether the first caller repeats the call.
     const isIdentified = !['public', 'signature', 'chat'].includes(operation.auth)
     expect(operation.idempotent ?? false).toBe(
       creates && isIdentified && operation.body !== undefined,
@@ -71,7 +71,7 @@ describe.each(operations)('%s', (_, operation) => {
   it('describes every field, and what its lists and maps hold', () => {
     const isInner = (path: string) => /[.[{]/.test(path.slice(operation.id.length + 1))
     expect(
-      placesOf(
+      pathsOf(
         operation,
         ({ path, schema }) =>
           isInner(path) && !/\|\d+$/.test(path) && !/\S{2}.*[.;)]$/.test(schema.description ?? ''),
@@ -80,18 +80,18 @@ describe.each(operations)('%s', (_, operation) => {
   })
 
   it('bounds every string, list and map of its request', () => {
-    const unbounded = ({ side, schema }: Place) =>
+    const unbounded = ({ side, schema }: SchemaPath) =>
       side === 'request' &&
       ((schema.type === 'string' &&
         !(schema.maxLength || schema.enum || schema.const || schema.format)) ||
         (schema.type === 'array' && !schema.maxItems) ||
         (typeof schema.additionalProperties === 'object' && !schema.maxProperties))
-    expect(placesOf(operation, unbounded)).toEqual([])
+    expect(pathsOf(operation, unbounded)).toEqual([])
   })
 
   it('tolerates members it does not know, and names schemas by title alone', () => {
     expect(
-      placesOf(operation, ({ schema }) => schema.additionalProperties === false || '$id' in schema),
+      pathsOf(operation, ({ schema }) => schema.additionalProperties === false || '$id' in schema),
     ).toEqual([])
   })
 

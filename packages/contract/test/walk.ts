@@ -20,7 +20,7 @@ export interface Schema {
 }
 
 /** One schema inside an operation and the way to it. */
-export interface Place {
+export interface SchemaPath {
   path: string
   schema: Schema
   /** Whether callers send it, or the server does. */
@@ -28,7 +28,7 @@ export interface Place {
 }
 
 /** Every schema of an operation, outermost first. */
-export function schemasOf(operation: Operation): Place[] {
+export function schemasOf(operation: Operation): SchemaPath[] {
   return Object.entries(partsOf(operation)).flatMap(([part, schema]) =>
     within(
       `${operation.id}.${part}`,
@@ -49,7 +49,7 @@ export function partsOf({ params, query, headers, body, response }: Operation) {
   }
 }
 
-function within(path: string, schema: Schema, side: Place['side']): Place[] {
+function within(path: string, schema: Schema, side: SchemaPath['side']): SchemaPath[] {
   const { additionalProperties: values, items } = schema
   const inner: [string, Schema][] = Object.entries(schema.properties ?? {}).map(
     ([name, property]) => [`${path}.${name}`, property],

@@ -101,10 +101,10 @@ it('judges every value like a validator of the same draft', () => {
         fc.pre(!compileSchema(whole).isCircular)
         const peer = new Ajv(options).compile(whole)
         for (const one of values) {
-          const told = findViolation(whole, one)
-          expect(told === undefined, JSON.stringify({ whole, one, told })).toBe(peer(one))
+          const violation = findViolation(whole, one)
+          expect(violation === undefined, JSON.stringify({ whole, one, violation })).toBe(peer(one))
           judged += 1
-          if (told !== undefined) refused += 1
+          if (violation !== undefined) refused += 1
         }
       },
     ),

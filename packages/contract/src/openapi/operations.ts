@@ -48,7 +48,7 @@ function sharedHeaders(operation: Operation): JsonSchema[] {
 
 /** Inlined parameters. Maps in a query are shown with brackets: OpenAPI has no form with dots. */
 export function parametersOf(
-  place: 'path' | 'query' | 'header',
+  location: 'path' | 'query' | 'header',
   members: TObject | undefined,
   schemas: SchemaRegistry,
 ): JsonSchema[] {
@@ -58,7 +58,7 @@ export function parametersOf(
     const { description, ...rest }: JsonSchema = { ...schema }
     return {
       name,
-      in: place,
+      in: location,
       ...(required.has(name) && { required: true }),
       ...(rest.type === 'object' && { style: 'deepObject', explode: true }),
       description,

@@ -53,7 +53,7 @@ export interface Extractor {
 
 /**
  * Why a file cannot be indexed; the author of the file can act on each of them. `lost`, `too_slow` and
- * `too_much_memory` are found by whoever stores the file and runs the reader.
+ * `too_much_memory` are detected by the program that stores the file and runs the reader.
  */
 export type ExtractionFailure =
   | 'unsupported'

@@ -123,7 +123,7 @@ function textOf(lines: readonly TextLine[]): string {
 const indentedShare = 0.3
 /** ... and the share of lines at the margin that are neither headings nor page headers. */
 const maxOtherShare = 0.1
-/** Lines that are needed to tell whether a text is indented. */
+/** Lines that are needed to decide whether a text is indented. */
 const minLines = 8
 /** Share of the lines that begin at the indentation of the text of sections; headings are further left. */
 const bodyShare = 0.1

@@ -21,15 +21,15 @@ export const givenPassageTypes = [
   'image',
 ] as const
 
-/** The part of the document that a passage was. */
+/** The parts of a document that a passage can contain. */
 export const passageSubtypes = [...givenPassageTypes, 'page'] as const
 
-const Leg = (what: string) =>
+const RetrieverScore = (what: string) =>
   Type.Optional(
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: `Score by ${what}, from 0 to 1; absent if not found by it.`,
+      description: `Score by ${what}, from 0 to 1; absent if this retriever did not find the passage.`,
     }),
   )
 
@@ -38,7 +38,7 @@ export const PassageMeta = Type.Object(
   {
     type: Type.Optional(OneOf([...passageTypes], 'How the passage was created.')),
     subtype: Type.Optional(
-      OneOf([...passageSubtypes], 'The part of the document that the passage was.'),
+      OneOf([...passageSubtypes], 'Part of the document that the passage contains.'),
     ),
     pageNumber: Type.Optional(
       Type.Integer({ description: 'Page of the document, from 1; only for documents with pages.' }),
@@ -101,9 +101,9 @@ export const Passage = Type.Object(
     explanation: Type.Optional(
       Type.Object(
         {
-          keyword: Leg('its words'),
-          grams: Leg('the letters of its words, which tolerates typing errors'),
-          semantic: Leg('its meaning'),
+          keyword: RetrieverScore('its words'),
+          grams: RetrieverScore('the letters of its words, which tolerates typing errors'),
+          semantic: RetrieverScore('its meaning'),
         },
         {
           title: 'PassageExplanation',

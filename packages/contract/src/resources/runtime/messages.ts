@@ -39,16 +39,20 @@ export const Message = Type.Object(
     userId: Id('Id of the author; messages of the bot carry the id of the bot.'),
     conversationId: Id('Id of the conversation.'),
     tags: Tags('Tags of the message.'),
-    origin: Type.Optional(OneOf(['synthetic'], '`synthetic` marks a message that nobody wrote.')),
+    origin: Type.Optional(
+      OneOf(['synthetic'], '`synthetic` marks a message that no person wrote.'),
+    ),
   },
   { title: 'Message', description: 'A message as bots and integrations see it.' },
 )
 
-const origin = Type.Optional(OneOf(['synthetic'], '`synthetic` marks a message that nobody wrote.'))
+const origin = Type.Optional(
+  OneOf(['synthetic'], '`synthetic` marks a message that no person wrote.'),
+)
 const type = Text(200, 'Type of the message, such as `text`, 1 to 200 characters.', 1)
 const payload = AnyMapInput('Content of the message, at most 128 KiB of JSON.')
 
-const place = {
+const messageFields = {
   userId: Id('Id of the author; the id of the bot for messages of the bot.'),
   conversationId: Id('Id of the conversation.'),
   type,
@@ -70,7 +74,7 @@ export const messages = {
       'A message that an integration creates is incoming and is delivered to the bot; any other message is outgoing, and is sent to listeners of the chat address or delivered to the integration of the conversation. A scheduled message can be read by its id at once and joins the conversation when it is due; deleting it before then cancels it.',
     auth: 'bot',
     body: Type.Object({
-      ...place,
+      ...messageFields,
       payload,
       tags: TagsInput('Tags of the message; may be empty.'),
     }),
@@ -89,7 +93,7 @@ export const messages = {
       'Searches the messages of the conversation. If several calls request the same message at the same time, one creates it.',
     auth: 'bot',
     body: Type.Object({
-      ...place,
+      ...messageFields,
       payload: Type.Optional(payload),
       tags: TagsWanted('message'),
       discriminateByTags: Type.Optional(DiscriminateByTags('message')),
@@ -167,8 +171,8 @@ export const messages = {
         Type.Object(
           {
             payload,
-            userId: place.userId,
-            conversationId: place.conversationId,
+            userId: messageFields.userId,
+            conversationId: messageFields.conversationId,
             type,
             tags: TagsInput('Tags of the message.'),
             createdAt: Timestamp('When the message was written; not in the future.'),

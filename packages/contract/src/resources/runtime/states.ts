@@ -27,7 +27,7 @@ export const State = Type.Object(
   },
 )
 
-const place = Type.Object({
+const stateParams = Type.Object({
   type: OneOf([...types], 'Type of the object that the state belongs to.'),
   id: Id(
     'Id of the conversation, user, integration or workflow, or of the bot itself. Plugins use their alias with the type `bot`.',
@@ -56,7 +56,7 @@ const cached = Type.Object({
   ),
 })
 
-const common = { tag: 'States', auth: 'bot', params: place } as const
+const common = { tag: 'States', auth: 'bot', params: stateParams } as const
 
 /** States of a bot and its integrations. Each has states of its own under the same names. */
 export const states = {
