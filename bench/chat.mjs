@@ -52,7 +52,7 @@ function percentile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-async function openRooms(server, count) {
+async function openConversations(server, count) {
   const { bot } = await fetch(`${server.address}/v1/admin/bots`, {
     method: 'POST',
     headers: {
@@ -64,47 +64,51 @@ async function openRooms(server, count) {
     body: '{}',
   }).then((response) => response.json())
   const chat = bot.integrations.chat.webhookUrl
-  const rooms = []
+  const conversations = []
   for (let i = 0; i < count; i += 1) {
     const { key } = await request(`${chat}/users`, {}, {})
     const { conversation } = await request(`${chat}/conversations`, { 'x-user-key': key }, {})
-    rooms.push({ chat, key, id: conversation.id })
+    conversations.push({ chat, key, id: conversation.id })
   }
-  return rooms
+  return conversations
 }
 
-const say = (room, text) =>
+const say = (conversation, text) =>
   request(
-    `${room.chat}/messages`,
-    { 'x-user-key': room.key },
-    { conversationId: room.id, payload: { type: 'text', text } },
+    `${conversation.chat}/messages`,
+    { 'x-user-key': conversation.key },
+    { conversationId: conversation.id, payload: { type: 'text', text } },
   )
-const streamOf = (room) => `${room.chat}/conversations/${room.id}/listen`
+const streamOf = (conversation) => `${conversation.chat}/conversations/${conversation.id}/listen`
 
 /** Connects all listeners, in batches that fit into a listen backlog. */
-async function connectAll(rooms, agent, onText) {
+async function connectAll(conversations, agent, onText) {
   const closers = []
-  const wanted = rooms.flatMap((room) => Array.from({ length: perConversation }, () => room))
+  const wanted = conversations.flatMap((conversation) =>
+    Array.from({ length: perConversation }, () => conversation),
+  )
   for (let i = 0; i < wanted.length; i += 200) {
     closers.push(
       ...(await Promise.all(
-        wanted.slice(i, i + 200).map((room) => listen(streamOf(room), room.key, agent, onText)),
+        wanted
+          .slice(i, i + 200)
+          .map((conversation) => listen(streamOf(conversation), conversation.key, agent, onText)),
       )),
     )
   }
   return closers
 }
 
-async function replay(room, agent) {
+async function replay(conversation, agent) {
   for (let i = 0; i < missed; i += 50) {
-    await Promise.all(Array.from({ length: 50 }, (_, j) => say(room, `missed ${i + j}`)))
+    await Promise.all(Array.from({ length: 50 }, (_, j) => say(conversation, `missed ${i + j}`)))
   }
   const start = performance.now()
-  let told = 0
+  let received = 0
   await new Promise((resolve, reject) => {
-    listen(`${streamOf(room)}?lastEventId=0`, room.key, agent, (text) => {
-      told += text.split('message_created').length - 1
-      if (told >= missed) resolve()
+    listen(`${streamOf(conversation)}?lastEventId=0`, conversation.key, agent, (text) => {
+      received += text.split('message_created').length - 1
+      if (received >= missed) resolve()
     }).catch(reject)
   })
   return performance.now() - start
@@ -116,7 +120,7 @@ export async function measureListeners(folder) {
   const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
   const server = await startBenchServer(join(folder, 'listeners'))
   try {
-    const rooms = await openRooms(server, count / perConversation)
+    const conversations = await openConversations(server, count / perConversation)
     const waits = []
     const onText = (text) => {
       const now = Date.now()
@@ -125,14 +129,14 @@ export async function measureListeners(folder) {
     await sleep(1000)
     const before = await residentBytes(server.pid)
     const begin = performance.now()
-    const closers = await connectAll(rooms, agent, onText)
+    const closers = await connectAll(conversations, agent, onText)
     const connecting = (performance.now() - begin) / 1000
     await sleep(3000)
     const each = ((await residentBytes(server.pid)) - before) / count
 
     for (let i = 0; i < messagesPerSecond * seconds; i += 1) {
       const due = performance.now() + 1000 / messagesPerSecond
-      void say(rooms[(i * 7919) % rooms.length], `sent ${Date.now()}`)
+      void say(conversations[(i * 7919) % conversations.length], `sent ${Date.now()}`)
       await sleep(Math.max(0, due - performance.now()))
     }
     await sleep(1000)
@@ -141,7 +145,7 @@ export async function measureListeners(folder) {
     waits.sort((a, b) => a - b)
     const p95 = percentile(waits, 0.95)
     for (const close of closers) close()
-    const milliseconds = await replay(rooms[0], agent)
+    const milliseconds = await replay(conversations[0], agent)
     const many = count.toLocaleString('en')
     return [
       {

@@ -26,11 +26,11 @@ async function reply({ botId, conversationId, payload }) {
   if (!response.ok) throw new Error(`reply: ${response.status} ${await response.text()}`)
 }
 
-const server = createServer((request, answer) => {
+const server = createServer((request, response) => {
   const pieces = []
   request.on('data', (piece) => pieces.push(piece))
   request.on('end', () => {
-    answer.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     if (request.headers['x-bp-type'] !== 'message_created') return
     const { event } = JSON.parse(Buffer.concat(pieces))
     const text = event.payload?.message?.payload?.text ?? ''
@@ -46,7 +46,7 @@ const server = createServer((request, answer) => {
 server.listen(0, '127.0.0.1', () => {
   process.send({ url: `http://127.0.0.1:${server.address().port}/` })
 })
-process.on('message', (asked) => {
-  if (asked === 'stop') process.exit(0)
-  process.send(asked === 'orders' ? [...seen] : { count })
+process.on('message', (command) => {
+  if (command === 'stop') process.exit(0)
+  process.send(command === 'orders' ? [...seen] : { count })
 })

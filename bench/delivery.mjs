@@ -13,7 +13,7 @@ const { Agent } = createRequire(new URL('../apps/server/package.json', import.me
 const json = { 'content-type': 'application/json' }
 const conversations = Number(process.env.BENCH_CONVERSATIONS ?? 2000)
 const perConversation = 10
-const asks = 200
+const questions = 200
 /** Calls to one bot at a time, as the server makes them by default. */
 const concurrency = 16
 const script = fileURLToPath(new URL('./delivery-bot.mjs', import.meta.url))
@@ -40,7 +40,7 @@ async function each(items, atOnce, work) {
 async function startBot({ address, token }) {
   const child = fork(script, [address, token])
   const [{ url }] = await once(child, 'message')
-  const ask = async (what) => {
+  const query = async (what) => {
     child.send(what)
     return (await once(child, 'message'))[0]
   }
@@ -48,19 +48,19 @@ async function startBot({ address, token }) {
     child.send('stop')
     await once(child, 'exit')
   }
-  return { url, ask, stop }
+  return { url, query, stop }
 }
 
-async function openRooms(server) {
+async function openConversations(server) {
   const admin = { authorization: `Bearer ${server.token}`, 'x-workspace-id': server.workspaceId }
   const { bot } = await request(`${server.address}/v1/admin/bots`, 'POST', admin, {})
   const chat = Object.values(bot.integrations)[0].webhookUrl
   const { key } = await request(`${chat}/users`, 'POST', {}, {})
   const user = { 'x-user-key': key }
-  const rooms = []
+  const ids = []
   await each(Array.from({ length: conversations }), concurrency, async () => {
     const { conversation } = await request(`${chat}/conversations`, 'POST', user, {})
-    rooms.push(conversation.id)
+    ids.push(conversation.id)
   })
   const say = (conversationId, text) =>
     request(`${chat}/messages`, 'POST', user, { conversationId, payload: { type: 'text', text } })
@@ -68,7 +68,7 @@ async function openRooms(server) {
     request(`${server.address}/v1/admin/bots/${bot.id}`, 'PUT', admin, patch)
   const act = (what) =>
     request(`${server.address}/v1/admin/bots/${bot.id}/deliveries/${what}`, 'POST', admin, {})
-  return { bot, chat, user, rooms, say, change, act }
+  return { bot, chat, user, ids, say, change, act }
 }
 
 /** Calls per second of bare POSTs with such a body, over as many connections. */
@@ -77,8 +77,8 @@ async function bareCalls(url, body) {
   const { origin } = new URL(url)
   const headers = { ...json, 'x-bp-type': 'message_created' }
   const post = async () => {
-    const answer = await agent.request({ origin, path: '/', method: 'POST', headers, body })
-    await answer.body.dump()
+    const response = await agent.request({ origin, path: '/', method: 'POST', headers, body })
+    await response.body.dump()
   }
   await each(Array.from({ length: 2000 }), concurrency, post)
   const begin = performance.now()
@@ -88,10 +88,10 @@ async function bareCalls(url, body) {
   return perSecond
 }
 
-async function untilTold(bot, expected) {
+async function untilDelivered(bot, expected) {
   let last = -1
   for (let quiet = 0; quiet < 300; quiet += 1) {
-    const { count } = await bot.ask('count')
+    const { count } = await bot.query('count')
     if (count >= expected) return
     if (count !== last) quiet = 0
     last = count
@@ -111,26 +111,26 @@ function requireOrder(orders) {
 }
 
 /** Milliseconds from sending a message to the reply at a listener, sorted. */
-async function replies({ chat, user, rooms, say }) {
-  const told = new Map()
-  const url = `${chat}/conversations/${rooms[0]}/listen`
+async function replies({ chat, user, ids, say }) {
+  const arrived = new Map()
+  const url = `${chat}/conversations/${ids[0]}/listen`
   const call = http.get(url, { headers: user })
   const [stream] = await once(call, 'response')
   stream.setEncoding('utf8').on('data', (text) => {
     for (const [, number] of text.matchAll(/reply (\d+)/g)) {
-      if (!told.has(number)) told.set(number, performance.now())
+      if (!arrived.has(number)) arrived.set(number, performance.now())
     }
   })
   stream.on('error', () => {})
   const waits = []
-  for (let i = 0; i < asks; i += 1) {
+  for (let i = 0; i < questions; i += 1) {
     const begin = performance.now()
-    await say(rooms[0], `ask ${i}`)
-    while (!told.has(String(i))) {
+    await say(ids[0], `ask ${i}`)
+    while (!arrived.has(String(i))) {
       if (performance.now() - begin > 10_000) throw new Error(`There is no reply to message ${i}`)
       await sleep(1)
     }
-    waits.push(told.get(String(i)) - begin)
+    waits.push(arrived.get(String(i)) - begin)
   }
   call.destroy()
   return waits.sort((a, b) => a - b)
@@ -141,22 +141,22 @@ export async function measureDelivery(folder) {
   const server = await startBenchServer(join(folder, 'delivery'))
   const bot = await startBot(server)
   try {
-    const place = await openRooms(server)
-    await place.change({ url: bot.url })
+    const opened = await openConversations(server)
+    await opened.change({ url: bot.url })
     const payload = { message: { payload: { type: 'text', text: '0' } }, filler: 'x'.repeat(1200) }
     const bare = await bareCalls(bot.url, JSON.stringify({ event: { payload } }))
     // Only sending is measured: deliveries wait until the pause ends.
-    await place.act('pause')
-    await each(place.rooms, concurrency, async (room) => {
-      for (let i = 0; i < perConversation; i += 1) await place.say(room, String(i))
+    await opened.act('pause')
+    await each(opened.ids, concurrency, async (id) => {
+      for (let i = 0; i < perConversation; i += 1) await opened.say(id, String(i))
     })
     const total = conversations * perConversation
     const begin = performance.now()
-    await place.act('resume')
-    await untilTold(bot, total)
+    await opened.act('resume')
+    await untilDelivered(bot, total)
     const perSecond = total / ((performance.now() - begin) / 1000)
-    requireOrder(await bot.ask('orders'))
-    const waits = await replies(place)
+    requireOrder(await bot.query('orders'))
+    const waits = await replies(opened)
     const at = (share) => waits[Math.floor(waits.length * share)].toFixed(1)
     const rate = (figure) => `${Math.round(figure).toLocaleString('en')} /s`
     return [

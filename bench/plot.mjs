@@ -60,9 +60,9 @@ function labels() {
     const above = wanted[at - 1]
     if (above && label.y < above.y + 15) label.y = above.y + 15
   }
-  return wanted.map(({ retriever, at, y: place }) =>
+  return wanted.map(({ retriever, at, y: labelY }) =>
     text(
-      { x: width - right + 10, y: place },
+      { x: width - right + 10, y: labelY },
       `${retriever}, ${msAt(last, retriever).toFixed(1)} ms`,
       `style="fill:${colours[at % colours.length]}"`,
     ),
@@ -84,8 +84,8 @@ const grid = [
   ]),
 ]
 const curves = retrievers.map((retriever, at) => {
-  const places = points.map((point) => `${x(point.passages)},${y(msAt(point, retriever))}`)
-  return `<polyline points="${places.join(' ')}" style="stroke:${colours[at % colours.length]}"/>`
+  const corners = points.map((point) => `${x(point.passages)},${y(msAt(point, retriever))}`)
+  return `<polyline points="${corners.join(' ')}" style="stroke:${colours[at % colours.length]}"/>`
 })
 
 const drawing = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img">

@@ -24,7 +24,7 @@ export function retrieversOf(reads, botId) {
 
   const words = (db, query) =>
     keywords.search(db, { query: toQuery(query), scope, tags: [], limit })
-  const nearest = async (db, query) => (await meaning.ask(db, request(query), limit)).question
+  const nearest = async (db, query) => (await meaning.search(db, request(query), limit)).question
   /** Found before the measurement, because other retrievers find them. */
   const candidatesOf = async (db, query) => {
     if (!candidates.has(query)) {
@@ -48,9 +48,9 @@ export function retrieversOf(reads, botId) {
     'all three': (db, query) => ranker.rank(db, request(query)),
   }
   return Object.fromEntries(
-    Object.entries(retrievers).map(([name, ask]) => [
+    Object.entries(retrievers).map(([name, search]) => [
       name,
-      (query) => reads.snapshot((db) => ask(db, query)),
+      (query) => reads.snapshot((db) => search(db, query)),
     ]),
   )
 }

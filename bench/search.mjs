@@ -36,18 +36,18 @@ async function searchIn(dataDir, passages) {
   const { server, file, botId, words, inBot } = collection
   const reads = await openSqliteReads(file)
   try {
-    const asked = Array.from({ length: questions }, (_, at) => {
+    const queries = Array.from({ length: questions }, (_, at) => {
       const question = words.text(8)
       // Every tenth with a typing error, so that its first word is searched in the vocabulary of the bot.
       return at % 10 === 0 ? question.replace(/^(.)(.)(.)/, '$1$3$2') : question
     })
     const retrievers = {}
-    for (const [name, ask] of Object.entries(retrieversOf(reads, botId))) {
-      retrievers[name] = await timed(asked, ask)
+    for (const [name, search] of Object.entries(retrieversOf(reads, botId))) {
+      retrievers[name] = await timed(queries, search)
     }
-    const { clock } = await timed(asked, (query) => inBot.searchFiles({ query }))
+    const { clock } = await timed(queries, (query) => inBot.searchFiles({ query }))
     retrievers[whole] = { clock }
-    return { retrievers, messages: await measureMessages(collection, passages, asked) }
+    return { retrievers, messages: await measureMessages(collection, passages, queries) }
   } finally {
     reads.close()
     await server.stop()

@@ -1,14 +1,14 @@
 // Measures work that is done many times.
 
-/** How often each question is asked; the median counts, because others may use the machine. */
+/** How often the work is done for each question; the median counts, because others may use the machine. */
 const rounds = 3
 
 /**
  * Milliseconds of elapsed time and of processor time of this process, each at p50 and p95 over the questions.
  * The first round warms up.
  */
-export async function timed(questions, ask) {
-  for (const question of questions) await ask(question)
+export async function timed(questions, work) {
+  for (const question of questions) await work(question)
   const clock = []
   const processor = []
   for (const question of questions) {
@@ -16,7 +16,7 @@ export async function timed(questions, ask) {
     for (let round = 0; round < rounds; round++) {
       const used = process.cpuUsage()
       const begin = performance.now()
-      await ask(question)
+      await work(question)
       const wall = performance.now() - begin
       const { user, system } = process.cpuUsage(used)
       own.push({ wall, cpu: (user + system) / 1000 })

@@ -40,14 +40,14 @@ export async function measureVectors(folder) {
     const fitted = (user + system) / 1e6
     const vectorOf = (text) => toLsaVector(model, text).values
     const space = await fill(database, texts.map(vectorOf))
-    const asked = Array.from({ length: questions }, () => vectorOf(toIndexText(words.text(8))))
+    const queries = Array.from({ length: questions }, () => vectorOf(toIndexText(words.text(8))))
     const size = amount.toLocaleString('en')
     return [
       {
         work: `fit a model to ${Math.min(sample, amount).toLocaleString('en')} passages`,
         figure: `${fitted.toFixed(1)} s at the processor`,
       },
-      ...(await measureWays(database.db, space, asked)).map(({ way, times, recall }) => ({
+      ...(await measureWays(database.db, space, queries)).map(({ way, times, recall }) => ({
         work: `nearest of ${size} vectors, ${way}`,
         figure: `${describe(times.clock)}; at the processor ${describe(times.processor)}; finds ${recall}`,
       })),
@@ -57,7 +57,7 @@ export async function measureVectors(folder) {
   }
 }
 
-async function measureWays(db, space, asked) {
+async function measureWays(db, space, queries) {
   const [inMemory, byReading] = [createSqliteVectors(), createSqliteVectors(createVectorCache(1))]
   const search = (vector, exact) => ({ space, vector, scope, tags: [], limit, exact })
   const numbersOf = (rows) => rows.map(({ number }) => number)
@@ -89,10 +89,10 @@ async function measureWays(db, space, asked) {
     const wanted = new Set(nearest.get(vector).slice(0, amount))
     return found.slice(0, amount).filter((number) => wanted.has(number)).length / amount
   }
-  for (const [way, ask] of Object.entries(ways)) {
+  for (const [way, find] of Object.entries(ways)) {
     const shares = new Map([20, limit].map((amount) => [amount, []]))
-    const times = await timed(asked, async (vector) => {
-      const found = await ask(vector)
+    const times = await timed(queries, async (vector) => {
+      const found = await find(vector)
       if (!nearest.has(vector)) nearest.set(vector, found)
       for (const [amount, some] of shares) some.push(shareOf(found, vector, amount))
     })

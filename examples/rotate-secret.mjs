@@ -13,10 +13,10 @@ import { isSigned } from './signed.mjs'
 const known = []
 
 // A bot without any SDK: it refuses calls that none of its secrets has signed.
-const bot = createServer(async (request, answer) => {
+const bot = createServer(async (request, response) => {
   const call = { headers: request.headers, body: await text(request) }
   const fits = known.some((secret) => isSigned(call, secret))
-  answer.writeHead(fits ? 200 : 401).end('{}')
+  response.writeHead(fits ? 200 : 401).end('{}')
 }).listen(0, '127.0.0.1')
 await once(bot, 'listening')
 
@@ -45,7 +45,7 @@ async function call(path) {
 
 async function tryIt(when) {
   const { result } = await call('deliveries/test')
-  console.log(`${when}: ${result.delivered ? 'taken' : 'refused'}, ${result.status}`)
+  console.log(`${when}: ${result.delivered ? 'accepted' : 'refused'}, ${result.status}`)
 }
 
 known.push(signingSecret)

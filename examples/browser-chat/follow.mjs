@@ -13,17 +13,17 @@ const longestPause = 30_000
  */
 export async function follow(options) {
   const { client, apiUrl, conversationId, onMessage, onDelete, onDrafts, onState } = options
-  const told = new Set()
+  const seen = new Set()
   const drafts = new Map()
   const draw = () => onDrafts([...drafts.values()])
-  const tell = (message) => {
-    if (told.has(message.id)) return
-    told.add(message.id)
+  const show = (message) => {
+    if (seen.has(message.id)) return
+    seen.add(message.id)
     // The message that was written piece by piece is now complete.
     if (drafts.delete(message.metadata?.streamId)) draw()
     onMessage(message)
   }
-  const hearDraft = ({ type, data }) => {
+  const updateDraft = ({ type, data }) => {
     if (type === 'message_stream_delta') {
       drafts.set(data.streamId, (drafts.get(data.streamId) ?? '') + data.delta)
     } else if (type !== 'message_stream_abort' || !drafts.delete(data.streamId)) return
@@ -43,16 +43,16 @@ export async function follow(options) {
         addEventListener('offline', resolve, { once: true })
       })
       // Missed messages come first; later ones have to wait for them.
-      let hear = (message) => early.push(message)
+      let receive = (message) => early.push(message)
       const early = []
-      listener.on('message_created', (message) => hear(message))
+      listener.on('message_created', (message) => receive(message))
       listener.on('message_deleted', ({ id }) => onDelete(id))
       // The current client does not know these signals and passes them on unchanged.
-      listener.on('unknown', (signal) => hearDraft(read(signal)))
+      listener.on('unknown', (signal) => updateDraft(read(signal)))
       try {
-        for (const message of await missedMessages(client, conversationId, told)) tell(message)
-        early.forEach(tell)
-        hear = tell
+        for (const message of await missedMessages(client, conversationId, seen)) show(message)
+        early.forEach(show)
+        receive = show
         onState('open')
         pause = shortestPause
         await lost
@@ -73,10 +73,10 @@ export async function follow(options) {
 }
 
 /** Messages that were missed, oldest first: reads as many pages as needed to reach known ones. */
-async function missedMessages(client, conversationId, told) {
+async function missedMessages(client, conversationId, seen) {
   const missed = []
   for await (const message of client.list.messages({ conversationId })) {
-    if (told.has(message.id)) break
+    if (seen.has(message.id)) break
     missed.unshift(message)
   }
   return missed

@@ -16,7 +16,7 @@ const files = {
   '/chat-client.mjs': [here('../../node_modules/@botpress/chat/dist/index.mjs'), 'text/javascript'],
 }
 
-async function answer(request, response) {
+async function respond(request, response) {
   const [address] = request.url.split('?')
   const [path, type] = files[address] ?? []
   if (path === undefined) return response.writeHead(404).end('There is no such page.\n')
@@ -25,9 +25,9 @@ async function answer(request, response) {
 }
 
 const server = createServer((request, response) => {
-  answer(request, response).catch((error) => {
+  respond(request, response).catch((error) => {
     console.error(error)
-    response.writeHead(500).end('The page cannot be read: the terminal says why.\n')
+    response.writeHead(500).end('The page cannot be read: the reason is in the terminal.\n')
   })
 })
 

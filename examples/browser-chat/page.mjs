@@ -59,10 +59,10 @@ async function run() {
   const client = await connectAlone()
   const { conversation } = await client.getOrCreateConversation({ id: `web-${client.user.id}` })
 
-  const room = { client, apiUrl, userKey: client.user.key, conversationId: conversation.id }
+  const chat = { client, apiUrl, userKey: client.user.key, conversationId: conversation.id }
   const items = new Map()
   const outbox = createOutbox({
-    ...room,
+    ...chat,
     storage: localStorage,
     onChange(texts) {
       const unsent = texts.map((text) => itemOf(text, 'mine', 'waiting'))
@@ -80,7 +80,7 @@ async function run() {
     input.value = ''
   })
   await follow({
-    ...room,
+    ...chat,
     onMessage({ id, userId, payload }) {
       const item = itemOf(textOf(payload), ...(userId === client.user.id ? ['mine'] : []))
       items.set(id, item)

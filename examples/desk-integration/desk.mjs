@@ -29,9 +29,9 @@ export function createDesk() {
   const waiting = new Map()
 
   function answerTo(conversationId) {
-    const line = waiting.get(conversationId) ?? []
-    waiting.set(conversationId, line)
-    return new Promise((resolve) => line.push(resolve))
+    const queue = waiting.get(conversationId) ?? []
+    waiting.set(conversationId, queue)
+    return new Promise((resolve) => queue.push(resolve))
   }
 
   async function ask({ client, name, question }) {

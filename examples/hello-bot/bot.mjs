@@ -36,7 +36,7 @@ export function teach(bot) {
       case 'bloc':
         return await say('bloc', { items: parts })
       case 'story':
-        return await tell(liveMessage({ client, ctx, logger }, conversation.id))
+        return await writeStory(liveMessage({ client, ctx, logger }, conversation.id))
       default:
         return await say(message.type, message.payload)
     }
@@ -50,7 +50,7 @@ export function teach(bot) {
 }
 
 /** Writes word by word, like a bot with a language model. */
-async function tell(live) {
+async function writeStory(live) {
   for (const word of story.match(/\S+\s*/g)) {
     await live.write(word)
     await sleep(20)

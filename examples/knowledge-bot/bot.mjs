@@ -5,7 +5,7 @@ import { asksForSomething } from './quote.mjs'
 
 const unknown =
   'I found nothing about that in my documents. Try other words, or give me a document that has the answer.'
-const hint = 'Ask me something that stands in my documents, in your own words.'
+const hint = 'Ask me about something in my documents, in your own words.'
 
 /**
  * Adds the replies of the bot.
@@ -52,6 +52,6 @@ function list(sources) {
   return sources.map((source, at) => `[${at + 1}] ${cite(source)}`).join('\n')
 }
 
-function cite({ place, link }) {
-  return `— ${place}\n  ${link}`
+function cite({ location, link }) {
+  return `— ${location}\n  ${link}`
 }

@@ -36,7 +36,7 @@ async function toSource(client, question, { content, meta, file, context = [] })
   return {
     content,
     quote: quote(content, question),
-    place: [file.key, ...headings].join(' › ') + (page === undefined ? '' : `, page ${page}`),
+    location: [file.key, ...headings].join(' › ') + (page === undefined ? '' : `, page ${page}`),
     link: meta.sourceUrl ?? (await linkTo(client, file.id, page)),
   }
 }

@@ -12,7 +12,7 @@ export function configuredModel(environment = process.env) {
 
 /** Makes the model answer from the sources; yields its words as they arrive. */
 export async function* compose({ url, key, model }, question, sources) {
-  const passages = sources.map(({ place, content }, at) => `[${at + 1}] ${place}\n${content}`)
+  const passages = sources.map(({ location, content }, at) => `[${at + 1}] ${location}\n${content}`)
   const messages = [
     { role: 'system', content: rules },
     { role: 'user', content: `${passages.join('\n\n')}\n\nQuestion: ${question}` },

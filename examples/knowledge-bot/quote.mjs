@@ -84,6 +84,6 @@ function toRow(block) {
 /** The beginnings of significant words, so that forms of one word are equal. */
 function stems(text) {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? []
-  const telling = words.filter((word) => !empty.has(word))
-  return new Set(telling.map((word) => word.slice(0, Math.max(4, word.length - 2))))
+  const significant = words.filter((word) => !empty.has(word))
+  return new Set(significant.map((word) => word.slice(0, Math.max(4, word.length - 2))))
 }

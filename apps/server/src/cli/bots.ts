@@ -84,8 +84,8 @@ export function botsCommand(): Command {
         const bots = await listBots(url, token, only?.workspaceId)
         const several = new Set(bots.map(({ workspaceId }) => workspaceId)).size > 1
         for (const bot of bots) {
-          const place = several ? `  (workspace ${bot.workspaceId})` : ''
-          const line = `${bot.id}  ${bot.createdAt}  ${bot.name}${place}`
+          const workspace = several ? `  (workspace ${bot.workspaceId})` : ''
+          const line = `${bot.id}  ${bot.createdAt}  ${bot.name}${workspace}`
           print(options.json ? JSON.stringify(bot) : line)
         }
         if (bots.length > 0) return
@@ -166,7 +166,10 @@ function show(shown: ShownBot, { json }: JsonOptions): void {
 }
 
 async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new Error('Nobody is there to ask: give --yes to delete the bot.')
+  if (!process.stdin.isTTY)
+    throw new Error(
+      'Without a terminal the deletion cannot be confirmed: give --yes to delete the bot.',
+    )
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await lines.question(`${question} [y/N] `)
   lines.close()

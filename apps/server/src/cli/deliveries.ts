@@ -30,9 +30,9 @@ export function deliveriesCommand(): Command {
       const { delivery } = await of.client.getDelivery({ id: of.botId, deliveryId: id })
       const { attemptLog, ...rest } = delivery
       print(JSON.stringify(rest, undefined, 2))
-      for (const { number, startedAt, durationMs, status, error, answer } of attemptLog) {
+      for (const { number, startedAt, durationMs, status, error, answer: response } of attemptLog) {
         print(`${number}. ${startedAt}  ${durationMs} ms  ${oneLine(error ?? `status ${status}`)}`)
-        if (answer) print(`   ${oneLine(answer)}`)
+        if (response) print(`   ${oneLine(response)}`)
       }
     }).argument('<id>', 'id of the delivery'),
   )
@@ -105,25 +105,25 @@ function replayCommand(): Command {
     }
     const { integration } = options
     const wanted = { id: botId, ...(integration !== undefined && { integration }) }
-    let answer = await client.replayFailedDeliveries(wanted)
-    let total = answer.replayed
-    while (answer.nextToken !== undefined) {
-      answer = await client.replayFailedDeliveries({ ...wanted, nextToken: answer.nextToken })
-      total += answer.replayed
+    let page = await client.replayFailedDeliveries(wanted)
+    let total = page.replayed
+    while (page.nextToken !== undefined) {
+      page = await client.replayFailedDeliveries({ ...wanted, nextToken: page.nextToken })
+      total += page.replayed
     }
     print(total === 1 ? '1 delivery is pending again.' : `${total} deliveries are pending again.`)
   })
 }
 
 function testCommand(): Command {
-  const command = new Command('test').description('call the bot at once and show its answer')
+  const command = new Command('test').description('call the bot at once and show its response')
   return addConnectionOptions(command).action(async (options: ConnectionOptions) => {
     const { client, botId } = await connectAsPerson(options)
     const { result } = await client.sendTestEvent({ id: botId })
-    const { delivered, durationMs, status, error, answer } = result
+    const { delivered, durationMs, status, error, answer: response } = result
     const came = error === undefined ? `status ${status}` : oneLine(error)
     print(`${delivered ? 'Delivered' : 'Failed'} after ${durationMs} ms: ${came}`)
-    if (answer) print(oneLine(answer))
+    if (response) print(oneLine(response))
     if (!delivered) process.exitCode = 1
   })
 }

@@ -117,10 +117,10 @@ describe('botstead deliveries', () => {
       { env: { ...withoutProxies(process.env), BOTSTEAD_URL: url, BOTSTEAD_TOKEN: token } },
     )
     expect(stdout.trimEnd().split('\n')).toEqual([
-      'before the rotation: taken, 200',
-      'the bot knows the old secret: taken, 200',
-      'the bot knows both: taken, 200',
-      'the bot knows the new secret: taken, 200',
+      'before the rotation: accepted, 200',
+      'the bot knows the old secret: accepted, 200',
+      'the bot knows both: accepted, 200',
+      'the bot knows the new secret: accepted, 200',
       'the bot knows none: refused, 401',
     ])
   })

@@ -258,7 +258,7 @@ describe('the knowledge bot', () => {
     const nothing = textOf(await ask(webhookId, 'Who won the world cup in 1998?'))
     expect(nothing).toMatch(/^I found nothing about that in my documents\./)
     const hint = textOf(await ask(webhookId, 'hi, how are you?'))
-    expect(hint).toMatch(/^Ask me something that stands in my documents/)
+    expect(hint).toMatch(/^Ask me about something in my documents/)
   })
 
   it('lets a language model write the reply, and quotes when that fails', async () => {

@@ -41,8 +41,8 @@ function write(payload: Members, choices: Choice[]): string {
     case 'file':
       return line(`[${type}]`, title, payload[`${type}Url`])
     case 'location': {
-      const place = `(${words(payload.latitude)}, ${words(payload.longitude)})`
-      return line('[location]', title, payload.address, place)
+      const coordinates = `(${words(payload.latitude)}, ${words(payload.longitude)})`
+      return line('[location]', title, payload.address, coordinates)
     }
     case 'card':
       return writeCard(payload, choices)

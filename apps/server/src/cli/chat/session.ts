@@ -65,7 +65,7 @@ async function findAddress(options: ConnectionOptions): Promise<Address> {
   const { url: baseUrl, token, botId, workspaceId } = await connect(options)
   if (workspaceId === undefined) {
     throw new Error(
-      'The key of a bot does not tell its chat address: give it with --address, or use a personal token.',
+      'The key of a bot does not identify its chat address: give it with --address, or use a personal token.',
     )
   }
   const admin = createClient({ baseUrl, token, workspaceId })
@@ -82,7 +82,7 @@ async function createUser(address: Address): Promise<string> {
   } catch (error) {
     if (!(error instanceof ApiError && error.type === 'Unauthorized')) throw error
     throw new Error(
-      'This chat has an encryption key of its own, so nobody can make users here: give a key that was signed with it as --user-key.',
+      'This chat has an encryption key of its own, so users cannot be created here: give a key that was signed with it as --user-key.',
       { cause: error },
     )
   }

@@ -87,8 +87,13 @@ function listen({ session, transcript, notice, signal }: Listen) {
   }
   const work = async () => {
     const after = session.isNew ? { after: 0 } : {}
-    for await (const news of followConversation({ ...session, ...after, signal, onConnection })) {
-      await transcript.take(news)
+    for await (const received of followConversation({
+      ...session,
+      ...after,
+      signal,
+      onConnection,
+    })) {
+      await transcript.take(received)
     }
   }
   return { opened, listening: work() }

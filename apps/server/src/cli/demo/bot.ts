@@ -107,7 +107,7 @@ async function answerTo(client: Client, text: string): Promise<string> {
   const quotes = good.map(async (passage) => {
     const quote = toQuote(passage)
     const { file } = await client.getFile({ id: passage.file.id })
-    return `“${quote.text}”\n— ${quote.place.join(' › ')}\n  ${file.url}`
+    return `“${quote.text}”\n— ${quote.path.join(' › ')}\n  ${file.url}`
   })
   return (await Promise.all(quotes)).join('\n\n')
 }
@@ -143,10 +143,10 @@ export async function askBot(questioner: Questioner, step: Step): Promise<void> 
     show: (url, print) => print.note(`It listens at ${url} ${since(start)} later.`),
   })
   const listening = new AbortController()
-  const heard = await step({
+  const stream = await step({
     what: 'Listen to the conversation, as a web page does',
     call: () => listen(questioner, listening.signal),
-    show: (_, print) => print.note('What is said there now arrives by itself.'),
+    show: (_, print) => print.note('New messages of the conversation now arrive without polling.'),
   })
   try {
     const asking = performance.now()
@@ -158,7 +158,7 @@ export async function askBot(questioner: Questioner, step: Step): Promise<void> 
           conversationId,
           payload: { type: 'text', text: question },
         })
-        return await heard.answer
+        return await stream.answer
       },
       show: (text, print) => {
         print.note(`${botName} answers, ${since(asking)} after the question:`)

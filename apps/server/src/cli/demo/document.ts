@@ -92,7 +92,7 @@ export function toQuote({ content, score, file, context = [] }: FoundPassage): Q
   const text = lines.filter((line) => !heading.test(line)).join(' ')
   return {
     score,
-    place: [file.key, ...above, ...own.filter((each) => !above.includes(each)).slice(0, 1)],
+    path: [file.key, ...above, ...own.filter((each) => !above.includes(each)).slice(0, 1)],
     text: cutText(text.replaceAll(/\s+/g, ' ').trim(), longestQuote),
   }
 }

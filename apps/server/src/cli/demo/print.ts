@@ -26,7 +26,7 @@ export interface Quote {
   /** Relevance, from 0 to 1. */
   score: number
   /** Its headings, from the outside in. */
-  place: readonly string[]
+  path: readonly string[]
   text: string
 }
 
@@ -94,9 +94,9 @@ export function createPrinter(out: NodeJS.WritableStream): Printer {
     received: (values) => facts('←', values),
     list: (lines) => indented(lines.map((line, index) => `${index === 0 ? '←' : ' '} ${line}`)),
     quotes: (quotes) => {
-      for (const [index, { score, place, text }] of quotes.entries()) {
+      for (const [index, { score, path, text }] of quotes.entries()) {
         const number = `${index + 1}.`
-        const where = paint('bold', place.join(' › '))
+        const where = paint('bold', path.join(' › '))
         write(
           `${margin}${index === 0 ? '←' : ' '} ${number} ${paint('dim', score.toFixed(2))}  ${where}`,
         )

@@ -33,32 +33,32 @@ export function createCallLog(): CallLog {
 }
 
 /** One step of the demonstration. */
-interface StepOptions<Answer> {
+interface StepOptions<Result> {
   /** A description of the step. */
   what: string
   /** The parts of the input that are shown. */
   sent?: Facts
-  call(): Promise<Answer>
+  call(): Promise<Result>
   /** Prints the relevant parts of the result. */
-  show(answer: Answer, print: Printer): void
+  show(result: Result, print: Printer): void
 }
 
-export type Step = <Answer>(options: StepOptions<Answer>) => Promise<Answer>
+export type Step = <Result>(options: StepOptions<Result>) => Promise<Result>
 
 /** Runs steps one after another and shows each with the calls that it made, also when it fails. */
 export function createStep(print: Printer, calls: Pick<CallLog, 'take'>): Step {
   return async ({ what, sent, call, show }) => {
     print.step(what)
     calls.take()
-    let answer: Awaited<ReturnType<typeof call>>
+    let result: Awaited<ReturnType<typeof call>>
     try {
-      answer = await call()
+      result = await call()
     } finally {
       for (const made of calls.take()) print.call(made)
       if (sent !== undefined) print.sent(sent)
     }
-    show(answer, print)
-    return answer
+    show(result, print)
+    return result
   }
 }
 

@@ -86,7 +86,7 @@ export async function runTour(
 async function createBot(admin: Client, step: Step) {
   const name = botName
   const chatOf = ({ bot }: Awaited<ReturnType<Client['createBot']>>) => bot.integrations.chat
-  const answer = await step({
+  const created = await step({
     what: 'Create a bot',
     sent: { name },
     call: () => admin.createBot({ name }),
@@ -97,14 +97,14 @@ async function createBot(admin: Client, step: Step) {
         'chat address': chatOf(made)?.webhookUrl ?? 'none',
       }),
   })
-  const { webhookId, webhookUrl: chatAddress } = chatOf(answer) ?? {}
+  const { webhookId, webhookUrl: chatAddress } = chatOf(created) ?? {}
   if (webhookId === undefined || chatAddress === undefined) {
     throw new DemoError(
       'The bot has no chat address.',
       'Every bot is made with one, so this is a fault of the server: please open an issue.',
     )
   }
-  return { botId: answer.bot.id, webhookId, chatAddress }
+  return { botId: created.bot.id, webhookId, chatAddress }
 }
 
 async function listBots(admin: Client, step: Step): Promise<void> {

@@ -76,12 +76,12 @@ function describe({ id, text }: OffTopicAnswer, value: number, finding: string):
 
 /** Lists the ranks of the relevant documents, and the document that came first instead. */
 function describeRanks({ expected, found }: QuestionAnswer): string {
-  const places = expected.slice(0, maxExpected).map((id) => {
+  const ranks = expected.slice(0, maxExpected).map((id) => {
     const at = found.findIndex(({ document }) => document === id)
     return at < 0 ? `${id} not in the first ${depth}` : `${id} at ${at + 1}`
   })
   const more = expected.length > maxExpected ? `, and ${expected.length - maxExpected} more` : ''
-  return `expected ${places.join(', ')}${more}; ${describeFirst(expected, found)}`
+  return `expected ${ranks.join(', ')}${more}; ${describeFirst(expected, found)}`
 }
 
 function describeFirst(expected: readonly string[], [first]: readonly RankedDocument[]): string {

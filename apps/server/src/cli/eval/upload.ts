@@ -35,7 +35,8 @@ async function uploadOne(client: Client, document: Document): Promise<void> {
     contentType: title === '' ? 'text/plain' : 'text/markdown',
   })
   const response = await fetch(file.uploadUrl, { method: 'PUT', body: content })
-  if (!response.ok) throw new Error(`The upload of ${file.key} was answered ${response.status}.`)
+  if (!response.ok)
+    throw new Error(`The upload of ${file.key} failed with status ${response.status}.`)
 }
 
 /** The key of the file of a document. */

@@ -33,7 +33,7 @@ export interface SyncResult {
   skipped: number
   /** Bytes. */
   sentBytes: number
-  /** Files that were asked to be indexed, now or by an earlier run. */
+  /** Files whose indexing was requested, now or by an earlier run. */
   toIndex: AwaitedFile[]
 }
 

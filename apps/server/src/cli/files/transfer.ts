@@ -87,11 +87,11 @@ export async function isLost(
   file: RemoteFile,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const ask = async (url: string) => (await fetch(url, { method: 'HEAD', signal })).status
-  const status = await ask(file.url)
+  const statusOf = async (url: string) => (await fetch(url, { method: 'HEAD', signal })).status
+  const status = await statusOf(file.url)
   if (status !== errorCatalogue.Forbidden.status) return status === lostStatus
   const { file: again } = await client.getFile({ id: file.id }, { signal })
-  return (await ask(again.url)) === lostStatus
+  return (await statusOf(again.url)) === lostStatus
 }
 
 /** Downloads the content of a file into a new file, which appears once it is complete. */
@@ -131,5 +131,5 @@ async function refusalOf(response: Response): Promise<Error> {
   } catch {
     // A body that is not JSON comes from a proxy on the way.
   }
-  return new Error(`The server answered ${response.status}: ${text.slice(0, 200)}`)
+  return new Error(`The server responded with status ${response.status}: ${text.slice(0, 200)}`)
 }

@@ -65,7 +65,7 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
         ? await findByWords(keywords, db, query, { ...request, limit })
         : undefined
       const { question, degraded } = isAsked('semantic')
-        ? await semantics.ask(db, request, limit)
+        ? await semantics.search(db, request, limit)
         : {}
       const candidates = await gather(words?.hits ?? [], question)
       let isVague = false

@@ -45,7 +45,7 @@ export interface SemanticQuestion {
 
 export interface SemanticRetriever {
   /** Compares the question with passages, or returns the reason why not; neither if its meaning is unknown. */
-  ask(
+  search(
     db: Db,
     request: SemanticRequest,
     limit: number,
@@ -85,7 +85,7 @@ export function createSemanticRetriever(dialect: Dialect): SemanticRetriever {
   }
 
   return {
-    async ask(db, request, limit) {
+    async search(db, request, limit) {
       missing ??= index.missing(db)
       if ((await missing) !== undefined) return { degraded: 'semantic-unavailable' }
       const space = await findServing(db, request.scope.botId)
@@ -96,12 +96,12 @@ export function createSemanticRetriever(dialect: Dialect): SemanticRetriever {
       const located = await locate(db, space, request)
       if (located === undefined) return { degraded: 'embeddings-unavailable' }
       if (located.confidence === 0) return {}
-      return { question: await askSpace(index, db, space, located, request, limit) }
+      return { question: await searchSpace(index, db, space, located, request, limit) }
     },
   }
 }
 
-async function askSpace(
+async function searchSpace(
   index: VectorIndex,
   db: Db,
   space: SpaceRow,
