@@ -28,7 +28,7 @@ interface ConversationUpdated {
 }
 
 /** The body that a delivery sends. */
-export interface DeliveryBody {
+interface DeliveryBody {
   /** Type of the event; otherwise the kind of the delivery. */
   type: string
   /** JSON text. */

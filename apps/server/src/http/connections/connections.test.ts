@@ -110,9 +110,9 @@ describe('a connection', () => {
       }
       time.advance(10 * second)
       await closed
-      const [answerHead, body = ''] = received().split('\r\n\r\n')
-      expect(answerHead).toMatch(/^HTTP\/1.1 408 /)
-      expect(answerHead?.toLowerCase()).toContain('connection: close')
+      const [responseHead, body = ''] = received().split('\r\n\r\n')
+      expect(responseHead).toMatch(/^HTTP\/1.1 408 /)
+      expect(responseHead?.toLowerCase()).toContain('connection: close')
       expect(JSON.parse(body)).toMatchObject({
         code: 408,
         type: 'OperationTimeout',

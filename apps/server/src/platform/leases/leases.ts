@@ -4,13 +4,13 @@ import type { Ids } from '../ids.js'
 import type { Log } from '../telemetry/log.js'
 
 /*
- * A lease makes work in the database one process's own for some time: the row names the owner, and
- * until when. The owner prolongs its leases for as long as it works. When it falls silent they expire,
- * and any process may claim the work anew. Who finds a lease lost stops at once, and stores nothing:
- * every store checks that the claim still stands in the transaction that ends it.
+ * A lease reserves work in the database for one process for some time: the row names the owner and
+ * the end. The owner prolongs its leases while it works. If it does not, they expire, and any process
+ * may claim the work. A process that lost a lease stops the work at once and stores nothing: the
+ * transaction that ends the work checks that the claim is still there.
  *
- * How work is found, claimed and ended is SQL of whoever has the table. Clocks of processes that share
- * a database differ by less than a lease.
+ * Work is found, claimed and ended by SQL where its table is. Clocks of processes that share a
+ * database differ by less than a lease.
  */
 
 /** Aborts work whose lease expired, or whose row is gone. */
@@ -22,7 +22,7 @@ export class LeaseLostError extends Error {
   }
 }
 
-/** Aborts work because its process stops; it is given back to be done by others. */
+/** Aborts work because its process stops; the work is released, so that others do it. */
 export class HolderStoppedError extends Error {
   override readonly name = 'HolderStoppedError'
 
@@ -41,10 +41,10 @@ export interface LeasesOptions<Work> {
   held: () => readonly Work[]
   /**
    * Prolongs leases until an ISO 8601 time.
-   * @returns whether a lease was still this process's
+   * @returns whether this process still had the lease of a work
    */
   prolong: (works: readonly Work[], until: string) => Promise<(work: Work) => boolean>
-  /** Aborts work that was held when its lease turned out to be lost; it may have ended meanwhile. */
+  /** Aborts work whose lease was lost; it may have ended meanwhile. */
   lose: (work: Work) => void
   /** Log line for leases that could not be prolonged. */
   fault: string
@@ -52,7 +52,7 @@ export interface LeasesOptions<Work> {
 
 /** The leases of one process on work of one sort. */
 export interface Leases {
-  /** ISO 8601 time at which a lease expires that begins now. */
+  /** Returns the ISO 8601 time at which a lease that begins now expires. */
   end(): string
   /** Begins to prolong what is held. */
   start(): void

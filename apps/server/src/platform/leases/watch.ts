@@ -8,12 +8,12 @@ export interface WatchOptions {
   outages: OutageLog
   /**
    * Claims what is ready and begins with it.
-   * @returns milliseconds until there may be more; undefined when somebody will wake the watch
+   * @returns milliseconds until there may be more; undefined when the watch will be woken
    */
   look: () => Promise<number | undefined>
   /** Milliseconds before another look after one that failed. */
   pauseAfterFault: () => number
-  /** Called when the time of the next look has come; it wakes the watch. */
+  /** Called at the time of the next look; it wakes the watch. */
   onAlarm: () => void
 }
 
@@ -21,9 +21,9 @@ export interface WatchOptions {
 export interface Watch {
   /** There may be work: looks as soon as possible. */
   wake(): void
-  /** Whether it was woken since the look began that is going on, so that another one follows. */
+  /** Whether it was woken since the current look began, so that another one follows. */
   isAwake(): boolean
-  /** Looks no more from now on; resolves when the look that is going on has ended. */
+  /** Ends looking; resolves when the current look has ended. */
   close(): Promise<void>
 }
 

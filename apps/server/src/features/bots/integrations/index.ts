@@ -15,7 +15,7 @@ import {
 } from './service.js'
 
 export type { Creation, IntegrationDefinition } from './definition.js'
-export type { KnownIntegration, KnownIntegrations } from './known.js'
+export type { KnownIntegrations } from './known.js'
 export type { IntegrationLogs } from './logs.js'
 export type { IntegrationsService } from './service.js'
 

@@ -9,7 +9,7 @@ import type { IntegrationDefinition } from './definition.js'
 import { findInstalled } from './store.js'
 
 /** An integration, with what calls to it need. */
-export interface KnownIntegration {
+interface KnownIntegration {
   id: string
   name: string
   url: string | undefined

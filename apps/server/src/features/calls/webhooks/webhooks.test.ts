@@ -93,8 +93,8 @@ describeEachEngine('webhooks', (engine) => {
     ])
     remote().behave(() => ({ breaks: true }))
     const broken = await call('')
-    const unanswered = Object(await broken.json())
-    expect([broken.status, unanswered]).toEqual([
+    const noResponse = Object(await broken.json())
+    expect([broken.status, noResponse]).toEqual([
       502,
       { ...reasonless('Runtime', 502), message: brief },
     ])
@@ -115,7 +115,7 @@ describeEachEngine('webhooks', (engine) => {
       const { logs } = await admin.getIntegrationLogs({ ...query, messageContains: 'webhook' })
       expect(logs).toHaveLength(4)
       const reasons = logs.map(({ message }) => message).join('\n')
-      expect(reasons).toContain(`(request ${unanswered.id})`)
+      expect(reasons).toContain(`(request ${noResponse.id})`)
       expect(reasons).toContain('10.1.2.3 is not a public address')
     })
     const { logs } = await admin.getIntegrationLogs({ ...query, messageContains: 'üBLER' })
