@@ -21,6 +21,7 @@ import {
 import { createLog } from '../src/platform/telemetry/log.js'
 import { pass } from './jobs.js'
 import { ManualTime } from './manual-time.js'
+import { watchWork } from './work.js'
 
 /** Milliseconds without a heartbeat after which the dispatchers of a bench lose their claims. */
 export const lease = 30_000
@@ -58,7 +59,8 @@ export interface BenchOptions {
 
 /** An outbox on a database, dispatchers with manual time, and receivers that the test controls. */
 export async function createDeliveriesBench(database: Database) {
-  const { db, run } = database
+  const { db } = database
+  const { run, rest } = watchWork(database)
   const time = new ManualTime()
   const ids = createIds(time)
   const logged: Record<string, unknown>[] = []
@@ -136,7 +138,10 @@ export async function createDeliveriesBench(database: Database) {
     noted,
     bus,
     db,
+    /** Transactions that `rest` waits for. */
     run,
+    /** Waits until the dispatchers do nothing without more time or a response. */
+    rest,
     domainEvents,
     enqueue: (delivery: Partial<DeliveryRequest> & Pick<DeliveryRequest, 'subjectId'>) =>
       run((tx) => outbox.enqueue(tx, { botId: 'bot', kind: 'event_received', ...delivery })),

@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeEach } from 'vitest'
 import { announceReceiver } from '../src/features/deliveries/outbox.js'
 import { retryNow } from '../src/features/deliveries/receiver-store.js'
 import { isoTime } from '../src/platform/clock.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createDeliveriesBench, type OpenCall } from './deliveries.js'
-import type { TestEngine } from './engines.js'
 import { eventually } from './jobs.js'
 
 type Bench = Awaited<ReturnType<typeof createDeliveriesBench>>
@@ -13,7 +11,7 @@ type Bench = Awaited<ReturnType<typeof createDeliveriesBench>>
 let subjects = 0
 
 /** A bench for each test with a bot of its own, and what tests do with both. */
-export function useDispatching(engine: TestEngine, database: () => Database) {
+export function useDispatching(database: () => Database) {
   let made: { bench: Bench; botId: string } | undefined
   beforeEach(async () => {
     subjects += 1
@@ -37,14 +35,22 @@ export function useDispatching(engine: TestEngine, database: () => Database) {
         }),
       /** Lets time pass until a subject is being sent again. */
       nextCallOf: (subject: string, last: OpenCall) =>
-        eventually(() => {
+        eventually(async () => {
+          await bench.rest()
           const call = bench.calls.find((open) => open.subject === subject && open !== last)
           if (call) return call
           bench.time.advance(250)
           throw new Error(`${subject} is not sent again`)
         }),
-      /** Lets the dispatcher do what it can do without more time. */
-      turns: () => sleep(engine.name === 'sqlite' ? 5 : 15),
+      /** Lets time pass, in steps of so many milliseconds, until the receiver is pinged. */
+      pingOf: (step = 1000) =>
+        eventually(async () => {
+          await bench.rest()
+          const ping = bench.calls.find(({ operation }) => operation === 'ping')
+          if (ping) return ping
+          bench.time.advance(step)
+          throw new Error('There is no ping')
+        }),
       statusOf: async (id: string) => (await bench.find(id))?.status,
       /** What happens when somebody changes the bot. */
       changed: async () => {

@@ -13,9 +13,10 @@ export interface WatchedWork {
    * goes on after a query has done so by then. Rejects with what is under way if that does not end.
    */
   rest(): Promise<void>
-  /** Counts no longer. */
-  stopWatching(): void
 }
+
+/** One for each database: its executor is replaced once. */
+const watched = new WeakMap<Database, WatchedWork>()
 
 /** Turns without work after which everybody waits for something else than the database. */
 const idleTurns = 6
@@ -24,6 +25,8 @@ const idleTurns = 6
  * time that moves while a response is in transit over a socket would make each run different.
  */
 export function watchWork(database: Database): WatchedWork {
+  const known = watched.get(database)
+  if (known !== undefined) return known
   const underWay = { reads: 0, transactions: 0 }
   async function count<T>(kind: keyof typeof underWay, work: Promise<T>): Promise<T> {
     underWay[kind] += 1
@@ -38,7 +41,7 @@ export function watchWork(database: Database): WatchedWork {
   const executeQuery = executor.executeQuery.bind(executor)
   executor.executeQuery = <R>(query: CompiledQuery<R>) => count('reads', executeQuery<R>(query))
 
-  return {
+  const work: WatchedWork = {
     run: (work) => count('transactions', database.run(work)),
     async rest() {
       const patience = new Patience()
@@ -51,8 +54,7 @@ export function watchWork(database: Database): WatchedWork {
         }
       }
     },
-    stopWatching() {
-      executor.executeQuery = executeQuery
-    },
   }
+  watched.set(database, work)
+  return work
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { lease } from '../../../test/deliveries.js'
 import { useDispatching } from '../../../test/dispatching.js'
@@ -10,7 +10,7 @@ import { announceDelivery } from './outbox.js'
 
 describeEachEngine('the dispatcher, beside other processes,', (engine) => {
   const database = useDatabase(engine)
-  const dispatching = useDispatching(engine, database)
+  const dispatching = useDispatching(database)
 
   it('releases deliveries in flight when it stops; the next process to claim them sends them as a repeat', async () => {
     const { bench, enqueue, callOf } = dispatching()
@@ -62,11 +62,11 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
   })
 
   it('begins no call after the time to stop is over', async () => {
-    const { bench, enqueue, callOf, turns } = dispatching()
+    const { bench, enqueue, callOf } = dispatching()
     let held: Promise<void> | undefined
     let letGo = () => {}
     const run: Run = async (work) => {
-      const value = await database().run(work)
+      const value = await bench.run(work)
       await held
       return value
     }
@@ -83,9 +83,9 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     const settled = letGo
     held = undefined
     bench.time.advance(lease / 3)
-    await turns()
+    await bench.rest()
     const stopped = stop()
-    await turns()
+    await bench.rest()
     bench.time.advance(1000)
     settled()
     await stopped
@@ -97,24 +97,13 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
 
   it('pauses while due deliveries cannot be claimed, and continues when they can', async () => {
     const { bench, botId, enqueue, callOf, statusOf } = dispatching()
-    let looks = 0
-    const run: Run = (work) => {
-      looks += 1
-      return database().run(work)
-    }
-    const atRest = () =>
-      eventually(async () => {
-        const before = looks
-        await sleep(30)
-        expect(looks).toBe(before)
-      })
     const finished = await enqueue('finished', 'one')
     const damage = { status: 'failed' as const }
     await bench.run((tx) =>
       tx.updateTable('deliveries').set(damage).where('id', '=', finished).execute(),
     )
-    await bench.start({ run })
-    await atRest()
+    await bench.start()
+    await bench.rest()
     expect(bench.calls).toEqual([])
     if (engine.name === 'sqlite') return
     // Only this engine lets another transaction hold it.
@@ -127,7 +116,8 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     call.respond(503)
     await eventually(async () => expect((await bench.find(id))?.owner).toBeNull())
     let isHeld = false
-    const holding = bench.run(async (tx) => {
+    // Not a transaction that the bench waits for.
+    const holding = database().run(async (tx) => {
       await tx.selectFrom('deliveries').select('id').where('id', '=', id).forUpdate().execute()
       isHeld = true
       await held
@@ -135,7 +125,7 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     await eventually(() => expect(isHeld).toBe(true))
     bench.time.advance(2000)
     announceDelivery(bench.bus, { bot_id: botId, integration: '' })
-    await atRest()
+    await bench.rest()
     expect(bench.calls).toEqual([])
     letGo()
     await holding

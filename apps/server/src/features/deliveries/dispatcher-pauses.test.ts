@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { useDispatching } from '../../../test/dispatching.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
@@ -10,10 +9,10 @@ const minute = 60_000
 
 describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
   const database = useDatabase(engine)
-  const dispatching = useDispatching(engine, database)
+  const dispatching = useDispatching(database)
 
   it('pauses a receiver that fails for long, and continues in order when it is back', async () => {
-    const { bench, botId, enqueue, callOf, turns, begun } = dispatching()
+    const { bench, botId, enqueue, callOf, pingOf, begun } = dispatching()
     const pausing = { afterMs: 5 * minute, afterFailures: 5, probeEveryMs: 30_000 }
     await bench.start({ pausing, maximumAttempts: 100 })
     await enqueue('a')
@@ -23,14 +22,15 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     while (!(await isPaused())) {
       for (const call of [...bench.calls]) call.fail('connection')
       bench.time.advance(5000)
-      await turns()
+      await bench.rest()
     }
     const warnings = bench.logged.filter(({ msg }) => String(msg).includes('are paused'))
     expect(warnings).toEqual([expect.anything()])
     expect(warnings[0]).toMatchObject({ botId, error: 'It ended with connection.' })
 
-    const ping = await eventually(() => {
-      for (const call of bench.calls) if (call.operation !== 'ping') call.fail('connection')
+    const ping = await eventually(async () => {
+      for (const call of [...bench.calls]) if (call.operation !== 'ping') call.fail('connection')
+      await bench.rest()
       const found = bench.calls.find(({ operation }) => operation === 'ping')
       if (found) return found
       bench.time.advance(5000)
@@ -40,20 +40,14 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     const beforeHour = begun().length
     for (let passed = 0; passed < 60 * minute; passed += minute) {
       bench.time.advance(minute)
-      await turns()
+      await bench.rest()
       for (const call of [...bench.calls]) call.fail('connection')
     }
     // Only pings came meanwhile, so that no attempt is used up.
     const during = begun().slice(beforeHour)
     expect(during.filter(({ operation }) => operation !== 'ping')).toEqual([])
 
-    const secondPing = await eventually(() => {
-      const found = bench.calls.find(({ operation }) => operation === 'ping')
-      if (found) return found
-      bench.time.advance(5000)
-      throw new Error('There is no ping')
-    })
-    secondPing.respond(200)
+    ;(await pingOf(5000)).respond(200)
     ;(await callOf('c')).respond(200)
     ;(await callOf('a')).respond(200)
     ;(await callOf('b')).respond(200)
@@ -62,7 +56,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
   })
 
   it('does not wait out the pause of an attempt once the receiver is back', async () => {
-    const { bench, botId, enqueue, callOf, nextCallOf, statusOf } = dispatching()
+    const { bench, botId, enqueue, callOf, nextCallOf, pingOf, statusOf } = dispatching()
     const pausing = { afterMs: 0, afterFailures: 5, probeEveryMs: 1000 }
     await bench.start({ pausing, maximumAttempts: 100 })
     const id = await enqueue('a')
@@ -74,20 +68,14 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     call.respond(500)
     await eventually(async () => expect((await bench.receiver(botId))?.paused).toBe('failures'))
     const due = Date.parse((await bench.find(id))?.next_attempt_at ?? '')
-    const ping = await eventually(() => {
-      const found = bench.calls.find(({ operation }) => operation === 'ping')
-      if (found) return found
-      bench.time.advance(250)
-      throw new Error('There is no ping')
-    })
-    ping.respond(200)
+    ;(await pingOf(250)).respond(200)
     ;(await callOf('a')).respond(200)
     await eventually(async () => expect(await statusOf(id)).toBe('delivered'))
     expect(bench.time.now()).toBeLessThan(due)
   })
 
   it('retries at once when a failing receiver is changed', async () => {
-    const { bench, botId, enqueue, callOf, turns, changed, begun } = dispatching()
+    const { bench, botId, enqueue, callOf, changed, begun } = dispatching()
     await bench.start()
     await enqueue('a')
     await enqueue('b')
@@ -96,7 +84,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     ;(await callOf('c')).fail('connection')
     await eventually(async () => expect((await bench.receiver(botId))?.failures).toBe(2))
     const last = begun().length
-    await turns()
+    await bench.rest()
     expect(begun()).toHaveLength(last)
     await changed()
     ;(await callOf('a')).respond(200)
@@ -106,7 +94,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
   })
 
   it('keeps deliveries to a receiver without an address, and counts no attempt', async () => {
-    const { bench, botId, enqueue, callOf, statusOf, changed } = dispatching()
+    const { bench, botId, enqueue, callOf, pingOf, statusOf, changed } = dispatching()
     bench.withoutAddress.add(botId)
     await bench.start()
     const id = await enqueue('a')
@@ -116,12 +104,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     expect(await bench.receiver(botId)).toMatchObject({ reason: 'The receiver has no address.' })
     bench.withoutAddress.delete(botId)
     await changed()
-    const ping = await eventually(() => {
-      const found = bench.calls.find(({ operation }) => operation === 'ping')
-      if (!found) throw new Error('There is no ping')
-      return found
-    })
-    ping.respond(200)
+    ;(await pingOf(0)).respond(200)
     const call = await callOf('a')
     expect(call.attempt).toBe(1)
     call.respond(200)
@@ -129,7 +112,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
   })
 
   it('ends a pause by a person only by hand', async () => {
-    const { bench, botId, enqueue, callOf, turns, statusOf, begun } = dispatching()
+    const { bench, botId, enqueue, callOf, statusOf, begun } = dispatching()
     await bench.start()
     await enqueue('early', 'other')
     ;(await callOf('early')).respond(503)
@@ -143,7 +126,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     const before = begun().length
     await eventually(async () => expect((await bench.find(id))?.set_aside).toBe(1))
     bench.time.advance(60 * minute)
-    await turns()
+    await bench.rest()
     expect(begun()).toHaveLength(before)
     await bench.resume(botId)
     ;(await callOf('a')).respond(200)
@@ -175,7 +158,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     let transactions = 0
     const run: Run = (work) => {
       transactions += 1
-      return database().run(work)
+      return bench.run(work)
     }
     const onRead = () => {
       bench.withoutAddress.add(botId)
@@ -191,17 +174,16 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     bench.deleted.add('a')
     await changed()
     await eventually(async () => expect(await statusOf(first)).toBe('canceled'))
-    await eventually(async () => {
-      const before = transactions
-      await sleep(50)
-      expect(transactions).toBe(before)
-    })
+    await bench.rest()
+    const before = transactions
+    await bench.rest()
+    expect(transactions).toBe(before)
     expect(await bench.find(second)).toMatchObject({ status: 'pending', attempts: 0 })
     expect(bench.calls).toEqual([])
   })
 
   it('limits the probes of a webhook when no delivery gets as far as a call', async () => {
-    const { bench, botId, enqueue, turns } = dispatching()
+    const { bench, botId, enqueue } = dispatching()
     let read = 0
     bench.withoutAddress.add(botId)
     const onRead = () => {
@@ -215,12 +197,11 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
       expect(await waiting.where('set_aside', '=', 1).execute()).toHaveLength(25)
     })
     bench.withoutAddress.delete(botId)
-    // Its heartbeat and its next look: it is idle.
-    await eventually(() => expect(bench.time.pending).toBe(2))
+    await bench.rest()
     bench.time.advance(30_000)
     // Each is read twice: in a batch, and then alone.
     await eventually(() => expect(read).toBe(40))
-    await turns()
+    await bench.rest()
     expect(read).toBe(40)
     expect(await bench.receiver(botId)).toMatchObject({ paused: 'failures' })
   })

@@ -5,7 +5,7 @@ import { eventually } from '../../../test/jobs.js'
 
 describeEachEngine('the dispatcher', (engine) => {
   const database = useDatabase(engine)
-  const dispatching = useDispatching(engine, database)
+  const dispatching = useDispatching(database)
 
   it('sends deliveries with one ordering key in order, and raises an event when each has ended', async () => {
     const { bench, enqueue, callOf, statusOf } = dispatching()
@@ -26,7 +26,7 @@ describeEachEngine('the dispatcher', (engine) => {
   })
 
   it('sends different conversations in parallel, within the limit of a receiver', async () => {
-    const { bench, botId, enqueue, callOf, turns, statusOf } = dispatching()
+    const { bench, botId, enqueue, callOf, statusOf } = dispatching()
     await bench.start({ limits: { perReceiver: 3 } })
     for (let i = 0; i < 6; i++) await enqueue(`s${i}`, `line ${i}`)
     await eventually(() => expect(bench.calls).toHaveLength(3))
@@ -38,13 +38,13 @@ describeEachEngine('the dispatcher', (engine) => {
     expect(bench.calls).toHaveLength(4)
     while (bench.finished.length < 7) {
       for (const call of [...bench.calls]) call.respond(200)
-      await turns()
+      await bench.rest()
     }
     expect(await statusOf(other)).toBe('delivered')
   })
 
   it('reaches receivers behind the backlog of a saturated one', async () => {
-    const { bench, botId, enqueue, callOf, turns, statusOf, begun } = dispatching()
+    const { bench, botId, enqueue, callOf, statusOf, begun } = dispatching()
     for (let i = 0; i < 40; i++) await enqueue(`s${i}`, `line ${i}`)
     const other = await bench.enqueue({ botId: `${botId}-other`, subjectId: 'other' })
     await bench.start({ limits: { perReceiver: 2, concurrency: 4 } })
@@ -53,7 +53,7 @@ describeEachEngine('the dispatcher', (engine) => {
     await eventually(async () => expect(await statusOf(other)).toBe('delivered'))
     while (bench.finished.length < 41) {
       for (const call of [...bench.calls]) call.respond(200)
-      await turns()
+      await bench.rest()
     }
     expect(bench.calls).toEqual([])
   })

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest'
 import { createDeliveriesBench, lease, type OpenCall } from '../../../test/deliveries.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { ManualTime } from '../../../test/manual-time.js'
-import { watchWork } from '../../../test/work.js'
 import type { Database } from '../../platform/db/open.js'
 
 const outcomes = ['taken', 'refused', 'broken', 'silent'] as const
@@ -58,7 +57,6 @@ interface Worker {
 
 /** Two dispatchers that follow a list of commands while every guarantee is checked. */
 async function createPlay(database: Database) {
-  const work = watchWork(database)
   const bench = await createDeliveriesBench(database)
   const { calls, begun } = bench
   const violations: string[] = []
@@ -78,7 +76,6 @@ async function createPlay(database: Database) {
     const { stop } = await bench.start({
       timers,
       name,
-      run: work.run,
       pausing,
       maximumAttempts: 3,
     })
@@ -95,7 +92,7 @@ async function createPlay(database: Database) {
    * begun.
    */
   async function rest(): Promise<void> {
-    await work.rest()
+    await bench.rest()
     for (const call of begun.slice(looked)) {
       const before = seen.get(call.subject) ?? 0
       // A stalled worker leaves an attempt without an outcome. So does a slow one when more time
@@ -211,7 +208,6 @@ async function createPlay(database: Database) {
     async close(): Promise<void> {
       for (const call of [...calls]) call.respond(200)
       await Promise.all(workers.map(({ stop }) => stop()))
-      work.stopWatching()
       await database.run(async (tx) => {
         await tx.deleteFrom('deliveries').execute()
         await tx.deleteFrom('delivery_lines').execute()

@@ -19,10 +19,10 @@ describe('the log of deliveries', () => {
   const [sqlite] = engines
   if (sqlite === undefined) throw new Error('There is no engine to test on')
   const database = useDatabase(sqlite)
-  const dispatching = useDispatching(sqlite, database)
+  const dispatching = useDispatching(database)
 
   it('has the lines that the guide explains, and failures are handled as it says', async () => {
-    const { bench, botId, enqueue, callOf, nextCallOf, statusOf, changed } = dispatching()
+    const { bench, botId, enqueue, callOf, nextCallOf, pingOf, statusOf, changed } = dispatching()
     const fault = new Error('The disk is full')
     let broken = false
     const run: Run = async (body) => {
@@ -35,13 +35,6 @@ describe('the log of deliveries', () => {
         const line = lineOf(msg)
         if (line === undefined) throw new Error(`The log does not say: ${msg}`)
         return line
-      })
-    const pingOf = () =>
-      eventually(() => {
-        const ping = bench.calls.find(({ operation }) => operation === 'ping')
-        if (ping) return ping
-        bench.time.advance(1000)
-        throw new Error('There is no ping')
       })
     // Shorter than the shortest pause between two attempts, so that the second failure pauses the
     // receiver.
@@ -72,6 +65,7 @@ describe('the log of deliveries', () => {
     const unclaimed = await enqueue('unclaimed')
     await logs('deliveries cannot be claimed, trying again later')
     broken = false
+    await bench.rest()
     bench.time.advance(5000)
     ;(await callOf('unclaimed')).respond(200)
     await eventually(async () => expect(await statusOf(unclaimed)).toBe('delivered'))

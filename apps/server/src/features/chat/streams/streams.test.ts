@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Chats, createChats, type TestBot, text } from '../../../../test/chats.js'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { MemorySink } from '../../../../test/listening/memory-sink.js'
@@ -22,8 +22,6 @@ describeEachEngine('listening', (engine) => {
     bot = await chats.bot()
     ada = await chats.user(bot)
   })
-
-  afterAll(() => work.stopWatching())
 
   const startProcess = () =>
     createChats(
