@@ -212,7 +212,7 @@ export async function createDeliveriesBench(database: Database) {
         ...(options.run && { run: options.run }),
       })
       await dispatcher.start()
-      const stop = () => pass(timers, dispatcher.stop(1000))
+      const stop = () => pass(timers, dispatcher.stop(1000), rest)
       onTestFinished(stop)
       return { stop }
     },

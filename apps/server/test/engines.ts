@@ -20,6 +20,9 @@ export interface TestEngine {
   createPlace(migrated?: boolean): Promise<DatabasePlace>
 }
 
+/** Milliseconds. By default, others wait less for a lock than it may be held on a busy machine. */
+const busyTimeout = 30_000
+
 const sqlite: TestEngine = {
   name: 'sqlite',
   async createPlace(migrated) {
@@ -27,7 +30,7 @@ const sqlite: TestEngine = {
     const file = join(folder, 'botstead.db')
     if (migrated) await copyFile(inject('migratedFile'), file)
     return {
-      options: { file, guardNesting: true },
+      options: { file, guardNesting: true, busyTimeout },
       remove: () => rm(folder, { recursive: true, force: true }),
     }
   },
@@ -39,7 +42,10 @@ const postgres: TestEngine = {
     const server = inject('postgresUrl')
     const template = migrated ? inject('migratedDatabase') : undefined
     const url = await createPostgresDatabase(server, template)
-    return { options: { url, poolSize: 4 }, remove: () => dropPostgresDatabase(server, url) }
+    return {
+      options: { url, poolSize: 4, busyTimeout },
+      remove: () => dropPostgresDatabase(server, url),
+    }
   },
 }
 

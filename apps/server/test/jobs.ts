@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { onTestFinished, vi } from 'vitest'
 import { createLocalBus } from '../src/platform/bus/local.js'
 import type { Database } from '../src/platform/db/open.js'
@@ -9,6 +8,7 @@ import { createRunner, type Runner, type RunnerOptions } from '../src/platform/j
 import { createLog, type Log } from '../src/platform/telemetry/log.js'
 import { ManualTime } from './manual-time.js'
 import { Patience } from './patience.js'
+import { watchWork } from './work.js'
 
 /** Milliseconds without a heartbeat after which the runners of a bench lose their jobs. */
 export const lease = 30_000
@@ -29,8 +29,10 @@ export interface JobsBench {
     handlers: RunnerOptions['handlers'],
     options?: Partial<RunnerOptions> & { timers?: ManualTime },
   ): Runner
-  /** Waits until the only runner, which has one kind and no job running, has set its alarm. */
+  /** Waits until the runners do nothing without more time or the end of a job. */
   rest(): Promise<void>
+  /** Lets time pass, in steps of a second, until the work is done; rejects if it does not end. */
+  pass<T>(work: Promise<T>, timers?: ManualTime): Promise<T>
   /** Moves time from timer to timer until the run with this index begins, and returns it. */
   awaitRun(handler: ControlledHandler, index: number): Promise<ControlledRun>
   /** The job under a key, as it is stored. */
@@ -38,7 +40,8 @@ export interface JobsBench {
 }
 
 export async function createJobsBench(database: Database): Promise<JobsBench> {
-  const { db, run } = database
+  const { db } = database
+  const { run, rest } = watchWork(database)
   const time = new ManualTime()
   const ids = createIds()
   const logged: Record<string, unknown>[] = []
@@ -48,13 +51,6 @@ export async function createJobsBench(database: Database): Promise<JobsBench> {
   })
   const bus = createLocalBus(log)
   const queue = createQueue({ db, bus, clock: time, ids })
-
-  // One timer for the heartbeat, one for the next look; that of a deadline is gone by then.
-  function rest(): Promise<void> {
-    return eventually(() => {
-      if (time.pending !== 2) throw new Error(`The runner is busy, ${time.pending} timers are set`)
-    })
-  }
 
   return {
     time,
@@ -78,11 +74,12 @@ export async function createJobsBench(database: Database): Promise<JobsBench> {
       })
       void runner.start()
       onTestFinished(async () => {
-        await pass(timers, runner.stop())
+        await pass(timers, runner.stop(), rest)
       })
       return runner
     },
     rest,
+    pass: (work, timers = time) => pass(timers, work, rest),
     async awaitRun(handler, index) {
       for (;;) {
         await rest()
@@ -101,8 +98,15 @@ export async function createJobsBench(database: Database): Promise<JobsBench> {
   }
 }
 
-/** Lets time pass, in steps of a second, until the work is done; rejects if it does not end. */
-export async function pass<T>(time: ManualTime, work: Promise<T>): Promise<T> {
+/**
+ * Lets time pass, in steps of a second, until the work is done; rejects if it does not end.
+ * @param rest waits before each step until nothing is under way
+ */
+export async function pass<T>(
+  time: ManualTime,
+  work: Promise<T>,
+  rest: () => Promise<void>,
+): Promise<T> {
   let done = false
   const finished = work.finally(() => {
     done = true
@@ -110,8 +114,8 @@ export async function pass<T>(time: ManualTime, work: Promise<T>): Promise<T> {
   const patience = new Patience()
   while (!done) {
     if (patience.isOver()) throw new Error('The work does not end, however much time passes')
+    await rest()
     time.advance(1000)
-    await nextTurn()
   }
   return finished
 }

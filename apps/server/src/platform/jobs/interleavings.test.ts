@@ -1,13 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
-import { createJobsBench, lease, newKind, pass } from '../../../test/jobs.js'
+import { createJobsBench, lease, newKind } from '../../../test/jobs.js'
 import { ManualTime } from '../../../test/manual-time.js'
 import { jobs } from '../../migrations/0008-jobs.js'
 import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
 import type { Database } from '../db/open.js'
-import type { Run } from '../db/schema.js'
 import { PermanentJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
 
@@ -71,14 +69,6 @@ async function createPlay(database: Database) {
   const ended = new Map<string, unknown>()
   const violations: string[] = []
   let payloads = 0
-  let transactions = 0
-
-  const run: Run = (work) => {
-    transactions += 1
-    return database.run(work).finally(() => {
-      transactions -= 1
-    })
-  }
 
   function createHandler(worker: Worker): JobHandler {
     const recordEnd: JobHandler['onDone'] = async (_tx, job) => {
@@ -115,23 +105,18 @@ async function createPlay(database: Database) {
 
   function startWorker(): Worker {
     const timers = new ManualTime()
-    const worker: Worker = { timers, stalled: false, stop: () => pass(timers, runner.stop()) }
-    const runner = bench.start({ [kind]: createHandler(worker) }, { timers, run })
+    const worker: Worker = { timers, stalled: false, stop: () => bench.pass(runner.stop(), timers) }
+    const runner = bench.start({ [kind]: createHandler(worker) }, { timers })
     return worker
   }
 
   const workers = [startWorker(), startWorker()]
   const all = [...workers]
 
-  /** Waits until nobody has anything to do before time goes on. */
-  async function rest(): Promise<void> {
-    for (let idle = 0; idle < 5; idle = transactions === 0 ? idle + 1 : 0) await nextTurn()
-  }
-
   async function wait(milliseconds: number): Promise<void> {
     bench.time.advance(milliseconds)
     for (const { timers, stalled } of all) if (!stalled) timers.advance(milliseconds)
-    await rest()
+    await bench.rest()
   }
 
   return {
@@ -143,14 +128,14 @@ async function createPlay(database: Database) {
           const { key } = command
           asked.set(key, payloads)
           await bench.enqueue({ kind, key, payload: payloads, maxAttempts, deadlineMs: lease * 2 })
-          return rest()
+          return bench.rest()
         }
         case 'finish': {
           const run = [...open][command.run % Math.max(open.size, 1)]
           if (command.outcome === 'success') run?.end()
           else if (command.outcome === 'failure') run?.end(new Error('failed'))
           else run?.end(new PermanentJobError('failed for good'))
-          return rest()
+          return bench.rest()
         }
         case 'wait':
           return wait(command.milliseconds)
@@ -160,7 +145,7 @@ async function createPlay(database: Database) {
           const successor = startWorker()
           all.push(successor)
           workers[command.worker] = successor
-          return rest()
+          return bench.rest()
         }
         default:
           return command satisfies never

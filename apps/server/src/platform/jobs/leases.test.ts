@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import {
-  type ControlledHandler,
   controlledHandler,
   createJobsBench,
   eventually,
@@ -83,7 +82,7 @@ describeEachEngine('the lease of a job', (engine) => {
   })
 
   it('is prolonged for as long as the worker lives', async () => {
-    const { enqueue, start, time, find, queue } = await bench()
+    const { enqueue, start, time, find, queue, rest } = await bench()
     const kind = newKind()
     const [working, other] = [controlledHandler(), controlledHandler()]
     start({ [kind]: working })
@@ -93,12 +92,9 @@ describeEachEngine('the lease of a job', (engine) => {
     for (let beats = 0; beats < 12; beats++) {
       const end = time.now() + lease / 3
       time.advance(lease / 3)
-      await eventually(async () => {
-        const due_at = new Date(end + lease).toISOString()
-        expect(await find(kind, 'a')).toMatchObject({ due_at })
-        // Each runner has set its next sign of life, one a deadline, the other its next look.
-        expect(time.pending).toBe(4)
-      })
+      await rest()
+      const due_at = new Date(end + lease).toISOString()
+      expect(await find(kind, 'a')).toMatchObject({ due_at })
     }
     expect(run.signal.aborted).toBe(false)
     expect(other.runs).toHaveLength(0)
@@ -173,7 +169,7 @@ describeEachEngine('the lease of a job', (engine) => {
   })
 
   it('costs no attempt when it is lost repeatedly, but defers the job for longer each time', async () => {
-    const { enqueue, start, time, awaitRun, logged, find, queue } = await bench()
+    const { enqueue, start, time, awaitRun, rest, logged, find, queue } = await bench()
     const kind = newKind()
     const killed = controlledHandler()
     const id = await enqueue({ kind, key: 'a', payload: {}, maxAttempts: 2 })
@@ -181,7 +177,8 @@ describeEachEngine('the lease of a job', (engine) => {
     for (let index = 0; index < 6; index++) {
       const own = new ManualTime(time.now())
       start({ [kind]: killed }, { timers: own, clock: own, alone: true })
-      const run = await awaitIn(own, killed, index)
+      for (; killed.runs[index] === undefined; await rest()) own.ring()
+      const run = await killed.run(index)
       expect(run.job.attempt).toBe(1)
       begun.push(own.now())
       time.advance(own.now() - time.now())
@@ -258,17 +255,3 @@ describeEachEngine('the lease of a job', (engine) => {
     expect(job).toMatchObject({ payload: 2, attempt: 1, maxAttempts: 1 })
   })
 })
-
-/** Waits for a run of the only runner that has this time, which passes until then. */
-async function awaitIn(time: ManualTime, handler: ControlledHandler, index: number) {
-  for (;;) {
-    const run = await eventually(() => {
-      const begun = handler.runs[index]
-      // One timer for the sign of life, one for the next look.
-      if (begun === undefined && time.pending !== 2) throw new Error('The runner is busy')
-      return begun
-    })
-    if (run !== undefined) return run
-    time.ring()
-  }
-}

@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
-import { controlledHandler, createJobsBench, eventually, newKind } from '../../../test/jobs.js'
+import {
+  controlledHandler,
+  createJobsBench,
+  eventually,
+  lease,
+  newKind,
+} from '../../../test/jobs.js'
 import { jobs } from '../../migrations/0008-jobs.js'
 import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
 import { PermanentJobError } from './errors.js'
@@ -10,7 +16,7 @@ describeEachEngine('the job queue', (engine) => {
   const bench = () => createJobsBench(database())
 
   it('forgets a job whose transaction was rolled back, and wakes nobody for it', async () => {
-    const { queue, start, time } = await bench()
+    const { queue, start, time, rest } = await bench()
     const kind = newKind()
     const handler = controlledHandler()
     start({ [kind]: handler })
@@ -21,7 +27,8 @@ describeEachEngine('the job queue', (engine) => {
     await expect(enqueueAndFail).rejects.toThrow('changed my mind')
     await database().run((tx) => queue.enqueue(tx, { kind, payload: 'the next one' }))
     expect((await handler.run(0)).job.payload).toBe('the next one')
-    time.advance(60_000)
+    time.advance(lease - 1)
+    await rest()
     expect(await queue.stats()).toContainEqual(
       expect.objectContaining({ kind, waiting: 0, running: 1 }),
     )

@@ -6,7 +6,6 @@ import {
   createJobsBench,
   eventually,
   newKind,
-  pass,
 } from '../../../test/jobs.js'
 import { ManualTime } from '../../../test/manual-time.js'
 import { jobs } from '../../migrations/0008-jobs.js'
@@ -30,7 +29,7 @@ describeEachEngine('a job runner', (engine) => {
   })
 
   it('finds what no hint told of: from before its start, and from elsewhere', async () => {
-    const { enqueue, start, time } = await bench()
+    const { enqueue, start, pass } = await bench()
     const elsewhere = await bench()
     const kind = newKind()
     const handler = controlledHandler({ concurrency: 2 })
@@ -38,7 +37,7 @@ describeEachEngine('a job runner', (engine) => {
     start({ [kind]: handler })
     expect((await handler.run(0)).job.payload).toBe('before')
     await elsewhere.enqueue({ kind, payload: 'elsewhere' })
-    expect((await pass(time, handler.run(1))).job.payload).toBe('elsewhere')
+    expect((await pass(handler.run(1))).job.payload).toBe('elsewhere')
   })
 
   it('runs a job at its time, to the millisecond', async () => {
@@ -123,7 +122,7 @@ describeEachEngine('a job runner', (engine) => {
   it('shares the jobs with others, each done by one', async () => {
     const place = await engine.createPlace()
     const databases = await Promise.all(
-      Array.from({ length: 8 }, () => openDatabase({ ...place.options, busyTimeout: 20_000 })),
+      Array.from({ length: 8 }, () => openDatabase(place.options)),
     )
     try {
       const [first, ...others] = databases
@@ -138,11 +137,16 @@ describeEachEngine('a job runner', (engine) => {
       // Together they have as many places as there are jobs: all must be claimed, at the same time.
       const handlers = benches.map(() => controlledHandler({ concurrency: 5 }))
       const runners = benches.map(({ start }, index) => {
-        return start({ [kind]: handlers[index] ?? controlledHandler() })
+        // None may lose its jobs while time passes for the others.
+        const options = { leaseMilliseconds: 600_000 }
+        return start({ [kind]: handlers[index] ?? controlledHandler() }, options)
       })
       const all = (): ControlledRun[] => handlers.flatMap(({ runs }) => runs)
-      await eventually(() => {
-        for (const { time } of benches) time.advance(100)
+      await eventually(async () => {
+        for (const { time, rest } of benches) {
+          await rest()
+          time.advance(100)
+        }
         expect(all()).toHaveLength(40)
       })
       expect(new Set(all().map(({ job }) => job.payload)).size).toBe(40)
@@ -151,8 +155,7 @@ describeEachEngine('a job runner', (engine) => {
       expect(all()).toHaveLength(40)
       await Promise.all(
         runners.map((runner, index) => {
-          const time = benches[index]?.time
-          return time ? pass(time, runner.stop()) : undefined
+          return benches[index]?.pass(runner.stop())
         }),
       )
     } finally {
@@ -186,39 +189,39 @@ describeEachEngine('stopping a job runner', (engine) => {
   })
 
   it('gives back what does not finish in time, without counting the attempt', async () => {
-    const { enqueue, start, time, find } = await bench()
+    const { enqueue, start, pass, find } = await bench()
     const kind = newKind()
     const [handler, other] = [controlledHandler(), controlledHandler()]
     const runner = start({ [kind]: handler })
     await enqueue({ kind, key: 'a', payload: {}, maxAttempts: 1 })
     const run = await handler.run(0)
     run.signal.addEventListener('abort', () => run.fail(new Error('aborted')))
-    await pass(time, runner.stop({ deadline: 3000 }))
+    await pass(runner.stop({ deadline: 3000 }))
     expect(await find(kind, 'a')).toMatchObject({ state: 'waiting', attempts: 0 })
     start({ [kind]: other })
     expect((await other.run(0)).job).toMatchObject({ attempt: 1 })
   })
 
   it('does not wait for a handler that ignores its signal', async () => {
-    const { enqueue, start, time, find } = await bench()
+    const { enqueue, start, pass, find } = await bench()
     const kind = newKind()
     const handler = controlledHandler()
     const runner = start({ [kind]: handler })
     await enqueue({ kind, key: 'a', payload: {} })
     await handler.run(0)
-    await pass(time, runner.stop({ deadline: 0 }))
+    await pass(runner.stop({ deadline: 0 }))
     expect(await find(kind, 'a')).toMatchObject({ state: 'waiting', attempts: 0 })
   })
 
   it('wakes others for what it gives back', async () => {
-    const { enqueue, start, time } = await bench()
+    const { enqueue, start, pass } = await bench()
     const kind = newKind()
     const [handler, other] = [controlledHandler(), controlledHandler()]
     const runner = start({ [kind]: handler })
     await enqueue({ kind, payload: {} })
     await handler.run(0)
     start({ [kind]: other }, { timers: new ManualTime() })
-    await pass(time, runner.stop({ deadline: 0 }))
+    await pass(runner.stop({ deadline: 0 }))
     await other.run(0)
   })
 

@@ -25,6 +25,7 @@ describe.each(postgres)('an upload that is taken over while it claims on $name',
       await released
     })
     await locked
+    onTestFinished(release)
 
     const url = file.uploadUrl
     const { host, hostname, port, pathname } = new URL(url)
