@@ -66,8 +66,10 @@ interface Look {
 function printPassage(passage: Passage, rank: number, { query, mark }: Look): string {
   const { meta, file, score, explanation, context = [] } = passage
   const page = meta.pageNumber === undefined ? '' : `, page ${meta.pageNumber}`
-  const legs = Object.entries(explanation ?? {}).map(([leg, found]) => `${leg} ${found.toFixed(2)}`)
-  const why = legs.length === 0 ? '' : `  (${legs.join(', ')})`
+  const scores = Object.entries(explanation ?? {}).map(
+    ([retriever, score]) => `${retriever} ${score.toFixed(2)}`,
+  )
+  const why = scores.length === 0 ? '' : `  (${scores.join(', ')})`
   const headings = context.flatMap(({ type, text }) => (type === 'breadcrumb' ? [text] : []))
   const lines = layOut(passage.content, width)
   return [
