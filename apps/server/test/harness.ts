@@ -5,7 +5,7 @@ import { createClient } from '@botstead/contract'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type Server, type ServerOptions, startServer } from '../src/app/container.js'
 import { loadConfig } from '../src/config/config.js'
-import type { Clock } from '../src/platform/clock.js'
+import { type Clock, longestTimeout, type Timers } from '../src/platform/clock.js'
 import { createLog, type Log } from '../src/platform/telemetry/log.js'
 import { engines, type TestEngine } from './engines.js'
 
@@ -14,21 +14,50 @@ export interface TestClock extends Clock {
   advance(milliseconds: number): void
 }
 
-/** The clock of a server under test. */
-export interface ServerClock extends TestClock {
+/** The clock of a server under test, which its timers follow. */
+export interface ServerClock extends TestClock, Timers {
   /** Lets no time pass by itself while something is done, however long that takes. */
   hold<T>(work: () => Promise<T>): Promise<T>
+}
+
+interface Timer {
+  /** When it is due, by the clock of the test. */
+  readonly at: number
+  readonly ring: () => void
+  handle: NodeJS.Timeout
 }
 
 export function createTestClock(): ServerClock {
   let offset = 0
   let held: number | undefined
+  const timers = new Set<Timer>()
   const now = () => held ?? Date.now() + offset
   return {
     now,
-    advance: (milliseconds) => {
+    after(milliseconds, callback) {
+      const ring = () => {
+        timers.delete(timer)
+        callback()
+      }
+      const timer: Timer = {
+        at: now() + milliseconds,
+        ring,
+        handle: setTimeout(ring, Math.min(milliseconds, longestTimeout)),
+      }
+      timers.add(timer)
+      return () => {
+        clearTimeout(timer.handle)
+        timers.delete(timer)
+      }
+    },
+    advance(milliseconds) {
       offset += milliseconds
       if (held !== undefined) held += milliseconds
+      // In the order in which they are due; timers that are set meanwhile count from now.
+      for (const timer of [...timers].sort((a, b) => a.at - b.at)) {
+        clearTimeout(timer.handle)
+        timer.handle = setTimeout(timer.ring, Math.min(timer.at - now(), longestTimeout))
+      }
     },
     hold: async (work) => {
       held = now()
@@ -78,6 +107,7 @@ export async function startTestServer(
   const server = await startServer({
     config,
     clock,
+    timers: clock,
     log: log ?? (await createLog({ level: 'silent' })),
     checkResponses: true,
     ...options,

@@ -53,11 +53,13 @@ export interface ContextOptions {
   log: Log
   /** Source of time; tests move it. */
   clock?: Clock
+  /** Source of timers, which follow the clock. */
+  timers?: Timers
 }
 
 /** Opens the data folder and the database, brings the schema up to date and connects the bus. */
 export async function openContext(
-  { config, log, clock = systemClock }: ContextOptions,
+  { config, log, clock = systemClock, timers = systemTimers }: ContextOptions,
   closers: Pick<Closers, 'add'>,
 ): Promise<Context> {
   await prepareDataFolder(config.dataDir)
@@ -84,7 +86,7 @@ export async function openContext(
     await bus[Symbol.asyncDispose]()
   })
 
-  const context = createContext({ config, log, clock, timers: systemTimers, keys, database, bus })
+  const context = createContext({ config, log, clock, timers, keys, database, bus })
   closers.add('outgoing calls', async () => {
     await context.outgoing[Symbol.asyncDispose]()
   })

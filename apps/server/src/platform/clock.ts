@@ -29,7 +29,7 @@ export interface Timers {
 }
 
 /** The longest time that a timer of Node accepts, almost 25 days; a longer one would fire at once. */
-const longestTimeout = 2 ** 31 - 1
+export const longestTimeout = 2 ** 31 - 1
 
 export const systemTimers: Timers = {
   after(milliseconds, callback) {
