@@ -164,7 +164,7 @@ export async function createDeliveriesBench(database: Database) {
       await run((tx) => receivers.resume(tx, { botId, integration: '' }))
       announceReceiver(bus, botId)
     },
-    /** Starts a dispatcher; with timers that nobody moves it is as one that was killed. */
+    /** Starts a dispatcher; with timers that never advance it behaves like one that was killed. */
     async start({ timers = time, name = 'one', limits, ...options }: BenchOptions = {}) {
       const findTarget = async ({ botId, integration }: Receiver) =>
         withoutAddress.has(botId)

@@ -32,7 +32,7 @@ export async function fiveMinutes(): Promise<string> {
 }
 
 /**
- * Runs commands in a shell, as somebody who has just started the server in the folder of a checkout.
+ * Runs commands in a shell, as a person does who has just started the server in the folder of a checkout.
  * The first command that fails ends it.
  * @returns what the commands wrote
  */

@@ -5,7 +5,7 @@ import type { Login } from './tenant.js'
 
 type Options = NonNullable<ConstructorParameters<typeof Client>[0]>
 
-/** The existing client of the interface, unmodified, as the first account or as somebody else. */
+/** The existing client of the interface, unmodified, as the first account or as another one. */
 export function existingClient(
   server: TestServer,
   options: Options & Partial<Login> = {},

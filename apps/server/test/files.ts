@@ -60,7 +60,7 @@ export interface FilesBench {
 export interface TestBot {
   id: string
   workspaceId: string
-  /** A client that calls as the bot, or on behalf of somebody. */
+  /** A client that calls as the bot, or on behalf of an integration or a user. */
   as(caller?: Caller): Client
   /** Upserts a file and sends its content. */
   upload(input: Omit<UpsertInput, 'size'>, content: Content, caller?: Caller): Promise<Uploaded>

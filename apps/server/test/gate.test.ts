@@ -141,7 +141,7 @@ interface Ended {
   output: string
 }
 
-/** Runs a command line in a checkout, as if nobody had run any test around it. */
+/** Runs a command line in a checkout, outside of the environment of a running test. */
 async function run(
   root: string,
   line: string,

@@ -22,7 +22,7 @@ export interface JobsBench {
   readonly log: Log
   enqueue(job: NewJob): Promise<string>
   /**
-   * Starts a runner, which is stopped after the test. With its own timers, which nobody moves, it
+   * Starts a runner, which is stopped after the test. With its own timers, which never advance, it
    * sends no heartbeat, like a killed process.
    */
   start(

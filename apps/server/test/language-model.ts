@@ -9,7 +9,7 @@ export interface FakeModel extends AsyncDisposable {
   /** Words that it streams; when it `breaks`, only the first of them. */
   words: readonly string[]
   breaks: boolean
-  /** What it was asked: messages, and the key. */
+  /** The requests that it received: messages, and the key. */
   readonly calls: { authorization: string | undefined; model: string; prompt: string }[]
 }
 

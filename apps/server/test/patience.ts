@@ -24,7 +24,7 @@ const step = 20
 
 /** What a wait measures. */
 export interface Machine {
-  /** Milliseconds that have passed, on a clock that nobody sets. */
+  /** Milliseconds that have passed, on a clock that is never set. */
   now(): number
   /** How many tasks want a processor now, for each that there is; less than 1 if some are idle. */
   crowd(): number

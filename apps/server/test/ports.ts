@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 
-// A port that was free a moment ago may be taken when somebody listens on it: by another test, by
+// A port that was free a moment ago may be in use when a test listens on it: by another test, by
 // another run of the tests, or by any connection, if the system may give the port to those. So each
 // process has a block of ports of its own, below those that systems give away, and gives none twice.
 
@@ -17,7 +17,7 @@ interface Block {
 
 let block: Promise<Block> | undefined
 
-/** A port that nobody listens on, and nobody will but the caller, however often it is closed again. */
+/** A port that is free, and stays reserved for the caller even after it closes it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     block ??= takeBlock()

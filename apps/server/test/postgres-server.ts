@@ -126,7 +126,7 @@ async function openToAll(path: string): Promise<void> {
   }
 }
 
-/** Whether any user may enter or run that, as far as modes tell. */
+/** Whether any user may enter or run a path, by its mode. */
 async function isOpenToAll(path: string): Promise<boolean> {
   for (let each = resolve(path); ; each = dirname(each)) {
     const { mode } = await stat(each)

@@ -103,7 +103,7 @@ async function isReady(probe: string): Promise<boolean> {
   }
 }
 
-/** The settings of whoever runs the tests must not reach the server under test. */
+/** The settings of the person who runs the tests must not reach the server under test. */
 function withoutSettings(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const foreign = /^(BOTSTEAD_|DATABASE_URL$|PORT$|HOST$|LOG_LEVEL$)/
   return Object.fromEntries(Object.entries(environment).filter(([name]) => !foreign.test(name)))

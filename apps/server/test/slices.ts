@@ -19,7 +19,7 @@ import { createTestClock, type TestClock } from './harness.js'
 /** Most bytes of a payload. */
 export const maxPayloadBytes = 2000
 
-/** Somebody with a token and a workspace of their own. */
+/** A person with a token and a workspace of their own. */
 export interface Person {
   account: AccountActor
   workspace: WorkspaceActor
@@ -116,7 +116,7 @@ export async function createSlices(
       }
     },
 
-    /** Makes somebody a member of a workspace. */
+    /** Makes a person a member of a workspace. */
     async join(
       member: Person,
       host: { workspace: Pick<WorkspaceActor, 'workspaceId'> },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { checkout } from './documents.js'
 
-// What STYLE.md asks of all files, as far as their text shows it.
+// The rules of STYLE.md for all files that can be checked in their text.
 
 interface Source {
   path: string

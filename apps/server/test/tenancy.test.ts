@@ -5,7 +5,7 @@ import { type TestServer, useServer } from './harness.js'
 import { reaches } from './tenancy/reaches.js'
 import { inDatabase, inventory, seedTenant, type Tenant } from './tenancy/seed.js'
 
-/** Whether an operation is about something that is there, and not about what its caller names anew. */
+/** Whether an operation is about an existing object, and not about one that its caller names. */
 function namesAnId({ auth, params, query, body }: Operation): boolean {
   if (!['account', 'token', 'workspace', 'bot', 'chat-user'].includes(auth)) return false
   const named = [params, query, body].flatMap((part) => Object.keys(part?.properties ?? {}))

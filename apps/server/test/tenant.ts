@@ -19,7 +19,7 @@ export async function addAccount(server: TestServer): Promise<Login> {
   return await besideServer(server, async (tenants) => toLogin(await tenants.person()))
 }
 
-/** Adds a person who may only look at the workspace of somebody else. */
+/** Adds a person who may only read the workspace of another one. */
 export async function addViewer(server: TestServer, workspaceId: string): Promise<Login> {
   return await besideServer(server, async (tenants) => {
     const viewer = await tenants.person()
@@ -105,7 +105,7 @@ export async function settle(
   }
 }
 
-/** Stores a text as a file; does not wait for its indexing, if that is asked for. */
+/** Stores a text as a file; does not wait for its indexing if one is requested. */
 export async function uploadText(
   runtime: ReturnType<TestServer['client']>,
   key: string,

@@ -3,9 +3,9 @@ import type { Database } from '../src/platform/db/open.js'
 
 /** A statement that never ends, to kill a process in the middle of it; one at a time. */
 export interface Trap {
-  /** Hangs whoever inserts a row with a value in a column. */
+  /** Hangs every transaction that inserts a row with a value in a column. */
   hangOnInsert(table: string, column: string, value: number): Promise<void>
-  /** Hangs whoever updates a column. */
+  /** Hangs every transaction that updates a column. */
   hangOnUpdate(table: string, column: string): Promise<void>
   /** Removes it, once the hanging processes are dead. */
   disarm(): Promise<void>

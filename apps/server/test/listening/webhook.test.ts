@@ -7,7 +7,7 @@ import { startWebhookApp, type WebhookApp } from '../webhook-app.js'
 import { listenRaw, openRoom } from './raw-stream.js'
 
 describeEachEngine('the webhook of a chat', (engine) => {
-  // Longer than what the tests let pass at a time, so that nobody loses what it is just sending.
+  // Longer than what the tests let pass at a time, so that no process loses the delivery that it is sending.
   const server = useServer(engine, { BOTSTEAD_JOB_LEASE_MS: '10m' })
 
   /** A room whose bot posts its signals to an app. */

@@ -1,4 +1,4 @@
-// Loaded before a server, so that its process has a fault when it is told to.
+// Loaded before a server, so that its process has a fault on request.
 process.on('SIGUSR2', () => {
   setImmediate(() => {
     throw new Error('an unexpected error')

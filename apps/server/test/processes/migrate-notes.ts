@@ -2,7 +2,7 @@ import { migrate } from '../../src/platform/db/migrate.js'
 import { openDatabase } from '../../src/platform/db/open.js'
 import { notesMigration } from '../notes.js'
 
-// Migrates a database as a starting server does, and tells which steps it took.
+// Migrates a database as a starting server does, and prints the steps that it took.
 await using database = await openDatabase(JSON.parse(process.argv[2] ?? '{}'))
 const second = {
   name: '0002-count',

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { DatabaseOptions } from '../../src/platform/db/open.js'
 
-/** A script of this folder that runs as a process of its own and tells what it does line by line. */
+/** A script of this folder that runs as a process of its own and prints what it does, line by line. */
 export interface TestProcess {
   readonly process: ChildProcess
   /** The lines it wrote so far, each complete. */

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../src/platform/db/open.js'
 import { note, notesOf } from '../notes.js'
 
-// Writes notes from eight callers at once until it is killed, and tells of each once it is stored.
+// Writes notes from eight callers at once until it is killed, and prints each once it is stored.
 const { run } = notesOf(await openDatabase(JSON.parse(process.argv[2] ?? '{}')))
 
 async function write(caller: number): Promise<void> {

@@ -55,7 +55,7 @@ export const adminReaches: Reaches = {
     client.createIntegrationApiKey({ integrationId }),
   deleteIntegrationApiKey: (client, { integrationKeyId }) =>
     client.deleteIntegrationApiKey({ id: integrationKeyId }),
-  // Nothing that is another tenant's is in the hub, whatever it is asked for.
+  // The hub contains nothing of another tenant, whatever is requested.
   getInterface: (client, { integrationId }) => client.getInterface({ id: integrationId }),
   getPublicInterfaceById: (client, { integrationId }) =>
     client.getPublicInterfaceById({ id: integrationId }),
