@@ -2,10 +2,11 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@botstead/contract'
-import { afterAll, beforeAll, inject } from 'vitest'
+import { afterAll, beforeAll, expect, inject, vi } from 'vitest'
 import { type Server, type ServerOptions, startServer } from '../src/app/container.js'
 import { loadConfig } from '../src/config/config.js'
 import { type Clock, longestTimeout, type Timers } from '../src/platform/clock.js'
+import { type Database, openDatabase } from '../src/platform/db/open.js'
 import { createLog, type Log } from '../src/platform/telemetry/log.js'
 import { engines, type TestEngine } from './engines.js'
 
@@ -80,6 +81,11 @@ export interface TestServer {
   clock: ServerClock
   /** Client of the contract; `as` changes who calls. */
   client(as?: Partial<Parameters<typeof createClient>[0]>): ReturnType<typeof createClient>
+  /**
+   * Lets milliseconds pass once no job is running and no delivery is being sent: their leases would
+   * run out, so that they would be taken over and begin once more.
+   */
+  pass(milliseconds: number): Promise<void>
   /** A plain request: path below the base address. */
   fetch(path: string, init?: RequestInit): Promise<Response>
   close(): Promise<void>
@@ -115,6 +121,7 @@ export async function startTestServer(
   const first = server.firstStart
   if (first === undefined) throw new Error('A new data folder makes a first start')
   const url = server.address
+  let opened: Promise<Database> | undefined
   return {
     server,
     url,
@@ -123,9 +130,20 @@ export async function startTestServer(
     clock,
     client: (as) =>
       createClient({ baseUrl: url, token: first.token, workspaceId: first.workspaceId, ...as }),
+    pass: async (milliseconds) => {
+      opened ??= openDatabase(place?.options ?? { file: join(dataDir, 'botstead.db') })
+      const { db } = await opened
+      await vi.waitFor(async () => {
+        const jobs = db.selectFrom('jobs').select('kind').where('state', '=', 'running')
+        const sent = db.selectFrom('deliveries').select('kind').where('owner', 'is not', null)
+        expect([await jobs.execute(), await sent.execute()]).toEqual([[], []])
+      })
+      clock.advance(milliseconds)
+    },
     fetch: (path, init) => fetch(`${url}${path}`, init),
     close: async () => {
       await server.stop(5000)
+      await (await opened)?.close()
       await place?.remove()
       await rm(dataDir, { recursive: true, force: true })
     },

@@ -45,7 +45,7 @@ export function useNotifiedBots(server: ReturnType<typeof useServer>) {
       try {
         return await assertion()
       } catch (error) {
-        server().clock.advance(step)
+        await server().pass(step)
         await server().client().updateBot({ id })
         throw error
       }

@@ -5,7 +5,8 @@ import { startHttpBot } from '../../../../test/http-bot.js'
 import { eventually } from '../../../../test/jobs.js'
 
 const timeStart = '2020-01-01T00:00:00Z'
-const day = 24 * 60 * 60 * 1000
+const hour = 60 * 60 * 1000
+const day = 24 * hour
 
 describeEachEngine('the log of a bot', (engine) => {
   const server = useServer(engine)
@@ -42,7 +43,7 @@ describeEachEngine('the log of a bot', (engine) => {
     const { id, own } = bot
     await say(bot, 'hello')
     await eventually(async () => {
-      server().clock.advance(1000)
+      await server().pass(1000)
       expect(await messages(id, { level: 'info' })).toHaveLength(1)
     })
     await own.writeBotLogs({ logs: [{ level: 'debug', message: 'It is done' }] })
@@ -87,10 +88,11 @@ describeEachEngine('the log of a bot', (engine) => {
     for (let i = 0; i < 3; i++) await say(bot, `m${i}`)
     await eventually(async () => expect(await messages(id)).toHaveLength(3))
     const timestamp = new Date().toISOString()
+    const earlier = new Date(Date.now() - hour).toISOString()
     const lines = Array.from({ length: 100 }, (_, i) => ({
       level: 'info' as const,
       message: `line ${i}`,
-      ...(i % 2 === 0 ? { timestamp } : { timestamp: '2026-01-01T00:00:00Z' }),
+      ...(i % 2 === 0 ? { timestamp } : { timestamp: earlier }),
     }))
     for (let i = 0; i < 3; i++) await own.writeBotLogs({ logs: lines })
     const all: { timestamp: string; message: string }[] = []
@@ -121,11 +123,13 @@ describeEachEngine('the log of a bot', (engine) => {
     ]) {
       await expect(own.writeBotLogs({ logs })).rejects.toMatchObject({ type: 'InvalidPayload' })
     }
-    const calls = Array.from({ length: 200 }, () => own.writeBotLogs({ logs: [line] }))
-    const ends = await Promise.allSettled(calls)
+    // A bot may write so many more while time passes.
+    const ends = await server().clock.hold(() =>
+      Promise.allSettled(Array.from({ length: 150 }, () => own.writeBotLogs({ logs: [line] }))),
+    )
     const refused = ends.filter((end) => end.status === 'rejected')
     expect(refused.length).toBeGreaterThan(0)
-    expect(refused.length).toBeLessThanOrEqual(100)
+    expect(refused.length).toBeLessThanOrEqual(60)
     expect(refused[0]?.reason).toMatchObject({ type: 'RateLimited' })
   })
 

@@ -47,7 +47,7 @@ describe('a bot that gets an address', () => {
     }
     const statuses = (path: string) => of(path).map(({ status }) => status)
     await eventually(async () => {
-      server().clock.advance(hour)
+      await server().pass(hour)
       // Workers read the clock when a job of their kind is enqueued.
       await make('/200')
       expect(statuses('/429/503/302/200')).toEqual([429, 503, 302, 200])
