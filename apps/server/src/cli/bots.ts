@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises'
 import { type Client, createClient } from '@botstead/contract'
 import { Command } from 'commander'
+import { accessServer, addServerOptions, reachable, type ServerOptions } from './connection.js'
 import { findBot, findWorkspace, listBots } from './known-bots.js'
-import { accessServer, addServerOptions, reachable, type ServerOptions } from './server-access.js'
 
 type Bot = Awaited<ReturnType<Client['getBot']>>['bot']
 

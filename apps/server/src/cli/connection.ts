@@ -1,7 +1,95 @@
-import { type Client, createClient } from '@botstead/contract'
-import type { Command } from 'commander'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ApiError, type Client, createClient } from '@botstead/contract'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type ClientConfig, loadClientConfig } from '../config/config.js'
 import { findBot } from './known-bots.js'
-import { accessServer, addServerOptions, reachable, type ServerOptions } from './server-access.js'
+
+/** Options of every command that calls a server. */
+export interface ServerOptions {
+  url?: string
+  token?: string
+}
+
+/** A server and the credential for it. */
+export interface ServerAccess {
+  /** Without a slash at its end. */
+  url: string
+  token: string
+  /** Bot that the environment names. */
+  bot: string | undefined
+}
+
+/** Adds the options that {@link accessServer} reads. */
+export function addServerOptions(command: Command): Command {
+  return command
+    .option('--url <address>', 'server to call instead of BOTSTEAD_URL')
+    .option('--token <token>', 'token instead of BOTSTEAD_TOKEN')
+}
+
+/** Determines the server and the token: from the options, then the environment, then the current folder. */
+export async function accessServer(options: ServerOptions): Promise<ServerAccess> {
+  const config = loadClientConfig(undefined, { envFile: '.env' })
+  const url = (options.url ?? config.url ?? config.local.publicUrl).replace(/\/+$/, '')
+  if (!URL.canParse(url)) throw new Error(`--url must be an address such as http://localhost:8787.`)
+  const token = options.token ?? config.token ?? (await localToken(config, url))
+  return { url, token, bot: config.bot }
+}
+
+/** The token of the server in this folder; it is sent to this machine only. */
+async function localToken({ local }: ClientConfig, url: string): Promise<string> {
+  const { hostname } = new URL(url)
+  const isHere = url === local.publicUrl || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+  const kept = isHere
+    ? (local.adminToken ?? (await readToken(join(local.dataDir, 'admin-token'))))
+    : undefined
+  if (kept !== undefined) return kept
+  throw new Error(
+    `There is no token for ${url}: give one with --token or BOTSTEAD_TOKEN, or run this where the server has its data folder. "npx botstead token create" makes one.`,
+  )
+}
+
+async function readToken(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim() || undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Explains connection failures and refused tokens. */
+export async function reachable<T>(url: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (
+      error instanceof ApiError &&
+      (error.type === 'Unauthorized' || error.type === 'Forbidden')
+    ) {
+      throw new Error(
+        `${url} refuses the token: ${error.message} Give another with --token or BOTSTEAD_TOKEN; with the key of a bot, also give --bot.`,
+        { cause: error },
+      )
+    }
+    if (!isConnectionFailure(error)) throw error
+    throw new Error(
+      `No server answers at ${url}: start it with "npm start", or name another with --url or BOTSTEAD_URL.`,
+      { cause: error },
+    )
+  }
+}
+
+/** Whether a call failed because there was no response, and not because it was refused. */
+export function isConnectionFailure(error: unknown): boolean {
+  return error instanceof TypeError && error.message === 'fetch failed'
+}
+
+/** Reads an option `--tag name=value`, which may be repeated; the last one with a name counts. */
+export function addTag(text: string, tags: Record<string, string>): Record<string, string> {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('A tag is written name=value.')
+  return { ...tags, [text.slice(0, at)]: text.slice(at + 1) }
+}
 
 /** Options of every command that works on a bot. */
 export interface ConnectionOptions extends ServerOptions {

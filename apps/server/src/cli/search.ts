@@ -1,8 +1,7 @@
 import { styleText } from 'node:util'
 import type { Client } from '@botstead/contract'
 import { Command, InvalidArgumentError } from 'commander'
-import { addConnectionOptions, type ConnectionOptions, connect } from './connection.js'
-import { addTag } from './tags.js'
+import { addConnectionOptions, addTag, type ConnectionOptions, connect } from './connection.js'
 import { layOut } from './text.js'
 
 interface SearchOptions extends ConnectionOptions {

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, type Client, createClient } from '@botstead/contract'
-import { type ConnectionOptions, connect } from '../connection.js'
-import { isConnectionFailure } from '../server-access.js'
+import { type ConnectionOptions, connect, isConnectionFailure } from '../connection.js'
 
 export interface SessionOptions extends ConnectionOptions {
   /** Chat address to use, instead of that of a bot. */

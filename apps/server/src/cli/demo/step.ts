@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { type ClientOptions, isErrorType } from '@botstead/contract'
-import { isConnectionFailure } from '../server-access.js'
+import { isConnectionFailure } from '../connection.js'
 import type { Call, Explained, Facts, Printer } from './print.js'
 
 /** Sends requests and records the calls. */

@@ -1,7 +1,7 @@
 import { ApiError, type Client } from '@botstead/contract'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { addTag } from '../connection.js'
 import { inParallel } from '../parallel.js'
-import { addTag } from '../tags.js'
 import { abbreviate } from '../text.js'
 import { createStatusLine, describeProgress } from './output.js'
 import { type RemoteFile, withRetries } from './remote.js'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, type Client } from '@botstead/contract'
-import { isConnectionFailure } from '../server-access.js'
+import { isConnectionFailure } from '../connection.js'
 
 export type RemoteFile = Awaited<ReturnType<Client['getFile']>>['file']
 

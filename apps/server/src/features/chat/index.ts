@@ -1,4 +1,4 @@
-import { allOperations, createOpenApi } from '@botstead/contract'
+import { ApiError, allOperations, createOpenApi } from '@botstead/contract'
 import type { Authenticator } from '../../domain/authenticator.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import type { Timers } from '../../platform/clock.js'
@@ -13,11 +13,10 @@ import type { BotsService } from '../bots/bots/index.js'
 import { builtInChat } from '../bots/installations/index.js'
 import type { Targets } from '../calls/targets/index.js'
 import type { Deliveries } from '../deliveries/index.js'
-import type { Feature } from '../feature.js'
+import type { Feature, ServerAction } from '../feature.js'
 import { createChatAccess } from './access.js'
-import { createChatActions } from './actions.js'
 import { createChatAddresses, createChatAuthenticator } from './addresses.js'
-import { messageStreams } from './message-streams.js'
+import { type MessageStreamInput, messageStreams } from './message-streams.js'
 import { chatRoutes } from './routes.js'
 import { type ChatService, type ChatServiceDeps, createChatService } from './service.js'
 import { createSignalDeliveries } from './signal-deliveries.js'
@@ -123,3 +122,53 @@ export function createChat(deps: ChatDeps): Chat {
 }
 
 const chatOperations = allOperations.filter(({ tag }) => tag === 'Chat')
+
+type JsonMap = Record<string, unknown>
+
+interface ChatActionsDeps {
+  publishMessageStream(botId: string, input: MessageStreamInput): Promise<void>
+  sendEvent(botId: string, input: { conversationId: string; payload: JsonMap }): Promise<unknown>
+}
+
+/** The actions of the built-in chat, by name. */
+function createChatActions(chat: ChatActionsDeps): Readonly<Record<string, ServerAction>> {
+  return {
+    async publishMessageStream(botId, input) {
+      // The content of the signal is validated where it is published.
+      await chat.publishMessageStream(botId, {
+        conversationId: requireConversation(input),
+        signal: requireMap(input, 'signal') as MessageStreamInput['signal'],
+      })
+      return {}
+    },
+
+    async sendEvent(botId, input) {
+      await chat.sendEvent(botId, {
+        conversationId: requireConversation(input),
+        payload: requireMap(input, 'payload'),
+      })
+      return {}
+    },
+  }
+}
+
+function requireConversation({ conversationId }: JsonMap): string {
+  if (typeof conversationId === 'string' && /^.{1,200}$/s.test(conversationId)) {
+    return conversationId
+  }
+  throw misshapen('conversationId', 'must be a string of 1 to 200 characters.')
+}
+
+function requireMap(input: JsonMap, name: string): JsonMap {
+  const value = input[name]
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return Object.fromEntries(Object.entries(value))
+  }
+  throw misshapen(name, 'must be an object.')
+}
+
+function misshapen(name: string, rule: string): ApiError {
+  return new ApiError('InvalidDataFormat', `body.input.${name} ${rule}`, {
+    metadata: { in: 'body', field: `input.${name}` },
+  })
+}

@@ -1,16 +1,15 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
 import { mergePatch } from '../../../domain/patches.js'
 import { requireShape } from '../../../domain/payload.js'
-import { requireNewStates } from '../../../domain/state-names.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-
 import {
   byteLength,
   checkEntries,
   checkSchemas,
   isMap,
   logUncheckedPatterns,
+  requireNewStates,
   type Schemas,
   withoutNullAttributes,
 } from '../definitions/index.js'

@@ -1,10 +1,14 @@
-// What bots and integrations have in common: declared schemas, secrets, and the address of a server.
+// What the definitions of bots and integrations have in common.
 export {
   byteLength,
   checkEntries,
   checkSchemas,
+  isHttpAddress,
   isMap,
   logUncheckedPatterns,
+  requireNewStates,
+  requireServerAddress,
+  requireStateName,
   type Schemas,
   withoutNullAttributes,
 } from './schemas.js'
@@ -14,4 +18,3 @@ export {
   rotateSigningSecret,
   type SealedSecrets,
 } from './secrets.js'
-export { isHttpAddress, requireServerAddress } from './server-address.js'

@@ -108,3 +108,51 @@ export function isMap(value: unknown): value is JsonMap {
 export function byteLength(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }
+
+const httpAddress = /^https?:\/\/[^/]/i
+
+/** Whether a text is an address that can be called. */
+export function isHttpAddress(text: string): boolean {
+  return httpAddress.test(text) && URL.canParse(text)
+}
+
+/**
+ * Throws unless the address of a bot or an integration can be called; null and undefined mean no
+ * address.
+ */
+export function requireServerAddress(url: string | null | undefined): void {
+  if (url === null || url === undefined || isHttpAddress(url)) return
+  throw new ApiError(
+    'InvalidDataFormat',
+    'body.url must be an http or https address such as https://bots.example.com/guide.',
+    { metadata: { in: 'body', field: 'url' } },
+  )
+}
+
+/** States of plugins have the alias of the plugin and `#` before their name. */
+const stateName = /^(?:[a-zA-Z0-9][a-zA-Z0-9/_.-]{0,98}#)?[a-z][a-zA-Z0-9]{1,99}$/
+
+/**
+ * Throws `InvalidIdentifier` unless a state can have this name.
+ * @param part where in the request the name is
+ * @param field what to call it there
+ */
+export function requireStateName(name: string, part: 'body' | 'params', field: string): void {
+  if (stateName.test(name)) return
+  throw new ApiError(
+    'InvalidIdentifier',
+    `${part}.${field}: must be 2 to 100 letters and digits, starting with a lowercase letter; the alias of a plugin and # may precede it.`,
+    { metadata: { in: part, field } },
+  )
+}
+
+/** The same for the states that a definition adds; those that it has already may keep their names. */
+export function requireNewStates(
+  current: Record<string, unknown>,
+  patch: Record<string, unknown> | undefined,
+): void {
+  for (const [name, state] of Object.entries(patch ?? {})) {
+    if (state === null || Object.hasOwn(current, name)) continue
+    requireStateName(name, 'body', `states.${name}`)
+  }
+}

@@ -1,12 +1,12 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
 import { mergePatch } from '../../../domain/patches.js'
-import { requireNewStates } from '../../../domain/state-names.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import {
   checkEntries,
   checkSchemas,
   logUncheckedPatterns,
+  requireNewStates,
   withoutNullAttributes,
 } from '../definitions/index.js'
 

@@ -7,12 +7,8 @@ import type { BotLogsTable } from './table.js'
 export type { BotLogsService, LogLine } from './service.js'
 export { lineOfReceiver } from './service.js'
 
-export interface BotLogs extends Feature {
-  service: BotLogsService
-}
-
 /** The logs of bots, for their developers. */
-export function createBotLogs(deps: BotLogsDeps): BotLogs {
+export function createBotLogs(deps: BotLogsDeps): Feature & { service: BotLogsService } {
   const service = createBotLogsService(deps)
   return {
     name: 'bot logs',

@@ -1,25 +1,25 @@
+import { contract, type Output } from '@botstead/contract'
+import { aliasOf, type BotActor } from '../../../domain/actor.js'
+import { visibleTags } from '../../../domain/tags.js'
+import { type Route, route } from '../../../http/mount.js'
+import { toPageMeta } from '../../../http/paging.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Feature } from '../../feature.js'
 import { backfillJob, type SecondLook } from './backfill.js'
-import { eventsRoutes } from './routes.js'
 import {
   createEventsService,
+  type EventRecord,
   type EventsDeps,
   type EventsService,
   releaseEventJob,
 } from './service.js'
+import type { EventRow } from './store.js'
 
 export type { EventsService } from './service.js'
 export { eventSubjects, isReported } from './store.js'
-export type { Subjects } from './subjects.js'
-export { toEvent, type WireEvent } from './view.js'
-
-export interface Events extends Feature {
-  service: EventsService
-}
 
 /** The events of bots, immediate and scheduled. */
-export function createEvents(deps: EventsDeps): Events {
+export function createEvents(deps: EventsDeps): Feature & { service: EventsService } {
   const service = createEventsService(deps)
   const release: JobHandler<{ botId: string }> = {
     concurrency: 4,
@@ -45,5 +45,60 @@ export function createEvents(deps: EventsDeps): Events {
       },
     },
     purge: service.purge,
+  }
+}
+
+function eventsRoutes(service: EventsService): Route[] {
+  const viewFor = (actor: BotActor) => {
+    const alias = aliasOf(actor)
+    return ({ row, payload }: EventRecord) => toEvent(row, payload, alias)
+  }
+
+  return [
+    route(contract.events.create, async ({ actor, body, once }) =>
+      once<EventRecord>(
+        (remember) => service.create(actor, body, remember),
+        (made) => ({ event: viewFor(actor)(made) }),
+      ),
+    ),
+
+    route(contract.events.get, async ({ actor, params }) => ({
+      event: viewFor(actor)(await service.get(actor, params.id)),
+    })),
+
+    route(contract.events.list, async ({ actor, query }) => {
+      const page = await service.list(actor, query)
+      return { events: page.rows.map(viewFor(actor)), meta: toPageMeta(page) }
+    }),
+
+    route(contract.events.cancelScheduled, async ({ actor, params }) => {
+      await service.cancelScheduled(actor, params.id)
+      return {}
+    }),
+  ]
+}
+
+export type WireEvent = Output<typeof contract.events.get>['event']
+
+/**
+ * An event as the bot or an integration sees it.
+ * @param alias of the calling integration; undefined for the bot
+ */
+export function toEvent(
+  row: EventRow,
+  payload: Record<string, unknown>,
+  alias?: string,
+): WireEvent {
+  const [type = row.type] = Object.keys(visibleTags(alias, { [row.type]: '' }))
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    type,
+    payload,
+    ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
+    ...(row.user_id !== null && { userId: row.user_id }),
+    ...(row.message_id !== null && { messageId: row.message_id }),
+    status: row.status,
+    failureReason: row.failure_reason,
   }
 }

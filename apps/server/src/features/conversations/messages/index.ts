@@ -1,19 +1,21 @@
+import { contract } from '@botstead/contract'
+import { aliasOf } from '../../../domain/actor.js'
+import { type Route, route } from '../../../http/mount.js'
+import { toPageMeta } from '../../../http/paging.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Feature } from '../../feature.js'
-import { messagesRoutes } from './routes.js'
+import { toConversation } from '../conversations/index.js'
+import { toUser } from '../users/index.js'
 import { emptyConversationJob, releaseMessageJob } from './scheduled.js'
 import { createMessagesService, type MessagesDeps, type MessagesService } from './service.js'
+import { toMessage } from './view.js'
 
 export type { MessagesService } from './service.js'
 export { type MessageRow, messageSubjects } from './store.js'
 export type { DescribedMessage } from './view.js'
 
-export interface Messages extends Feature {
-  service: MessagesService
-}
-
 /** The messages of conversations. Those of a deleted bot are deleted with its conversations. */
-export function createMessages(deps: MessagesDeps): Messages {
+export function createMessages(deps: MessagesDeps): Feature & { service: MessagesService } {
   const service = createMessagesService(deps)
   const release: JobHandler<{ botId: string }> = {
     concurrency: 4,
@@ -34,4 +36,56 @@ export function createMessages(deps: MessagesDeps): Messages {
     jobs: { [releaseMessageJob]: release, [emptyConversationJob]: empty },
     on: { 'conversation.removed': service.emptyConversation },
   }
+}
+
+function messagesRoutes(service: MessagesService): Route[] {
+  return [
+    route(contract.messages.create, async ({ actor, body, once }) =>
+      once<Parameters<typeof toMessage>[0]>(
+        (remember) => service.create(actor, body, remember),
+        (made) => ({ message: toMessage(made, aliasOf(actor)) }),
+      ),
+    ),
+
+    route(contract.messages.getOrCreate, async ({ actor, body }) => {
+      const { message, created } = await service.getOrCreate(actor, body)
+      return { message: toMessage(message, aliasOf(actor)), meta: { created } }
+    }),
+
+    route(contract.messages.get, async ({ actor, params }) => ({
+      message: toMessage(await service.get(actor, params.id), aliasOf(actor)),
+    })),
+
+    route(contract.messages.update, async ({ actor, params, body }) => ({
+      message: toMessage(await service.update(actor, params.id, body), aliasOf(actor)),
+    })),
+
+    route(contract.messages.list, async ({ actor, query }) => {
+      const page = await service.list(actor, query)
+      return {
+        messages: page.rows.map((row) => toMessage(row, aliasOf(actor))),
+        meta: toPageMeta(page),
+      }
+    }),
+
+    route(contract.messages.remove, async ({ actor, params }) => {
+      await service.removeById(actor, params.id)
+      return {}
+    }),
+
+    route(contract.messages.import, async ({ actor, body }) => {
+      const rows = await service.importMessages(actor, body.messages)
+      return { messages: rows.map((row) => toMessage(row, aliasOf(actor))) }
+    }),
+
+    route(contract.messages.initializeIncoming, async ({ actor, body }) => {
+      const alias = aliasOf(actor)
+      const { user, conversation, message } = await service.initializeIncoming(actor, body)
+      return {
+        user: toUser(user, alias),
+        conversation: toConversation(conversation, alias),
+        ...(message && { message: toMessage(message, alias) }),
+      }
+    }),
+  ]
 }

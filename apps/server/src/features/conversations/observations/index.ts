@@ -1,16 +1,23 @@
-import { contract } from '@botstead/contract'
+import { type Body, contract } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import { encodePayload } from '../../../domain/payload.js'
 import { route } from '../../../http/mount.js'
-import { isoTime } from '../../../platform/clock.js'
-import type { Tx } from '../../../platform/db/schema.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
 import type { Feature } from '../../feature.js'
-import {
-  createObservationsService,
-  type ObservationsDeps,
-  type ObservationsService,
-} from './service.js'
+import type { EventsService } from '../events/index.js'
+import * as store from './store.js'
 
-export interface Observations extends Feature {
-  service: ObservationsService
+interface ObservationsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  events: Pick<EventsService, 'requireSubjects' | 'get'>
+  /** Most bytes of the data. */
+  maxPayloadBytes: number
 }
 
 /** Milliseconds for which observations are kept: 30 days. Counts are kept forever. */
@@ -18,23 +25,45 @@ const retentionMs = 30 * 24 * 60 * 60 * 1000
 const rowsAtOnce = 500
 
 /** What bots report about themselves. */
-export function createObservations(deps: ObservationsDeps): Observations {
-  const service = createObservationsService(deps)
-  const sweep = (tx: Tx) => service.trim(tx, isoTime(deps.clock.now() - retentionMs), rowsAtOnce)
+export function createObservations(deps: ObservationsDeps): Feature {
+  const { db, run, clock, ids, events } = deps
+
+  async function capture(
+    actor: BotActor,
+    { id, name, data, ...about }: Body<typeof contract.observations.capture>,
+  ): Promise<void> {
+    const { conversationId, userId, messageId, eventId } = about
+    await events.requireSubjects(db, actor, { conversationId, userId, messageId }, 'body')
+    if (eventId !== undefined) await events.get(actor, eventId)
+    const text = encodePayload({ ...about, data }, deps.maxPayloadBytes, 'data')
+    await run((tx) =>
+      store.upsertObservation(tx, {
+        bot_id: actor.botId,
+        id: id ?? ids.next('report'),
+        name,
+        data: text,
+        created_at: isoTime(clock.now()),
+      }),
+    )
+  }
+
   return {
     name: 'observations',
-    service,
     routes: [
-      route(contract.observations.trackAnalytics, async ({ actor, body }) => {
-        await service.count(actor, body)
+      route(contract.observations.trackAnalytics, async ({ actor, body: { name, count } }) => {
+        const day = isoTime(clock.now()).slice(0, 10)
+        await run((tx) => store.addCount(tx, { bot_id: actor.botId, day, name, count }))
         return {}
       }),
+
       route(contract.observations.capture, async ({ actor, body }) => {
-        await service.capture(actor, body)
+        await capture(actor, body)
         return {}
       }),
     ],
-    sweeps: [sweep],
-    purge: service.purge,
+    sweeps: [
+      (tx) => store.deleteOldObservations(tx, isoTime(clock.now() - retentionMs), rowsAtOnce),
+    ],
+    purge: (botId) => purge(run, (tx, limit) => store.deleteSomeOf(tx, botId, limit)),
   }
 }

@@ -1,19 +1,17 @@
+import { contract } from '@botstead/contract'
+import { type Route, route } from '../../../http/mount.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Feature } from '../../feature.js'
-import { statesRoutes } from './routes.js'
 import {
   createStatesService,
   expireStateJob,
   type StatesDeps,
   type StatesService,
 } from './service.js'
-
-export interface States extends Feature {
-  service: StatesService
-}
+import { toState } from './view.js'
 
 /** States: data that bots and integrations store for an owner, until the owner is deleted. */
-export function createStates(deps: StatesDeps): States {
+export function createStates(deps: StatesDeps): Feature & { service: StatesService } {
   const service = createStatesService(deps)
   const expire: JobHandler<{ botId: string }> = {
     mayUseReserve: true,
@@ -36,4 +34,31 @@ export function createStates(deps: StatesDeps): States {
     },
     purge: service.purge,
   }
+}
+
+function statesRoutes(service: StatesService): Route[] {
+  const meta = { cached: false }
+  return [
+    route(contract.states.get, async ({ actor, params }) => ({
+      state: toState(await service.get(actor, params)),
+      meta,
+    })),
+
+    route(contract.states.set, async ({ actor, params, body }) => ({
+      state: toState(await service.set(actor, params, body)),
+    })),
+
+    route(contract.states.getOrSet, async ({ actor, params, body }) => ({
+      state: toState(await service.getOrSet(actor, params, body)),
+      meta,
+    })),
+
+    route(contract.states.patch, async ({ actor, params, body }) => ({
+      state: toState(await service.patch(actor, params, body)),
+    })),
+
+    route(contract.states.setExpiry, async ({ actor, params, body }) => ({
+      state: toState(await service.setExpiry(actor, params, body.expiry)),
+    })),
+  ]
 }

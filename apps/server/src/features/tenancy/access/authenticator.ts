@@ -11,7 +11,7 @@ import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import { hashToken } from '../../../platform/ids.js'
 import { mayWrite, type Role, readsOnly, type WorkspacesService } from '../workspaces/index.js'
-import type { BotDirectory } from './bot-directory.js'
+import type { BotDirectory } from './reach.js'
 import { findTokenByHash, type TokenRow } from './store.js'
 import type { TokenUsage } from './usage.js'
 

@@ -4,14 +4,13 @@ import type { Log } from '../../../platform/telemetry/log.js'
 import type { Feature } from '../../feature.js'
 import type { WorkspacesService } from '../workspaces/index.js'
 import { createTokenAuthenticator, type TokenAuthenticator } from './authenticator.js'
-import type { BotDirectory } from './bot-directory.js'
-import { createReach, type Reach } from './reach.js'
+import { type BotDirectory, createReach, type Reach } from './reach.js'
 import { accessRoutes } from './routes.js'
 import { type AccessDeps, type AccessService, createAccessService } from './service.js'
 import { createTokenUsage } from './usage.js'
 
-export { createOperatorTokens, type OperatorTokens } from './operator.js'
 export type { Reach } from './reach.js'
+export { createOperatorTokens, type OperatorTokens } from './service.js'
 
 export interface Access extends Feature {
   service: AccessService

@@ -1,8 +1,17 @@
 import type { BotActor } from '../../../domain/actor.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { mayWrite, readsOnly, type WorkspacesService } from '../workspaces/index.js'
-import type { BotDirectory } from './bot-directory.js'
 import { findToken } from './store.js'
+
+/** What access reads about bots, which are a slice above this one. */
+export interface BotDirectory {
+  /** The workspace of a bot; undefined if there is no such bot. */
+  workspaceOf(botId: string): Promise<string | undefined>
+  /** The integrations that are installed in a bot. */
+  installationsOf(
+    botId: string,
+  ): Promise<readonly { integration_id: string; alias: string; name: string }[]>
+}
 
 /** The access of a token holder to bots other than the one of the call. */
 export interface Reach {

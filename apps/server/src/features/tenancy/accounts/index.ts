@@ -1,15 +1,101 @@
+import { ApiError, type Body, contract, type Output } from '@botstead/contract'
+import type { AccountActor } from '../../../domain/actor.js'
+import { route } from '../../../http/mount.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeBoolean, encodeBoolean } from '../../../platform/db/columns.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
 import type { Feature } from '../../feature.js'
-import { accountsRoutes } from './routes.js'
-import { type AccountsDeps, type AccountsService, createAccountsService } from './service.js'
+import * as store from './store.js'
 
-export type { AccountsService } from './service.js'
-
-export interface Accounts extends Feature {
-  service: AccountsService
+interface AccountsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
 }
 
+export type AccountsService = ReturnType<typeof createAccounts>['service']
+
+/**
+ * The address of the first account. It is unique, so that only one process creates that account.
+ */
+const firstEmail = 'admin@localhost'
+
 /** The people behind personal access tokens. */
-export function createAccounts(deps: AccountsDeps): Accounts {
-  const service = createAccountsService(deps)
-  return { name: 'accounts', service, routes: accountsRoutes(service) }
+export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
+  async function get(actor: AccountActor): Promise<store.AccountRow> {
+    return require(await store.findAccount(db, actor.accountId))
+  }
+
+  async function update(
+    actor: AccountActor,
+    patch: Body<typeof contract.accounts.update>,
+  ): Promise<store.AccountRow> {
+    const changes = {
+      ...(patch.displayName !== undefined && { display_name: patch.displayName }),
+      ...(patch.profilePicture !== undefined && { profile_picture: patch.profilePicture }),
+      updated_at: isoTime(clock.now()),
+    }
+    return require(await run((tx) => store.patchAccount(tx, actor.accountId, changes)))
+  }
+
+  /** The first account, or undefined on an empty database. */
+  async function findFirst(): Promise<store.AccountRow | undefined> {
+    return await store.findFirstAccount(db)
+  }
+
+  /**
+   * Creates the first account of an empty database.
+   * @returns its id, or undefined if there is an account, including one that another process is
+   * creating
+   */
+  async function createFirst(tx: Tx): Promise<string | undefined> {
+    if ((await store.findFirstAccount(tx)) !== undefined) return undefined
+    const id = ids.next('accnt')
+    const now = isoTime(clock.now())
+    const made = await store.insertAccount(tx, {
+      id,
+      email: firstEmail,
+      email_verified: encodeBoolean(false),
+      display_name: 'Administrator',
+      profile_picture: null,
+      created_at: now,
+      updated_at: now,
+    })
+    return made ? id : undefined
+  }
+
+  return {
+    name: 'accounts',
+    service: { get, update, findFirst, createFirst },
+    routes: [
+      route(contract.accounts.get, async ({ actor }) => ({
+        account: toAccount(await get(actor)),
+      })),
+
+      route(contract.accounts.update, async ({ actor, body }) => ({
+        account: toAccount(await update(actor, body)),
+      })),
+    ],
+  } satisfies Feature & { service: unknown }
+}
+
+/** The account of a token is missing only while other processes have not noticed its deletion. */
+function require(account: store.AccountRow | undefined): store.AccountRow {
+  if (account === undefined) {
+    throw new ApiError('Unauthorized', 'The account of the token in Authorization is gone.')
+  }
+  return account
+}
+
+function toAccount(row: store.AccountRow): Output<typeof contract.accounts.get>['account'] {
+  return {
+    id: row.id,
+    email: row.email,
+    ...(row.display_name !== null && { displayName: row.display_name }),
+    emailVerified: decodeBoolean(row.email_verified),
+    ...(row.profile_picture !== null && { profilePicture: row.profile_picture }),
+    createdAt: row.created_at,
+  }
 }

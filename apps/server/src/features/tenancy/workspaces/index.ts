@@ -1,16 +1,74 @@
+import { contract, type Output } from '@botstead/contract'
+import { type Route, route } from '../../../http/mount.js'
+import { toPageMeta } from '../../../http/paging.js'
+import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
 import type { Feature } from '../../feature.js'
-import { workspacesRoutes } from './routes.js'
-import { createWorkspacesService, type WorkspacesDeps, type WorkspacesService } from './service.js'
+import {
+  createWorkspacesService,
+  type WorkspaceRecord,
+  type WorkspacesDeps,
+  type WorkspacesService,
+} from './service.js'
 
-export { mayWrite, type Role, readsOnly } from './policy.js'
 export type { WorkspacesService } from './service.js'
-
-export interface Workspaces extends Feature {
-  service: WorkspacesService
-}
+export { mayWrite, readsOnly } from './service.js'
+export type { Role } from './table.js'
 
 /** Workspaces, the tenants, and their members. */
-export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
+export function createWorkspaces(deps: WorkspacesDeps): Feature & { service: WorkspacesService } {
   const service = createWorkspacesService(deps)
   return { name: 'workspaces', service, routes: workspacesRoutes(service) }
+}
+
+function workspacesRoutes(service: WorkspacesService): Route[] {
+  return [
+    route(contract.workspaces.list, async ({ actor, query }) => {
+      const page = await service.list(actor, query)
+      return { workspaces: page.rows.map(toWorkspace), meta: toPageMeta(page) }
+    }),
+
+    route(contract.workspaces.create, async ({ actor, body, once }) =>
+      once<WorkspaceRecord>((remember) => service.create(actor, body, remember), toWorkspace),
+    ),
+
+    route(contract.workspaces.get, async ({ actor, params }) =>
+      toWorkspace(await service.get(actor, params.id)),
+    ),
+
+    route(contract.workspaces.update, async ({ actor, params, body }) =>
+      toWorkspace(await service.update(actor, params.id, body)),
+    ),
+
+    route(contract.workspaces.remove, async ({ actor, params }) => {
+      await service.remove(actor, params.id)
+      return {}
+    }),
+  ]
+}
+
+type WireWorkspace = Output<typeof contract.workspaces.get>
+
+function toWorkspace({ workspace, botCount }: WorkspaceRecord): WireWorkspace {
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    ownerId: workspace.owner_id,
+    createdAt: workspace.created_at,
+    updatedAt: workspace.updated_at,
+    botCount,
+    billingVersion: 'v4',
+    plan: 'community',
+    blocked: false,
+    spendingLimit: workspace.spending_limit,
+    activeTrialId: null,
+    ...(workspace.about !== null && { about: workspace.about }),
+    ...(workspace.profile_picture !== null && { profilePicture: workspace.profile_picture }),
+    ...(workspace.contact_email !== null && { contactEmail: workspace.contact_email }),
+    ...(workspace.website !== null && { website: workspace.website }),
+    ...(workspace.social_accounts !== null && {
+      socialAccounts: decodeJson<string[]>(workspace.social_accounts),
+    }),
+    isPublic: decodeBoolean(workspace.is_public),
+    ...(workspace.handle !== null && { handle: workspace.handle }),
+  }
 }

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { createSlices, type Slices } from '../../../../test/slices.js'
-import { mayDeleteWorkspace, mayWrite, type Role } from './policy.js'
+import { mayDeleteWorkspace, mayWrite } from './service.js'
+import type { Role } from './table.js'
 
 describeEachEngine('workspaces', (engine) => {
   const database = useDatabase(engine)

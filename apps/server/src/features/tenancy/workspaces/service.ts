@@ -9,8 +9,8 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
-import { mayDeleteWorkspace, mayWrite, type Role } from './policy.js'
 import * as store from './store.js'
+import type { Role } from './table.js'
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
@@ -220,4 +220,19 @@ function changesOf(patch: WorkspacePatch, now: string) {
 
 function forbidden(deed: string, role: Role): ApiError {
   return new ApiError('Forbidden', `The role ${role} in this workspace may not ${deed} it.`)
+}
+
+/** Whether a member with this role may change the content of the workspace; all may read it. */
+export function mayWrite(role: Role): boolean {
+  return role !== 'viewer'
+}
+
+/** The error for a member whose role may not write. */
+export function readsOnly(role: Role): ApiError {
+  return new ApiError('Forbidden', `The role ${role} in this workspace may only read.`)
+}
+
+/** Whether a member of this role may delete the workspace with everything in it. */
+export function mayDeleteWorkspace(role: Role): boolean {
+  return role === 'owner'
 }

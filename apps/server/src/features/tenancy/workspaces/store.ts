@@ -1,8 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { Role } from './policy.js'
-import type { WorkspaceMembersTable, WorkspacesTable } from './table.js'
+import type { Role, WorkspaceMembersTable, WorkspacesTable } from './table.js'
 
 export type WorkspaceRow = Selectable<WorkspacesTable>
 

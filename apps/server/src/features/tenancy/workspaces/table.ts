@@ -1,4 +1,5 @@
-import type { Role } from './policy.js'
+/** The role of a member in a workspace. */
+export type Role = 'viewer' | 'billing' | 'developer' | 'manager' | 'administrator' | 'owner'
 
 /** A tenant. */
 export interface WorkspacesTable {
