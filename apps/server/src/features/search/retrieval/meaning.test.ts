@@ -215,19 +215,34 @@ describe('meaning by an embeddings endpoint', async () => {
     await running.server.close()
   })
 
+  /**
+   * Waits until the assertion holds. An endpoint that has once failed, or had no time on a busy machine, is asked
+   * again only after a pause, which passes between two attempts.
+   */
+  const inTime = (server: TestServer, assertion: () => Promise<void>) =>
+    vi.waitFor(async () => {
+      try {
+        await assertion()
+      } catch (error) {
+        await server.pass(11_000)
+        throw error
+      }
+    }, patience)
+  const expectAuto = (server: TestServer, client: Client) =>
+    inTime(server, async () => expect((await ask(client, 'car'))[0]).toContain('auto'))
+
   it('finds texts without a common word, and by words alone when the endpoint is down', async () => {
     const { server } = running
     const { client } = await newBot(server)
     await upload(client, 'a.md', '# One\n\nMy automobile is red.\n\n# Two\n\nThe physician is in.')
-    await vi.waitFor(async () => {
-      expect((await ask(client, 'car'))[0]).toContain('automobile')
-    }, patience)
+    await expectAuto(server, client)
     fake.mood = 'down'
     expect(await ask(client, 'doctor')).toEqual([])
     expect((await ask(client, 'physician today'))[0]).toContain('physician')
     fake.mood = 'well'
-    server.clock.advance(11_000)
-    expect((await ask(client, 'doctor'))[0]).toContain('physician')
+    await inTime(server, async () => {
+      expect((await ask(client, 'doctor'))[0]).toContain('physician')
+    })
   })
 
   it('outranks a few common letters when no passage has the word', async () => {
@@ -235,11 +250,11 @@ describe('meaning by an embeddings endpoint', async () => {
     const passages = ['She stood beside the wall.', 'The stream is cold.', 'The physician is in.']
     // On a tie, the one with the letters would come first.
     await upload(client, 'a.md', passages.map((text, at) => `# No ${at}\n\n${text}`).join('\n\n'))
-    await vi.waitFor(async () => {
+    await inTime(running.server, async () => {
       const [first, ...others] = await ask(client, 'creekside')
       expect(first).toContain('stream')
       expect(others[0]).toContain('beside')
-    }, patience)
+    })
   })
 
   it('continues with other passages when one is refused', async () => {
@@ -247,10 +262,10 @@ describe('meaning by an embeddings endpoint', async () => {
     fake.mood = 'refusing long texts'
     const long = `${'word '.repeat(210)}river.`
     await upload(client, 'a.md', `# One\n\n${long}\n\n# Two\n\nThe loaf is warm.`)
-    await vi.waitFor(async () => {
+    await inTime(running.server, async () => {
       expect((await ask(client, 'bakery'))[0]).toContain('loaf')
       expect(await count(running.database, 'passages_without_vector', id)).toBe(0)
-    }, patience)
+    })
     fake.mood = 'well'
   })
 
@@ -258,7 +273,7 @@ describe('meaning by an embeddings endpoint', async () => {
     const { server, database } = running
     const { client, id } = await newBot(server)
     await upload(client, 'a.md', '# One\n\nMy automobile is red.\n\n# Two\n\nThe physician is in.')
-    await vi.waitFor(async () => expect((await ask(client, 'car'))[0]).toContain('auto'), patience)
+    await expectAuto(server, client)
     const before = await findServing(database.db, id)
 
     fake.mood = 'odd once'
@@ -271,19 +286,18 @@ describe('meaning by an embeddings endpoint', async () => {
         .executeTakeFirst()
       expect(job?.last_error).toContain('gave vectors of 9 numbers, and 8 before')
     }, patience)
-    server.clock.advance(3_600_000)
-    await vi.waitFor(async () => {
+    await server.pass(3_600_000)
+    await inTime(server, async () => {
       expect((await ask(client, 'bakery'))[0]).toContain('loaf')
-    }, patience)
+    })
     expect(await servingSpace(database, id)).toBe(before?.number)
 
     // The first question detects it, and its search uses words.
     fake.padding += 2
-    expect((await ask(client, 'red river'))[0]).toContain('red')
-    await vi.waitFor(async () => {
-      server.clock.advance(11_000)
+    await inTime(server, async () => {
+      expect((await ask(client, 'red river'))[0]).toContain('red')
       expect((await ask(client, 'medic'))[0]).toContain('physician')
-    }, patience)
+    })
     const after = await findServing(database.db, id)
     expect(after).toMatchObject({ dimensions: 10, embedder: before?.embedder })
     expect(after?.number).not.toBe(before?.number)
@@ -297,7 +311,7 @@ describe('meaning by an embeddings endpoint', async () => {
     const { server, database } = await start({ ...embeddings, BOTSTEAD_EMBEDDINGS_MODEL: 'small' })
     const { client, id } = await newBot(server)
     await upload(client, 'a.md', '# One\n\nMy automobile is red.\n\n# Two\n\nThe physician is in.')
-    await vi.waitFor(async () => expect((await ask(client, 'car'))[0]).toContain('auto'), patience)
+    await expectAuto(server, client)
     const before = await servingSpace(database, id)
     await server.server.stop(5000)
 
@@ -318,15 +332,16 @@ describe('meaning by an embeddings endpoint', async () => {
     }
     await upload(anew, 'b.md', '# Three\n\nThe loaf is warm.')
     await vi.waitFor(() => expect(fake.calls.at(-1)?.model).toBe('large'), patience)
-    expect(await modelOf('medic', 'physician')).toContain('small')
+    await inTime(server, async () => {
+      expect(await modelOf('medic', 'physician')).toContain('small')
+    })
     expect(await servingSpace(database, id)).toBe(before)
 
     fake.mood = 'well'
-    await vi.waitFor(async () => {
-      server.clock.advance(60_000)
+    await inTime(server, async () => {
       expect(await servingSpace(database, id)).not.toBe(before)
       expect(await modelOf('creek or doctor', 'physician')).toEqual(['large'])
-    }, patience)
+    })
     expect(await count(database, 'semantic_spaces', id)).toBe(1)
     expect(await count(database, 'passage_vectors', id)).toBe(3)
     await database.close()

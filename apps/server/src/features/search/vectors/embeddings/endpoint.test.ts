@@ -21,7 +21,7 @@ describe('an embeddings endpoint', () => {
     },
   })
   const embed = (texts: string[], options: { timeoutMs?: number; attempts?: number } = {}) =>
-    endpoint.embed({ model: 'small', texts, timeoutMs: 5000, attempts: 3, ...options })
+    endpoint.embed({ model: 'small', texts, timeoutMs: 60_000, attempts: 3, ...options })
 
   afterAll(async () => {
     await outgoing[Symbol.asyncDispose]()
