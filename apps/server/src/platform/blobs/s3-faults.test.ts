@@ -70,7 +70,7 @@ describe('a store that fails for a moment', () => {
   })
 
   it('and does not respond at all is tried again', async () => {
-    const store = await open(undefined, { idleTimeout: 50 })
+    const store = await open(undefined, { idleTimeout: 1000 })
     s3().fault = first(1, () => true, silence)
     await store.put('blob_silence', Readable.from([Buffer.from('content')]))
     expect((await buffer(await store.get('blob_silence'))).toString()).toBe('content')

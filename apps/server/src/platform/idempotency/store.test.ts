@@ -23,7 +23,7 @@ describeEachEngine('remembered responses', (engine) => {
       })
     const find = (key: string) => store.find({ principal: 'somebody', operation: 'createBot', key })
     await remember(...Array.from({ length: 501 }, (_, at) => `old ${at}`))
-    clock.advance(day)
+    clock.advance(day + 1000)
     await remember('new')
     expect(await find('old 0')).toBeUndefined()
     const swept = [await run(store.sweep), await run(store.sweep), await run(store.sweep)]

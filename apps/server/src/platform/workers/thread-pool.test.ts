@@ -3,6 +3,9 @@ import type { ThreadOrder } from '../../../test/fixtures/thread-tasks.js'
 import { countAlive } from '../../../test/garbage.js'
 import { createThreadPool, type ThreadPool, type ThreadPoolOptions } from './thread-pool.js'
 
+/** Milliseconds for a task. No real one takes as long, also on a busy machine. */
+const limit = 25_000
+
 describe('a thread pool', () => {
   const pools: ThreadPool<ThreadOrder, unknown>[] = []
   const errors: Error[] = []
@@ -13,7 +16,7 @@ describe('a thread pool', () => {
       setup: 'setup',
       threads: 1,
       maximumQueue: 1,
-      timeLimitMs: 15_000,
+      timeLimitMs: limit,
       memoryLimitMb: 64,
       onError: (error) => errors.push(error),
       ...options,
@@ -85,12 +88,12 @@ describe('a thread pool', () => {
   })
 
   it('ends a thread whose task takes too long', async () => {
-    const pool = open({ timeLimitMs: 3000 })
+    const pool = open()
     await pool.run(answer(0))
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const spinning = pool.run({ do: 'spin' })
     const refused = expect(spinning).rejects.toMatchObject({ limit: 'time' })
-    await vi.advanceTimersByTimeAsync(3000)
+    await vi.advanceTimersByTimeAsync(limit)
     vi.useRealTimers()
     await refused
     expect(await pool.run(answer(1))).toEqual(['setup', 1])
@@ -98,7 +101,7 @@ describe('a thread pool', () => {
 
   it('leaves a thread the time to start, however short the time for a task is', async () => {
     const { order, open: openGate } = gate()
-    const pool = open({ setup: { startGate: order.gate }, timeLimitMs: 3000 })
+    const pool = open({ setup: { startGate: order.gate } })
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const first = pool.run(answer(1))
     await vi.advanceTimersByTimeAsync(30_000)
@@ -140,8 +143,8 @@ describe('a thread pool', () => {
     for (let round = 0; round < 20; round++) {
       answers.push(new WeakRef(Object(await pool.run(answer(round)))))
     }
-    // The engine itself may still hold the last one.
-    expect(await countAlive(answers)).toBeLessThanOrEqual(1)
+    // The engine itself may still hold the last ones.
+    expect(await countAlive(answers)).toBeLessThanOrEqual(3)
   })
 
   it('refuses everything once it is closed', async () => {

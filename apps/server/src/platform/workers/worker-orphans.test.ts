@@ -9,8 +9,9 @@ const HOST = fileURLToPath(new URL('../../../test/fixtures/pool-host.ts', import
 async function startHost(mode: 'idle' | 'loop') {
   const args = ['--conditions=botstead:source', '--import', import.meta.resolve('tsx'), HOST, mode]
   const host = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(host, 'exit')
   const [output] = await once(host.stdout, 'data')
-  return { host, worker: Number(String(output)) }
+  return { host, exited, worker: Number(String(output)) }
 }
 
 function isRunning(pid: number): boolean {
@@ -22,14 +23,14 @@ function isRunning(pid: number): boolean {
 }
 
 test('an idle worker does not keep its server alive and ends with it', async () => {
-  const { host, worker } = await startHost('idle')
-  expect(await once(host, 'exit')).toEqual([0, null])
+  const { exited, worker } = await startHost('idle')
+  expect(await exited).toEqual([0, null])
   await vi.waitFor(() => expect(isRunning(worker)).toBe(false))
 })
 
 test('a worker in an endless task ends when its server is killed', async () => {
-  const { host, worker } = await startHost('loop')
+  const { host, exited, worker } = await startHost('loop')
   host.kill('SIGKILL')
-  await once(host, 'exit')
+  await exited
   await vi.waitFor(() => expect(isRunning(worker)).toBe(false))
 })
