@@ -156,7 +156,7 @@ describeEachEngine('the webhook of a chat', (engine) => {
   it('is paused when it fails for long, and probed with the first pending signal', async () => {
     const app = await startWebhookApp()
     const room = await openPostingRoom(app)
-    app.answers.push(...Array<number>(100).fill(500))
+    app.answers.push(...Array<number>(10_000).fill(500))
     await room.say('first')
     for (let i = 0; i < 5; i++) {
       const { conversation } = await room.owner.chat.chatCreateConversation({})
