@@ -61,6 +61,7 @@ export function createTestClock(): ServerClock {
       }
     },
     hold: async (work) => {
+      if (held !== undefined) return await work()
       held = now()
       try {
         return await work()

@@ -3,6 +3,7 @@ import { type BotProcess, startBotProcess } from '../bot-processes.js'
 import { describeEachEngine } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
+import { registered } from '../remote/integration.js'
 
 const eventually = <T>(assertion: () => Promise<T> | T) => vi.waitFor(assertion, { interval: 50 })
 
@@ -64,8 +65,8 @@ describeEachEngine('an integration made with the SDK', (engine) => {
     bot = existingClient(server(), { botId, token: botKey.value })
     configure = async (patch) => {
       const phone = { integrationId, enabled: true, configuration: { country: 'fr' }, ...patch }
-      const updated = await admin.updateBot({ id: botId, integrations: { phone } })
-      const installed = updated.bot.integrations.phone
+      await admin.updateBot({ id: botId, integrations: { phone } })
+      const installed = await registered(admin, botId, 'phone')
       webhookUrl = installed?.webhookUrl ?? ''
       return { ...installed }
     }

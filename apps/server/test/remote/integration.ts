@@ -1,11 +1,28 @@
+import { expect, vi } from 'vitest'
 import { existingClient } from '../existing-clients.js'
 import type { TestServer } from '../harness.js'
 import type { Remote } from './server.js'
 
 let count = 0
 
-/** An integration whose server is the remote one, and a bot in which it is installed as `mail`. */
-export async function installMail(server: TestServer, remote: Remote) {
+/** An installation once its registration has ended, for which a change of the bot waits seconds at most. */
+export async function registered(
+  admin: ReturnType<typeof existingClient>,
+  id: string,
+  alias: string,
+) {
+  return await vi.waitFor(async () => {
+    const installed = (await admin.getBot({ id })).bot.integrations[alias]
+    expect(installed?.status).not.toMatch(/_pending$/)
+    return installed
+  })
+}
+
+/**
+ * An integration whose server is the remote one, and a bot in which it is installed as `mail`.
+ * @param takesLong whether its registration does not end by itself
+ */
+export async function installMail(server: TestServer, remote: Remote, takesLong = false) {
   const admin = existingClient(server, { headers: { 'x-multiple-integrations': 'true' } })
   const { integration } = await admin.createIntegration({
     name: `mail-${++count}`,
@@ -28,7 +45,7 @@ export async function installMail(server: TestServer, remote: Remote) {
       id: bot.id,
       integrations: { mail: { integrationId: integration.id, ...patch } },
     })
-    return updated.bot.integrations.mail
+    return takesLong ? updated.bot.integrations.mail : await registered(admin, bot.id, 'mail')
   }
   const installed = await install({ enabled: true, configuration: { token: 'tkn' } })
   return {

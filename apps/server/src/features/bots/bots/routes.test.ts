@@ -194,7 +194,11 @@ describe('the list of bots', () => {
     const client = server().client()
     const { bots: before } = await client.listBots({ pageSize: 100 })
     const names = Array.from({ length: 7 }, (_, i) => `paged-${i}`)
-    for (const name of names) await client.createBot({ name, tags: { set: 'paged' } })
+    for (const name of names) {
+      await client.createBot({ name, tags: { set: 'paged' } })
+      // Bots of one moment have no order.
+      server().clock.advance(1)
+    }
     await client.createBot({ name: 'hidden', dev: true, tags: { set: 'paged' } })
 
     const walk = async (sortDirection: 'asc' | 'desc') => {

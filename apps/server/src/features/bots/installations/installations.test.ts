@@ -72,7 +72,7 @@ describeEachEngine('installed integrations', (engine) => {
           })
         : {},
     )
-    const { installed, now } = await install()
+    const { installed, now } = await installMail(server(), remote(), true)
     expect(installed?.status).toBe('registration_pending')
     release()
     await vi.waitFor(async () => expect((await now())?.status).toBe('registered'))

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { send, useFiles } from '../../../../test/files.js'
 
-const hour = 60 * 60 * 1000
+const minute = 60 * 1000
+const hour = 60 * minute
 const text = '0123456789'
 
 describeEachEngine('the content of a file', (engine) => {
@@ -14,10 +15,10 @@ describeEachEngine('the content of a file', (engine) => {
       const bot = bench().newBot()
       const file = await bot.upload({ key: 'a.txt' }, text)
       expect(await (await fetch(file.url)).text()).toBe(text)
-      bench().clock.advance(1000)
+      bench().clock.advance(minute)
       const { file: again } = await bot.as().getFile({ id: file.id })
       expect(again.url).not.toBe(file.url)
-      bench().clock.advance(hour - 1000)
+      bench().clock.advance(hour - minute)
       expect((await fetch(file.url)).status).toBe(403)
       expect((await fetch(again.url)).status).toBe(200)
     })

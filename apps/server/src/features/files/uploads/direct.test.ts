@@ -50,12 +50,14 @@ describe('an upload that was sent to the store', () => {
     const made = createDirectUploads({ db, run, clock, queue, blobs: store, generations, gate })
     const { handler } = made.jobs[directUploadJob]
     const payload = { botId: bot.id, fileId: file.id, generation: 1, since: clock.now() }
-    const look = async () => {
-      const job = { id: 'job', kind: directUploadJob, key: 'key', attempt: 1, maxAttempts: 5 }
-      const signal = new AbortController().signal
-      const next = await handler({ ...job, payload }, { signal, heartbeat: async () => undefined })
-      return next === undefined ? undefined : Math.round((next - clock.now()) / 1000)
-    }
+    const look = () =>
+      clock.hold(async () => {
+        const job = { id: 'job', kind: directUploadJob, key: 'key', attempt: 1, maxAttempts: 5 }
+        const signal = new AbortController().signal
+        const context = { signal, heartbeat: async () => undefined }
+        const next = await handler({ ...job, payload }, context)
+        return next === undefined ? undefined : Math.round((next - clock.now()) / 1000)
+      })
     const stage = (text: string) =>
       blobs.put(`direct_${file.id}_1`, Readable.from([Buffer.from(text)]))
     const staged = async () => {
@@ -68,13 +70,15 @@ describe('an upload that was sent to the store', () => {
 
   it('is checked for with growing pauses, for a day', async () => {
     const { look, clock, read } = await setUp(3)
-    expect(await look()).toBe(1)
-    clock.advance(minute)
-    expect(await look()).toBe(15)
-    clock.advance(60 * minute)
-    expect(await look()).toBe(60)
-    clock.advance(24 * 60 * minute)
-    expect(await look()).toBeUndefined()
+    await clock.hold(async () => {
+      expect(await look()).toBe(1)
+      clock.advance(minute)
+      expect(await look()).toBe(15)
+      clock.advance(60 * minute)
+      expect(await look()).toBe(60)
+      clock.advance(24 * 60 * minute)
+      expect(await look()).toBeUndefined()
+    })
     expect((await read()).status).toBe('upload_pending')
   })
 
