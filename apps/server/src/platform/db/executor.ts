@@ -42,7 +42,7 @@ class DirectExecutor extends DefaultQueryExecutor {
   override readonly executeQuery: ExecuteQuery
 
   constructor(compiler: QueryCompiler, adapter: DialectAdapter, execute: ExecuteQuery) {
-    // What Kysely derives from this handle, such as one with a plugin, asks for a connection.
+    // Handles that Kysely derives from this one, such as one with a plugin, request a connection.
     const connection = { executeQuery: execute, streamQuery: refuseToStream }
     super(compiler, adapter, { provideConnection: (consumer) => consumer(connection) })
     this.executeQuery = execute
@@ -60,7 +60,7 @@ async function refuse(): Promise<never> {
   )
 }
 
-// Kysely asks its driver for transactions and for the end of its life; both belong to Database here.
+// Kysely leaves transactions and closing to its driver; here both belong to Database.
 const refusingDriver: Driver = {
   init: refuse,
   acquireConnection: refuse,
@@ -71,7 +71,7 @@ const refusingDriver: Driver = {
   destroy: refuse,
 }
 
-/** Prepares the making of handles; the parts that do not change between transactions are built once. */
+/** Returns a factory of handles, which builds once what all transactions share. */
 export function createHandles<DB>(writer: SqlWriter): Handles<DB> {
   const adapter = writer.createAdapter()
   const compiler = writer.createQueryCompiler()

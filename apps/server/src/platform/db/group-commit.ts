@@ -29,7 +29,7 @@ export interface GroupCommitOptions<DB> {
   limits: GroupCommitLimits
   /** Gives deletions space on a full disk; without it they are refused like all others. */
   reserve?: ReservedDeletions | undefined
-  /** Notices a body that calls `run`; without it such a body is only seen to wait. */
+  /** Detects a body that calls `run`; without it, such a body fails only because it waits. */
   guard?: NestingGuard | undefined
 }
 
@@ -124,7 +124,7 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
     } catch (error) {
       rollback()
       const failure = toFailure(error)
-      // Without a first one the file could not be locked at all, and all that wait fail with it.
+      // If none has run, the file could not be locked at all, and all that wait fail.
       for (const member of batch.length > 0 ? batch : waiting.splice(0)) {
         if (isKeptBack(member, failure)) keptBack.push(member)
         else member.reject(failure)
@@ -154,10 +154,10 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
 
   /**
    * Runs a member in a savepoint of its own. It may only wait for its own queries, and these return
-   * within the turn of the event loop. If the loop turns before it ends, it waits for something else:
-   * for I/O that has no place in a transaction, or for another transaction, and then for ever. It is
-   * ended at once, and what its body still does is ignored.
-   * @returns the error of the member, wrapped; undefined if it succeeded
+   * within the turn of the event loop. If the loop turns before the member ends, it waits for something
+   * else: for I/O, which has no place in a transaction, or for another transaction, which would take for
+   * ever. It fails at once, and whatever its body still does is ignored.
+   * @returns the error of the member, wrapped, because anything can be thrown; undefined if it succeeded
    */
   async function runMember<T>(member: Member<DB, T>): Promise<{ error: unknown } | undefined> {
     savepoint.run()
@@ -179,7 +179,7 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
       member.settle = () => member.resolve({ value, callbacks: attempt.callbacks })
     } catch (error) {
       attempt.closed = true
-      // After the worst errors, such as a full disk, SQLite may have rolled back all of the batch.
+      // After the worst errors, such as a full disk, SQLite may have rolled back the whole batch.
       if (!connection.inTransaction) throw error
       rollbackTo.run()
       member.settle = () => member.reject(error)

@@ -46,7 +46,7 @@ export class ConnectionPool {
     this.#pool.on('error', () => {})
   }
 
-  /** Lends a connection for the time of `work`, which calls `discard` if it spoiled it. */
+  /** Lends a connection until `work` ends; `work` calls `discard` if the connection is of no further use. */
   async lend<T>(work: (client: pg.PoolClient, discard: () => void) => Promise<T>): Promise<T> {
     if (this.#closing) throw new DatabaseUnavailableError('The database is closed')
     const use = this.#use(work)
@@ -80,11 +80,14 @@ export class ConnectionPool {
 }
 
 interface TimedQuery extends pg.QueryConfig {
-  /** Milliseconds to wait for the result; without it for ever. Unknown to the types of pg. */
+  /** Milliseconds to wait for the result; no limit if undefined. Unknown to the types of pg. */
   readonly query_timeout: number | undefined
 }
 
-/** Sends one query and names its failure. Without `timeout` (milliseconds) it may take for ever. */
+/**
+ * Sends one query. Without `timeout` (milliseconds) it may take for ever.
+ * @throws DatabaseUnavailableError, DatabaseFullError or DatabaseBusyError; other errors as pg reports them
+ */
 export async function send(
   client: pg.PoolClient,
   query: pg.QueryConfig,
@@ -113,11 +116,11 @@ export async function execute<R>(
 /** Whether the connection that a query failed on is of no further use. */
 export function breaksConnection(error: unknown): boolean {
   if (error instanceof DatabaseUnavailableError) return true
-  // A statement prepared before another process changed its table; a new connection prepares anew.
+  // The statement was prepared before another process changed its table; a new connection prepares anew.
   return error instanceof pg.DatabaseError && error.code === '0A000'
 }
 
-/** Gives the loss of a connection, which has many forms, one name; other errors stay as they are. */
+/** Maps a lock timeout, a full disk and the many forms of a lost connection to errors of ours; others stay as they are. */
 function toDatabaseError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError) {
     if (error.code === '55P03') {

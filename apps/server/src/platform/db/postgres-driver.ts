@@ -38,7 +38,7 @@ const minVersion = 15
 const maxTries = 6
 /** Milliseconds between two log lines about lost connections. */
 const lossLogIntervalMs = 1000
-/** Milliseconds more than the server takes to give up: after that the connection must be dead. */
+/** Milliseconds to wait beyond the time limit of the server: without a response by then, the connection is dead. */
 const responseMargin = 5000
 const begin = 'begin read write'
 // Any number will do, as long as every release uses the same one.
@@ -92,7 +92,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
   /**
    * Tries a transaction once, on a connection of its own.
-   * @param limit milliseconds that one statement may take; without it for ever
+   * @param limit milliseconds that one statement may take; no limit if undefined
    * @returns its result, and what is to be called because it is durable now
    */
   async function transact<DB, T>(

@@ -15,7 +15,7 @@ import { type Dialect, dialectOf } from './dialect.js'
 import type { NamedQuery } from './executor.js'
 import type { Schema } from './schema.js'
 
-/** Stands for a value that each run of the query gives anew. */
+/** Stands for a value that each run of the query supplies. */
 type Parameter<P> = <Name extends keyof P & string>(name: Name) => Expression<P[Name]>
 
 type Build<P, DB, Query> = (db: Kysely<DB>, parameter: Parameter<P>, dialect: Dialect) => Query
@@ -25,7 +25,7 @@ type WriteResult = InsertResult | UpdateResult | DeleteResult
 type Returned<Row> = Row extends WriteResult ? never : Row
 type Select<Row> = Compilable<Row> & { readonly isSelectQueryBuilder: true }
 
-/** A query that is only executed, not built and compiled, each time. Called, it returns its rows. */
+/** A query that is built and compiled only once. Calling it executes it and returns its rows. */
 interface PreparedQuery<P, Handle, Row> {
   (handle: Handle, parameters: P): Promise<Row[]>
   /** Returns the first row, if there is one. */
@@ -34,7 +34,7 @@ interface PreparedQuery<P, Handle, Row> {
   affected(handle: Handle, parameters: P): Promise<number>
 }
 
-/** A select runs on any handle; what writes needs a transaction, and has rows if it returns some. */
+/** A select runs on any handle; a write needs a transaction, and has rows only with a returning clause. */
 export interface Prepare<P, DB> {
   <Row>(build: Build<P, DB, Select<Row>>): PreparedQuery<P, Kysely<DB>, Row>
   <Row>(build: Build<P, DB, Compilable<Row>>): PreparedQuery<P, Transaction<DB>, Returned<Row>>
@@ -52,9 +52,9 @@ class Slot {
 
 /**
  * Prepares a query of the hot path: it is built and compiled at its first run and from then on only
- * executed, which is what SQLite itself takes. `prepared<{ id: string }>()((db, p) =>
+ * executed, which takes little longer than SQLite itself. `prepared<{ id: string }>()((db, p) =>
  * db.selectFrom('bots').selectAll().where('id', '=', p('id')))` returns a function of a handle and
- * `{ id }`. There are two calls so that parameters are declared while rows are inferred.
+ * `{ id }`. Two calls are needed so that parameters are declared while the type of rows is inferred.
  */
 export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {
   function prepare<Row>(build: Build<P, DB, Select<Row>>): PreparedQuery<P, Kysely<DB>, Row>
@@ -62,7 +62,7 @@ export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {
     build: Build<P, DB, Compilable<Row>>,
   ): PreparedQuery<P, Transaction<DB>, Returned<Row>>
   function prepare<Row>(build: Build<P, DB, Compilable<Row>>): PreparedQuery<P, Kysely<DB>, Row> {
-    // The adapter is what all handles of one database share, and a process may have several.
+    // All handles of one database share its adapter; a process may have several databases.
     const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row> & NamedQuery>()
 
     function compile(handle: Kysely<DB>, adapter: DialectAdapter) {

@@ -10,7 +10,7 @@ import { isDiskFull } from '../disk/free-space.js'
 import { sqliteDialect } from './dialect.js'
 import { DatabaseFullError } from './errors.js'
 
-/** How a connection is used; it decides about the pragmas. */
+/** How a connection is used, which determines its pragmas. */
 export type SqliteRole = 'reader' | 'writer'
 
 interface CachedStatement {
@@ -27,8 +27,9 @@ const maxStatements = 500
 
 const commonPragmas = ['foreign_keys = on', 'temp_store = memory', 'trusted_schema = off']
 
-// Waiting for a lock blocks the thread: short while the file is opened, never for the writer, which
-// waits in its own way; a reader meets a lock only while another process repairs the log of a crash.
+// Milliseconds. Waiting for a lock blocks the thread, so the wait is short while the file is opened.
+// After that, the writer never blocks but waits in its own way; a reader meets a lock only while
+// another process repairs the log after a crash.
 const openingTimeout = 20
 
 /** Pages of the log at which SQLite moves them into the file by itself. */
@@ -136,7 +137,7 @@ export class SqliteConnection {
 
   /**
    * Whether an error means that the disk is full. SQLite reports it as such only for some of its files, and
-   * takes a used-up quota for a defect of the disk.
+   * reports an exhausted quota as an I/O error.
    */
   isFull(error: unknown): boolean {
     if (sqliteDialect.isFull(error)) return true
@@ -164,13 +165,13 @@ function hasFailedToAccess(error: unknown): boolean {
   return error instanceof Error && error.message.endsWith('disk I/O error')
 }
 
-/** Where there is no build of the extension, search goes without vectors; see `hasVectors`. */
+/** Without a build of the extension for this platform, search works without vectors. */
 function loadVectorFunctions(database: DatabaseSyncInstance): void {
   try {
     database.enableLoadExtension(true)
     database.loadExtension(getLoadablePath())
   } catch {
-    // Whoever needs it asks for it, and reports what is missing without it.
+    // The vector index detects that it is missing, and reports it.
   } finally {
     database.enableLoadExtension(false)
   }

@@ -27,12 +27,13 @@ export interface SqliteOptions {
   readonly reserveBytes?: number
   /** Milliseconds to wait for another process that holds the file. Default 5,000. */
   readonly busyTimeout?: number
-  /** Whether to notice a transaction that reads outside of itself or opens another. Default false. */
+  /** Whether to detect a transaction that reads outside of itself or opens another. Default false. */
   readonly guardNesting?: boolean
   /** Used when space for deletions cannot be reserved. */
   readonly log?: Log
 }
 
+/** Compiles queries to the SQL of SQLite. */
 export const sqliteWriter: SqlWriter = {
   createAdapter: () => new SqliteAdapter(),
   createIntrospector: (db) => new SqliteIntrospector(db),
@@ -139,7 +140,11 @@ export interface SqliteReads {
   close(): void
 }
 
-/** @param file path of the database file, which must be there */
+/**
+ * Opens a SQLite file for reads only.
+ * @param file path of the database file, which must exist
+ * @param busyTimeout milliseconds to wait for another process that holds the file
+ */
 export async function openSqliteReads(file: string, busyTimeout = 5000): Promise<SqliteReads> {
   const connection = await connectSqlite(file, 'reader', busyTimeout)
   const db = createHandles<Schema>(sqliteWriter).reads(async (query) => connection.execute(query))

@@ -18,9 +18,9 @@ export class TransactionAttempt<DB> {
   closed = false
   /** The error of the first query that failed; wrapped, because anything can be thrown. */
   failure: { readonly error: unknown } | undefined
-  /** Work to be done in order before the commit. */
+  /** Work to do before the commit, in order. */
   readonly lastWork: (() => Promise<void>)[] = []
-  /** To be called in order once the transaction is durable. */
+  /** Called in order once the transaction is durable. */
   readonly callbacks: (() => void)[] = []
   readonly #handles: Handles<DB>
   readonly #connection: Connection
@@ -31,12 +31,12 @@ export class TransactionAttempt<DB> {
   }
 
   /**
-   * Runs the body, and then its last work. Rejects with the error of either, or else of a query
+   * Runs the body, and then its last work. Rejects with the error of either, or with that of a query
    * whose error they swallowed.
    */
   async run<T>(body: (tx: Transaction<DB>) => Promise<T>): Promise<T> {
-    // Not a field: minor garbage collections keep values of the map, and with them what they refer to,
-    // which here would be the key.
+    // Not a field: minor garbage collections keep the values of a weak map, and all that they refer
+    // to. The attempt is such a value, and a field would keep its own key alive.
     const tx = this.#handles.transaction(this.#execute)
     attempts.set(tx, this)
     try {
@@ -71,7 +71,7 @@ export class TransactionAttempt<DB> {
   }
 }
 
-/** The attempt of each handle that `run` gave. */
+/** The attempt behind each handle that `run` passed to a body. */
 const attempts = new WeakMap<
   object,
   Pick<TransactionAttempt<unknown>, 'closed' | 'lastWork' | 'callbacks'>
@@ -79,8 +79,8 @@ const attempts = new WeakMap<
 
 /**
  * Calls `callback` once the transaction is durable, before its `run` resolves; not at all if it is
- * rolled back. For wake-up hints, which must not be early: whoever is woken must find what was committed.
- * `callback` must not throw. `tx` is the handle that `run` gave, not one derived from it.
+ * rolled back. For wake-up hints, which must not be early: their receivers must find the committed rows.
+ * `callback` must not throw. `tx` is the handle that `run` passed, not one derived from it.
  */
 export function afterCommit(tx: Tx, callback: () => void): void {
   const attempt = attempts.get(tx)
@@ -93,9 +93,9 @@ export function afterCommit(tx: Tx, callback: () => void): void {
 }
 
 /**
- * Does `work` as the last of the transaction, before it commits; an error of it rolls all back. For
- * rows that many transactions lock: those that are locked at the end, in one order, are held shortly
- * and never crosswise. `work` awaits queries of `tx` only, the handle that `run` gave.
+ * Runs `work` at the end of the transaction, before it commits; if it fails, everything is rolled back.
+ * For rows that many transactions lock: locked at the end and in one order, they are held only briefly
+ * and cannot deadlock. `work` awaits queries of `tx` only, the handle that `run` passed.
  */
 export function beforeCommit(tx: Tx, work: () => Promise<void>): void {
   const attempt = attempts.get(tx)
@@ -108,7 +108,7 @@ export function beforeCommit(tx: Tx, work: () => Promise<void>): void {
   attempt.lastWork.push(work)
 }
 
-/** Notices code that leaves its transaction: that opens another one or reads outside of it. */
+/** Detects code that leaves its transaction: it opens another one, or reads outside of it. */
 export interface NestingGuard {
   /** Runs an attempt so that `refuse` knows what is called from inside. */
   run<DB, T>(attempt: TransactionAttempt<DB>, body: (tx: Transaction<DB>) => Promise<T>): Promise<T>
@@ -116,7 +116,7 @@ export interface NestingGuard {
   refuse(): void
 }
 
-/** Follows every promise of the process, which costs a fifth of a small SQLite transaction. */
+/** The guard follows every promise of the process, which costs a fifth of the time of a small SQLite transaction. */
 export function createNestingGuard(): NestingGuard {
   const current = new AsyncLocalStorage<{ readonly closed: boolean }>()
   return {
