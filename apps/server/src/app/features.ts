@@ -34,13 +34,14 @@ import type { Context } from './context.js'
 export interface FeaturesOptions {
   /** Module that the search threads run: for tests. */
   findEntry?: URL
-  /** How much each retriever weighs: for measuring what each adds. */
+  /** Weights of the retrievers: for measuring the contribution of each. */
   weights?: RetrieverWeights
 }
 
 /**
  * Builds the slices in the order of the list, each from what exists already, and subscribes them to each
- * other's events. The type of its dependencies says what a slice takes. A new slice is one more line here.
+ * other's events. The type of its dependencies lists what a slice is built from. A new slice is one more
+ * line here.
  */
 export function createFeatures(
   context: Context,

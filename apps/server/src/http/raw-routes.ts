@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { HttpContext } from './context.js'
 
 /**
- * Addresses outside of the contract, at which requests of every method are passed on as they came. The
+ * Addresses outside of the contract, at which requests of every method are passed on as received. The
  * slice that serves them defines bodies and responses, CORS preflights included.
  */
 export interface RawRoute {
   /** Paths with `:name` for one segment, and `*` at the end for any rest. */
   paths: readonly string[]
-  /** Bytes of a body. */
+  /** Most bytes of a body. */
   bodyLimit: number
   handle(request: RawRequest): Promise<RawResponse>
 }

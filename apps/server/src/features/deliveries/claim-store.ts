@@ -84,7 +84,7 @@ const nextDue = prepared<{ now: string }>()((db, p) =>
     .limit(1),
 )
 
-/** Returns when after `now` the next delivery is due or its lease expires; undefined if none. */
+/** Returns the next time after `now` at which a delivery is due or a lease expires; undefined if none. */
 export async function findNextDue(db: Db, now: string): Promise<string | undefined> {
   return (await nextDue.first(db, { now }))?.next_attempt_at ?? undefined
 }
@@ -199,7 +199,10 @@ export async function prolong(
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Releases the claims of processes that are certainly dead, as `claim` does. Returns how many. */
+/**
+ * Releases the claims of processes that are certainly dead; as in `claimDue`, their attempts do not
+ * count towards giving a delivery up. Returns how many.
+ */
 export async function freeAll(tx: Tx, now: string): Promise<number> {
   const result = await tx
     .updateTable('deliveries')

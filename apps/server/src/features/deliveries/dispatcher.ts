@@ -54,7 +54,7 @@ export interface Dispatcher {
   stop(timeLeft: number): Promise<void>
 }
 
-/** A delivery in flight, or one after the other those of a queue. */
+/** A delivery in flight; while a queue is sent, its deliveries one after the other. */
 interface Sending {
   row: DeliveryRow
   /** Key of its receiver. */
@@ -94,8 +94,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   /** Whether deliveries may be left because the concurrency was exhausted. */
   let saturated = false
   let closed = false
-  /** Whether the time that a stop leaves for deliveries in flight is over. */
-  let over = false
+  /** Whether the time that a stop leaves for deliveries in flight has passed. */
+  let isTimeUp = false
   /** Called when nothing is in flight any more. */
   let onIdle = () => {}
   let unsubscribe: (() => void)[] = []
@@ -150,7 +150,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   /**
-   * Claims what is ready and begins to send it; what is for paused receivers is parked.
+   * Claims ready deliveries and begins to send them; those to paused receivers are parked.
    * @returns the milliseconds until there may be more
    */
   async function look(): Promise<number> {
@@ -292,8 +292,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
     // A process that stalled for so long may have lost its claim to another one that is already
     // calling. If it has not, this was not an attempt, and must not count towards giving the
-    // delivery up. A stop that is over has already aborted the deliveries that it saw in flight.
-    if (over || isoTime(clock.now()) >= (row.next_attempt_at ?? '')) {
+    // delivery up. Once the time is up, the stop has already aborted the deliveries in flight.
+    if (isTimeUp || isoTime(clock.now()) >= (row.next_attempt_at ?? '')) {
       await settle.release(row, { called: false })
       return undefined
     }
@@ -337,8 +337,8 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   /**
-   * Called when caches of a bot are stale and it may be paused: its queues stop after the current
-   * delivery.
+   * Called when the caches of a bot are stale, also because it may have been paused: its queues stop
+   * after the current delivery.
    */
   function reconsider(botId: string): void {
     targets.forget(botId)
@@ -376,7 +376,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
         else onIdle = resolve
       })
       await leases.finish(timeLeft, ended, () => {
-        over = true
+        isTimeUp = true
         for (const { abort } of inFlight) abort.abort(new HolderStoppedError())
       })
       await pausesEnd

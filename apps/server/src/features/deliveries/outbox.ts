@@ -64,7 +64,7 @@ export function createOutbox({ clock, ids, bus }: OutboxDeps): Outbox {
   }
 }
 
-/** Topic of the hints that there are deliveries; the key names the receiver. */
+/** Topic of the hints that there are deliveries; the key is that of the receiver. */
 export const deliveriesTopic = 'deliveries'
 
 /** Topic of the hints that a receiver was changed, paused or resumed; the key is the id of the bot. */

@@ -112,7 +112,7 @@ export async function pause(
       conflict
         .columns(['bot_id', 'integration'])
         .doUpdateSet({ ...paused, ...((reason !== null || by === 'operator') && { reason }) })
-        // An operator's pause stays one, and replaces one of its own accord.
+        // A manual pause replaces one that failures caused, and not the other way round.
         .where((eb) =>
           by === 'operator'
             ? eb('delivery_receivers.paused', 'is distinct from', 'operator')

@@ -74,7 +74,7 @@ export function createSettle(deps: SettleDeps) {
   const { run, bus, clock, log, retry, pausing, writeLogLine } = deps
 
   /**
-   * Delivered ones, which most are, share transactions, with one statement for each kind of change.
+   * Most attempts are delivered: these share transactions, with one statement for each kind of change.
    */
   const delivered = createBatches(maxBatch, (made: readonly Attempt[]) =>
     run((tx) => settleIn(tx, made)),
@@ -229,7 +229,7 @@ export function createSettle(deps: SettleDeps) {
 }
 
 /**
- * Milliseconds to wait after a failed attempt: at least what the receiver requested, up to the
+ * Milliseconds to wait after a failed attempt: at least those that the receiver requested, up to the
  * longest pause.
  */
 export function pauseAfter(

@@ -119,9 +119,9 @@ export async function callReceiver(
 }
 
 /**
- * Bots respond with 4xx to faults of their code or of the request, and with 5xx to transient
- * faults. Redirects are not followed; they usually mean that something in front of the bot is being
- * set up.
+ * Judges a response by its status. Bots respond with 4xx to faults of their code or of the request, and
+ * with 5xx to transient faults. Redirects are not followed, and are tried again: they usually mean that
+ * something in front of the bot is being set up.
  */
 export function judge(response: Pick<OutgoingResponse, 'status' | 'headers' | 'body'>): Verdict {
   const { status } = response
@@ -148,16 +148,16 @@ function waitOf(header: string | string[] | undefined): number {
 /** The error of a receiver: the message of a standard error body, or the bare text. */
 export function reasonOf(body: Buffer): string {
   const text = textOf(body).trim()
-  const said = messageIn(text) ?? text
-  return said === '' ? 'no reason given' : storable(said.slice(0, 500))
+  const reason = messageIn(text) ?? text
+  return reason === '' ? 'no reason given' : storable(reason.slice(0, 500))
 }
 
-function messageIn(text: string): string | undefined {
+function messageIn(body: string): string | undefined {
   try {
-    const parsed: unknown = JSON.parse(text)
+    const parsed: unknown = JSON.parse(body)
     if (typeof parsed !== 'object' || parsed === null) return undefined
-    const said = 'message' in parsed ? parsed.message : 'error' in parsed ? parsed.error : undefined
-    return typeof said === 'string' ? said : undefined
+    const text = 'message' in parsed ? parsed.message : 'error' in parsed ? parsed.error : undefined
+    return typeof text === 'string' ? text : undefined
   } catch {
     return undefined
   }
@@ -173,11 +173,11 @@ function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
-/** Most bytes of a response that a caller waits for; files belong elsewhere. */
+/** Most bytes of a response that `askReceiver` reads; files belong elsewhere. */
 const maxResponseBytes = 4 * 1024 * 1024
 
 /**
- * Calls a bot or an integration once while somebody waits, and returns the body of the response.
+ * Calls a bot or an integration once for a caller that waits, and returns the body of the response.
  * @param operation name of the operation, for `x-bp-operation`
  * @throws ApiError `Runtime` with the error of the receiver, or why there is no response
  */

@@ -15,14 +15,14 @@ import {
 import type { KnownIntegrations } from '../../bots/integrations/index.js'
 import type { Feature } from '../../feature.js'
 
-/** The address of a receiver, and what every call to it carries. */
+/** The address of a receiver, with the headers and secrets of every call to it. */
 export interface Target {
   url: string
   /** Headers that identify the receiver and carry its configuration. */
   headers: Readonly<Record<string, string>>
-  /** Secrets that sign the calls, the newest first; the older one while they are rotated. */
+  /** Secrets that sign the calls, the newest first; two while they are rotated. */
   secrets: readonly string[]
-  /** Milliseconds that it may take for a response. */
+  /** Milliseconds that a response may take. */
   timeoutMs: number
   /**
    * Whether it is the webhook of an app, which gets bodies without the headers of operations. It does
@@ -41,7 +41,7 @@ export interface Targets extends Feature {
   /** Clears the cached targets of a bot and its installations. */
   forget(botId: string): void
   /**
-   * Makes `find` return the targets of installations with this alias, instead of the integrations.
+   * Finds the targets of installations with this alias by `find`, instead of by their integrations.
    */
   provide(alias: string, find: FindTarget): void
 }
@@ -53,6 +53,7 @@ export interface TargetsDeps {
   findInstallationTarget: (receiver: Receiver) => Promise<Target | undefined>
 }
 
+/** The targets of one process; a changed bot clears what is cached of it. */
 export function createTargets({ clock, bots, findInstallationTarget }: TargetsDeps): Targets {
   const provided = new Map<string, FindTarget>()
 
@@ -119,7 +120,7 @@ export interface IntegrationTargetDeps {
   integrations: { known: Pick<KnownIntegrations, 'of'> }
 }
 
-/** How an installed integration is called; undefined if it is switched off, or has no server. */
+/** Returns how an installed integration is called; undefined if it is switched off, or has no server. */
 export async function findIntegrationTarget(
   deps: IntegrationTargetDeps,
   { botId, integration: alias }: Receiver,
@@ -131,7 +132,7 @@ export async function findIntegrationTarget(
   return await targetOfInstallation(deps, row)
 }
 
-/** The same by the row of the installation, whether it is switched on or not. */
+/** Like {@link findIntegrationTarget} for a row of an installation, whether it is switched on or not. */
 export async function targetOfInstallation(
   { sealer, integrations }: Omit<IntegrationTargetDeps, 'db'>,
   row: InstallationRow,

@@ -20,7 +20,7 @@ export interface WebhooksDeps extends CallDeps {
   integrations: IntegrationTargetDeps['integrations'] & { logs: Pick<IntegrationLogs, 'writeLine'> }
 }
 
-/** Bytes of a body. Integrations are called with texts only, which are held in memory. */
+/** Most bytes of a body. Integrations are called with texts only, which are held in memory. */
 const maxBodyBytes = 4 * 1024 * 1024
 const maxResponseBytes = 4 * 1024 * 1024
 /** Trace headers of a request; integrations propagate them. */
@@ -59,7 +59,7 @@ interface WebhookRequest {
   method: string
   /** What follows the webhook id, with a slash before it. */
   path: string
-  /** As it came, without the question mark. */
+  /** As received, without the question mark. */
   query: string
   headers: Record<string, string>
   body: string | undefined
