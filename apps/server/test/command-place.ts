@@ -7,7 +7,7 @@ import type { TestEngine } from './engines.js'
 
 const secret = 'the secret that all processes share'
 
-/** The data of one or several processes of the command. */
+/** The data folder and database that one or several processes of the command use. */
 export interface CommandPlace extends AsyncDisposable {
   dataDir: string
   /** The settings that name the place. */
@@ -17,9 +17,9 @@ export interface CommandPlace extends AsyncDisposable {
 }
 
 /**
- * A data folder and, with PostgreSQL, a database.
- * @param options.isEmpty whether the first start has to make the database; otherwise it has all
- * migrations and no rows
+ * Makes a data folder and, with PostgreSQL, a database.
+ * @param options.isEmpty whether the first start has to create the tables; otherwise there are all
+ * tables without rows
  */
 export async function createCommandPlace(
   engine?: TestEngine,

@@ -17,7 +17,7 @@ export interface TestClock extends Clock {
 
 /** The clock of a server under test, which its timers follow. */
 export interface ServerClock extends TestClock, Timers {
-  /** Lets no time pass by itself while something is done, however long that takes. */
+  /** Stops the clock during the work, however long that takes; `advance` still moves it. */
   hold<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -83,8 +83,8 @@ export interface TestServer {
   /** Client of the contract; `as` changes who calls. */
   client(as?: Partial<Parameters<typeof createClient>[0]>): ReturnType<typeof createClient>
   /**
-   * Lets milliseconds pass once no job is running and no delivery is being sent: their leases would
-   * run out, so that they would be taken over and begin once more.
+   * Lets milliseconds pass once no job is running and no delivery is being sent: otherwise their leases
+   * would expire, and they would be taken over and begin again.
    */
   pass(milliseconds: number): Promise<void>
   /** A plain request: path below the base address. */

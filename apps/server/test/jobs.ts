@@ -120,7 +120,7 @@ export async function pass<T>(
   return finished
 }
 
-/** One run of a handler that the test brings to its end. */
+/** One run of a handler, which the test ends. */
 export interface ControlledRun extends JobContext {
   readonly job: Job
   succeed(result?: unknown): void

@@ -8,7 +8,7 @@ interface Conditions {
   late?: number
 }
 
-/** A machine whose time passes as it is looked at. */
+/** A machine whose clock advances each time it is read. */
 function createMachine({ crowd = 0.5, late = 0 }: Conditions = {}): Machine & { passed: number } {
   const machine = {
     passed: 0,
@@ -30,17 +30,17 @@ function secondsOf(conditions: Conditions, limit?: number): number {
 }
 
 describe('the patience of a wait', () => {
-  it('is over within seconds on a machine that has time', () => {
+  it('is over within seconds on an idle machine', () => {
     expect(secondsOf({})).toBe(5)
     expect(secondsOf({ crowd: 1 })).toBe(5)
   })
 
-  it('lasts longer where others want the processors too', () => {
+  it('lasts longer where other tasks compete for the processors', () => {
     expect(secondsOf({ crowd: 2 })).toBe(10)
     expect(secondsOf({ crowd: 5 })).toBe(25)
   })
 
-  it('does not count the time in which this process came to nothing', () => {
+  it('does not count the time in which this process got no processor', () => {
     expect(secondsOf({ late: 20 })).toBe(10)
     expect(secondsOf({ late: 20, crowd: 2 })).toBe(20)
   })
@@ -50,7 +50,7 @@ describe('the patience of a wait', () => {
     expect(secondsOf({ late: 180 })).toBe(30)
   })
 
-  it('is as long as a wait says, but never shorter than usual', () => {
+  it('is as long as a test asks for, but never shorter than usual', () => {
     expect(secondsOf({}, 12_000)).toBe(12)
     expect(secondsOf({ crowd: 100 }, 12_000)).toBe(72)
     expect(secondsOf({}, 1000)).toBe(5)
@@ -67,7 +67,7 @@ describe('the patience of a wait', () => {
 })
 
 const interval = 1
-/** Enough for a wait of five seconds, at a second each time that it looks. */
+/** A machine on which a wait of five seconds ends soon: a second passes at each look. */
 const impatient = () => createMachine({ late: 980 })
 
 describe('a wait for an assertion', () => {
@@ -101,7 +101,7 @@ describe('a wait for an assertion', () => {
     expect(error.stack).toContain('patience.test.ts')
   })
 
-  it('makes one more attempt after the process came to nothing for long', async () => {
+  it('makes one more attempt after the process got no processor for long', async () => {
     let tries = 0
     const second = () => {
       tries += 1

@@ -2,31 +2,31 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { vi } from 'vitest'
 
-// How long a test waits for what it expects. A wait must end soon, so that a failing test says what
-// is wrong within seconds of its cause; and it must not end while the machine is too busy to do what
-// is waited for, or tests fail by chance. No number of seconds is both: what takes one second alone
-// takes ten beside other work. So a wait is measured in fair time, the time that it would have taken
-// on a machine with nothing else to do. Of the time that passes,
+// How long a test waits for what it expects. A wait must end soon, so that a failing test reports its
+// fault within seconds; and it must not end while the machine is too busy to do the expected work, or
+// tests fail by chance. No number of seconds achieves both: what takes one second alone takes ten
+// beside other work. So a wait is measured in fair time: the time that it would have taken on a
+// machine with nothing else to do. Of the time that passes,
 //
-// - as much counts as a timer of this process was set for: what it is late by, this process was busy
-//   with its own work, or got no processor;
-// - of that, one part in n where n tasks want each processor. This process may be punctual, because
-//   it sleeps most of the time, while a server or a worker that it waits for has to queue.
+// - only as much counts as a timer of this process was set for: while the timer is late, this process
+//   is busy with its own work, or gets no processor;
+// - of that, one n-th counts where n tasks compete for each processor. This process may be punctual,
+//   because it sleeps most of the time, while the server or worker that it waits for has to queue.
 //
-// A wait lasts five seconds of fair time, and six times as long at most, as time passes.
+// A wait lasts five seconds of fair time, and at most six times as long by the clock.
 
-/** Milliseconds of fair time that a wait lasts, unless it says that it takes longer. */
+/** Milliseconds of fair time that a wait lasts, unless the test asks for more. */
 const usual = 5000
-/** How many times as long a wait may last on a busy machine. */
+/** How many times as long a wait may last by the clock, on a busy machine. */
 const most = 6
-/** Milliseconds between two looks at the machine, and between two tries unless a wait says. */
+/** Milliseconds between two looks at the machine, and between two attempts by default. */
 const step = 20
 
-/** What a wait measures. */
+/** The measurements that a wait uses. */
 export interface Machine {
-  /** Milliseconds that have passed, on a clock that is never set. */
+  /** Milliseconds on a clock that is never set back or forward. */
   now(): number
-  /** How many tasks want a processor now, for each that there is; less than 1 if some are idle. */
+  /** Tasks per processor that run or could run now; less than 1 if a processor is idle. */
   crowd(): number
 }
 
@@ -35,7 +35,7 @@ const thisMachine: Machine = {
   crowd: () => Math.max(running(), loadavg()[0] ?? 0) / availableParallelism(),
 }
 
-/** How many tasks run or want to; 0 where the system does not say, and the load must do. */
+/** Tasks that run or could run now; 0 where the system does not report it, so that the load average counts. */
 function running(): number {
   try {
     return Number(/ (\d+)\//.exec(readFileSync('/proc/loadavg', 'utf8'))?.[1] ?? 0)
@@ -44,7 +44,7 @@ function running(): number {
   }
 }
 
-/** The patience of one wait. Whoever waits asks it again and again whether it is over. */
+/** The patience of one wait, which calls `isOver` again and again. */
 export class Patience {
   readonly #limit: number
   readonly #machine: Machine
@@ -52,7 +52,7 @@ export class Patience {
   #seen: number
   #fair = 0
 
-  /** @param limit milliseconds of fair time, for what takes longer than usual */
+  /** @param limit milliseconds of fair time, for waits that take longer than usual */
   constructor(limit = usual, machine: Machine = thisMachine) {
     this.#limit = Math.max(limit, usual)
     this.#machine = machine
@@ -72,7 +72,7 @@ export class Patience {
   }
 }
 
-/** Milliseconds of fair time that a wait lasts at least, and those between two tries. */
+/** Milliseconds of fair time that a wait lasts at least, and those between two attempts. */
 type Limit = number | { timeout?: number; interval?: number }
 
 interface Wait<T> {
@@ -85,7 +85,7 @@ interface Wait<T> {
   machine?: Machine
 }
 
-/** Calls `attempt` until it does not fail and returns its result; its last error, if it does not end. */
+/** Calls `attempt` until it succeeds, and returns its result; rejects with its last error when patience is over. */
 export function waitFor<T>(
   attempt: () => T | Promise<T>,
   limit?: Limit,
@@ -94,7 +94,7 @@ export function waitFor<T>(
   return repeat({ attempt, isEnd: () => true, endsByError: false, limit, machine })
 }
 
-/** Calls `attempt` until its result is true, and returns that; the first error of an attempt ends it. */
+/** Calls `attempt` until its result is truthy, and returns it; rejects with the first error of an attempt. */
 export function waitUntil<T>(
   attempt: () => T | Promise<T>,
   limit?: Limit,
@@ -103,7 +103,7 @@ export function waitUntil<T>(
   return repeat({ attempt, isEnd: (result) => Boolean(result), endsByError: true, limit, machine })
 }
 
-// Those of the process: a test may replace the timers while it waits.
+// The real timers: a test may replace those of the process while it waits.
 const { setInterval, clearInterval } = globalThis
 
 function repeat<T>({ attempt, isEnd, endsByError, limit, machine }: Wait<T>): Promise<T> {
@@ -145,7 +145,7 @@ function repeat<T>({ attempt, isEnd, endsByError, limit, machine }: Wait<T>): Pr
   })
 }
 
-/** Set by the first file of the process: those after it share its `vi`. */
+/** Set by the first test file of the process: later ones share its `vi`. */
 const patient = Symbol.for('botstead.patient')
 
 if (!(patient in vi)) {

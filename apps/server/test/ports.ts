@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 
 // A port that was free a moment ago may be in use when a test listens on it: by another test, by
-// another run of the tests, or by any connection, if the system may give the port to those. So each
-// process has a block of ports of its own, below those that systems give away, and gives none twice.
+// another run of the tests, or by any outgoing connection, if the port is in the range that the system
+// assigns to those. So each process has a block of ports of its own, below that range, and returns
+// none of them twice.
 
-/** The range of all blocks, and the ports of each. Linux gives away those from 32768. */
+/** The range of all blocks, and the ports in each. Linux assigns ports from 32768 to connections. */
 const range = { begin: 10_000, end: 32_000, block: 100 }
 
 interface Block {
@@ -17,7 +18,7 @@ interface Block {
 
 let block: Promise<Block> | undefined
 
-/** A port that is free, and stays reserved for the caller even after it closes it. */
+/** Returns a free port, which stays reserved for the caller even after the caller closes it. */
 export async function freePort(): Promise<number> {
   for (;;) {
     block ??= takeBlock()
@@ -39,7 +40,7 @@ export async function freePort(): Promise<number> {
 
 async function takeBlock(): Promise<Block> {
   const blocks = (range.end - range.begin) / range.block
-  // Others begin elsewhere, so that not all of them try the same blocks.
+  // Each process begins at another block, so that they do not all try the same ones.
   for (let tried = 0; tried < blocks; tried++) {
     const begin = range.begin + ((process.pid + tried) % blocks) * range.block
     const guard = await listen(begin)
@@ -48,7 +49,7 @@ async function takeBlock(): Promise<Block> {
   throw new Error('All blocks of ports are taken')
 }
 
-/** Nothing if the port is taken. */
+/** Listens on a port; returns undefined if it is taken. */
 async function listen(port: number): Promise<Server | undefined> {
   const server = createServer().listen(port, '127.0.0.1')
   try {

@@ -6,11 +6,11 @@ import { Patience } from './patience.js'
 
 /** Tracks the work in progress on a database. */
 export interface WatchedWork {
-  /** As the database runs transactions, but counted. */
+  /** The `run` of the database, with its transactions counted. */
   run: Run
   /**
-   * Waits until nothing is under way, and nothing has been for some turns of the event loop: whoever
-   * goes on after a query has done so by then. Rejects with what is under way if that does not end.
+   * Waits until nothing has been under way for some turns of the event loop: code that continues after
+   * a query has done so by then. Rejects with the counts of what is under way if that does not end.
    */
   rest(): Promise<void>
 }
@@ -18,8 +18,9 @@ export interface WatchedWork {
 /** One for each database: its executor is replaced once. */
 const watched = new WeakMap<Database, WatchedWork>()
 
-/** Turns without work after which everybody waits for something else than the database. */
+/** Turns of the event loop without work, after which no code is still about to use the database. */
 const idleTurns = 6
+
 /**
  * Counts the transactions and reads of a database while a test plays with the time of what uses it:
  * time that moves while a response is in transit over a socket would make each run different.

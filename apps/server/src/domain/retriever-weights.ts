@@ -1,12 +1,12 @@
 /** One of the ways in which passages are found or compared with a question. */
 export type Retriever = 'keyword' | 'grams' | 'semantic'
 
-/** How much each retriever weighs against the others, from 0; one without a weight is not asked. */
+/** How much each retriever weighs against the others, from 0; one without a weight is not used. */
 export type RetrieverWeights = Readonly<Partial<Record<Retriever, number>>>
 
 /**
- * The weights of every search. The keyword retriever leads, because a word that was asked for and is there
- * is the best sign; reasons and figures are in `docs/decisions/0015-fusion.md`.
+ * The weights of every search. The keyword retriever leads, because a word of the question in a passage is
+ * the best sign; reasons and figures are in `docs/decisions/0015-fusion.md`.
  */
 export const defaultWeights: Readonly<Record<Retriever, number>> = {
   keyword: 0.5,

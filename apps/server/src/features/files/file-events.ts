@@ -28,7 +28,7 @@ export type FileEvents = ReturnType<typeof createFileEvents>
 export function createFileEvents(deps: { db: Db; clock: Clock; bus: EventBus; pager: Pager }) {
   const { db, clock, bus, pager } = deps
 
-  /** Logs an event in the transaction of the change; those who wait for the file are woken after the commit. */
+  /** Logs an event in the transaction of the change, and wakes the waiters for the file after the commit. */
   async function append(tx: Tx, type: FileEvent, file: FileRow, generation: number): Promise<void> {
     const stream = eventStream(file.bot_id)
     const data: FileEventData = { key: file.key, generation }

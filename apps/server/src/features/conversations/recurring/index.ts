@@ -35,7 +35,7 @@ interface RecurringDeps {
 /** Name of the job that fires a recurring event; one per bot and name. */
 const recurringEventJob = 'events.recur'
 
-/** Payload of that job. */
+/** Payload of a job that fires a recurring event. */
 interface RecurringJob {
   botId: string
   name: string
@@ -156,8 +156,8 @@ export function createRecurring(deps: RecurringDeps) {
 }
 
 /**
- * When a cron expression is next due after a time, both in milliseconds since the Unix epoch; null
- * for never. In UTC, with five fields, so that nothing is due more than once a minute.
+ * Returns when a cron expression is next due after a time, both in milliseconds since the Unix epoch;
+ * null for never. In UTC, with five fields, so that nothing is due more than once a minute.
  */
 function nextTime(cron: string, after: number): number | null {
   const next = new Cron(cron, { mode: '5-part', timezone: 'UTC', paused: true }).nextRun(
@@ -166,7 +166,10 @@ function nextTime(cron: string, after: number): number | null {
   return next === null ? null : next.getTime()
 }
 
-/** Like {@link nextTime}, for an expression of a request. */
+/**
+ * Like {@link nextTime}, for an expression of a request.
+ * @throws ApiError `InvalidPayload` for one that is malformed, or never due
+ */
 function requireNextTime(name: string, cron: string, after: number): number {
   const field = `recurringEvents.${name}.schedule.cron`
   let next: number | null

@@ -106,7 +106,7 @@ interface WatchedUpload {
 }
 
 /**
- * Watches an upload while it runs. Ends it when a newer request takes it over, and when it stalls, so that nobody
+ * Watches an upload while it runs. Ends it when a newer request takes it over, and when it stalls, so that no client
  * can hold connections and half a content for long.
  * @param signal of its lock
  * @returns a function that stops watching

@@ -7,7 +7,6 @@ import type { ClearPassages, FilesIndexing } from '../../files/index.js'
 import { listFileKeys } from '../../files/lookup/index.js'
 import type { KeywordIndex } from '../keywords/index.js'
 import * as store from '../passage-store.js'
-import { listTexts } from '../passage-store.js'
 import * as texts from '../passage-text-store.js'
 import { withoutMarks } from '../retrieval/index.js'
 import { deleteWords, holdWords, insertWords } from '../vocabulary-store.js'
@@ -49,12 +48,12 @@ export function createClearPassages(
       const last = rows.at(-1)
       if (last === undefined) return words
       after = last.number
-      const texts = rows.map(({ content, headings, own_headings }) => ({
+      const passages = rows.map(({ content, headings, own_headings }) => ({
         content,
         headings: decodeJson<string[]>(headings),
         ownHeadings: decodeJson<string[]>(own_headings),
       }))
-      const listed = await listPassageWords(ingestPool, texts, { key, context: {} }, signal)
+      const listed = await listPassageWords(ingestPool, passages, { key, context: {} }, signal)
       for (const { word } of listed.flatMap((each) => each.words)) words.add(word)
     }
   }
@@ -234,7 +233,7 @@ export function createListWords({ run }: { run: Run }): JobHandler<ListWords> {
         signal.throwIfAborted()
         const page = { after, limit: passagesAtOnce }
         after = await run(async (tx) => {
-          const rows = await listTexts(tx, botId, page)
+          const rows = await store.listTexts(tx, botId, page)
           const known = new Set<string>()
           const words = rows.flatMap(({ content, headings }) =>
             toNewWords(toIndexText(`${headings} ${content}`), known),

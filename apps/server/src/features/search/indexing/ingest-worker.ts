@@ -26,8 +26,9 @@ import {
   type TextsInput,
 } from './ingest-task.js'
 
-/** Share of the work, in percent, that is done when a document is read; the rest is cutting and indexing. */
+/** Percent of the work that is done when a document is read. */
 const readPercent = 60
+/** Percent of the work that is done when it is cut; listing the words of passages is the rest. */
 const cutPercent = 70
 
 /** Passages per batch: few enough that receiving them does not block the server. */
