@@ -15,6 +15,28 @@ import type { UserKeys } from './user-keys.js'
 type NewUser = Body<typeof contract.chat.createUser>
 type UserProfile = Body<typeof contract.chat.getOrCreateUser>
 
+export interface ChatServiceDeps
+  extends ConversationOperationsDeps,
+    EventOperationsDeps,
+    MessageOperationsDeps,
+    Omit<ListenOperationsDeps, 'streams'> {
+  keys: UserKeys
+  streams: ListenOperationsDeps['streams'] & MessageOperationsDeps['streams']
+}
+
+export type ChatService = ReturnType<typeof createChatService>
+
+/** All operations at chat addresses. */
+export function createChatService(deps: ChatServiceDeps, access: ChatAccess) {
+  return {
+    ...userOperations(deps, access),
+    ...conversationOperations(deps, access),
+    ...messageOperations(deps, access),
+    ...eventOperations(deps, access),
+    ...listenOperations(deps, access),
+  }
+}
+
 /** A user with its key. */
 interface NewChatUser {
   user: UserRow
@@ -64,28 +86,6 @@ function userOperations(deps: ChatAccessDeps & { keys: UserKeys }, access: ChatA
         { mayUseReserve: true },
       )
     },
-  }
-}
-
-export interface ChatServiceDeps
-  extends ConversationOperationsDeps,
-    EventOperationsDeps,
-    MessageOperationsDeps,
-    Omit<ListenOperationsDeps, 'streams'> {
-  keys: UserKeys
-  streams: ListenOperationsDeps['streams'] & MessageOperationsDeps['streams']
-}
-
-export type ChatService = ReturnType<typeof createChatService>
-
-/** All operations at chat addresses. */
-export function createChatService(deps: ChatServiceDeps, access: ChatAccess) {
-  return {
-    ...userOperations(deps, access),
-    ...conversationOperations(deps, access),
-    ...messageOperations(deps, access),
-    ...eventOperations(deps, access),
-    ...listenOperations(deps, access),
   }
 }
 

@@ -25,7 +25,7 @@ const firstEmail = 'admin@localhost'
 /** The people behind personal access tokens. */
 export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
   async function get(actor: AccountActor): Promise<store.AccountRow> {
-    return require(await store.findAccount(db, actor.accountId))
+    return requireAccount(await store.findAccount(db, actor.accountId))
   }
 
   async function update(
@@ -37,7 +37,7 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
       ...(patch.profilePicture !== undefined && { profile_picture: patch.profilePicture }),
       updated_at: isoTime(clock.now()),
     }
-    return require(await run((tx) => store.patchAccount(tx, actor.accountId, changes)))
+    return requireAccount(await run((tx) => store.patchAccount(tx, actor.accountId, changes)))
   }
 
   /** The first account, or undefined on an empty database. */
@@ -82,7 +82,7 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
 }
 
 /** The account of a token is missing only while other processes have not noticed its deletion. */
-function require(account: store.AccountRow | undefined): store.AccountRow {
+function requireAccount(account: store.AccountRow | undefined): store.AccountRow {
   if (account === undefined) {
     throw new ApiError('Unauthorized', 'The account of the token in Authorization is gone.')
   }
