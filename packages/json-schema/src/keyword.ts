@@ -23,10 +23,12 @@ export type KeywordCompiler = (
   schema: JsonSchema,
 ) => Check | undefined
 
+/** Whether a value is a JSON object: neither null nor an array. */
 export function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Whether a value can be a schema: an object, `true` or `false`. */
 export function isSchema(value: unknown): boolean {
   return isObject(value) || typeof value === 'boolean'
 }

@@ -69,6 +69,7 @@ export interface Patterns {
   readonly isTooLarge: boolean
 }
 
+/** Compiles the patterns of one schema, and adds up how long that takes. */
 export function createPatterns(): Patterns {
   const unchecked: string[] = []
   const weighed = new Set<string>()

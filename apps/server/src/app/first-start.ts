@@ -49,7 +49,7 @@ async function createFirst(deps: FirstStartDeps): Promise<FirstStart | undefined
   const { run, accounts, workspaces, tokens } = deps
   const tokenFile = join(deps.dataDir, 'admin-token')
   // The file comes first: a crash in between leaves a token that the next start uses. The other
-  // order would leave an account whose token nobody knows.
+  // order would leave an account whose token is unknown.
   const token = await keepToken(tokenFile, deps.adminToken)
   const workspaceId = await run(async (tx) => {
     const accountId = await accounts.createFirst(tx)
@@ -82,7 +82,7 @@ async function addGiven(deps: FirstStartDeps, value: string): Promise<void> {
   if (await deps.tokens.isKnown(value)) return
   const account = await deps.accounts.findFirst()
   if (account === undefined) return
-  // Also on a full disk: it may be the only token with which somebody can delete.
+  // Also on a full disk: it may be the only token that permits deletions.
   const add = (tx: Tx) => deps.tokens.add(tx, account.id, value, givenNote)
   if (!(await deps.run(add, { mayUseReserve: true }))) return
   deps.log.info(

@@ -57,7 +57,7 @@ async function readToken(path: string): Promise<string | undefined> {
   }
 }
 
-/** Explains connection failures and refused tokens. */
+/** Runs calls to a server; failures of the connection and refused tokens become errors that say what to do. */
 export async function reachable<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

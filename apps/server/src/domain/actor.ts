@@ -31,7 +31,7 @@ export interface WorkspaceActor {
   readonly workspaceId: string
 }
 
-/** Somebody acting inside one bot. */
+/** A caller that acts inside one bot. */
 export interface BotActor {
   readonly kind: 'bot'
   readonly workspaceId: string
@@ -51,7 +51,7 @@ export type Caller =
     }
   | { readonly type: 'user'; readonly id: string; readonly role: string | undefined }
 
-/** Somebody at a chat address who has not shown a user key. */
+/** A caller at a chat address without a user key. */
 export interface ChatActor {
   readonly kind: 'chat'
   readonly chat: ChatAddress

@@ -9,8 +9,8 @@ export interface Addresses {
 }
 
 /**
- * Addresses below a base that is asked for anew each time: a server that takes any free port knows
- * its own only once it listens.
+ * Addresses below a base that is read anew each time: a server that takes any free port knows its
+ * address only once it listens.
  */
 export function createAddresses(base: () => string): Addresses {
   return { base, chat: () => `${base()}/chat`, webhooks: () => `${base()}/webhooks` }

@@ -56,7 +56,7 @@ interface DeliveriesEnded {
 }
 
 /**
- * Ids of subjects that deliveries are about, to be joined to: whoever deletes old subjects keeps
+ * Ids of subjects that deliveries are about, to be joined to: code that deletes old subjects keeps
  * these. A table and not a condition, so that either engine goes through it once: after a long outage
  * it is large, and PostgreSQL compares each with each for `not in`.
  */

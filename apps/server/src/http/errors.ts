@@ -94,7 +94,7 @@ export function createErrorHandler(log: Log) {
         { ...factsOf(request), reason: error.message },
         'client disconnected before the response',
       )
-      // Nobody would read a response, and none is counted.
+      // The client would not read a response, and none is counted.
       reply.hijack()
       return
     }

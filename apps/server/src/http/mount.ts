@@ -117,7 +117,7 @@ function mount<const Spec extends Operation>(
   app.route({
     method: operation.method,
     url: operation.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    // Streams are limited by whoever reads them.
+    // Streams are limited by the code that reads them.
     bodyLimit: isUpload ? Number.MAX_SAFE_INTEGER : bodyLimit.bytes,
     config: {
       isUpload,

@@ -28,7 +28,7 @@ export interface FactCacheOptions<Fact> {
 export const factLifetime = 5000
 /** Milliseconds that "there is nothing" is believed. */
 export const absenceLifetime = 1000
-/** Absences kept at most, apart from the facts: whoever guesses keys must not push those out. */
+/** Absences kept at most, apart from the facts: callers that guess keys must not evict facts. */
 const maxAbsences = 1000
 
 export function createFactCache<Fact extends object>(

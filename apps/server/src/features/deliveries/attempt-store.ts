@@ -31,7 +31,7 @@ const insert = prepared<{ attempts: string }>()((db, p, dialect) =>
     .expression(({ selectFrom }) =>
       selectFrom(dialect.jsonRecords<AttemptRow>(p('attempts'), columnTypes))
         .select(columns)
-        // Nothing but a condition tells the parser of SQLite that no conflict clause follows.
+        // SQLite's parser needs a condition here to see that no conflict clause follows.
         .where('number', '>', 0),
     ),
 )

@@ -111,7 +111,7 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
       for (const folder of await readdir(root)) {
         if (!/^[0-9a-f]{2}$/.test(folder)) continue
         for (const key of await readdir(join(root, folder))) {
-          // Somebody may have put a file there; what is not in its place could not be read or removed.
+          // A person may have put a file there; what is not in its place could not be read or removed.
           if (!isBlobKey(key) || locate(key).folder !== join(root, folder)) continue
           const facts = await factsOf(join(root, folder, key))
           if (facts) yield { key, ...facts }

@@ -128,7 +128,7 @@ export class NotificationLink implements AsyncDisposable {
       await this.#connect()
     } catch (err) {
       if (this.#closed) return
-      // Once was enough for whoever reads the log; how it ends is told too.
+      // The loss was logged once as a warning, which is enough for operators.
       this.#options.log.debug({ err }, 'the connection for notifications is still down')
       return this.#reconnectLater()
     }

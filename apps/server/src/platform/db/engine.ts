@@ -29,7 +29,7 @@ export interface Database {
   foreignChanges(): number | undefined
   /** Rejects with the reason if the database cannot serve a read now. */
   check(): Promise<void>
-  /** Waits for running transactions, then closes; what is asked for afterwards is refused. */
+  /** Waits for running transactions, then closes; later calls are refused. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }

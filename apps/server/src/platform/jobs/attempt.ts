@@ -29,7 +29,7 @@ export interface Attempt {
   isOpen(): boolean
   /** Resolves when the outcome is stored, or cannot be. */
   readonly settled: Promise<void>
-  /** Resolves when the handler has returned too, which nobody can force it to. */
+  /** Resolves when the handler has returned too, which cannot be forced. */
   readonly ended: Promise<void>
 }
 

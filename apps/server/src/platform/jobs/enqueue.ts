@@ -1,7 +1,7 @@
 import type { Tx } from '../db/schema.js'
 import { insertJob, type JobRow, lockJobOfKey, patchJob } from './store.js'
 
-/** A job that is asked for; without a key, there is none before it. */
+/** A job to enqueue; without a key, there is none before it. */
 export interface AskedJob {
   id: string
   kind: string
@@ -29,7 +29,7 @@ export async function storeJob(tx: Tx, asked: AskedJob): Promise<string> {
   }
 }
 
-/** What changes in a job that is asked for again. */
+/** The changes to a job that is enqueued again. */
 function renewal(standing: JobRow, asked: JobRow, dueAt: string): Partial<JobRow> {
   const { payload, priority, max_attempts, deadline_milliseconds, updated_at } = asked
   const renewed = { payload, max_attempts, deadline_milliseconds, updated_at }

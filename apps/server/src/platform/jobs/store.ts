@@ -6,7 +6,7 @@ import type { JobsTable } from './table.js'
 
 export type JobRow = Selectable<JobsTable>
 
-/** One claim of one job: names the attempt for as long as nobody else claims the job. */
+/** One claim of one job: identifies the attempt until another process claims the job. */
 export type ClaimRef = Pick<JobRow, 'id' | 'claims'>
 
 /** Priorities of jobs, first to last, as they are stored. */

@@ -34,7 +34,7 @@ export function createWatch(options: WatchOptions): Watch {
   let looking: Promise<void> | undefined
   let cancelAlarm = () => {}
 
-  /** Looks until nobody has woken it meanwhile; then sets the alarm. */
+  /** Looks until it was not woken during a look; then sets the alarm. */
   async function lookAround(): Promise<void> {
     cancelAlarm()
     let pause: number | undefined

@@ -89,7 +89,7 @@ export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOp
     opened ??= open()
     const agent = await opened
     if (given.signal?.aborted) throw given.signal.reason
-    // One signal for both ends of a call: signals made of signals cost more than the rest of it.
+    // One signal for abort and timeout: combined signals (AbortSignal.any) cost more than the rest of a call.
     const ending = new AbortController()
     let isLate = false
     const timer = setTimeout(() => {

@@ -45,6 +45,7 @@ const notRelayed = new Set([
 /** Why there is no response of an integration to relay. */
 class NoResponseError extends Error {
   override name = 'NoResponseError'
+  /** Whether the integration took too long. */
   readonly late: boolean
 
   constructor(reason: string, { late = false, cause }: { late?: boolean; cause?: unknown } = {}) {

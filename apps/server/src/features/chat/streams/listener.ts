@@ -17,7 +17,7 @@ export interface Subscriber {
   isParticipant(): Promise<boolean>
 }
 
-/** One open connection of a subscriber. Sends each event once and in order, whoever offers it. */
+/** One open connection of a subscriber. Sends each event once and in order, however often it is offered. */
 export class Listener {
   readonly subscriber: Subscriber
   readonly sink: Sink
@@ -61,11 +61,12 @@ export class Listener {
     this.position = Math.max(this.position, entry.sequence)
   }
 
+  /** Sends a frame, of an event or on its own; disconnects a client that does not read. */
   send(frame: Frame): void {
     if (this.closed) return
     this.sink.send(frame)
     this.sentAt = this.#now()
-    // A client that does not read is disconnected, and continues from there when it reconnects.
+    // The client continues from its last event when it reconnects.
     if (this.live && this.sink.pending > this.#maxPending) this.cut()
   }
 
@@ -76,11 +77,13 @@ export class Listener {
     if (this.sink.pending > this.#maxPending) this.cut()
   }
 
+  /** Ends the connection after what is queued. */
   end(): void {
     this.closed = true
     this.sink.end()
   }
 
+  /** Ends the connection at once; what is queued is lost. */
   cut(): void {
     this.closed = true
     this.sink.cut()

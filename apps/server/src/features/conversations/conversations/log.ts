@@ -56,9 +56,9 @@ export function createConversationLog({
   publisher: EventPublisher
 }) {
   /**
-   * Takes the next number of a conversation, which waits for whoever took the one before, and stores
-   * the event. Undefined if there is no such conversation.
-   * @param removedMessages by how many the conversation has fewer messages now
+   * Takes the next number of a conversation, which waits for the transaction that took the number before,
+   * and stores the event. Undefined if there is no such conversation.
+   * @param removedMessages number of messages that the conversation has lost
    */
   return async function appendEvent(
     tx: Tx,

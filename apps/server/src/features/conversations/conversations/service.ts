@@ -304,7 +304,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     await run(
       async (tx) => {
         await requireVisible(tx, actor, id)
-        // Somebody else may have removed it meanwhile.
+        // Another request may have removed it meanwhile.
         if (!(await remove(tx, { botId: actor.botId, id }))) throw unknown(id)
       },
       { mayUseReserve: true },
@@ -321,7 +321,7 @@ export function createConversationsService(deps: ConversationsDeps) {
    * can be repeated.
    */
   async function purge(botId: string): Promise<void> {
-    // Participants first, so that nobody writes to an emptied conversation.
+    // Participants first, so that no user writes to an emptied conversation.
     await purgeRows(run, (tx, limit) => store.deleteSomeParticipants(tx, botId, limit))
     for (;;) {
       const conversationIds = await store.listConversationIds(db, botId, purgedAtOnce)

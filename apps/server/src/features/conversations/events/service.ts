@@ -129,7 +129,7 @@ export function createEventsService(deps: EventsDeps) {
           maxAttempts: 100,
         })
       }
-      // A new event is shown as pending even if nobody will receive it.
+      // A new event is shown as pending even if it has no receiver.
       const status = dueAt === undefined ? 'pending' : row.status
       const made: EventRecord = { row: { ...row, status }, payload }
       await remember?.(tx, made)

@@ -12,7 +12,7 @@ export interface MessagesTable {
   direction: 'incoming' | 'outgoing'
   /** JSON map of strings; null when there are none. */
   tags: string | null
-  /** `synthetic` if nobody wrote it. */
+  /** `synthetic` if it has no author. */
   origin: 'synthetic' | null
   /** Number of the event of its creation in the log of the conversation; 0 if it was imported. */
   sequence: number

@@ -285,7 +285,7 @@ export function createStatesService(deps: StatesDeps) {
     )
   }
 
-  /** Deletes the states of a deleted owner; nobody is notified. */
+  /** Deletes the states of a deleted owner, without notifying the bot. */
   async function removeOf(
     tx: Tx,
     botId: string,

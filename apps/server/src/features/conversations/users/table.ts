@@ -21,7 +21,7 @@ export interface UsersTable {
   attributes: string
   /** Keys issued until then are refused; null if none were revoked. */
   keys_revoked_at: string | null
-  /** 1 while nobody may chat as this user. */
+  /** 1 while chatting as this user is refused. */
   banned: number
   created_at: string
   updated_at: string
@@ -37,7 +37,7 @@ interface RetiredUserIdsTable {
   integration: string
   /** Keys issued until then are refused, also for a later user of the id. */
   keys_revoked_at: string
-  /** 1 while nobody may have the id. */
+  /** 1 while the id is refused to all users. */
   banned: number
 }
 

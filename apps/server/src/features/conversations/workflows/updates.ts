@@ -22,6 +22,7 @@ export const statusGroups = {
   active: ['pending', 'in_progress', 'listening', 'paused'],
 } as const satisfies Record<string, readonly Status[]>
 
+/** Whether a workflow with this status has ended. */
 export function isFinished(status: Status): boolean {
   return statusGroups.finished.some((finished) => finished === status)
 }

@@ -67,7 +67,7 @@ export function createWholeUploads(
       storing.then(() => blobs.remove(blobKey)).catch(() => undefined)
       if (error instanceof BlobTooLargeError)
         return await gate.fail(content, tooLarge(content.size))
-      // Nobody is left to read the response, but the server has not failed.
+      // The client is gone and reads no response, but the server has not failed.
       if (upload.stream.errored) throw uploadInterrupted(error, 'send it again from its start')
       throw toUploadError(error)
     } finally {

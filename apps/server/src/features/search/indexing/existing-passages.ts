@@ -207,7 +207,7 @@ export function createReplaceEntries(deps: ExistingPassagesDeps): JobHandler<Rep
   }
 }
 
-/** Numbers of passages with new headings, by these. */
+/** Numbers of the passages with new headings, by their headings as JSON. */
 function byHeadings(passages: readonly ReindexedPassage[]): Map<string, number[]> {
   const numbers = new Map<string, number[]>()
   for (const { number, headings, isNew } of passages) {

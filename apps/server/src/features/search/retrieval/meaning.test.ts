@@ -216,7 +216,7 @@ describe('meaning by an embeddings endpoint', async () => {
   })
 
   /**
-   * Waits until the assertion holds. An endpoint that has once failed, or had no time on a busy machine, is asked
+   * Waits until the assertion holds. An endpoint that has failed, or was too slow on a busy machine, is called
    * again only after a pause, which passes between two attempts.
    */
   const inTime = (server: TestServer, assertion: () => Promise<void>) =>

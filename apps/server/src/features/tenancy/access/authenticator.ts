@@ -53,7 +53,7 @@ const maxTokenLength = 512
  *
  * Token, role and bot are cached separately for five seconds, which is how long a change by another
  * process can go unnoticed. Tokens are cached by value, not by hash: this saves hashing on every
- * request, and whoever can read this memory can also read the requests.
+ * request, and an attacker who can read this memory can also read the requests.
  */
 export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenticator {
   const { db, clock, usage } = deps
