@@ -85,7 +85,7 @@ interface Wait<T> {
   machine?: Machine
 }
 
-/** Calls `attempt` until it succeeds, and returns its result; rejects with its last error when patience is over. */
+/** Calls `attempt` until it succeeds, and returns its result; in the end rejects with its last error. */
 export function waitFor<T>(
   attempt: () => T | Promise<T>,
   limit?: Limit,

@@ -48,6 +48,7 @@ export const errorCatalogue = {
 
 export type ErrorType = keyof typeof errorCatalogue
 
+/** Whether a value is an error type of the catalogue; newer servers may return others. */
 export function isErrorType(value: unknown): value is ErrorType {
   return typeof value === 'string' && Object.hasOwn(errorCatalogue, value)
 }

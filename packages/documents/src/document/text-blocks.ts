@@ -26,6 +26,7 @@ export function toParagraphs(text: string): Paragraph[] {
   })
 }
 
+/** Splits a text into lines without page numbers. */
 export function toTextLines(text: string): TextLine[] {
   return text.split('\n').map((line) => ({ text: line }))
 }

@@ -20,6 +20,7 @@ export interface QuestionAnswer extends OffTopicAnswer {
   expected: string[]
 }
 
+/** Returns the first results for a question that no document answers. */
 export function toOffTopicAnswer(
   { id, text }: Pick<Question, 'id' | 'text'>,
   { found }: Answer,
@@ -27,6 +28,7 @@ export function toOffTopicAnswer(
   return { id, text, found: found.slice(0, depth) }
 }
 
+/** Returns the first results for a question, with its relevant documents and the rank of the first of them. */
 export function toQuestionAnswer(question: Question, answer: Answer, ndcg: number): QuestionAnswer {
   const { id, text, found } = toOffTopicAnswer(question, answer)
   const grades = [...question.relevant].sort(([, a], [, b]) => b - a)

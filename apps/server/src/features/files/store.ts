@@ -126,11 +126,13 @@ export async function storeProgress(tx: Tx, of: IndexFile, progress: string): Pr
     .execute()
 }
 
+/** Deletes the rows of a file and its tags; its contents are the caller's concern. */
 export async function deleteFileRow(tx: Tx, botId: string, id: string): Promise<void> {
   await tx.deleteFrom('file_tags').where('bot_id', '=', botId).where('file_id', '=', id).execute()
   await tx.deleteFrom('files').where('bot_id', '=', botId).where('id', '=', id).execute()
 }
 
+/** Replaces the rows by which a file is found by its tags. */
 export async function replaceTags(
   tx: Tx,
   file: Pick<FileRow, 'id' | 'bot_id'>,

@@ -120,7 +120,10 @@ export function breaksConnection(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '0A000'
 }
 
-/** Maps a lock timeout, a full disk and the many forms of a lost connection to errors of ours; others stay as they are. */
+/**
+ * Maps a lock timeout, a full disk and the many forms of a lost connection to errors of ours; others
+ * stay as they are.
+ */
 function toDatabaseError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError) {
     if (error.code === '55P03') {

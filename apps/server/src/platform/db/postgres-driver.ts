@@ -38,7 +38,10 @@ const minVersion = 15
 const maxTries = 6
 /** Milliseconds between two log lines about lost connections. */
 const lossLogIntervalMs = 1000
-/** Milliseconds to wait beyond the time limit of the server: without a response by then, the connection is dead. */
+/**
+ * Milliseconds to wait beyond the time limit of the server: without a response by then, the connection
+ * is dead.
+ */
 const responseMargin = 5000
 const begin = 'begin read write'
 // Any number will do, as long as every release uses the same one.

@@ -116,7 +116,10 @@ export interface NestingGuard {
   refuse(): void
 }
 
-/** The guard follows every promise of the process, which costs a fifth of the time of a small SQLite transaction. */
+/**
+ * Makes a guard. It follows every promise of the process, which costs a fifth of the time of a small
+ * SQLite transaction.
+ */
 export function createNestingGuard(): NestingGuard {
   const current = new AsyncLocalStorage<{ readonly closed: boolean }>()
   return {

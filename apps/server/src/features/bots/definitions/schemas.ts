@@ -101,10 +101,12 @@ function checkSchema(field: string, schema: unknown): void {
   }
 }
 
+/** Whether a value is a JSON object: neither null nor an array. */
 export function isMap(value: unknown): value is JsonMap {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Bytes of a value as JSON. */
 export function byteLength(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value))
 }

@@ -48,6 +48,7 @@ export async function findForMember(
     .executeTakeFirst()
 }
 
+/** Returns the role of an account in a workspace; undefined if it is no member. */
 export async function findRole(
   db: Db,
   accountId: string,
@@ -62,11 +63,13 @@ export async function findRole(
   return row?.role
 }
 
+/** Returns the handle of a workspace; null without one. */
 export async function findHandle(executor: Db | Tx, id: string): Promise<string | null> {
   const query = executor.selectFrom('workspaces').select('handle').where('id', '=', id)
   return (await query.executeTakeFirst())?.handle ?? null
 }
 
+/** Counts the workspaces that an account owns. */
 export async function countOwned(tx: Tx, accountId: string): Promise<number> {
   const { owned } = await tx
     .selectFrom('workspaces')
