@@ -111,8 +111,10 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
     const keptBack: Member<DB>[] = []
     const isKeptBack = (member: Member<DB>, error: unknown) =>
       canUseReserve && member.mayUseReserve && error instanceof DatabaseFullError
+    let isLocked = false
     try {
       await begin()
+      isLocked = true
       const end = performance.now() + limits.maxBatchMilliseconds
       for (let member = waiting.shift(); member !== undefined; member = waiting.shift()) {
         batch.push(member)
@@ -124,8 +126,8 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
     } catch (error) {
       rollback()
       const failure = toFailure(error)
-      // If none has run, the file could not be locked at all, and all that wait fail.
-      for (const member of batch.length > 0 ? batch : waiting.splice(0)) {
+      // If the file could not be locked at all, all that wait fail.
+      for (const member of isLocked ? batch : waiting.splice(0)) {
         if (isKeptBack(member, failure)) keptBack.push(member)
         else member.reject(failure)
       }
