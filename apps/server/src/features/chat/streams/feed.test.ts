@@ -60,7 +60,8 @@ describeEachEngine('a feed', (engine) => {
       isAuthorized: async () => true,
       isParticipant: async () => true,
     }
-    await feed.join(new Listener(subscriber, sink, { maxPending: 65_536, now: () => time.now() }))
+    const options = { maxPending: 65_536, now: () => time.now(), since: time.now() }
+    await feed.join(new Listener(subscriber, sink, options))
     joined()
     await sleep(20)
     expect({ reads, position: feed.position, heard: sink.heard }).toEqual({

@@ -20,10 +20,10 @@ export interface FeedDeps {
   firstOpenPiece(conversation: FollowedConversation): Promise<number | undefined>
 }
 
-/** Milliseconds of recent events that a new listener gets. */
+/** Milliseconds of events before its subscription that a new listener gets. */
 const recentMilliseconds = 500
 /** Milliseconds for which entries are kept: longer, for listeners that are still subscribing. */
-const keptMilliseconds = 2000
+const keptMilliseconds = 10_000
 /** Entries kept at most. */
 const maxKept = 1000
 /** Milliseconds after which the log is read without a hint. */
@@ -216,7 +216,7 @@ export class Feed {
    */
   #joinPresent(listener: Listener): void {
     this.#recheck(listener)
-    const from = this.#deps.clock.now() - recentMilliseconds
+    const from = listener.since - recentMilliseconds
     const present = this.#recent.findIndex(({ at }) => at >= from)
     listener.position = this.position
     const entries = present < 0 ? [] : this.#recent.slice(present)

@@ -6,7 +6,7 @@ const tickMilliseconds = 1000
 /**
  * Milliseconds for which a feed is kept without listeners, for subscribers that are about to join.
  */
-const lingerMilliseconds = 5000
+const lingerMilliseconds = 10_000
 
 /** The feeds of the conversations with listeners in this process, one for each conversation. */
 export class Feeds {

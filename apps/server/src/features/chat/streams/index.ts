@@ -23,6 +23,13 @@ export interface ConversationStreamsOptions extends Omit<FeedDeps, 'timers'> {
   }
 }
 
+/** What was true when a listener subscribed. */
+interface Subscription {
+  /** Value of `revocations` when the participation was verified. */
+  verifiedAt: number
+  since: number
+}
+
 export type ConversationStreams = ReturnType<typeof createConversationStreams>
 
 /** Most milliseconds that a response waits until the listeners of this process got the event. */
@@ -95,18 +102,18 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
     }
   }
 
-  /** @param verifiedAt value of `revocations` when the participation was verified */
   async function serve(
     conversation: FollowedConversation,
     subscriber: Subscriber,
     sink: Sink,
-    verifiedAt: number,
+    { verifiedAt, since }: Subscription,
   ): Promise<void> {
     const feed = await feeds.open(conversation)
     if (stopped) return sink.end()
     const listener = new Listener(subscriber, sink, {
       maxPending: limits.pendingBytes,
       now: () => clock.now(),
+      since,
     })
     heartbeat.add(listener)
     sink.onClose(() => {
@@ -128,13 +135,13 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       subscriber: Subscriber,
     ): Promise<StartStream> {
       if (stopped) throw new ApiError('Internal', 'The server is stopping.')
-      const verifiedAt = revocations
+      const subscription = { verifiedAt: revocations, since: clock.now() }
       // Before the response begins, so that a failure is an error response and not a broken stream.
       await feeds.open(conversation)
       const release = reserve(subscriber.userId)
       return (sink) => {
         sink.onClose(release)
-        serve(conversation, subscriber, sink, verifiedAt).catch((err: unknown) => {
+        serve(conversation, subscriber, sink, subscription).catch((err: unknown) => {
           log.error({ err, conversationId: conversation.id }, 'a listener could not be served')
           sink.cut()
         })

@@ -21,6 +21,8 @@ export interface Subscriber {
 export class Listener {
   readonly subscriber: Subscriber
   readonly sink: Sink
+  /** When it subscribed. On a busy machine it joins the feed noticeably later. */
+  readonly since: number
   readonly #maxPending: number
   readonly #now: () => number
   /** Number of the last event that was sent or skipped. */
@@ -34,10 +36,11 @@ export class Listener {
   constructor(
     subscriber: Subscriber,
     sink: Sink,
-    options: { maxPending: number; now: () => number },
+    options: { maxPending: number; now: () => number; since: number },
   ) {
     this.subscriber = subscriber
     this.sink = sink
+    this.since = options.since
     this.#maxPending = options.maxPending
     this.#now = options.now
     this.sentAt = options.now()

@@ -68,6 +68,18 @@ describeEachEngine('listening', (engine) => {
     }
   })
 
+  it('begins with what has happened since it subscribed, however late it joins', async () => {
+    await enter()
+    const start = await chats.chat.listen(ada, conversation, undefined)
+    await say('new')
+    time.advance(3000)
+    const sink = new MemorySink()
+    start(sink)
+    await settle()
+    expect(typesOf(sink)).toEqual(['message_created'])
+    sink.close()
+  })
+
   it('pings only listeners that got nothing for half a minute', async () => {
     await enter()
     const quiet = await listen()
@@ -225,7 +237,7 @@ describeEachEngine('listening', (engine) => {
         .execute(),
     )
     await say('y')
-    time.advance(3000)
+    time.advance(12_000)
     const late = await listen(ada, 0)
     expect(late.heard[0]).toMatchObject({ type: 'reset', sequence: 2 })
     await say('z')
