@@ -90,6 +90,8 @@ const real = [
   'vitest.config.ts',
   'apps/server/test/global-setup.ts',
   'apps/server/test/keeper.ts',
+  'apps/server/test/memory-folder.ts',
+  'apps/server/test/ports.ts',
   'apps/server/test/processes/keeper.mjs',
 ]
 

@@ -1,3 +1,4 @@
+import { chmod } from 'node:fs/promises'
 import type { TestProject } from 'vitest/node'
 import { buildServer } from './build.js'
 import { bundleCommand } from './bundle.js'
@@ -51,7 +52,12 @@ async function prepare(project: TestProject, keeper: Keeper): Promise<() => Prom
   // What tests store has to survive a killed process, and not a power failure. In memory they do not
   // wait for the disk, which hundreds of databases would keep busy, nor does a slow one fail them.
   const memory = await memoryFolder()
-  if (memory !== undefined) process.env.TMPDIR = await keeper.createFolder(memory)
+  if (memory !== undefined) {
+    const folder = await keeper.createFolder(memory)
+    // Open to all, as the usual one is: PostgreSQL does not run as root.
+    await chmod(folder, 0o1777)
+    process.env.TMPDIR = folder
+  }
   const [templates, command] = await Promise.all([
     createTemplates(keeper, postgresUrl),
     bundleCommand(keeper),
