@@ -1,3 +1,4 @@
+import type { Client } from '@botstead/contract'
 import { openDatabase } from '../src/platform/db/open.js'
 import type { TestServer } from './harness.js'
 import { createSlices, type Person } from './slices.js'
@@ -121,6 +122,14 @@ export async function uploadText(
   const response = await fetch(file.uploadUrl, { method: 'PUT', body: text })
   if (!response.ok) throw new Error(`The content was refused: ${await response.text()}`)
   return file
+}
+
+/** The file once its indexing has ended, however often the server has to be asked. */
+export async function untilIndexed(runtime: Pick<Client, 'getFile'>, idOrKey: string) {
+  for (;;) {
+    const { file } = await runtime.getFile({ id: idOrKey, waitFor: 'indexing_completed' })
+    if (file.status !== 'indexing_pending') return file
+  }
 }
 
 async function besideServer<T>(

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
 import { runCommand } from '../processes.js'
+import { untilIndexed } from '../tenant.js'
 
 const manual =
   '# Pump\n\nIt moves water.\n\n## Start\n\nTurn the red valve.\n\n## Stop\n\nPush the button.'
@@ -18,7 +19,7 @@ describe('botstead search and reindex', () => {
     const size = Buffer.byteLength(content)
     const { file } = await client.upsertFile({ key, size, tags, index: true, indexing })
     await fetch(file.uploadUrl, { method: 'PUT', body: content })
-    return (await client.getFile({ id: file.id, waitFor: 'indexing_completed' })).file
+    return await untilIndexed(client, file.id)
   }
 
   beforeAll(async () => {

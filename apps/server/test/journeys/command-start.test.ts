@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { describeSettings } from '../../src/config/config.js'
 import { createCommandPlace } from '../command-place.js'
 import { runCommand, startServerProcess } from '../processes.js'
@@ -14,6 +14,8 @@ describe('botstead start', () => {
   it('shows the data for the first call once, and stores the token', async () => {
     await using place = await createCommandPlace(undefined, { isEmpty: true })
     await using server = await startServerProcess(place.environment)
+    // Readiness may be seen before what was written is read.
+    await vi.waitFor(() => expect(server.output()).toContain('curl'))
     const value = (name: string) =>
       new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(server.output())?.[1]
     const address = value('address') ?? ''
@@ -33,10 +35,11 @@ describe('botstead start', () => {
     expect(await server.stop()).toBe(0)
 
     await using again = await startServerProcess(place.environment)
-    expect(again.output()).not.toContain(token)
-    expect(again.output()).not.toContain('shown once')
     const known = await fetch(`${again.url}/v1/admin/bots`, { headers })
     expect(known.status).toBe(200)
+    expect(await again.stop()).toBe(0)
+    expect(again.output()).not.toContain(token)
+    expect(again.output()).not.toContain('shown once')
   })
 
   it('reports where the token is when its port is in use', async () => {
@@ -66,6 +69,7 @@ describe('botstead start', () => {
     const response = await fetch(`${server.url}/v1/admin/workspaces`, { headers })
     expect(await response.json()).toMatchObject({ workspaces: [{ name: 'Default' }] })
     // Readers of a container's log must not learn it.
+    await vi.waitFor(() => expect(server.output()).toContain('curl'))
     expect(server.output()).not.toContain(token)
     expect(server.output()).toContain('the one in BOTSTEAD_ADMIN_TOKEN')
     expect(server.output()).toContain('"Authorization: Bearer $BOTSTEAD_ADMIN_TOKEN"')

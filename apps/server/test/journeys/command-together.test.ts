@@ -18,8 +18,8 @@ describe('two processes that start at once on an empty database or folder', () =
     ])
     const [one, two] = processes
     try {
-      const shown = processes.filter((server) => server.output().includes('shown once'))
-      expect(shown.length).toBe(1)
+      const shown = () => processes.filter((server) => server.output().includes('shown once'))
+      await vi.waitFor(() => expect(shown()).toHaveLength(1))
       for (const { url: baseUrl } of processes) {
         const { workspaces } = await createClient({ baseUrl, token }).listWorkspaces()
         expect(workspaces.map(({ name }) => name)).toEqual(['Default'])
@@ -27,6 +27,7 @@ describe('two processes that start at once on an empty database or folder', () =
       await expectOneHome(one.url, two.url)
       await expectOneHome(two.url, one.url)
       for (const server of processes) expect(server.output()).not.toMatch(/"level":"error"/)
+      expect(shown()).toHaveLength(1)
     } finally {
       expect(await Promise.all(processes.map((server) => server.stop()))).toEqual([0, 0])
     }

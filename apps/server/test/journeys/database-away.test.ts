@@ -89,7 +89,7 @@ describe.skipIf(!postgres)('an outage of the database', () => {
       })
       await vi.waitFor(async () => expect(await ready()).toBe(200))
       expect(countOf(outage)).toBe(1)
-      expect(countOf('the connection for notifications is back')).toBe(1)
+      await vi.waitFor(() => expect(countOf('the connection for notifications is back')).toBe(1))
       expect(lines.find(({ msg }) => msg === 'request failed')).toMatchObject({
         level: 'error',
         reason: expect.stringMatching(

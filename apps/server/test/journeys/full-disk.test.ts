@@ -20,7 +20,7 @@ import { createLog } from '../../src/platform/telemetry/log.js'
 import { engines } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { startServerProcess } from '../processes.js'
-import { settle, uploadText } from '../tenant.js'
+import { settle, untilIndexed, uploadText } from '../tenant.js'
 
 const megabyte = 1024 * 1024
 const dataDir = mkdtempSync(join(tmpdir(), 'botstead-full-'))
@@ -194,7 +194,7 @@ describe.skipIf(!isMounted)('a full disk of the database and of the contents', (
       const large = await uploadText(client, 'large.bin', 'x'.repeat(2 * megabyte))
       const text = Array.from({ length: 60 }, (_, at) => `## Part ${at}\n\nPassage ${at}.`)
       const passages = await uploadText(client, 'passages.md', text.join('\n\n'), true)
-      await client.getFile({ id: passages.id, waitFor: 'indexing_completed' })
+      await untilIndexed(client, passages.id)
       const { conversation } = await chat.chatCreateConversation({})
       const { bot: other } = await admin.createBot({ name: 'other' })
       const workspace = await admin.createWorkspace({ name: 'other' })

@@ -10,6 +10,7 @@ import { expect, it, vi } from 'vitest'
 import { type Database, openDatabase } from '../../src/platform/db/open.js'
 import { describeEachEngine, engines, type TestEngine } from '../engines.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
+import { untilIndexed } from '../tenant.js'
 import { createTrap, type Trap } from '../traps.js'
 
 const token = 'a-token-for-tests-only'
@@ -37,7 +38,7 @@ describeEachEngine('indexing under kill -9', (engine) => {
     await place.createBot()
     const { client, trap } = place
     await upload(client(), document('ant'), small)
-    const { id } = await settled(client(), key)
+    const { id } = await untilIndexed(client(), key)
 
     /** Kills the server at the blocked step, and lets the next one complete the work. */
     async function killAndEnd(old: string, now: string): Promise<void> {
@@ -46,7 +47,7 @@ describeEachEngine('indexing under kill -9', (engine) => {
       await place.kill()
       await trap().disarm()
       await place.start()
-      const file = await settled(client(), key)
+      const file = await untilIndexed(client(), key)
       expect([file.status, file.id]).toEqual(['indexing_completed', id])
       await expectFound(client(), now, old)
     }
@@ -55,7 +56,7 @@ describeEachEngine('indexing under kill -9', (engine) => {
     if (engine.name === 'sqlite') {
       // Extract: a worker reads a content that never ends.
       await upload(client(), document('eel'), small, 'other.md')
-      const other = (await settled(client(), 'other.md')).id
+      const other = (await untilIndexed(client(), 'other.md')).id
       const pipe = await replaceByPipe(await place.blobOf(other))
       await client().reindexFile({ id: other })
       await pipe.untilRead()
@@ -66,7 +67,7 @@ describeEachEngine('indexing under kill -9', (engine) => {
       await place.kill()
       await pipe.putBack()
       await killAndEnd('ant', 'bee')
-      expect((await settled(client(), other)).status).toBe('indexing_completed')
+      expect((await untilIndexed(client(), other)).status).toBe('indexing_completed')
       await expectFound(client(), 'eel', 'ant')
       await place.untilPassages(other, passagesPerFile)
     }
@@ -79,7 +80,7 @@ describeEachEngine('indexing under kill -9', (engine) => {
     await upload(client(), document('cow'), small)
     await place.untilPassages(id, before + 100)
     await killAndEnd(old, 'cow')
-    expect(await settled(client(), 'broken.pdf')).toMatchObject({
+    expect(await untilIndexed(client(), 'broken.pdf')).toMatchObject({
       status: 'indexing_failed',
       failedStatusReason: expect.stringContaining('PDF'),
     })
@@ -105,7 +106,7 @@ it.skipIf(process.platform !== 'linux')(
     await place.createBot()
     const { client } = place
     await upload(client(), document('fox'), small)
-    const { id } = await settled(client(), key)
+    const { id } = await untilIndexed(client(), key)
     const pipe = await replaceByPipe(await place.blobOf(id))
     await client().reindexFile({ id })
     await pipe.untilRead()
@@ -121,7 +122,7 @@ it.skipIf(process.platform !== 'linux')(
     expect((await client().getFile({ id })).file.status).toBe('indexing_pending')
     await pipe.putBack()
     await client().reindexFile({ id })
-    expect((await settled(client(), id)).status).toBe('indexing_completed')
+    expect((await untilIndexed(client(), id)).status).toBe('indexing_completed')
 
     const other = await replaceByPipe(await place.blobOf(id))
     await client().reindexFile({ id })
@@ -132,7 +133,7 @@ it.skipIf(process.platform !== 'linux')(
       process.kill(reader, 'SIGKILL')
       readers.add(reader)
     }
-    expect(await settled(client(), id)).toMatchObject({
+    expect(await untilIndexed(client(), id)).toMatchObject({
       status: 'indexing_failed',
       failedStatusReason: expect.stringContaining('could not index the file, 3 times'),
     })
@@ -155,14 +156,6 @@ async function upload(
   })
   const response = await fetch(file.uploadUrl, { method: 'PUT', body: content })
   expect(response.ok).toBe(true)
-}
-
-/** The file once its indexing has ended; on PostgreSQL after the leases of a killed server expire. */
-async function settled(client: Client, idOrKey: string) {
-  for (;;) {
-    const { file } = await client.getFile({ id: idOrKey, waitFor: 'indexing_completed' })
-    if (file.status !== 'indexing_pending') return file
-  }
 }
 
 /** Expects that only the text of one version of the manual is found. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeEachEngine, engines } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { readMetrics, type Series } from '../prometheus.js'
+import { untilIndexed } from '../tenant.js'
 
 const token = 'a-token-for-metrics-only'
 
@@ -41,7 +42,7 @@ describeEachEngine('metrics', (engine) => {
       const size = Buffer.byteLength(content)
       const { file } = await client.upsertFile({ key, size, contentType, index: true })
       await fetch(file.uploadUrl, { method: 'PUT', body: content })
-      await client.getFile({ id: file.id, waitFor: 'indexing_completed' })
+      await untilIndexed(client, file.id)
     }
     await put('pump.md', '# Pump\n\nTurn the red valve.', 'text/markdown')
     await put('noise.pdf', 'no PDF', 'application/pdf')

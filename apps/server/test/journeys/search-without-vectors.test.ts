@@ -3,6 +3,7 @@ import { createClient } from '@botstead/contract'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createLog } from '../../src/platform/telemetry/log.js'
 import { describeEachEngine } from '../engines.js'
+import { untilIndexed } from '../tenant.js'
 
 // On SQLite the extension has no build for the platform, here and in the search thread; the PostgreSQL
 // of the tests has no pgvector. Modules loaded before or after this file use the real extension.
@@ -48,8 +49,7 @@ describeEachEngine('a database that cannot compare vectors', (engine) => {
       const text = content.join('\n\n')
       const { file } = await bots.upsertFile({ key: 'a.md', size: text.length, index: true })
       await fetch(file.uploadUrl, { method: 'PUT', body: text })
-      const { file: now } = await bots.getFile({ id: file.id, waitFor: 'indexing_completed' })
-      expect(now.status).toBe('indexing_completed')
+      expect((await untilIndexed(bots, file.id)).status).toBe('indexing_completed')
 
       const answer = await server.fetch('/v1/files/search?query=valve+v7z&contextDepth=0&limit=1', {
         headers: { authorization: `Bearer ${server.token}`, 'x-bot-id': bot.id },

@@ -13,6 +13,7 @@ import { startBot } from '../bot-server.js'
 import { listenBySocket, listenRaw, type RawAddress } from '../listening/raw-stream.js'
 import { growth, type LiveHeap, liveBytes, readLiveHeap } from '../live-heap.js'
 import { freePort } from '../ports.js'
+import { untilIndexed } from '../tenant.js'
 
 /** The resources that a server holds. */
 interface Held {
@@ -178,7 +179,7 @@ async function prepare({ url }: Measured) {
       // Indexing a document takes longer than the rest of a round.
       if (round % readEvery === 0) {
         await client.reindexFile({ id: indexedId })
-        await client.getFile({ id: indexedId, waitFor: 'indexing_completed' })
+        await untilIndexed(client, indexedId)
       }
       await refusals()
     }
