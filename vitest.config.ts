@@ -1,12 +1,15 @@
 import { defineConfig, type Plugin } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Journeys first: they take longest, and the last file should not keep the other processes waiting. */
+/**
+ * Journeys first, and then what tests the whole server: they take longest, and the last file should not
+ * keep the other processes waiting.
+ */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isJourney = ({ moduleId }: TestSpecification) => moduleId.includes('/test/journeys/')
-    const sorted = await super.sort(files)
-    return [...sorted.filter(isJourney), ...sorted.filter((file) => !isJourney(file))]
+    const rank = ({ moduleId }: TestSpecification) =>
+      ['/test/journeys/', '/apps/server/test/', ''].findIndex((part) => moduleId.includes(part))
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
   }
 }
 
