@@ -9,4 +9,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(pipeClosed)
 })
 
-process.exitCode = await run(process.argv)
+void run(process.argv).then((status) => {
+  process.exitCode = status
+})
