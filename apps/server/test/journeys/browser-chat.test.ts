@@ -37,7 +37,9 @@ describe.skipIf(browserPath === undefined)(title, () => {
     await vi.waitFor(async () => expect(await statusOf(page)).toBe('broken'))
     await type(page, 'two')
     await type(page, 'three')
-    expect(await page.locator('.waiting').allTextContents()).toEqual(['two', 'three'])
+    await vi.waitFor(async () =>
+      expect(await page.locator('.waiting').allTextContents()).toEqual(['two', 'three']),
+    )
 
     server = await startServerProcess(settings)
     await bot.say(server, 'said meanwhile')

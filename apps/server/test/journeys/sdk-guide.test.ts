@@ -69,11 +69,11 @@ describeEachEngine('the example of the guide to the SDK', (engine) => {
       const { events } = await inBot.listEvents({ type: 'reminder', conversationId })
       expect(events).toMatchObject([{ status: 'scheduled' }])
     })
-    server().clock.advance(11 * minute)
+    await server().pass(11 * minute)
     // Scheduled events are released with the next poll, which the next message triggers.
     await say('hello')
     await hears({ text: 'Remember: your cup' })
-    server().clock.advance(61 * minute)
+    await server().pass(61 * minute)
     await say('hello')
     await hears({ text: 'Your tea got cold.' })
   })
