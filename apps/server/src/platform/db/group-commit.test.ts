@@ -5,7 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { CompiledQuery, type Transaction } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { CommitFailedError, DatabaseBusyError, TransactionMisuseError } from './errors.js'
+import type { ReservedDeletions } from './disk-reserve.js'
+import {
+  CommitFailedError,
+  DatabaseBusyError,
+  DatabaseFullError,
+  TransactionMisuseError,
+} from './errors.js'
 import { createHandles } from './executor.js'
 import { createGroupCommit, type GroupCommitLimits } from './group-commit.js'
 import { SqliteConnection } from './sqlite-connection.js'
@@ -34,8 +40,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-const commitsWithin = (limits: GroupCommitLimits) =>
-  createGroupCommit({ connection, handles: createHandles<unknown>(sqliteWriter), limits })
+const commitsWithin = (limits: GroupCommitLimits, reserve?: ReservedDeletions) =>
+  createGroupCommit({ connection, handles: createHandles<unknown>(sqliteWriter), limits, reserve })
 
 const insert = (transaction: Transaction<unknown>, id: string, owner: string | null = null) =>
   transaction.executeQuery(CompiledQuery.raw('insert into rows values (?, ?)', [id, owner]))
@@ -155,6 +161,33 @@ it('fails the batch that SQLite rolls back on its own, and continues', async () 
     { status: 'fulfilled' },
   ])
   expect(stored()).toEqual(['c'])
+})
+
+it('fails only what took part when the commit of a batch fails that kept back a deletion', async () => {
+  const reserve = { withReserve: (work: () => Promise<void>) => work(), refill: async () => {} }
+  // The batch ends with its first member, so that the others still wait when it fails.
+  const commits = commitsWithin({ ...roomy, maxBatchMilliseconds: 0 }, reserve)
+  const exec = connection.exec.bind(connection)
+  let attempts = 0
+  vi.spyOn(connection, 'exec').mockImplementation((statement) => {
+    if (statement === 'commit' && attempts++ === 0) throw new Error('disk I/O error')
+    exec(statement)
+  })
+  let isFull = true
+  const deletion = commits.run(
+    async (transaction) => {
+      if (isFull) {
+        isFull = false
+        throw new DatabaseFullError('The disk is full')
+      }
+      await insert(transaction, 'deletion')
+    },
+    { mayUseReserve: true },
+  )
+  const next = commits.run((transaction) => insert(transaction, 'next'))
+  await Promise.all([deletion, next])
+  expect(attempts).toBe(3)
+  expect(stored()).toEqual(['deletion', 'next'])
 })
 
 it('survives a full disk', async () => {
