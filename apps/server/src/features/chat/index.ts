@@ -38,7 +38,7 @@ export interface ChatDeps extends Omit<ChatServiceDeps, 'keys' | 'addresses' | '
   targets: Pick<Targets, 'provide'>
   deliveries: Pick<Deliveries, 'provideSignals'>
   log: Log
-  timers?: Timers
+  timers: Timers
   sharedSecret: Uint8Array
   /** Milliseconds for which user keys of the server are valid; undefined forever. */
   userKeyLifetimeMs?: number | undefined

@@ -1,6 +1,5 @@
 import { ApiError } from '@botstead/contract'
 import type { EventBus } from '../../../platform/bus/event-bus.js'
-import { systemTimers, type Timers } from '../../../platform/clock.js'
 import type { Sink, StartStream } from '../../../platform/streams/sink.js'
 import type { FollowedConversation } from './entry.js'
 import type { FeedDeps } from './feed.js'
@@ -11,8 +10,7 @@ export type { Entry, FollowedConversation, Piece, Render } from './entry.js'
 export type { Subscriber } from './listener.js'
 export { streamLifetime, toSignal } from './open-streams.js'
 
-export interface ConversationStreamsOptions extends Omit<FeedDeps, 'timers'> {
-  timers?: Timers
+export interface ConversationStreamsOptions extends FeedDeps {
   limits: {
     /** Listeners that one user may have at a time in this process. */
     perUser: number
@@ -46,8 +44,8 @@ export function announceRevokedUser(bus: EventBus, userId: string): void {
 
 /** Streams the events of conversations to their listeners. */
 export function createConversationStreams(options: ConversationStreamsOptions) {
-  const { timers = systemTimers, clock, limits, log } = options
-  const feeds = new Feeds({ ...options, timers })
+  const { timers, clock, limits, log } = options
+  const feeds = new Feeds(options)
   const heartbeat = new Heartbeat(timers, clock, (listener) => void endUnlessAuthorized(listener))
   const countByUser = new Map<string, number>()
   let count = 0
