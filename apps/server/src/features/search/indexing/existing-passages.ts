@@ -1,4 +1,9 @@
-import { addNameTitle, toIndexText, toNewWords } from '@botstead/documents/text'
+import {
+  addNameTitle,
+  type ContextOptions,
+  toIndexText,
+  toNewWords,
+} from '@botstead/documents/text'
 import { decodeJson } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
@@ -123,6 +128,17 @@ interface ReindexedPassage extends PassageText {
 export function createReplaceEntries(deps: ExistingPassagesDeps): JobHandler<ReplaceEntries> {
   const { db, run, index, ingestPool } = deps
 
+  /** The files of a bot, read a hundred at a time. */
+  async function* filesOf(botId: string) {
+    for (let after = ''; ; ) {
+      const files = await listFileKeys(db, botId, { after, limit: filesAtOnce })
+      const last = files.at(-1)
+      if (last === undefined) return
+      after = last.id
+      yield* files
+    }
+  }
+
   async function readPassages(file: { id: string; key: string }, generation: number) {
     const rows = await texts.listHeadings(db, file.id, generation)
     const former = rows.map((row) => ({
@@ -167,44 +183,58 @@ export function createReplaceEntries(deps: ExistingPassagesDeps): JobHandler<Rep
     })
   }
 
+  /**
+   * Replaces the entries of the passages of one generation of a file.
+   * @returns the words that have another spelling now, in their former one
+   */
+  async function replacePassages(
+    botId: string,
+    passages: readonly ReindexedPassage[],
+    to: { key: string; context: ContextOptions },
+    signal: AbortSignal,
+  ): Promise<Set<string>> {
+    const former = new Set<string>()
+    for (let start = 0; start < passages.length; start += passagesAtOnce) {
+      signal.throwIfAborted()
+      const some = passages.slice(start, start + passagesAtOnce)
+      const contents = await texts.readContents(
+        db,
+        some.map(({ number }) => number),
+      )
+      const written = some.map(({ number, headings, ownHeadings }) => ({
+        content: contents.get(number) ?? '',
+        headings,
+        ownHeadings,
+      }))
+      const words = await listPassageWords(ingestPool, written, to, signal)
+      await write(botId, some, words)
+      for (const word of words.flatMap(toFormerWords)) former.add(word)
+    }
+    return former
+  }
+
   return {
     handler: async ({ payload: { botId } }, { signal }) => {
       const former = new Set<string>()
-      for (let after = ''; ; ) {
-        const files = await listFileKeys(db, botId, { after, limit: filesAtOnce })
-        const last = files.at(-1)
-        if (last === undefined) break
-        after = last.id
-        for (const file of files) {
-          for (const { generation, context } of await texts.listGenerations(db, file.id)) {
-            const passages = await readPassages(file, generation)
-            for (let start = 0; start < passages.length; start += passagesAtOnce) {
-              signal.throwIfAborted()
-              const some = passages.slice(start, start + passagesAtOnce)
-              const contents = await texts.readContents(
-                db,
-                some.map(({ number }) => number),
-              )
-              const written = some.map(({ number, headings, ownHeadings }) => ({
-                content: contents.get(number) ?? '',
-                headings,
-                ownHeadings,
-              }))
-              const to = { key: file.key, context }
-              const words = await listPassageWords(ingestPool, written, to, signal)
-              await write(botId, some, words)
-              for (const word of words.flatMap((each) => each.fields.body.split(' '))) {
-                const bare = withoutMarks(word)
-                if (bare !== word && former.size < maxFormerWords) former.add(bare)
-              }
-            }
+      for await (const { id, key } of filesOf(botId)) {
+        for (const { generation, context } of await texts.listGenerations(db, id)) {
+          const passages = await readPassages({ id, key }, generation)
+          for (const word of await replacePassages(botId, passages, { key, context }, signal)) {
+            if (former.size < maxFormerWords) former.add(word)
           }
         }
       }
-      // These words now have another spelling.
       await dropWords(deps, botId, former, signal)
     },
   }
+}
+
+/** The words of a passage that were spelt without marks by an earlier release. */
+function toFormerWords({ fields }: PassageWords): string[] {
+  return fields.body.split(' ').flatMap((word) => {
+    const bare = withoutMarks(word)
+    return bare === word ? [] : [bare]
+  })
 }
 
 /** Numbers of the passages with new headings, by their headings as JSON. */
