@@ -9,6 +9,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(pipeClosed)
 })
 
+// Not awaited: a CommonJS bundle of the command, which tests start, has no top-level await.
 void run(process.argv).then((status) => {
   process.exitCode = status
 })

@@ -35,8 +35,8 @@ const parts: Plugin = {
 }
 
 /**
- * Bundles the command as built, and compiles it once: a start of it then takes less than half of the
- * time, and tests start it hundreds of times.
+ * Bundles the command as built, and compiles it once: a start of it then takes little more than half
+ * of the time, and tests start it hundreds of times.
  */
 export async function bundleCommand(keeper: Keeper): Promise<BundledCommand> {
   await mkdir(place, { recursive: true })
