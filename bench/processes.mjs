@@ -11,7 +11,10 @@ const command = fileURLToPath(new URL('../apps/server/bin/botstead.js', import.m
 
 /** The server with the bench routes: its address, token and workspace, and how to stop it. */
 export async function startBenchServer(dataDir) {
-  const child = fork(benchServer, { env: { ...process.env, BOTSTEAD_DATA_DIR: dataDir } })
+  const child = fork(benchServer, {
+    env: { ...process.env, BOTSTEAD_DATA_DIR: dataDir },
+    execArgv: [],
+  })
   const [facts] = await once(child, 'message')
   return {
     ...facts,

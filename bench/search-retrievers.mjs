@@ -44,7 +44,10 @@ export function retrieversOf(reads, botId) {
     words,
     meaning: nearest,
     letters: async (db, query) =>
-      scoreGrams(toIndexText(query), await readCandidateTexts(db, await candidatesOf(db, query))),
+      scoreGrams(
+        toIndexText(query),
+        (await readCandidateTexts(db, await candidatesOf(db, query))).texts,
+      ),
     'all three': (db, query) => ranker.rank(db, request(query)),
   }
   return Object.fromEntries(
