@@ -16,16 +16,9 @@ import type { Queue } from '../../../platform/jobs/queue.js'
 import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
 import type { EventsService } from '../events/index.js'
 import { deleteTags, newTags, patchedTags, replaceTags, tagMatchOf } from '../tags/index.js'
+import { changesOf, isFinished, requireEventId, statusGroups, timeoutOf } from './rules.js'
 import * as store from './store.js'
-import {
-  changesOf,
-  createWorkflowUpdates,
-  isFinished,
-  requireEventId,
-  statusGroups,
-  timeoutOf,
-  type WorkflowUpdatesDeps,
-} from './updates.js'
+import { createWorkflowUpdates, type WorkflowUpdatesDeps } from './updates.js'
 
 type NewWorkflow = Body<typeof contract.workflows.create>
 type WantedWorkflow = Body<typeof contract.workflows.getOrCreate>
