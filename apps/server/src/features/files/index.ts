@@ -10,7 +10,7 @@ import {
 } from './contents/index.js'
 import { createCopies } from './copies.js'
 import type { FilesDeps } from './dependencies.js'
-import { createFileEvents, createWaiting, type Waiting } from './file-events.js'
+import { createFileEvents } from './file-events.js'
 import { createIndexing, type FilesIndexing } from './indexing.js'
 import { createKnowledgeBases } from './knowledge-bases/index.js'
 import { createSweeps } from './maintenance/index.js'
@@ -19,6 +19,7 @@ import { createFilesService, type FilesService } from './service.js'
 import { deleteEmptyUsage } from './store.js'
 import type { FileRow } from './table.js'
 import { createUploads } from './uploads/index.js'
+import { createWaiting, type Waiting } from './waiting.js'
 
 export type { FilesIndexing, IndexableContent, IndexingProgress } from './indexing.js'
 export {

@@ -6,10 +6,11 @@ import type { StoredEvent } from '../../platform/events/read.js'
 import type { FileAddresses } from './addresses.js'
 import type { Downloads } from './contents/index.js'
 import type { Copies } from './copies.js'
-import type { FileEvent, FileEventData, FileEvents, Waiting } from './file-events.js'
+import type { FileEvent, FileEventData, FileEvents } from './file-events.js'
 import type { IndexingProgress } from './indexing.js'
 import type { FilesService } from './service.js'
 import type { FileRow } from './table.js'
+import type { Waiting } from './waiting.js'
 
 interface FilesRoutesDeps {
   service: FilesService
