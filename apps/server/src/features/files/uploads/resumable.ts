@@ -21,8 +21,9 @@ import {
   type UploadGate,
   uploadInterrupted,
 } from './gate.js'
-import { type UploadLock, type UploadLocks, watchUpload } from './locks.js'
+import type { UploadLock, UploadLocks } from './locks.js'
 import { openByteSource, type Part, readChecksum, receiveParts } from './parts.js'
+import { watchUpload } from './watch.js'
 
 /** Bytes that continue a content. */
 export interface Append {

@@ -15,7 +15,8 @@ import {
   uploadInterrupted,
   wrongSize,
 } from './gate.js'
-import { type UploadLock, type UploadLocks, watchUpload } from './locks.js'
+import type { UploadLock, UploadLocks } from './locks.js'
+import { watchUpload } from './watch.js'
 
 /** A content that is sent to an upload address. */
 export interface Upload {
