@@ -4,6 +4,7 @@ import { isoTime } from '../../platform/clock.js'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { Remember } from '../../platform/idempotency/store.js'
+import { keySpaceOf, lockVisibleFile } from './access.js'
 import {
   announceContent,
   type Description,
@@ -13,7 +14,7 @@ import {
   ownerOf,
 } from './contents/index.js'
 import type { FilesDeps } from './dependencies.js'
-import { keySpaceOf, lockVisibleFile, requireIndexableKey } from './rules.js'
+import { requireIndexableKey } from './rules.js'
 import * as store from './store.js'
 import type { ContentRow, FileRow } from './table.js'
 

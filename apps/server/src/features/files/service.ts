@@ -5,6 +5,7 @@ import { isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Tx } from '../../platform/db/schema.js'
+import { lockOwnFile, requireFile } from './access.js'
 import {
   announceContent,
   type Description,
@@ -18,10 +19,8 @@ import { scopeOf, toTagConditions } from './lookup/index.js'
 import {
   contentTypeOf,
   expiryOf,
-  lockOwnFile,
   metadataOf,
   patchMetadata,
-  requireFile,
   requireIndexableKey,
   requireIndexableTags,
   requireSize,

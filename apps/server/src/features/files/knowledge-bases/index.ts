@@ -8,9 +8,10 @@ import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
+import { keySpaceOf } from '../access.js'
 import type { FilesDeps } from '../dependencies.js'
 import { scopeOf, toTagConditions } from '../lookup/index.js'
-import { keySpaceOf, requireTagCount } from '../rules.js'
+import { requireTagCount } from '../rules.js'
 import * as store from './store.js'
 
 type WireKnowledgeBase = Output<typeof contract.knowledgeBases.create>['knowledgeBase']
