@@ -5,7 +5,7 @@ import type { BotProfile, BotProfiles, DeclaredAction } from '../../bots/bots/in
 import { builtInChat } from '../../bots/installations/index.js'
 import type { KnownIntegrations } from '../../bots/integrations/index.js'
 import type { ServerAction } from '../../feature.js'
-import { askReceiver, type CallDeps } from '../requests/index.js'
+import { type CallDeps, requireResponse } from '../requests/index.js'
 import type { Target, Targets } from '../targets/index.js'
 import type { OutputCache } from './output-cache.js'
 import type { ActionRuns } from './runs.js'
@@ -72,8 +72,8 @@ export function createActionsService(deps: ActionsDeps) {
     action: RemoteAction,
   ): Promise<ActionOutcome> {
     requireShape(action.input.schema, input, 'input', `the input of the action ${type}`)
-    const asked = { botId, type, input }
-    const earlier = action.cacheable ? outputCache.find(asked) : undefined
+    const call = { botId, type, input }
+    const earlier = action.cacheable ? outputCache.find(call) : undefined
     if (earlier !== undefined) return { output: earlier, cached: true }
     const target = await deps.targets.of({ botId, integration })
     if (target === undefined) {
@@ -81,7 +81,7 @@ export function createActionsService(deps: ActionsDeps) {
       throw new ApiError('Runtime', `${type}: the ${owner} has no address to be called at.`)
     }
     const output = await perform(deps, target, name, input)
-    if (action.cacheable) outputCache.keep(asked, output)
+    if (action.cacheable) outputCache.keep(call, output)
     return { output, cached: false }
   }
 
@@ -127,7 +127,7 @@ async function perform(
   input: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
   const output = outputOf(
-    await askReceiver(deps, target, 'action_triggered', { type: name, input }),
+    await requireResponse(deps, target, 'action_triggered', { type: name, input }),
   )
   if (output !== undefined) return output
   throw new ApiError('Runtime', 'The response is not {"output": {...}}, as actions must return.')

@@ -4,7 +4,7 @@ import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import { type LogLine, lineOfReceiver } from '../../bots/logs/index.js'
-import { askReceiver, type CallDeps, isFinal } from '../requests/index.js'
+import { type CallDeps, isFinal, requireResponse } from '../requests/index.js'
 import { findBotTarget } from '../targets/index.js'
 
 export interface BotRegistrationDeps extends CallDeps {
@@ -36,7 +36,7 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
       const target = await findBotTarget(bots.service, botId)
       if (target === undefined) return
       try {
-        await askReceiver(deps, target, 'register', {})
+        await requireResponse(deps, target, 'register', {})
       } catch (error) {
         // Without a response, or after a transient error, the job is retried.
         if (!isRefusal(error)) throw error

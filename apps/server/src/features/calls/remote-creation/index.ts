@@ -2,7 +2,7 @@ import { ApiError } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import type { BotProfile, InstalledAs } from '../../bots/bots/index.js'
 import type { Creation } from '../../bots/integrations/index.js'
-import { askReceiver, type CallDeps } from '../requests/index.js'
+import { type CallDeps, requireResponse } from '../requests/index.js'
 import { findIntegrationTarget, type IntegrationTargetDeps } from '../targets/index.js'
 
 /** Creates users and conversations on the servers of integrations. */
@@ -78,7 +78,7 @@ export function createRemoteCreator(deps: RemoteCreatorDeps): RemoteCreator {
           `body.integrationName: ${alias} is switched off, or has no address to be called at.`,
         )
       }
-      const response = await askReceiver(deps, target, operation, body)
+      const response = await requireResponse(deps, target, operation, body)
       const member = members[operation]
       const id = idIn(response, member)
       if (id !== undefined) return id

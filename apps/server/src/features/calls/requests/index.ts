@@ -173,7 +173,7 @@ function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed()
 }
 
-/** Most bytes of a response that `askReceiver` reads; files belong elsewhere. */
+/** Most bytes of a response that `requireResponse` reads; files belong elsewhere. */
 const maxResponseBytes = 4 * 1024 * 1024
 
 /**
@@ -181,7 +181,7 @@ const maxResponseBytes = 4 * 1024 * 1024
  * @param operation name of the operation, for `x-bp-operation`
  * @throws ApiError `Runtime` with the error of the receiver, or why there is no response
  */
-export async function askReceiver(
+export async function requireResponse(
   deps: CallDeps,
   target: Target,
   operation: string,
