@@ -27,7 +27,7 @@ interface S3Request {
   attempts?: number
 }
 
-interface S3Answer {
+interface S3Response {
   status: number
   headers: IncomingMessage['headers']
   body: string
@@ -53,7 +53,7 @@ interface Presigned {
 
 export interface S3Client {
   /** Sends a request and reads the response; failures that may be temporary are retried. */
-  send(request: S3Request): Promise<S3Answer>
+  send(request: S3Request): Promise<S3Response>
   /** As `send`, but the body of the response is left to be read. Destroy it if it is not read to its end. */
   open(request: S3Request): Promise<IncomingMessage>
   presign(wanted: Presigned): Promise<string>
@@ -116,9 +116,9 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
     })
   }
 
-  async function read(answer: IncomingMessage, signal: AbortSignal | undefined): Promise<string> {
+  async function read(response: IncomingMessage, signal: AbortSignal | undefined): Promise<string> {
     try {
-      return await text(answer)
+      return await text(response)
     } catch (error) {
       throw failureOf(error, signal)
     }
@@ -126,15 +126,16 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
 
   async function repeated<T>(
     request: S3Request,
-    work: (answer: IncomingMessage) => Promise<T>,
+    work: (response: IncomingMessage) => Promise<T>,
   ): Promise<T> {
     const { attempts = defaultAttempts, signal } = request
     for (let tried = 1; ; tried++) {
       try {
-        const answer = await attempt(request)
-        if (answer.statusCode === undefined || answer.statusCode < 300) return await work(answer)
-        const body = await read(answer, signal)
-        throw new S3Error(answer.statusCode, body, regionOf(answer))
+        const response = await attempt(request)
+        if (response.statusCode === undefined || response.statusCode < 300)
+          return await work(response)
+        const body = await read(response, signal)
+        throw new S3Error(response.statusCode, body, regionOf(response))
       } catch (error) {
         if (tried >= attempts || !isPassing(error)) throw error
         // A random part keeps those who were refused together from coming back together.
@@ -146,19 +147,19 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
 
   return {
     send: (request) =>
-      repeated(request, async (answer) => {
-        const { statusCode: status = 0, headers } = answer
-        const body = await read(answer, request.signal)
+      repeated(request, async (response) => {
+        const { statusCode: status = 0, headers } = response
+        const body = await read(response, request.signal)
         // Completing a large object returns 200 at once and reports a failure in the body.
         if (/^\s*(<\?xml[^>]*>\s*)?<Error[ >]/.test(body)) throw new S3Error(500, body)
         return { status, headers, body }
       }),
 
     open: (request) =>
-      repeated(request, async (answer) => {
+      repeated(request, async (response) => {
         // From here on the reader may be slow; it watches the silence itself.
-        answer.socket.setTimeout(0)
-        return answer
+        response.socket.setTimeout(0)
+        return response
       }),
 
     async presign({ method, key, lifetime, query, headers }) {

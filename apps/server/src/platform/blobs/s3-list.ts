@@ -82,16 +82,16 @@ export async function lastWriteOf(client: S3Client, upload: UploadInParts): Prom
   let latest = 0
   let next: string | undefined = '0'
   do {
-    const answer: string | undefined = await partsFrom(client, key, {
+    const response: string | undefined = await partsFrom(client, key, {
       uploadId,
       'part-number-marker': next,
     })
     // It was completed or given up since it was listed.
-    if (answer === undefined) return Number.POSITIVE_INFINITY
-    for (const part of elementsOf(answer, 'Part')) {
+    if (response === undefined) return Number.POSITIVE_INFINITY
+    for (const part of elementsOf(response, 'Part')) {
       latest = Math.max(latest, timeOf(part, 'LastModified'))
     }
-    next = isCut(answer) ? textOf(answer, 'NextPartNumberMarker') : undefined
+    next = isCut(response) ? textOf(response, 'NextPartNumberMarker') : undefined
   } while (next !== undefined)
   return latest
 }

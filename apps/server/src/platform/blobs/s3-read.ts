@@ -31,11 +31,11 @@ export function readResuming(reader: ResumingReader): Readable {
 async function* chunksOf(reader: ResumingReader, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   let at = reader.start
   let breaks = 0
-  let answer = reader.first
+  let response = reader.first
   for (;;) {
-    const silence = new Silence(answer, reader.idleTimeout)
+    const silence = new Silence(response, reader.idleTimeout)
     try {
-      for await (const chunk of answer) {
+      for await (const chunk of response) {
         silence.end()
         at += chunk.length
         breaks = 0
@@ -52,29 +52,29 @@ async function* chunksOf(reader: ResumingReader, signal: AbortSignal): AsyncGene
       if (breaks > maxBreaks) throw error
     } finally {
       silence.end()
-      answer.destroy()
+      response.destroy()
     }
-    answer = await reader.reopen(at, signal)
+    response = await reader.reopen(at, signal)
     // The reader left while the connection was made, so nothing else would close it.
-    if (signal.aborted) return void answer.destroy()
+    if (signal.aborted) return void response.destroy()
   }
 }
 
 /** Breaks a connection on which nothing comes although something is waited for. */
 class Silence {
-  readonly #answer: IncomingMessage
+  readonly #response: IncomingMessage
   readonly #milliseconds: number
   #timer: NodeJS.Timeout | undefined
 
-  constructor(answer: IncomingMessage, milliseconds: number) {
-    this.#answer = answer
+  constructor(response: IncomingMessage, milliseconds: number) {
+    this.#response = response
     this.#milliseconds = milliseconds
     this.begin()
   }
 
   begin(): void {
     this.#timer = setTimeout(() => {
-      this.#answer.destroy(new S3ConnectionError(`No byte came for ${this.#milliseconds} ms.`))
+      this.#response.destroy(new S3ConnectionError(`No byte came for ${this.#milliseconds} ms.`))
     }, this.#milliseconds)
   }
 

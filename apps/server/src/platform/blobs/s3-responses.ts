@@ -25,7 +25,7 @@ export class S3ConnectionError extends BlobStoreAwayError {
   override name = 'S3ConnectionError'
 }
 
-/** The object store cannot be used as it is configured; the message tells the operator what to do. */
+/** The object store cannot be used as it is configured; the message says what the operator has to do. */
 export class S3SetupError extends Error {
   override name = 'S3SetupError'
 }

@@ -1,28 +1,33 @@
 import type { Tx } from '../db/schema.js'
 import { insertJob, type JobRow, lockJobOfKey, patchJob } from './store.js'
 
-/** A job to enqueue; without a key, there is none before it. */
-export interface AskedJob {
+/** A job to enqueue. */
+export interface JobDraft {
   id: string
   kind: string
+  /** Identifies the work among the jobs of its kind; null for a job that renews no other. */
   key: string | null
+  /** JSON text. */
   payload: string
   priority: number
+  /** ISO 8601. */
   dueAt: string
   maxAttempts: number
+  /** Time limit of one attempt. */
   deadlineMilliseconds: number
+  /** ISO 8601. */
   now: string
 }
 
 /** Stores a job, or renews the one that stands under its key. Returns the id of the row. */
-export async function storeJob(tx: Tx, asked: AskedJob): Promise<string> {
-  const row = toRow(asked)
+export async function storeJob(tx: Tx, draft: JobDraft): Promise<string> {
+  const row = toRow(draft)
   for (;;) {
     const id = await insertJob(tx, row)
     if (id !== undefined) return id
-    const standing = await lockJobOfKey(tx, asked.kind, asked.key)
+    const standing = await lockJobOfKey(tx, draft.kind, draft.key)
     if (standing) {
-      await patchJob(tx, standing.id, renewal(standing, row, asked.dueAt))
+      await patchJob(tx, standing.id, renewal(standing, row, draft.dueAt))
       return standing.id
     }
     // What stood there was done between the two statements, so its place is free now.
@@ -30,8 +35,8 @@ export async function storeJob(tx: Tx, asked: AskedJob): Promise<string> {
 }
 
 /** The changes to a job that is enqueued again. */
-function renewal(standing: JobRow, asked: JobRow, dueAt: string): Partial<JobRow> {
-  const { payload, priority, max_attempts, deadline_milliseconds, updated_at } = asked
+function renewal(standing: JobRow, next: JobRow, dueAt: string): Partial<JobRow> {
+  const { payload, priority, max_attempts, deadline_milliseconds, updated_at } = next
   const renewed = { payload, max_attempts, deadline_milliseconds, updated_at }
   switch (standing.state) {
     case 'waiting': {
@@ -56,7 +61,7 @@ function renewal(standing: JobRow, asked: JobRow, dueAt: string): Partial<JobRow
         follow_up_at: earlier(standing.follow_up_at, dueAt),
       }
     case 'dead':
-      return { ...asked, id: standing.id, claims: standing.claims }
+      return { ...next, id: standing.id, claims: standing.claims }
     default:
       return standing.state satisfies never
   }
@@ -67,24 +72,24 @@ function earlier(time: string | null, other: string): string {
   return time !== null && time < other ? time : other
 }
 
-function toRow(asked: AskedJob): JobRow {
+function toRow(draft: JobDraft): JobRow {
   return {
-    id: asked.id,
-    kind: asked.kind,
-    key: asked.key,
-    payload: asked.payload,
+    id: draft.id,
+    kind: draft.kind,
+    key: draft.key,
+    payload: draft.payload,
     state: 'waiting',
-    priority: asked.priority,
-    due_at: asked.dueAt,
+    priority: draft.priority,
+    due_at: draft.dueAt,
     follow_up_at: null,
     attempts: 0,
-    max_attempts: asked.maxAttempts,
-    deadline_milliseconds: asked.deadlineMilliseconds,
+    max_attempts: draft.maxAttempts,
+    deadline_milliseconds: draft.deadlineMilliseconds,
     claims: 0,
     interruptions: 0,
     owner: null,
     last_error: null,
-    created_at: asked.now,
-    updated_at: asked.now,
+    created_at: draft.now,
+    updated_at: draft.now,
   }
 }

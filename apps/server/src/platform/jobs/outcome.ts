@@ -35,7 +35,7 @@ export function interruptionPause(interruptions: number, random: () => number): 
   return interruptions < 2 ? 0 : backoffPause(deferrals, interruptions - 1, random())
 }
 
-/** The job is done: its row goes, or runs once more if it was asked for again meanwhile. */
+/** The job is done: its row goes, or runs once more if it was enqueued again meanwhile. */
 export async function storeSuccess(
   tx: Tx,
   { claim, job, handler }: Claimed,
@@ -48,7 +48,7 @@ export async function storeSuccess(
   await handler.onDone?.(tx, job, result)
 }
 
-/** The attempt failed. A run that was asked for meanwhile stands in for the retry. */
+/** The attempt failed. A run that was enqueued meanwhile stands in for the retry. */
 export async function storeFailure(
   tx: Tx,
   { claim, job, handler }: Claimed,

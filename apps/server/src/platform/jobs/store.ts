@@ -102,7 +102,7 @@ async function claimOfPriority(
     .where('kind', '=', kind)
     .where('priority', '=', priority)
     .where('due_at', '<=', now)
-    // A run that was asked for meanwhile stands in for the retry of an attempt that was lost.
+    // A run that was enqueued meanwhile stands in for the retry of an attempt that was lost.
     .where((eb) => eb.or([eb('follow_up_at', 'is', null), eb('follow_up_at', '<=', now)]))
     .orderBy('due_at')
     .limit(limit)

@@ -13,7 +13,7 @@ export interface JobsTable {
   priority: number
   /** When a worker may take it: while it waits, its time; while it runs, the end of the lease. */
   due_at: TimeColumn | null
-  /** While it runs: when it is to run once more, because it was asked for again. */
+  /** While it runs: when it is to run once more, because it was enqueued again. */
   follow_up_at: TimeColumn | null
   /** Attempts that ended by themselves, and the running one: those that were lost do not count. */
   attempts: number

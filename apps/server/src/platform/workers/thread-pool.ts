@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { createGate, type Load, WorkerLimitError } from './gate.js'
-import type { ThreadAnswer, ThreadReady } from './thread-task.js'
+import type { ThreadReady, ThreadResult } from './thread-task.js'
 import { resolveThreadEntry, type ThreadEntry } from './worker-entry.js'
 
 /** What bounds the work of a pool. */
@@ -185,15 +185,15 @@ function startThread<Input, Output>(
   })
   let failure: Error | undefined
   // Called and not raced against `ended`: a promise that lives as long as the thread would keep a
-  // reaction, and with it the answer, for every task that ever ran.
-  let settle: ((answer: ThreadAnswer<Output> | ThreadEndError) => void) | undefined
+  // reaction, and with it the result, for every task that ever ran.
+  let settle: ((result: ThreadResult<Output> | ThreadEndError) => void) | undefined
   let gone: ThreadEndError | undefined
   let isReady = false
   let reportReady: (() => void) | undefined
   worker.on('error', (error: Error) => {
     failure = error
   })
-  worker.on('message', (message: ThreadReady | ThreadAnswer<Output>) => {
+  worker.on('message', (message: ThreadReady | ThreadResult<Output>) => {
     if (!('ready' in message)) {
       settle?.(message)
       return
@@ -223,13 +223,13 @@ function startThread<Input, Output>(
       if (gone !== undefined) throw gone
       worker.ref()
       try {
-        const answer = await new Promise<ThreadAnswer<Output> | ThreadEndError>((resolve) => {
+        const result = await new Promise<ThreadResult<Output> | ThreadEndError>((resolve) => {
           settle = resolve
           worker.postMessage(input)
         })
-        if (answer instanceof Error) throw answer
-        if ('output' in answer) return answer.output
-        throw Object.assign(new Error(answer.error.message), answer.error)
+        if (result instanceof Error) throw result
+        if ('output' in result) return result.output
+        throw Object.assign(new Error(result.error.message), result.error)
       } finally {
         settle = undefined
         worker.unref()

@@ -3,7 +3,7 @@ import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 
 /** What a thread returns for a task. */
-export type ThreadAnswer<Output> =
+export type ThreadResult<Output> =
   | { output: Output }
   | { error: { name: string; message: string; stack?: string } }
 
@@ -42,7 +42,7 @@ const niceness = 5
 
 /**
  * Lets the system prefer the thread that serves requests where processors are scarce. Only Linux has a
- * priority for each thread, and a name for the thread that asks.
+ * priority for each thread, and a name for the calling thread.
  */
 function yieldToEventLoop(): void {
   try {
@@ -56,7 +56,7 @@ function yieldToEventLoop(): void {
 async function perform<Input, Output>(
   prepared: Promise<(input: Input) => Promise<Output>>,
   input: Input,
-): Promise<ThreadAnswer<Output>> {
+): Promise<ThreadResult<Output>> {
   const handler = await prepared
   try {
     return { output: await handler(input) }

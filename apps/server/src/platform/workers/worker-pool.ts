@@ -1,7 +1,7 @@
 import { createGate, type Load, WorkerLimitError } from './gate.js'
 import { resolveEntry } from './worker-entry.js'
 import { startWorkerProcess, WorkerExitError, type WorkerProcess } from './worker-process.js'
-import type { TaskAnswer, TaskEnvelope } from './worker-task.js'
+import type { TaskEnvelope, TaskResult } from './worker-task.js'
 
 /** What bounds the work of a pool. */
 export interface WorkerPoolOptions {
@@ -54,7 +54,7 @@ export interface WorkerPool<Input, Output, Progress = never, Piece = never>
 }
 
 /**
- * Processes and not threads, because V8 ends the whole process when a thread asks for too large a
+ * Processes and not threads, because V8 ends the whole process when a thread allocates too large a
  * piece of memory at once, whatever limits the thread was given.
  */
 export function createWorkerPool<Input, Output, Progress = never, Piece = never>(
@@ -124,11 +124,11 @@ export function createWorkerPool<Input, Output, Progress = never, Piece = never>
     const slot = slowLane.hold(leave, worker.yieldToOthers)
     signal.addEventListener('abort', worker.kill, { once: true })
     try {
-      const answer = await worker.run(envelope, {
+      const result = await worker.run(envelope, {
         onProgress: (progress) => task.onProgress?.(progress as Progress),
         onPiece: (piece) => task.onPiece?.(JSON.parse(piece)),
       })
-      return decode<Output>(answer, options)
+      return decode<Output>(result, options)
     } catch (error) {
       if (!(error instanceof WorkerExitError)) throw error
       if (closed !== undefined) throw closed
@@ -165,15 +165,15 @@ export function createWorkerPool<Input, Output, Progress = never, Piece = never>
   }
 }
 
-function decode<Output>(answer: TaskAnswer, options: WorkerPoolOptions): Output {
-  if ('output' in answer) return JSON.parse(answer.output)
-  if ('outputBytes' in answer) {
+function decode<Output>(result: TaskResult, options: WorkerPoolOptions): Output {
+  if ('output' in result) return JSON.parse(result.output)
+  if ('outputBytes' in result) {
     throw new WorkerLimitError(
       'output',
-      `The output has ${answer.outputBytes} bytes, more than ${options.maximumOutputBytes}`,
+      `The output has ${result.outputBytes} bytes, more than ${options.maximumOutputBytes}`,
     )
   }
-  throw Object.assign(new Error(answer.error.message), answer.error)
+  throw Object.assign(new Error(result.error.message), result.error)
 }
 
 function toLimitError(

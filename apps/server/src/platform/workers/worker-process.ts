@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { Socket } from 'node:net'
 import { constants, setPriority } from 'node:os'
 import type { WorkerEntry } from './worker-entry.js'
-import type { TaskAnswer, TaskMessage } from './worker-task.js'
+import type { TaskMessage, TaskResult } from './worker-task.js'
 
 /** How much of the error output of an ending process is kept, in characters. */
 const maximumErrorText = 8192
@@ -31,7 +31,7 @@ interface TaskListener {
 /** A process that does one task at a time. */
 export interface WorkerProcess {
   /** @throws WorkerExitError if the process ends first */
-  run(envelope: object, listener: TaskListener): Promise<TaskAnswer>
+  run(envelope: object, listener: TaskListener): Promise<TaskResult>
   /** Lets everybody else go first from now on. */
   yieldToOthers(): void
   /** Ends the process whatever it is doing. */
@@ -57,7 +57,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
   })
   let gone: WorkerExitError | undefined
   // Called and not raced against `ended`: a promise that lives as long as the process would keep a
-  // reaction, and with it the answer, for every task that ever ran.
+  // reaction, and with it the result, for every task that ever ran.
   let giveUp: ((reason: WorkerExitError) => void) | undefined
   const ended = new Promise<WorkerExitError>((resolve) => {
     const finish = (reason: WorkerExitError) => {
@@ -84,7 +84,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
       if (gone !== undefined) throw gone
       idle(false)
       try {
-        return await new Promise<TaskAnswer>((resolve, reject) => {
+        return await new Promise<TaskResult>((resolve, reject) => {
           giveUp = reject
           onMessage = (message) => {
             if ('progress' in message) onProgress(message.progress)

@@ -7,7 +7,7 @@ export interface TaskEnvelope<Input> {
 }
 
 /** What a worker returns: an output as JSON, the size of one that is too large, or what was thrown. */
-export type TaskAnswer =
+export type TaskResult =
   | { output: string }
   | { outputBytes: number }
   | { error: { message: string; stack?: string } }
@@ -23,7 +23,7 @@ interface TaskPiece {
 }
 
 /** All messages of a worker to its pool. */
-export type TaskMessage = TaskAnswer | TaskProgress | TaskPiece
+export type TaskMessage = TaskResult | TaskProgress | TaskPiece
 
 /**
  * Sends a part of the output ahead of the rest, so that a large output never has to be read at once.
@@ -79,7 +79,7 @@ export function serveTasks<Input, Output, Progress = never, Piece = never>(
 async function perform<Input, Output, Progress, Piece>(
   handler: TaskHandler<Input, Output, Progress, Piece>,
   { input, maximumOutputBytes }: TaskEnvelope<Input>,
-): Promise<TaskAnswer> {
+): Promise<TaskResult> {
   let outputBytes = 0
   // Checked here, so that an output without bound never reaches the main process.
   const toJson = (value: unknown): string => {

@@ -52,9 +52,9 @@ export function createPackedVectors(dimensions: number): PackedVectors {
     },
     nearest(vector, limit) {
       const amount = slots.size
-      const asked = new Int8Array(vector.buffer, vector.byteOffset, vector.length)
-      multiply(values, asked, similarities, amount)
-      const scale = scaleOf(asked)
+      const question = new Int8Array(vector.buffer, vector.byteOffset, vector.length)
+      multiply(values, question, similarities, amount)
+      const scale = scaleOf(question)
       for (let slot = 0; slot < amount; slot++) {
         similarities[slot] = (similarities[slot] ?? 0) * (scales[slot] ?? 0) * scale
       }

@@ -28,7 +28,10 @@ const attempts = 6
 export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedder {
   const { db, endpoint, url, model, onRefused } = options
 
-  async function ask(texts: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
+  async function embedTexts(
+    texts: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Float32Array[]> {
     return await endpoint.embed({ model, texts, timeoutMs: passagesTimeoutMs, attempts, signal })
   }
 
@@ -42,7 +45,7 @@ export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedd
     const [only] = passages
     if (only === undefined) return []
     try {
-      const vectors = await ask(
+      const vectors = await embedTexts(
         passages.map(({ text }) => text.slice(0, length) || ' '),
         signal,
       )
@@ -70,7 +73,10 @@ export function createEndpointEmbedder(options: EndpointEmbedderOptions): Embedd
     async prepare(botId, signal) {
       const numbers = await listNumbers(db, botId, -1, 1)
       const [first] = await readPassageTexts(db, botId, numbers)
-      const [vector] = await ask([first?.text.slice(0, shortestTried) || 'dimensions'], signal)
+      const [vector] = await embedTexts(
+        [first?.text.slice(0, shortestTried) || 'dimensions'],
+        signal,
+      )
       return { dimensions: vector?.length ?? 0, model: null }
     },
     async embed(botId, { dimensions }, numbers, signal) {

@@ -51,44 +51,42 @@ const maxDimensions = 16_000
 const longestPause = 60_000
 const firstPause = 500
 
-interface Call {
-  answer: OutgoingResponse | OutgoingError
-}
+/** The response of the endpoint, or why there is none. */
+type Outcome = OutgoingResponse | OutgoingError
 
 export function createEndpoint({ url, apiKey, outgoing, pause = wait }: EndpointOptions): Endpoint {
   const address = addressOf(url)
 
-  async function call({ model, texts, timeoutMs, signal }: EmbedRequest): Promise<Call> {
-    const request = outgoing.send(address, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        accept: 'application/json',
-        ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
-      },
-      body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
-      timeoutMs,
-      maxResponseBytes,
-      ...(signal && { signal }),
-    })
-    return {
-      answer: await request.catch((error: unknown) => {
+  async function call({ model, texts, timeoutMs, signal }: EmbedRequest): Promise<Outcome> {
+    return await outgoing
+      .send(address, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json',
+          ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+        },
+        body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
+        timeoutMs,
+        maxResponseBytes,
+        ...(signal && { signal }),
+      })
+      .catch((error: unknown) => {
         if (error instanceof OutgoingError) return error
         throw error
-      }),
-    }
+      })
   }
 
   return {
     async embed(request) {
       for (let attempt = 1; ; attempt++) {
-        const { answer } = await call(request)
-        if (!(answer instanceof Error) && answer.status === 200) {
-          return readVectors(answer, request.texts.length)
+        const outcome = await call(request)
+        if (!(outcome instanceof Error) && outcome.status === 200) {
+          return readVectors(outcome, request.texts.length)
         }
-        const error = toError(answer)
-        if (error.isRefusal || !isPassing(answer) || attempt >= request.attempts) throw error
-        await pause(pauseAfter(answer, attempt), request.signal)
+        const error = toError(outcome)
+        if (error.isRefusal || !isPassing(outcome) || attempt >= request.attempts) throw error
+        await pause(pauseAfter(outcome, attempt), request.signal)
       }
     },
   }
@@ -101,16 +99,16 @@ function addressOf(url: string): string {
 }
 
 /** Whether a retry of the call may succeed. */
-function isPassing(answer: OutgoingResponse | OutgoingError): boolean {
-  if (answer instanceof Error) return answer.failure !== 'refused'
-  return answer.status === 408 || answer.status === 429 || answer.status >= 500
+function isPassing(outcome: Outcome): boolean {
+  if (outcome instanceof Error) return outcome.failure !== 'refused'
+  return outcome.status === 408 || outcome.status === 429 || outcome.status >= 500
 }
 
 /** The pause that the endpoint requests; otherwise twice as long each time, with jitter. */
-function pauseAfter(answer: OutgoingResponse | OutgoingError, attempt: number): number {
-  const asked = answer instanceof Error ? undefined : retryAfter(answer)
+function pauseAfter(outcome: Outcome, attempt: number): number {
+  const requested = outcome instanceof Error ? undefined : retryAfter(outcome)
   const growing = firstPause * 2 ** (attempt - 1) * (0.5 + Math.random())
-  return Math.min(longestPause, asked ?? growing)
+  return Math.min(longestPause, requested ?? growing)
 }
 
 function retryAfter({ headers }: OutgoingResponse): number | undefined {
@@ -122,17 +120,17 @@ function retryAfter({ headers }: OutgoingResponse): number | undefined {
 }
 
 /** The message is for the log and contains the response of the endpoint, which does not contain the key. */
-function toError(answer: OutgoingResponse | OutgoingError): EmbeddingsError {
-  if (answer instanceof Error) return new EmbeddingsError(answer.message, { cause: answer })
-  const said = answer.body.toString('utf8', 0, 300)
-  return new EmbeddingsError(`The embeddings endpoint answered ${answer.status}: ${said}`, {
-    isRefusal: [400, 413, 422].includes(answer.status),
+function toError(outcome: Outcome): EmbeddingsError {
+  if (outcome instanceof Error) return new EmbeddingsError(outcome.message, { cause: outcome })
+  const text = outcome.body.toString('utf8', 0, 300)
+  return new EmbeddingsError(`The embeddings endpoint answered ${outcome.status}: ${text}`, {
+    isRefusal: [400, 413, 422].includes(outcome.status),
   })
 }
 
-function readVectors(answer: OutgoingResponse, amount: number): Float32Array[] {
+function readVectors(response: OutgoingResponse, amount: number): Float32Array[] {
   const vectors = new Array<Float32Array | undefined>(amount)
-  for (const { index, embedding } of readData(answer)) vectors[index] = toVector(embedding)
+  for (const { index, embedding } of readData(response)) vectors[index] = toVector(embedding)
   const whole = vectors.flatMap((vector) => vector ?? [])
   const [first] = whole
   if (whole.length !== amount || first === undefined) {
@@ -146,13 +144,13 @@ function readVectors(answer: OutgoingResponse, amount: number): Float32Array[] {
 
 function readData({ body, cut }: OutgoingResponse): { index: number; embedding: unknown }[] {
   if (cut) throw new EmbeddingsError('The answer of the embeddings endpoint is too long')
-  let answer: unknown
+  let content: unknown
   try {
-    answer = JSON.parse(body.toString('utf8'))
+    content = JSON.parse(body.toString('utf8'))
   } catch (cause) {
     throw new EmbeddingsError('The embeddings endpoint answered no JSON', { cause })
   }
-  const data: unknown = property(answer, 'data')
+  const data: unknown = property(content, 'data')
   if (!Array.isArray(data)) throw new EmbeddingsError('The embeddings endpoint gave no "data"')
   return data.map((each: unknown, at) => {
     const index = property(each, 'index')

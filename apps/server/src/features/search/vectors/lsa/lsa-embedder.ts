@@ -41,7 +41,7 @@ export interface Embedded {
 }
 
 export type LsaTask = FitTask | EmbedTask
-export type LsaAnswer = Fitted | Embedded
+export type LsaResult = Fitted | Embedded
 
 interface LsaEmbedderOptions {
   database: DatabaseAddress

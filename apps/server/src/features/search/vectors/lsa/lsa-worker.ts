@@ -10,7 +10,7 @@ import type {
   EmbedTask,
   FitTask,
   Fitted,
-  LsaAnswer,
+  LsaResult,
   LsaTask,
 } from './lsa-embedder.js'
 import { createModelCache, encodeModel, toLsaVector } from './model.js'
@@ -26,7 +26,7 @@ const opened = new Map<string, Promise<Reads>>()
 type Reads = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
 /** Runs in a process of its own: it takes seconds of processor time and some memory. */
-serveTasks<LsaTask, LsaAnswer>(async (task) => {
+serveTasks<LsaTask, LsaResult>(async (task) => {
   const read = await open(task.database)
   return task.kind === 'fit' ? await fit(read, task) : await embed(read, task)
 })
