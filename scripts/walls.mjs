@@ -192,7 +192,7 @@ function* tableFaults(sources) {
     for (const [, name] of text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '').matchAll(query)) {
       const owner = owners.get(name)
       if (owner !== undefined && owner !== ownerOf(path)) {
-        yield `${path} queries ${name}: only ${owner} does, ask its index.ts`
+        yield `${path} queries ${name}: only ${owner} does, call its index.ts`
       }
     }
   }

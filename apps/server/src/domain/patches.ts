@@ -14,7 +14,7 @@ export function mergePatch<Value>(
 }
 
 /**
- * Whether a change that a caller asks for only takes something away: no member of it is more than null,
+ * Whether a requested change only takes something away: no member of it is more than null,
  * false or empty. Such a change is to succeed on a full disk.
  */
 export function onlyTakesAway(change: unknown): boolean {

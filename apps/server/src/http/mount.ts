@@ -25,7 +25,7 @@ interface Call<Spec extends Operation> {
   body: Body<Spec>
   /** Raw body of an `upload` operation. */
   stream: IncomingMessage
-  /** Whether a `download` asks for the headers alone. */
+  /** Whether a `download` is to return the headers alone. */
   isHead: boolean
   /** Aborts when the caller disconnects. */
   signal: AbortSignal
@@ -216,7 +216,7 @@ function respondWithDownload(work: Work<Download>): RouteHandlers {
       const download = await work(request, reply)
       const isHead = request.method === 'HEAD'
       if (download.readAt !== undefined && !isHead) {
-        // The address expires before the permission to ask for it, so it must not be cached.
+        // The address expires before the permission to request it, so it must not be cached.
         return reply.header('cache-control', 'no-store').redirect(await download.readAt(), 307)
       }
       // The stream is opened first: if that fails, the response is an error with headers of its own.

@@ -5,7 +5,7 @@ import { createLruCache } from './lru-cache.js'
 export interface FactCache<Fact> {
   /**
    * What is known under a key, undefined if there is nothing: at once from memory, otherwise as it
-   * is read. Callers who ask while it is being read share that one read; its failure is not kept.
+   * is read. Callers that request it while it is being read share that one read; its failure is not kept.
    */
   get(key: string): Fact | undefined | Promise<Fact | undefined>
   /**
@@ -20,7 +20,7 @@ export interface FactCacheOptions<Fact> {
   read: (key: string) => Promise<Fact | undefined>
   /** Whether a fact that is read again is still the same; the known object is then kept. Default: never. */
   isEqual?: (known: Fact, read: Fact) => boolean
-  /** Facts kept at most; the one not asked for longest goes first. Default 10,000. */
+  /** Facts kept at most; the least recently requested one goes first. Default 10,000. */
   maxFacts?: number
 }
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomFillSync } from 'node:crypto'
 import { type Clock, systemClock } from './clock.js'
 
 // Our own ULID and not the `ulid` package: that one makes neighbours of one millisecond by adding
-// one, so that knowing an id means knowing the next, and it asks the system for random per character.
+// one, so that knowing an id means knowing the next, and it requests random bytes from the system for every character.
 
 /** What an id names, by its prefix. Workspaces, bots and integrations have UUIDs instead. */
 type IdPrefix =

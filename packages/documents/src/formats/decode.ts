@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { analyse } from 'chardet'
 import { ExtractionError } from '../document/extraction.js'
 
-/** Bytes or characters that are examined; more would not change the answer. */
+/** Bytes or characters that are examined; more would not change the result. */
 const sampleSize = 65_536
 /** Share of characters that do not occur in text above which a content counts as binary. */
 const binaryShare = 0.02

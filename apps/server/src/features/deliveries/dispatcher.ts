@@ -137,9 +137,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     wake: wakeForReceivers,
   })
 
-  function wake(asked: Scope): void {
-    if (asked === 'everything') scope = asked
-    else if (scope !== 'everything') scope = new Set([...scope, ...asked])
+  function wake(requested: Scope): void {
+    if (requested === 'everything') scope = requested
+    else if (scope !== 'everything') scope = new Set([...scope, ...requested])
     watch.wake()
   }
 
@@ -154,14 +154,14 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
    * @returns the milliseconds until there may be more
    */
   async function look(): Promise<number> {
-    const asked = scope
+    const requested = scope
     scope = new Set()
     if (pausesWanted) {
       pausesWanted = false
       await pauses.look()
     }
     const now = isoTime(clock.now())
-    const { found, more } = await find(asked, now)
+    const { found, more } = await find(requested, now)
     const toPark = found.filter((row) => row.receiver_state === 'paused')
     const toSend = found.filter((row) => row.receiver_state !== 'paused')
     const parked = toPark.length > 0 ? await run((tx) => parkPaused(tx, toPark, now)) : 0
@@ -198,11 +198,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
    * @returns also whether there may be more after these are claimed
    */
   async function find(
-    asked: Scope,
+    requested: Scope,
     now: string,
   ): Promise<{ found: claims.ReadyDelivery[]; more: boolean }> {
     const free = limits.concurrency - inFlight.size
-    if (asked === 'everything') saturated = false
+    if (requested === 'everything') saturated = false
     if (free <= 0) {
       saturated = true
       return { found: [], more: false }
@@ -228,9 +228,9 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       }
     }
 
-    let receivers = asked === 'everything' ? [] : [...asked].map(receiverOf)
+    let receivers = requested === 'everything' ? [] : [...requested].map(receiverOf)
     let more = false
-    if (asked === 'everything') {
+    if (requested === 'everything') {
       const limit = Math.min(free * 2, maxRows)
       const rows = await claims.listReady(db, { now, limit })
       add(rows)

@@ -72,7 +72,7 @@ export function filesRoutes(deps: FilesRoutesDeps): Route[] {
     }),
 
     route(contract.content.get, ({ params, query, headers, isHead }) =>
-      downloads.answer({ ...params, ...query }, { ...headers, isHead }),
+      downloads.respond({ ...params, ...query }, { ...headers, isHead }),
     ),
 
     route(contract.fileEvents.list, async ({ actor, query }) => {

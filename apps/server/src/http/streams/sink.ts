@@ -21,7 +21,7 @@ export const closedSink: Sink = {
   onClose: (callback) => callback(),
 }
 
-/** Milliseconds within which a connection must close after it was asked to. */
+/** Milliseconds within which a connection must close once the server has begun to close it. */
 const closeMilliseconds = 2000
 
 /**

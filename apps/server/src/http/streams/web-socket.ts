@@ -20,7 +20,7 @@ const maxIncomingBytes = 1024
 /** The server is shutting down: clients may reconnect. */
 const goingAway = 1001
 
-/** Whether a request asks for a WebSocket. */
+/** Whether a request is for a WebSocket. */
 export function wantsWebSocket(request: FastifyRequest): boolean {
   return request.ws === true
 }
@@ -181,7 +181,7 @@ function withoutUpgrade(
   app.server.emit('connection', socket)
 }
 
-/** Whether the client also asked to close the connection, which still applies. */
+/** Whether the client also requested that the connection be closed, which still applies. */
 function isLast({ headers }: IncomingMessage): boolean {
   return /(^|,)\s*close\s*(,|$)/i.test(headers.connection ?? '')
 }

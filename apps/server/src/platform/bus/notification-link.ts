@@ -142,7 +142,7 @@ export class NotificationLink implements AsyncDisposable {
     if (client) this.#query(client, 'select 1').catch((error) => this.#lose(client, error))
   }
 
-  /** One statement at a time, as the driver asks for. */
+  /** One statement at a time, as the driver requires. */
   #query(client: pg.Client, statement: string, ...values: unknown[]): Promise<unknown> {
     const result = this.#turn.then(() => client.query(statement, values))
     this.#turn = result.then(ignore, ignore)

@@ -9,7 +9,7 @@ import {
   sql,
 } from 'kysely'
 
-/** Everything that SQLite and PostgreSQL do differently. Code outside drivers never asks for the name. */
+/** Everything that SQLite and PostgreSQL do differently. Code outside drivers never reads the name. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
   /**

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { InvalidPageTokenError } from './errors.js'
 import type { PageRequest, Position } from './paginate.js'
 
-/** What a client asks of a list, and what the token it got belongs to. */
+/** What a client requests of a list, and what the token it got belongs to. */
 export interface PageQuery<Sort extends string> {
   /** Id of the operation. */
   readonly operation: string

@@ -124,12 +124,12 @@ function requireVersion(given: string): string {
 /** The highest version that matches an exact version, `latest` or a range. */
 export function highestOf<Item extends { version: string }>(
   items: readonly Item[],
-  asked: string,
+  wanted: string,
 ): Item | undefined {
-  const exact = semver.valid(asked)
+  const exact = semver.valid(wanted)
   const found = items.filter(({ version }) =>
     exact === null
-      ? semver.satisfies(version, asked === 'latest' ? '*' : asked, { includePrerelease: true })
+      ? semver.satisfies(version, wanted === 'latest' ? '*' : wanted, { includePrerelease: true })
       : version === exact,
   )
   // A prerelease is never `latest` while there is a release.

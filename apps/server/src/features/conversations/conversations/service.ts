@@ -248,15 +248,15 @@ export function createConversationsService(deps: ConversationsDeps) {
       pageSize,
     })
     const { integrationName: name } = filter
-    const asked = name && (await botProfiles.of(actor.botId)).aliasFor(name)
-    if (alias !== undefined && (asked ?? alias) !== alias) {
+    const named = name && (await botProfiles.of(actor.botId)).aliasFor(name)
+    if (alias !== undefined && (named ?? alias) !== alias) {
       return { rows: [], nextToken: undefined }
     }
     return await store.pageConversations(
       db,
       actor.botId,
       {
-        integration: alias ?? asked,
+        integration: alias ?? named,
         channel: filter.channel,
         tags: storedFilter(alias, filter.tags ?? {}),
         participantIds: filter.participantIds ?? [],

@@ -30,7 +30,7 @@ interface ServedContent {
   /** Whether the store has the blob with the right size. */
   hasBytes(): Promise<boolean>
   /** The address at which the store itself serves the content; absent where it cannot. */
-  addressOf?(answer: Omit<ReadAddressOptions, 'seconds'>): Promise<string>
+  addressOf?(options: Omit<ReadAddressOptions, 'seconds'>): Promise<string>
 }
 
 /** The parts of an address. */
@@ -111,7 +111,7 @@ export function createDownloads(
    * its row and the opening of its bytes is looked up again: there was one at every moment. Bytes that
    * are missing without a replacement are lost, which callers can repair.
    */
-  async function answer(
+  async function respond(
     { fileId, signature, direct }: ContentAddress,
     request: ContentRequest,
   ): Promise<ContentResponse> {
@@ -131,7 +131,7 @@ export function createDownloads(
     throw new ApiError('ResourceLockedConflict', 'The content is being replaced all the time.')
   }
 
-  return { answer }
+  return { respond }
 }
 
 function lost({ key }: ServedContent): ApiError {
@@ -150,7 +150,7 @@ function readAddress(
   direct: DirectAccess,
   blobKey: string,
 ): NonNullable<ServedContent['addressOf']> {
-  return (answer) => direct.readAddress(blobKey, { ...answer, seconds: readLifetime })
+  return (options) => direct.readAddress(blobKey, { ...options, seconds: readLifetime })
 }
 
 /** A response that redirects its caller to the store for the body. */

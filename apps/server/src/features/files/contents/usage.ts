@@ -52,16 +52,16 @@ export function usageOf(contents: readonly ContentRow[]): Usage {
 
 function requireWithinQuota(
   quota: keyof Quotas,
-  asked: number,
+  added: number,
   total: number,
   allowed: number,
 ): void {
   // A file may always shrink, even where the quota is below the current usage.
-  if (asked <= 0 || total <= allowed) return
-  const used = total - asked
+  if (added <= 0 || total <= allowed) return
+  const used = total - added
   throw new ApiError(
     'QuotaExceeded',
-    `The ${quota} quota of the workspace does not suffice: ${used} bytes are used, ${asked} more were asked for, ${allowed} are allowed.`,
-    { metadata: { quota, used, asked, allowed } },
+    `The ${quota} quota of the workspace does not suffice: ${used} bytes are used, ${added} more were asked for, ${allowed} are allowed.`,
+    { metadata: { quota, used, asked: added, allowed } },
   )
 }

@@ -198,7 +198,7 @@ export async function listPassageWords(
       },
     },
   )
-  // With fewer words than passages, the caller would ask for the rest forever, or index passages without words.
+  // With fewer words than passages, the caller would request the rest forever, or index passages without words.
   if ('failure' in output) throw new ExtractionError(output.failure, output.message)
   return words
 }

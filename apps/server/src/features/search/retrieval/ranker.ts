@@ -60,11 +60,11 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
     async rank(db, request) {
       const query = toQuery(request.query)
       const limit = Math.max(proposals, request.limit)
-      const isAsked = (retriever: Retriever) => (weights[retriever] ?? 0) > 0
-      const words = isAsked('keyword')
+      const isUsed = (retriever: Retriever) => (weights[retriever] ?? 0) > 0
+      const words = isUsed('keyword')
         ? await findByWords(keywords, db, query, { ...request, limit })
         : undefined
-      const { question, degraded } = isAsked('semantic')
+      const { question, degraded } = isUsed('semantic')
         ? await semantics.search(db, request, limit)
         : {}
       const candidates = await gather(words?.hits ?? [], question)
