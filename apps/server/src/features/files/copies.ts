@@ -12,6 +12,7 @@ import {
   type Generations,
   lockForWriting,
   ownerOf,
+  shareBlobs,
 } from './contents/index.js'
 import type { FilesDeps } from './dependencies.js'
 import { requireIndexableKey } from './rules.js'
@@ -61,6 +62,8 @@ export function createCopies(
     if (current !== undefined && !overwrite) throw alreadyExists(key)
     if (current !== undefined && isBotKey) requireOwn(destination, current)
 
+    // Blobs are locked before the usage of the workspace in every transaction, so that none of them deadlock.
+    await shareBlobs(tx, [blobKey, original.passages_blob_key])
     const { file, content } = await announceContent(
       tx,
       deps,
@@ -68,7 +71,7 @@ export function createCopies(
       descriptionOf(source, original),
       { size: original.size, immediate: original.immediate, indexing: original.indexing },
     )
-    await generations.completeCopy(tx, file, content, {
+    await generations.complete(tx, file, content, {
       blobKey,
       sha256,
       passagesBlobKey: original.passages_blob_key,

@@ -20,7 +20,6 @@ import {
   listContents,
   patchContent,
   type StoredBytes,
-  shareBlob,
   useBytes,
 } from './store.js'
 import { subtractUsage, updateUsage } from './usage.js'
@@ -107,7 +106,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     if (content.generation > 1 || failed) await requestPassageClearing(queue, tx, file)
   }
 
-  /** Completes a content whose blob already counts this use. */
+  /** Completes a content whose blobs already count this use. */
   async function complete(
     tx: Tx,
     file: FileRow,
@@ -201,18 +200,6 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     await complete(tx, file, content, { blobKey, sha256: bytes.sha256 })
   }
 
-  /** Completes a generation with the content of another file, which the transaction has locked too. */
-  async function completeCopy(
-    tx: Tx,
-    file: FileRow,
-    content: ContentRow,
-    source: ContentSource,
-  ): Promise<void> {
-    await shareBlob(tx, source.blobKey)
-    if (source.passagesBlobKey) await shareBlob(tx, source.passagesBlobKey)
-    await complete(tx, file, content, source)
-  }
-
   /** Logs that the description of the file has changed, but not its content. */
   async function describe(tx: Tx, file: FileRow): Promise<void> {
     await events.append(tx, 'file_updated', file, file.generation)
@@ -260,8 +247,8 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
   return {
     discard,
     begin,
+    complete,
     completeUpload,
-    completeCopy,
     describe,
     failUpload,
     finishIndexing,

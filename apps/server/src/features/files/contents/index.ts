@@ -30,5 +30,6 @@ export {
   patchContents,
   releaseBlob,
   type StoredBytes,
+  shareBlobs,
 } from './store.js'
 export { updateUsage, usageOf } from './usage.js'

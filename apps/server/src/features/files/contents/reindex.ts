@@ -11,7 +11,7 @@ import { requestBlobSweep, requestIndexing } from '../jobs.js'
 import { patchFile } from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
 import { type Generations, reuseOrReplaceBlob } from './generations.js'
-import { findContent, insertContent, type StoredBytes, shareBlob, useBytes } from './store.js'
+import { findContent, insertContent, type StoredBytes, shareBlobs, useBytes } from './store.js'
 import { updateUsage } from './usage.js'
 
 export type Reindexing = ReturnType<typeof createReindexing>
@@ -74,10 +74,7 @@ export function createReindexing(
           : await useBytes(tx, file.bot_id, passages),
       created_at: isoTime(clock.now()),
     }
-    if (next.blob_key !== null) await shareBlob(tx, next.blob_key)
-    if (passages === undefined && next.passages_blob_key !== null) {
-      await shareBlob(tx, next.passages_blob_key)
-    }
+    await shareBlobs(tx, [next.blob_key, passages === undefined ? next.passages_blob_key : null])
     await insertContent(tx, next)
     const patch = {
       generation: next.generation,

@@ -198,14 +198,17 @@ async function takeOverUses(tx: Tx, lost: string, blobKey: string): Promise<bool
   return true
 }
 
-/** Counts one more use of a blob; the caller has locked a file that uses it. */
-export async function shareBlob(tx: Tx, blobKey: string): Promise<void> {
-  const { numUpdatedRows } = await tx
-    .updateTable('file_blobs')
-    .set({ uses: sql`uses + 1` })
-    .where('blob_key', '=', blobKey)
-    .executeTakeFirstOrThrow()
-  if (numUpdatedRows === 0n) throw new Error(`The blob ${blobKey} has no row`)
+/** Counts one more use of each blob; the caller has locked a file that uses them. */
+export async function shareBlobs(tx: Tx, blobKeys: readonly (string | null)[]): Promise<void> {
+  // In the same order as they are released.
+  for (const blobKey of blobKeys.filter(isPresent).sort()) {
+    const { numUpdatedRows } = await tx
+      .updateTable('file_blobs')
+      .set({ uses: sql`uses + 1` })
+      .where('blob_key', '=', blobKey)
+      .executeTakeFirstOrThrow()
+    if (numUpdatedRows === 0n) throw new Error(`The blob ${blobKey} has no row`)
+  }
 }
 
 /** Ends a use of a blob. With the last one, the blob is left to the sweeper. */
