@@ -263,6 +263,8 @@ async function* checkOrphans(
     const leaving = await store.listDiscardedAmong(db, keys)
     for (const key of keys) {
       if (used.has(key) || leaving.has(key)) continue
+      // The sweeper may have removed it since it was listed, and forgotten it.
+      if ((await blobs.head(key)) === undefined) continue
       if (repair) await blobs.remove(key)
       yield {
         kind: 'orphan blob',
