@@ -48,28 +48,28 @@ export function useEmbeddings(port: number): FakeEndpoint {
       const body: { model: string; input: string[] } = JSON.parse(text)
       const { authorization } = request.headers
       endpoint.calls.push({ model: body.model, texts: body.input.length, authorization })
-      const answer = (status: number, value: unknown, headers: Record<string, string> = {}) => {
+      const respond = (status: number, value: unknown, headers: Record<string, string> = {}) => {
         response.writeHead(status, { 'content-type': 'application/json', ...headers })
         response.end(JSON.stringify(value))
       }
       if (endpoint.mood === 'silent') return
       const isGone = endpoint.mood === 'without the large model' && body.model === 'large'
-      if (endpoint.mood === 'down' || isGone) return answer(503, { error: 'no model' })
+      if (endpoint.mood === 'down' || isGone) return respond(503, { error: 'no model' })
       if (endpoint.mood === 'busy once') {
         endpoint.mood = 'well'
-        return answer(429, { error: 'slow down' }, { 'retry-after': '0' })
+        return respond(429, { error: 'slow down' }, { 'retry-after': '0' })
       }
       if (
         endpoint.mood === 'refusing long texts' &&
         body.input.some((each) => each.length > 1000)
       ) {
-        return answer(400, { error: 'too long' })
+        return respond(400, { error: 'too long' })
       }
       const padding = endpoint.padding + (endpoint.mood === 'odd once' ? 1 : 0)
       if (endpoint.mood === 'odd once') endpoint.mood = 'well'
       const data = body.input.map((each, index) => ({ index, embedding: vectorOf(each, padding) }))
       // The order of the response differs from that of the request.
-      answer(200, { data: data.reverse() })
+      respond(200, { data: data.reverse() })
     })
   })
   beforeAll(async () => {

@@ -19,7 +19,7 @@ export function request(line: string, headers: readonly string[] = [], body = ''
 }
 
 /** A response as received. */
-export interface RawAnswer {
+export interface RawResponse {
   status: number
   headers: Headers
   body: string
@@ -45,7 +45,10 @@ export function receivedBy(socket: Socket): () => string {
 }
 
 /** Sends bytes that no HTTP client would send and reads until the server closes the connection. */
-export async function exchange(url: string, chunks: Iterable<string | Buffer>): Promise<RawAnswer> {
+export async function exchange(
+  url: string,
+  chunks: Iterable<string | Buffer>,
+): Promise<RawResponse> {
   return parse(await readUntilClosed(url, chunks))
 }
 
@@ -53,17 +56,17 @@ export async function exchange(url: string, chunks: Iterable<string | Buffer>): 
 export async function exchangeMany(
   url: string,
   chunks: Iterable<string | Buffer>,
-): Promise<RawAnswer[]> {
-  const answers: RawAnswer[] = []
+): Promise<RawResponse[]> {
+  const responses: RawResponse[] = []
   let rest = await readUntilClosed(url, chunks)
   while (rest !== '') {
-    const answer = parse(rest)
-    const bytes = Buffer.from(answer.body)
-    const length = Number(answer.headers.get('content-length') ?? 0)
-    answers.push({ ...answer, body: bytes.subarray(0, length).toString() })
+    const response = parse(rest)
+    const bytes = Buffer.from(response.body)
+    const length = Number(response.headers.get('content-length') ?? 0)
+    responses.push({ ...response, body: bytes.subarray(0, length).toString() })
     rest = bytes.subarray(length).toString()
   }
-  return answers
+  return responses
 }
 
 async function readUntilClosed(url: string, chunks: Iterable<string | Buffer>): Promise<string> {
@@ -81,7 +84,7 @@ async function readUntilClosed(url: string, chunks: Iterable<string | Buffer>): 
   return received()
 }
 
-function parse(text: string): RawAnswer {
+function parse(text: string): RawResponse {
   const [head = '', ...rest] = text.split('\r\n\r\n')
   const [statusLine = '', ...lines] = head.split('\r\n')
   const headers = new Headers()

@@ -28,9 +28,9 @@ const headerOf = (auth: Operation['auth']) => (auth === 'bot' ? 'x-bot-id' : 'x-
 /** Calls without a body or a real path: callers are refused before either is looked at. */
 async function refusal(server: TestServer, operation: Operation, headers: Record<string, string>) {
   const path = operation.path.replaceAll(/\{\w+\}/g, 'any')
-  const answer = await server.fetch(path, { method: operation.method, headers })
-  const { type, message } = JSON.parse(await answer.text())
-  return { status: answer.status, type, message }
+  const response = await server.fetch(path, { method: operation.method, headers })
+  const { type, message } = JSON.parse(await response.text())
+  return { status: response.status, type, message }
 }
 
 describeEachEngine('tenancy', (engine) => {

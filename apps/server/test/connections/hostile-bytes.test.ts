@@ -71,7 +71,7 @@ async function performAll(url: string, attacks: readonly Attack[]): Promise<void
 async function figuresOf({ child, url }: ServerProcess) {
   const process = `/proc/${child.pid}`
   const status = await readFile(`${process}/status`, 'utf8')
-  const metrics = await fetch(`${url}/metrics`).then((answer) => answer.text())
+  const metrics = await fetch(`${url}/metrics`).then((response) => response.text())
   return {
     descriptors: (await readdir(`${process}/fd`)).length,
     resident: Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024,
@@ -102,7 +102,7 @@ describe.runIf(process.platform === 'linux')('a server that is sent hostile byte
     if (reset === undefined) throw new Error('There is no such attack')
     // Content that is created at first use does not count.
     for (const path of ['/openapi.json', '/docs', targets.content]) {
-      await fetch(`${server.url}${path}`).then((answer) => answer.arrayBuffer())
+      await fetch(`${server.url}${path}`).then((response) => response.arrayBuffer())
     }
     const before = await figuresOf(server)
 

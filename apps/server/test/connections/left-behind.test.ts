@@ -15,7 +15,7 @@ async function openBelow(folder: string): Promise<number> {
   return targets.filter((target) => target.startsWith(folder)).length
 }
 
-describe.runIf(process.platform === 'linux')('a caller that leaves with answers unsent', () => {
+describe.runIf(process.platform === 'linux')('a caller that leaves with responses unsent', () => {
   const server = useServer()
 
   it('leaves no file open', async () => {

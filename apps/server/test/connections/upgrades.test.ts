@@ -11,17 +11,24 @@ import {
   type RawAddress,
   type RawListener,
 } from '../listening/raw-stream.js'
-import { exchange, exchangeMany, offers, type RawAnswer, receivedBy, request } from '../raw-http.js'
+import {
+  exchange,
+  exchangeMany,
+  offers,
+  type RawResponse,
+  receivedBy,
+  request,
+} from '../raw-http.js'
 
 const lastRequest = request('GET /healthz', ['Connection: close'])
 
-const statuses = (answers: readonly RawAnswer[]) => answers.map(({ status }) => status)
+const statuses = (responses: readonly RawResponse[]) => responses.map(({ status }) => status)
 
-function expectRefusal(answer: RawAnswer | undefined, status: number, type: string): void {
-  expect(answer?.status).toBe(status)
-  expect(answer?.headers.get('connection')).toBe('close')
-  const id = answer?.headers.get('x-request-id')
-  expect(JSON.parse(answer?.body ?? '')).toMatchObject({ id, code: status, type })
+function expectRefusal(response: RawResponse | undefined, status: number, type: string): void {
+  expect(response?.status).toBe(status)
+  expect(response?.headers.get('connection')).toBe('close')
+  const id = response?.headers.get('x-request-id')
+  expect(JSON.parse(response?.body ?? '')).toMatchObject({ id, code: status, type })
 }
 
 /** Fails while one of the two slots of a user is taken. */
@@ -40,11 +47,11 @@ describe('a request with the header Upgrade', () => {
   it.each(Object.entries(offers))('for %s that is not first is refused', async (_, offer) => {
     const before = request('GET /readyz')
     for (const after of ['', request('GET /healthz'), 'nonsense']) {
-      const answers = await exchangeMany(server().url, [
+      const responses = await exchangeMany(server().url, [
         before + request('GET /healthz', offer) + after,
       ])
-      expect(statuses(answers)).toEqual([200, 400])
-      expectRefusal(answers[1], 400, 'InvalidPayload')
+      expect(statuses(responses)).toEqual([200, 400])
+      expectRefusal(responses[1], 400, 'InvalidPayload')
     }
   })
 
@@ -95,35 +102,37 @@ describe('a request with the header Upgrade', () => {
       [sent + lastRequest],
       [sent.slice(0, half), sent.slice(half) + lastRequest],
     ]) {
-      const answers = await exchangeMany(server().url, chunks)
-      expect(statuses(answers)).toEqual([201, 200])
-      expect(answers[0]?.body).toContain('"name":"Ada"')
+      const responses = await exchangeMany(server().url, chunks)
+      expect(statuses(responses)).toEqual([201, 200])
+      expect(responses[0]?.body).toContain('"name":"Ada"')
     }
-    const answers = await exchangeMany(server().url, [request('GET /healthz', offer) + lastRequest])
-    expect(statuses(answers)).toEqual([200, 200])
+    const responses = await exchangeMany(server().url, [
+      request('GET /healthz', offer) + lastRequest,
+    ])
+    expect(statuses(responses)).toEqual([200, 200])
   })
 
   it('with more headers than are read is refused, because its length may be among them', async () => {
     const many = Array.from({ length: 1000 }, () => 'a:')
     const body = request('GET /healthz')
-    const answer = await exchange(server().url, [
+    const response = await exchange(server().url, [
       request('POST /healthz', [...offers.http2, ...many], body),
     ])
-    expectRefusal(answer, 413, 'PayloadTooLarge')
+    expectRefusal(response, 413, 'PayloadTooLarge')
   })
 
   it('for WebSocket is refused by the same rules as others', async () => {
     const room = await openRoom(server())
     const listen = (id: string) => `/chat/${room.webhookId}/conversations/${id}/listen`
-    const ask = async (path: string, headers: readonly string[] = offers.webSocket) =>
+    const refusalOf = async (path: string, headers: readonly string[] = offers.webSocket) =>
       await exchange(server().url, [request(`GET ${path}`, headers)])
     const { id } = room.conversation
-    expectRefusal(await ask(listen(id)), 401, 'Unauthorized')
-    expectRefusal(await ask('/chat/nothing/conversations/x/listen'), 404, 'ResourceNotFound')
-    expectRefusal(await ask(listen('%zz')), 400, 'InvalidPayload')
-    expectRefusal(await ask(listen('x'.repeat(3000))), 400, 'InvalidPayload')
+    expectRefusal(await refusalOf(listen(id)), 401, 'Unauthorized')
+    expectRefusal(await refusalOf('/chat/nothing/conversations/x/listen'), 404, 'ResourceNotFound')
+    expectRefusal(await refusalOf(listen('%zz')), 400, 'InvalidPayload')
+    expectRefusal(await refusalOf(listen('x'.repeat(3000))), 400, 'InvalidPayload')
     const query = `?x-user-key=${room.owner.userKey}`
-    expectRefusal(await ask(listen('nothing') + query), 403, 'Forbidden')
+    expectRefusal(await refusalOf(listen('nothing') + query), 403, 'Forbidden')
     const plain = await server().fetch(listen('nothing'), {
       headers: { 'x-user-key': room.owner.userKey },
     })
@@ -140,9 +149,9 @@ describe('a request with the header Upgrade', () => {
       [...offers.webSocket, 'Sec-WebSocket-Protocol: (,'],
     ]
     for (const headers of wrong) {
-      const answer = await exchange(server().url, [request(`GET ${path}`, headers)])
-      expectRefusal(answer, 400, 'InvalidPayload')
-      expect(answer.headers.get('sec-websocket-version')).toBe('13')
+      const response = await exchange(server().url, [request(`GET ${path}`, headers)])
+      expectRefusal(response, 400, 'InvalidPayload')
+      expect(response.headers.get('sec-websocket-version')).toBe('13')
     }
     await vi.waitFor(async () => await takeBothPlaces(room.address))
   })

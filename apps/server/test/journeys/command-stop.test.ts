@@ -29,8 +29,8 @@ async function beginUpload({ url: baseUrl }: ServerProcess) {
   // The server's request for the content shows that it is processing.
   await vi.waitFor(() => expect(received()).toBe(proceed))
   socket.write(content.slice(0, 500))
-  const answer = untilClosed(socket).then(() => received().replace(proceed, ''))
-  return { socket, answer, botId: bot.id, fileId: file.id }
+  const response = untilClosed(socket).then(() => received().replace(proceed, ''))
+  return { socket, response, botId: bot.id, fileId: file.id }
 }
 
 /** The settings that make the process fail when it gets a signal. */
@@ -51,11 +51,11 @@ describe.concurrent('a server that gets a signal to stop', () => {
   it('finishes an upload, accepts no new call, and exits with status 0', async () => {
     await using place = await createCommandPlace()
     await using server = await startWith(place.environment)
-    const { socket, answer, botId, fileId } = await beginUpload(server)
+    const { socket, response, botId, fileId } = await beginUpload(server)
     await signal(server, 'stopping')
     await vi.waitFor(async () => await expect(fetch(`${server.url}/healthz`)).rejects.toThrow())
     socket.write(content.slice(500))
-    expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    expect(await response).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
     expect(await server.exited).toBe(0)
     expect(server.output()).toContain('"msg":"stopped"')
     expect(server.output()).not.toMatch(/"level":"(warn|error)"/)
@@ -70,9 +70,9 @@ describe.concurrent('a server that gets a signal to stop', () => {
     await using place = await createCommandPlace()
     const environment = { ...place.environment, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '500ms' }
     await using server = await startWith(environment)
-    const { answer } = await beginUpload(server)
+    const { response } = await beginUpload(server)
     await signal(server, 'stopping')
-    expect(await answer).toBe('')
+    expect(await response).toBe('')
     expect(await server.exited).toBe(0)
     expect(server.output()).toContain('"msg":"stopped"')
   })
@@ -81,11 +81,11 @@ describe.concurrent('a server that gets a signal to stop', () => {
     await using place = await createCommandPlace()
     const environment = { ...place.environment, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '5m' }
     await using server = await startWith(environment)
-    const { answer } = await beginUpload(server)
+    const { response } = await beginUpload(server)
     await signal(server, 'stopping')
     await signal(server, 'stopping at once')
     expect(await server.exited).toBe(1)
-    expect(await answer).toBe('')
+    expect(await response).toBe('')
   })
 
   it('ends without connections', async () => {
@@ -104,13 +104,13 @@ describe.concurrent('a server with an uncaught exception', () => {
     async (cause, message) => {
       await using place = await createCommandPlace()
       await using server = await startWith({ ...place.environment, ...faulty })
-      const { socket, answer } = await beginUpload(server)
+      const { socket, response } = await beginUpload(server)
       server.child.kill(cause)
       await vi.waitFor(() => expect(server.output()).toContain('"level":"fatal"'))
       server.child.kill(cause)
       await vi.waitFor(async () => await expect(fetch(`${server.url}/healthz`)).rejects.toThrow())
       socket.write(content.slice(500))
-      expect(await answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+      expect(await response).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
       expect(await server.exited).toBe(1)
       const fatal = server
         .output()
@@ -125,9 +125,9 @@ describe.concurrent('a server with an uncaught exception', () => {
     await using place = await createCommandPlace()
     const environment = { ...place.environment, ...faulty, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '500ms' }
     await using server = await startWith(environment)
-    const { answer } = await beginUpload(server)
+    const { response } = await beginUpload(server)
     server.child.kill('SIGUSR2')
-    expect(await answer).toBe('')
+    expect(await response).toBe('')
     expect(await server.exited).toBe(1)
   })
 })

@@ -101,9 +101,9 @@ function forward(prefix: string, target: string): RequestListener {
     const onward = request(
       `${target}${path.slice(prefix.length)}`,
       { method, headers },
-      (answer) => {
-        outgoing.writeHead(answer.statusCode ?? 502, answer.headers)
-        answer.pipe(outgoing)
+      (response) => {
+        outgoing.writeHead(response.statusCode ?? 502, response.headers)
+        response.pipe(outgoing)
       },
     )
     onward.on('error', () => outgoing.destroy())

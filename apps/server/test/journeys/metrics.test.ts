@@ -10,15 +10,15 @@ const token = 'a-token-for-metrics-only'
 /** Without the headers that `fetch` adds to look like a browser. */
 function scrape(server: TestServer, headers: Record<string, string> = {}) {
   return new Promise<{ status: number; type: string; text: string }>((resolve, reject) => {
-    plainRequest(`${server.url}/metrics`, { headers }, (answer) => {
+    plainRequest(`${server.url}/metrics`, { headers }, (response) => {
       let text = ''
-      answer.setEncoding('utf8').on('data', (part: string) => {
+      response.setEncoding('utf8').on('data', (part: string) => {
         text += part
       })
-      answer.on('end', () =>
+      response.on('end', () =>
         resolve({
-          status: answer.statusCode ?? 0,
-          type: answer.headers['content-type'] ?? '',
+          status: response.statusCode ?? 0,
+          type: response.headers['content-type'] ?? '',
           text,
         }),
       )
@@ -52,7 +52,7 @@ describeEachEngine('metrics', (engine) => {
     return await listen(bot.id)
   }
 
-  interface ChatAnswer {
+  interface ChatResponse {
     key: string
     conversation: { id: string }
   }
@@ -61,12 +61,12 @@ describeEachEngine('metrics', (engine) => {
     const { bot } = await server.client().getBot({ id: botId })
     const webhookId = Object.values(bot.integrations)[0]?.webhookId
     const post = async (path: string, body: object, key = '') => {
-      const answer = await server.fetch(`/chat/${webhookId}/${path}`, {
+      const response = await server.fetch(`/chat/${webhookId}/${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...(key && { 'x-user-key': key }) },
         body: JSON.stringify(body),
       })
-      return (await answer.json()) as ChatAnswer
+      return (await response.json()) as ChatResponse
     }
     const { key } = await post('users', {})
     const { conversation } = await post('conversations', {}, key)
@@ -83,10 +83,10 @@ describeEachEngine('metrics', (engine) => {
   beforeAll(async () => {
     server = await startTestServer(engine, { BOTSTEAD_METRICS_TOKEN: token })
     const listener = await use()
-    const answer = await scrape(server)
-    expect(answer.status).toBe(200)
-    contentType = answer.type
-    series = readMetrics(answer.text)
+    const response = await scrape(server)
+    expect(response.status).toBe(200)
+    contentType = response.type
+    series = readMetrics(response.text)
     listener.abort()
   })
   afterAll(() => server.close())

@@ -74,8 +74,8 @@ describeRealS3('a server whose contents lie in an object store', (store) => {
     expect((await fetch(file.uploadUrl, { method: 'PUT', body: content })).status).toBe(200)
     const { url } = await awaitStatus(file.id, 'upload_completed')
     for (const address of [url, `${url}&direct=true`]) {
-      const answer = await fetch(address)
-      expect(content.equals(Buffer.from(await answer.arrayBuffer()))).toBe(true)
+      const response = await fetch(address)
+      expect(content.equals(Buffer.from(await response.arrayBuffer()))).toBe(true)
       const range = `bytes=${8 * 1024 * 1024 - 3}-${8 * 1024 * 1024 + 3}`
       const part = await fetch(address, { headers: { range } })
       const expected = content.subarray(8 * 1024 * 1024 - 3, 8 * 1024 * 1024 + 4)

@@ -123,8 +123,8 @@ describeEachEngine('a server with an object store', (engine) => {
 
   it('is not ready during an outage of the store, and refuses an upload so that it can be repeated', async () => {
     const announced = await announce('later.txt', 'later')
-    const away: Fault = (_, answer) => {
-      answer.destroy()
+    const away: Fault = (_, response) => {
+      response.destroy()
       return 'handled'
     }
     s3.fault = away

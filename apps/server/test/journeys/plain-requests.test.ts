@@ -16,7 +16,7 @@ describeEachEngine('plain requests', (engine) => {
   let botId: string
   let webhookId: string
 
-  async function call<Answer>(method: string, path: string, headers: object, body?: object) {
+  async function call<Json>(method: string, path: string, headers: object, body?: object) {
     const response = await server().fetch(path, {
       method,
       headers: { ...(body && { 'Content-Type': 'application/json' }), ...headers },
@@ -24,7 +24,7 @@ describeEachEngine('plain requests', (engine) => {
     })
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(response.headers.get('x-request-id')).toMatch(/^req_/)
-    return { status: response.status, answer: (await response.json()) as Answer }
+    return { status: response.status, json: (await response.json()) as Json }
   }
 
   const authorized = () => ({ Authorization: `Bearer ${server().token}` })
@@ -32,20 +32,20 @@ describeEachEngine('plain requests', (engine) => {
   const inBot = () => ({ ...authorized(), 'x-bot-id': botId })
 
   beforeAll(async () => {
-    const { answer } = await call<Output<typeof contract.bots.create>>(
+    const { json } = await call<Output<typeof contract.bots.create>>(
       'POST',
       '/v1/admin/bots',
       admin(),
       { name: 'Pump helper' },
     )
-    botId = answer.bot.id
-    webhookId = Object.values(answer.bot.integrations)[0]?.webhookId ?? ''
+    botId = json.bot.id
+    webhookId = Object.values(json.bot.integrations)[0]?.webhookId ?? ''
   })
 
   it('list bots', async () => {
-    const { status, answer } = await call('GET', '/v1/admin/bots', admin())
+    const { status, json } = await call('GET', '/v1/admin/bots', admin())
     expect(status).toBe(200)
-    expect(answer).toEqual({
+    expect(json).toEqual({
       bots: [
         {
           id: botId,
@@ -68,13 +68,13 @@ describeEachEngine('plain requests', (engine) => {
       '/v1/admin/bots?pageSize=1',
       admin(),
     )
-    expect(first.answer).toMatchObject({
+    expect(first.json).toMatchObject({
       bots: [{ name: 'Deployed', deployedAt: time }],
       meta: { nextToken: text },
     })
-    const next = encodeURIComponent(first.answer.meta.nextToken ?? '')
+    const next = encodeURIComponent(first.json.meta.nextToken ?? '')
     const second = await call('GET', `/v1/admin/bots?pageSize=1&nextToken=${next}`, admin())
-    expect(second.answer).toMatchObject({ bots: [{ id: botId }], meta: {} })
+    expect(second.json).toMatchObject({ bots: [{ id: botId }], meta: {} })
   })
 
   const file = {
@@ -105,7 +105,7 @@ describeEachEngine('plain requests', (engine) => {
     const expires = `${expiresAt.toISOString().slice(0, 16)}:00.000Z`
     const common = { ...file, botId, expiresAt: expires, owner: { type: 'bot', id: botId } }
     expect(created.status).toBe(200)
-    expect(created.answer).toEqual({
+    expect(created.json).toEqual({
       file: {
         ...common,
         size: document.length,
@@ -113,7 +113,7 @@ describeEachEngine('plain requests', (engine) => {
         uploadUrl: expect.stringMatching(/^http:\/\/localhost:\d+\/uploads\//),
       },
     })
-    const { id, uploadUrl } = created.answer.file
+    const { id, uploadUrl } = created.json.file
     expect((await fetch(uploadUrl, { method: 'PUT', body: document })).status).toBe(200)
     const completed = {
       ...common,
@@ -122,8 +122,8 @@ describeEachEngine('plain requests', (engine) => {
       status: 'indexing_completed',
     }
     await vi.waitFor(async () => {
-      const { answer } = await call('GET', `/v1/files/${id}`, inBot())
-      expect(answer).toEqual({ file: { ...completed, indexingStack: 'v1' } })
+      const { json } = await call('GET', `/v1/files/${id}`, inBot())
+      expect(json).toEqual({ file: { ...completed, indexingStack: 'v1' } })
     })
 
     const query = 'query=Why%20does%20the%20pump%20leak%3F&contextDepth=0&limit=1&withContext=true'
@@ -133,7 +133,7 @@ describeEachEngine('plain requests', (engine) => {
       inBot(),
     )
     expect(found.status).toBe(200)
-    expect(found.answer.passages).toEqual([
+    expect(found.json.passages).toEqual([
       {
         content: expect.stringContaining('worn seal'),
         score: expect.any(Number),
@@ -155,7 +155,7 @@ describeEachEngine('plain requests', (engine) => {
   })
 
   it('create a conversation and a message in it', async () => {
-    const { status, answer } = await call<Output<typeof contract.conversations.create>>(
+    const { status, json } = await call<Output<typeof contract.conversations.create>>(
       'POST',
       '/v1/chat/conversations',
       inBot(),
@@ -175,8 +175,8 @@ describeEachEngine('plain requests', (engine) => {
       tags: { topic: 'pumps' },
       messageCount: 0,
     }
-    expect(answer).toEqual({ conversation })
-    const conversationId = answer.conversation.id
+    expect(json).toEqual({ conversation })
+    const conversationId = json.conversation.id
 
     const made = await call<Output<typeof contract.chat.createUser>>(
       'POST',
@@ -185,8 +185,8 @@ describeEachEngine('plain requests', (engine) => {
       {},
     )
     expect(made.status).toBe(201)
-    expect(made.answer).toEqual({ user: { id: text, createdAt: time, updatedAt: time }, key: text })
-    const { user, key } = made.answer
+    expect(made.json).toEqual({ user: { id: text, createdAt: time, updatedAt: time }, key: text })
+    const { user, key } = made.json
     const payload = { type: 'audio', audioUrl: 'https://example.com/a.mp3' }
     const sent = await call(
       'POST',
@@ -195,7 +195,7 @@ describeEachEngine('plain requests', (engine) => {
       { payload, conversationId },
     )
     expect(sent.status).toBe(201)
-    expect(sent.answer).toEqual({
+    expect(sent.json).toEqual({
       message: {
         id: expect.stringMatching(/^msg_/),
         createdAt: time,

@@ -89,10 +89,10 @@ describe.skipIf(!postgres)('an upload in parts to two processes on PostgreSQL', 
         },
         { interval: 50 },
       )
-      const answer = await fetch(
+      const response = await fetch(
         there.url + new URL(complete.url).pathname + new URL(complete.url).search,
       )
-      expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true)
+      expect(Buffer.from(await response.arrayBuffer()).equals(content)).toBe(true)
       if (s3 === undefined) return
       // The parts are removed, and only the content is left, besides the owner file of the installation.
       const kept = () => s3.keys().filter((key) => !key.endsWith('botstead.owner'))

@@ -79,11 +79,11 @@ describeEachEngine('an integration made with the SDK', (engine) => {
   let calls = 0
   /** Simulates a call to the number of the bot. */
   const ring = async (body: object) => {
-    const answer = await fetch(`${webhookUrl}/calls?${++calls}`, {
+    const response = await fetch(`${webhookUrl}/calls?${++calls}`, {
       method: 'POST',
       body: JSON.stringify({ number: '42', ...body }),
     })
-    return { status: answer.status, body: JSON.parse(await answer.text()) }
+    return { status: response.status, body: JSON.parse(await response.text()) }
   }
   const said = async (conversationId: string) => {
     const { messages } = await bot.listMessages({ conversationId })

@@ -51,11 +51,14 @@ describeEachEngine('a database that cannot compare vectors', (engine) => {
       await fetch(file.uploadUrl, { method: 'PUT', body: text })
       expect((await untilIndexed(bots, file.id)).status).toBe('indexing_completed')
 
-      const answer = await server.fetch('/v1/files/search?query=valve+v7z&contextDepth=0&limit=1', {
-        headers: { authorization: `Bearer ${server.token}`, 'x-bot-id': bot.id },
-      })
-      expect(answer.headers.get('x-search-degraded')).toBe('semantic-unavailable')
-      expect(await answer.json()).toMatchObject({
+      const response = await server.fetch(
+        '/v1/files/search?query=valve+v7z&contextDepth=0&limit=1',
+        {
+          headers: { authorization: `Bearer ${server.token}`, 'x-bot-id': bot.id },
+        },
+      )
+      expect(response.headers.get('x-search-degraded')).toBe('semantic-unavailable')
+      expect(await response.json()).toMatchObject({
         passages: [{ content: expect.stringContaining('v7z') }],
       })
     } finally {

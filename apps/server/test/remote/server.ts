@@ -19,7 +19,7 @@ interface RemoteBody {
 }
 
 /** Its response. */
-interface RemoteAnswer {
+interface RemoteResponse {
   status?: number
   headers?: Record<string, string | string[]>
   /** Text as it is, anything else as JSON. */
@@ -29,7 +29,7 @@ interface RemoteAnswer {
 }
 
 /** Undefined makes the caller wait forever. */
-type Behavior = (request: RemoteRequest) => RemoteAnswer | undefined | Promise<RemoteAnswer>
+type Behavior = (request: RemoteRequest) => RemoteResponse | undefined | Promise<RemoteResponse>
 
 /** An HTTP server in its own process, whose responses the test decides. */
 export interface Remote {
@@ -37,7 +37,7 @@ export interface Remote {
   /** Requests since the test began. */
   requests: RemoteRequest[]
   /** Those with one operation in `x-bp-operation`. */
-  asked(operation: string): RemoteRequest[]
+  requestsOf(operation: string): RemoteRequest[]
   /** Sets the responses until the end of the test; by default 200 and `{}`. */
   behave(behavior: Behavior): void
   close(): void
@@ -59,13 +59,14 @@ async function startRemote(): Promise<Remote & { reset(): void }> {
     if (isGreeting(request)) return send(child, message.id, {})
     requests.push(request)
     void Promise.resolve(behavior(request)).then(
-      (answer) => answer && send(child, message.id, answer),
+      (response) => response && send(child, message.id, response),
     )
   })
   return {
     url: `http://127.0.0.1:${port}`,
     requests,
-    asked: (operation) => requests.filter(({ headers }) => headers['x-bp-operation'] === operation),
+    requestsOf: (operation) =>
+      requests.filter(({ headers }) => headers['x-bp-operation'] === operation),
     behave(next) {
       behavior = next
     },
@@ -98,8 +99,8 @@ function isGreeting({ headers }: RemoteRequest): boolean {
   return headers['x-bp-operation'] === 'register' && headers['x-integration-id'] === undefined
 }
 
-function send(child: ChildProcess, id: number, answer: RemoteAnswer): void {
-  const { status = 200, headers = {}, body = {}, breaks = false } = answer
+function send(child: ChildProcess, id: number, response: RemoteResponse): void {
+  const { status = 200, headers = {}, body = {}, breaks = false } = response
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   child.send({ id, status, headers, body: text, breaks })
 }

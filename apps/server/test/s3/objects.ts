@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
 /** A response of the store. */
-export interface StoreAnswer {
+export interface StoreResponse {
   status: number
   headers?: Record<string, string | number>
   body?: string | Buffer
@@ -38,7 +38,7 @@ export function createObjects() {
   const objects = new Map<string, StoredObject>()
   const uploads = new Map<string, Upload>()
 
-  function list(query: URLSearchParams): StoreAnswer {
+  function list(query: URLSearchParams): StoreResponse {
     const prefix = query.get('prefix') ?? ''
     const after = query.get('continuation-token') ?? ''
     const most = Math.min(pageSize, Number(query.get('max-keys') ?? pageSize))
@@ -57,7 +57,7 @@ export function createObjects() {
     )
   }
 
-  function listUploads(query: URLSearchParams): StoreAnswer {
+  function listUploads(query: URLSearchParams): StoreResponse {
     const prefix = query.get('prefix') ?? ''
     const found = [...uploads].filter(([, { key }]) => key.startsWith(prefix))
     const body = found.map(
@@ -69,7 +69,7 @@ export function createObjects() {
     )
   }
 
-  function listParts(upload: Upload, query: URLSearchParams): StoreAnswer {
+  function listParts(upload: Upload, query: URLSearchParams): StoreResponse {
     const after = Number(query.get('part-number-marker'))
     const found = [...upload.parts].filter(([number]) => number > after).sort(([a], [b]) => a - b)
     const body = found.map(
@@ -81,7 +81,7 @@ export function createObjects() {
     )
   }
 
-  function complete(id: string, upload: Upload, body: string): StoreAnswer {
+  function complete(id: string, upload: Upload, body: string): StoreResponse {
     const asked = [...body.matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>([^<]*)<\/ETag>/g)]
     const parts = asked.map(([, number, tag]) => ({ part: upload.parts.get(Number(number)), tag }))
     if (parts.length === 0 || parts.some(({ part, tag }) => part?.etag !== tag)) {
@@ -96,7 +96,7 @@ export function createObjects() {
     return xml('<CompleteMultipartUploadResult></CompleteMultipartUploadResult>')
   }
 
-  function inUpload(id: string, request: StoreRequest): StoreAnswer {
+  function inUpload(id: string, request: StoreRequest): StoreResponse {
     const upload = uploads.get(id)
     if (upload === undefined || upload.key !== request.key) return refused(404, 'NoSuchUpload')
     switch (request.method) {
@@ -115,7 +115,7 @@ export function createObjects() {
     }
   }
 
-  function read({ key, headers, query, method }: StoreRequest): StoreAnswer {
+  function read({ key, headers, query, method }: StoreRequest): StoreResponse {
     const object = objects.get(key)
     if (object === undefined) return method === 'HEAD' ? { status: 404 } : refused(404, 'NoSuchKey')
     const { content, etag, modified } = object
@@ -156,7 +156,7 @@ export function createObjects() {
     /** Keys of all objects. */
     keys: () => [...objects.keys()],
 
-    handle(request: StoreRequest): StoreAnswer {
+    handle(request: StoreRequest): StoreResponse {
       const { method, key, query, body } = request
       const id = query.get('uploadId')
       if (key === '') return query.has('uploads') ? listUploads(query) : list(query)
@@ -192,7 +192,7 @@ function toObject(content: Buffer): StoredObject {
   return { content, etag, modified: new Date() }
 }
 
-function xml(body: string): StoreAnswer {
+function xml(body: string): StoreResponse {
   return {
     status: 200,
     headers: { 'content-type': 'application/xml' },
@@ -201,7 +201,7 @@ function xml(body: string): StoreAnswer {
 }
 
 /** A refusal in the format of S3. */
-export function refused(status: number, code: string): StoreAnswer {
+export function refused(status: number, code: string): StoreResponse {
   return {
     ...xml(`<Error><Code>${code}</Code><Message>Refused by the test.</Message></Error>`),
     status,

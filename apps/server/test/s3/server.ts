@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll } from 'vitest'
-import { createObjects, refused, type StoreAnswer } from './objects.js'
+import { createObjects, refused, type StoreResponse } from './objects.js'
 import { refusalOf } from './signature.js'
 
 const bucket = 'contents'
@@ -25,8 +25,8 @@ interface SeenRequest {
  */
 export type Fault = (
   seen: SeenRequest,
-  answer: ServerResponse,
-) => 'handled' | 'cut-answer' | 'lost-answer' | undefined
+  response: ServerResponse,
+) => 'handled' | 'cut-response' | 'lost-response' | undefined
 
 /** An object store on this machine that speaks S3, checks signatures, and fails on demand. */
 export interface TestS3 {
@@ -51,7 +51,7 @@ export async function startTestS3(): Promise<TestS3> {
   const objects = createObjects()
   const seen: SeenRequest[] = []
 
-  function answerTo(incoming: IncomingMessage, body: Buffer): StoreAnswer {
+  function respond(incoming: IncomingMessage, body: Buffer): StoreResponse {
     const { method = '', url = '', headers } = incoming
     const refusal = refusalOf({ method, url, headers }, keys)
     if (refusal !== undefined) return refused(403, refusal)
@@ -77,8 +77,8 @@ export async function startTestS3(): Promise<TestS3> {
     const fault = test.fault?.(what, outgoing)
     if (fault === 'handled') return
     // A body that breaks off rejects here and stores nothing.
-    const { status, headers, body = '' } = answerTo(incoming, await buffer(incoming))
-    if (fault === 'lost-answer') return void outgoing.destroy()
+    const { status, headers, body = '' } = respond(incoming, await buffer(incoming))
+    if (fault === 'lost-response') return void outgoing.destroy()
     const content = Buffer.from(body)
     outgoing.writeHead(status, {
       ...headers,

@@ -275,8 +275,8 @@ describeEachEngine('the passages of a file', (engine) => {
     it('once for repeated requests', async () => {
       const { id } = await upload()
       await bench().pauseJobs()
-      const asked = await Promise.all([1, 2, 3].map(() => bot.as().reindexFile({ id })))
-      expect(asked.map(({ file }) => file.status)).toEqual(Array(3).fill('indexing_pending'))
+      const responses = await Promise.all([1, 2, 3].map(() => bot.as().reindexFile({ id })))
+      expect(responses.map(({ file }) => file.status)).toEqual(Array(3).fill('indexing_pending'))
       bench().startJobs()
       await bot.awaitStatus(id, 'indexing_completed')
       expect(await contents(id)).toHaveLength(3)

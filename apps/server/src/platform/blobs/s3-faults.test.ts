@@ -28,15 +28,15 @@ function first(
   fault: Fault,
 ): Fault {
   let left = times
-  return (seen, answer) => (matches(seen) && left-- > 0 ? fault(seen, answer) : undefined)
+  return (seen, response) => (matches(seen) && left-- > 0 ? fault(seen, response) : undefined)
 }
 
-const slowDown: Fault = (_, answer) => {
-  answer.writeHead(503).end('<Error><Code>SlowDown</Code><Message>Slow down.</Message></Error>')
+const slowDown: Fault = (_, response) => {
+  response.writeHead(503).end('<Error><Code>SlowDown</Code><Message>Slow down.</Message></Error>')
   return 'handled'
 }
-const reset: Fault = (_, answer) => {
-  answer.socket?.resetAndDestroy()
+const reset: Fault = (_, response) => {
+  response.socket?.resetAndDestroy()
   return 'handled'
 }
 const silence: Fault = () => 'handled'
@@ -46,17 +46,17 @@ const large = () => Array.from({ length: 12 }, (_, at) => Buffer.alloc(mebibyte,
 
 describe('a store that fails for a moment', () => {
   it.each([
-    ['answers 503 SlowDown', slowDown],
+    ['responds 503 SlowDown', slowDown],
     ['resets the connection', reset],
-    ['cuts its answer', () => 'cut-answer'],
+    ['cuts its response', () => 'cut-response'],
   ] as [string, Fault][])('and %s loses nothing of a large put', async (_, fault) => {
     const store = await open()
     const hit = new Map<string, number>()
     // Every kind of request fails the first time.
-    s3().fault = (seen, answer) => {
+    s3().fault = (seen, response) => {
       const kind = `${seen.method} ${[...seen.query.keys()]} ${seen.query.get('partNumber')}`
       hit.set(kind, (hit.get(kind) ?? 0) + 1)
-      return hit.get(kind) === 1 ? fault(seen, answer) : undefined
+      return hit.get(kind) === 1 ? fault(seen, response) : undefined
     }
     const key = newKey()
     await store.put(key, Readable.from(large()))
@@ -83,13 +83,13 @@ describe('a store that fails for a moment', () => {
     s3().fault = first(
       4,
       ({ method }) => method === 'GET',
-      () => 'cut-answer',
+      () => 'cut-response',
     )
     expect(Buffer.concat(large()).equals(await buffer(await store.get(key)))).toBe(true)
     s3().fault = first(
       2,
       ({ method }) => method === 'GET',
-      () => 'cut-answer',
+      () => 'cut-response',
     )
     const range = { start: mebibyte - 1, end: 6 * mebibyte }
     const part = await buffer(await store.get(key, range))
@@ -105,8 +105,8 @@ describe('a store that keeps failing', () => {
   it('fails a put, and nothing can be read or is left', async () => {
     const store = await open()
     const key = newKey()
-    s3().fault = (seen, answer) =>
-      seen.query.get('partNumber') === '2' ? slowDown(seen, answer) : undefined
+    s3().fault = (seen, response) =>
+      seen.query.get('partNumber') === '2' ? slowDown(seen, response) : undefined
     const content = stalled(...large(), ...large())
     await expect(store.put(key, content)).rejects.toMatchObject({ code: 'SlowDown', status: 503 })
     expect(content.destroyed).toBe(false)
@@ -116,9 +116,9 @@ describe('a store that keeps failing', () => {
 
   it('leaves an upload in parts to the sweep when even giving it up fails', async () => {
     const store = await open()
-    s3().fault = (seen, answer) =>
+    s3().fault = (seen, response) =>
       seen.query.get('partNumber') === '2' || seen.method === 'DELETE'
-        ? reset(seen, answer)
+        ? reset(seen, response)
         : undefined
     await expect(store.put(newKey(), Readable.from(large()))).rejects.toThrow()
     s3().fault = undefined
@@ -131,8 +131,8 @@ describe('a store that keeps failing', () => {
   it('refuses with an error that is not tried again when trying cannot help', async () => {
     const store = await open()
     const before = s3().seen.length
-    s3().fault = (_, answer) => {
-      answer.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>')
+    s3().fault = (_, response) => {
+      response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>')
       return 'handled'
     }
     const attempt = store.put(newKey(), Readable.from([Buffer.from('content')]))
@@ -145,10 +145,10 @@ describe('a store that keeps failing', () => {
     const key = newKey()
     await store.put(key, Readable.from([Buffer.alloc(mebibyte)]))
     let gets = 0
-    s3().fault = (seen, answer) => {
+    s3().fault = (seen, response) => {
       if (seen.method !== 'GET') return undefined
       gets += 1
-      return gets === 1 ? 'cut-answer' : reset(seen, answer)
+      return gets === 1 ? 'cut-response' : reset(seen, response)
     }
     await expect(buffer(await store.get(key))).rejects.toThrow()
   })
@@ -188,7 +188,7 @@ describe('a put', () => {
     s3().fault = first(
       1,
       ({ method, query }) => method === 'POST' && query.has('uploadId'),
-      () => 'lost-answer',
+      () => 'lost-response',
     )
     expect(await store.put(key, Readable.from(large()))).toMatchObject({ size: 12 * mebibyte })
     expect(await store.head(key)).toMatchObject({ size: 12 * mebibyte })
@@ -273,8 +273,8 @@ describe('a store that cannot be used is refused at the start with what to do', 
       /not in the region us-east-1: set region=eu-west-1/,
     ],
   ])('with %s', async (code, more, message) => {
-    s3().fault = (_, answer) => {
-      answer.writeHead(403).end(`<Error><Code>${code}</Code>${more}</Error>`)
+    s3().fault = (_, response) => {
+      response.writeHead(403).end(`<Error><Code>${code}</Code>${more}</Error>`)
       return 'handled'
     }
     await expect(open()).rejects.toThrow(message)

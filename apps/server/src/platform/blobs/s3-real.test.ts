@@ -63,7 +63,7 @@ describeRealS3('an object store that nobody wrote for these tests', (store) => {
       const complete = () =>
         client.send({ method: 'POST', key, query: { uploadId }, body: bodyOf(list) })
       await complete()
-      // The two answers that a put takes for success.
+      // The two responses that a put takes for success.
       const again = await complete().then(
         () => 'done again',
         (error) => error.code,

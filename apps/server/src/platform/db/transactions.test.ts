@@ -16,12 +16,12 @@ describeEachEngine('a transaction', (engine) => {
 
   it('stores what it wrote and resolves with the result of its body', async () => {
     const { run } = notesOf(database())
-    const answer = await run(async (tx) => {
+    const rows = await run(async (tx) => {
       await tx.insertInto('notes').values(note('stored-1')).execute()
       await tx.insertInto('notes').values(note('stored-2')).execute()
       return tx.selectFrom('notes').select('id').where('id', 'like', 'stored-%').execute()
     })
-    expect(answer).toHaveLength(2)
+    expect(rows).toHaveLength(2)
     expect(await ids('stored-')).toEqual(['stored-1', 'stored-2'])
   })
 

@@ -133,7 +133,7 @@ describeEachEngine('a job that fails', (engine) => {
     expect(kinds).not.toContain(sequel)
   })
 
-  it('fails at its deadline, and its late answer counts no more', async () => {
+  it('fails at its deadline, and its late result counts no more', async () => {
     const { enqueue, start, time, find, awaitRun } = await bench()
     const kind = newKind()
     const stored: unknown[] = []

@@ -242,7 +242,7 @@ describeEachEngine('the lease of a job', (engine) => {
     await eventually(async () => expect(await find(kind, 'a')).toBeUndefined())
   })
 
-  it('that was lost gives way to a run that was asked for meanwhile', async () => {
+  it('that was lost gives way to a run that was enqueued meanwhile', async () => {
     const { enqueue, start, awaitRun } = await bench()
     const kind = newKind()
     const [silent, other] = [controlledHandler(), controlledHandler()]

@@ -30,7 +30,7 @@ describe('a thread pool', () => {
     errors.length = 0
   })
 
-  const answer = (value: unknown): ThreadOrder => ({ do: 'answer', value })
+  const echo = (value: unknown): ThreadOrder => ({ do: 'echo', value })
 
   function gate() {
     const buffer = new SharedArrayBuffer(4)
@@ -43,8 +43,8 @@ describe('a thread pool', () => {
 
   it('returns the results of its threads, which have their setup', async () => {
     const pool = open()
-    expect(await pool.run(answer({ a: [1] }))).toEqual(['setup', { a: [1] }])
-    expect(await pool.run(answer(2))).toEqual(['setup', 2])
+    expect(await pool.run(echo({ a: [1] }))).toEqual(['setup', { a: [1] }])
+    expect(await pool.run(echo(2))).toEqual(['setup', 2])
   })
 
   it('continues after a task that throws, and rejects with its error', async () => {
@@ -53,14 +53,14 @@ describe('a thread pool', () => {
       name: 'RangeError',
       message: 'as ordered',
     })
-    expect(await pool.run(answer(1))).toEqual(['setup', 1])
+    expect(await pool.run(echo(1))).toEqual(['setup', 1])
     expect(errors).toEqual([])
   })
 
   it('takes a new thread after one has ended', async () => {
     const pool = open()
     await expect(pool.run({ do: 'end' })).rejects.toMatchObject({ name: 'ThreadEndError' })
-    expect(await pool.run(answer(1))).toEqual(['setup', 1])
+    expect(await pool.run(echo(1))).toEqual(['setup', 1])
     expect(errors).toHaveLength(1)
   })
 
@@ -68,8 +68,8 @@ describe('a thread pool', () => {
     const pool = open()
     const { order, open: openGate } = gate()
     const blocked = pool.run(order)
-    const waiting = pool.run(answer(1))
-    await expect(pool.run(answer(2))).rejects.toMatchObject({
+    const waiting = pool.run(echo(1))
+    await expect(pool.run(echo(2))).rejects.toMatchObject({
       name: 'WorkerLimitError',
       limit: 'queue',
     })
@@ -82,28 +82,28 @@ describe('a thread pool', () => {
     const pool = open({ threads: 2 })
     const { order, open: openGate } = gate()
     const blocked = pool.run(order)
-    expect(await pool.run(answer(1))).toEqual(['setup', 1])
+    expect(await pool.run(echo(1))).toEqual(['setup', 1])
     openGate()
     await blocked
   })
 
   it('ends a thread whose task takes too long', async () => {
     const pool = open()
-    await pool.run(answer(0))
+    await pool.run(echo(0))
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const spinning = pool.run({ do: 'spin' })
     const refused = expect(spinning).rejects.toMatchObject({ limit: 'time' })
     await vi.advanceTimersByTimeAsync(limit)
     vi.useRealTimers()
     await refused
-    expect(await pool.run(answer(1))).toEqual(['setup', 1])
+    expect(await pool.run(echo(1))).toEqual(['setup', 1])
   })
 
   it('leaves a thread the time to start, however short the time for a task is', async () => {
     const { order, open: openGate } = gate()
     const pool = open({ setup: { startGate: order.gate } })
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const first = pool.run(answer(1))
+    const first = pool.run(echo(1))
     await vi.advanceTimersByTimeAsync(30_000)
     vi.useRealTimers()
     openGate()
@@ -115,7 +115,7 @@ describe('a thread pool', () => {
     const { order } = gate()
     const pool = open({ setup: { startGate: order.gate } })
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-    const refused = expect(pool.run(answer(1))).rejects.toMatchObject({ limit: 'time' })
+    const refused = expect(pool.run(echo(1))).rejects.toMatchObject({ limit: 'time' })
     await vi.advanceTimersByTimeAsync(60_000)
     vi.useRealTimers()
     await refused
@@ -127,35 +127,35 @@ describe('a thread pool', () => {
     const { order, open: openGate } = gate()
     const [running, waiting] = [new AbortController(), new AbortController()]
     const one = pool.run(order, running.signal)
-    const two = pool.run(answer(1), waiting.signal)
+    const two = pool.run(echo(1), waiting.signal)
     const gone = new Error('gone')
     waiting.abort(gone)
     await expect(two).rejects.toBe(gone)
     running.abort(gone)
     await expect(one).rejects.toBe(gone)
     openGate()
-    expect(await pool.run(answer(2))).toEqual(['setup', 2])
+    expect(await pool.run(echo(2))).toEqual(['setup', 2])
   })
 
   it('keeps no result once it was returned', async () => {
     const pool = open()
-    const answers: WeakRef<object>[] = []
+    const results: WeakRef<object>[] = []
     for (let round = 0; round < 20; round++) {
-      answers.push(new WeakRef(Object(await pool.run(answer(round)))))
+      results.push(new WeakRef(Object(await pool.run(echo(round)))))
     }
     // The engine itself may still hold the last ones.
-    expect(await countAlive(answers)).toBeLessThanOrEqual(3)
+    expect(await countAlive(results)).toBeLessThanOrEqual(3)
   })
 
   it('refuses everything once it is closed', async () => {
     const pool = open()
     const spinning = pool.run({ do: 'spin' })
-    const waiting = pool.run(answer(1))
+    const waiting = pool.run(echo(1))
     const refused = Promise.all(
       [spinning, waiting].map((task) => expect(task).rejects.toThrow('The thread pool is closed')),
     )
     await pool[Symbol.asyncDispose]()
     await refused
-    await expect(pool.run(answer(2))).rejects.toThrow('The thread pool is closed')
+    await expect(pool.run(echo(2))).rejects.toThrow('The thread pool is closed')
   })
 })

@@ -187,16 +187,16 @@ test('a process keeps no result once it was returned', async () => {
   const entry = resolveEntry(new URL('../../../test/fixtures/limits-worker.js', import.meta.url))
   const worker = startWorkerProcess(entry, 64)
   const ignore = () => {}
-  const answers: WeakRef<object>[] = []
+  const results: WeakRef<object>[] = []
   try {
     for (let round = 0; round < 20; round++) {
       const envelope = { input: { trouble: 'echo' }, maximumOutputBytes: 50_000 }
-      const answer = await worker.run(envelope, { onProgress: ignore, onPiece: ignore })
-      expect(answer).toHaveProperty('output')
-      answers.push(new WeakRef(answer))
+      const result = await worker.run(envelope, { onProgress: ignore, onPiece: ignore })
+      expect(result).toHaveProperty('output')
+      results.push(new WeakRef(result))
     }
     // The engine itself may still hold the last ones.
-    expect(await countAlive(answers)).toBeLessThanOrEqual(3)
+    expect(await countAlive(results)).toBeLessThanOrEqual(3)
   } finally {
     worker.kill()
     await worker.ended
@@ -206,8 +206,8 @@ test('a process keeps no result once it was returned', async () => {
 describe('what a task gets', () => {
   test('a buffer comes with it', async () => {
     await using pool = openPool()
-    const answer = pool.run({ trouble: 'echo', bytes: new Uint8Array(1_000_000) })
-    expect(await answer).toMatchObject({ size: 1_000_000 })
+    const result = pool.run({ trouble: 'echo', bytes: new Uint8Array(1_000_000) })
+    expect(await result).toMatchObject({ size: 1_000_000 })
   })
 
   test('the environment of the process stays outside', async () => {

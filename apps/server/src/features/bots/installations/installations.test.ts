@@ -26,9 +26,9 @@ describeEachEngine('installed integrations', (engine) => {
       configuration: { token: 'tkn' },
       webhookUrl: `${server().url}/webhooks/${installed?.webhookId}`,
     })
-    const [asked] = remote().asked('register')
-    expect(asked?.json).toEqual({ webhookUrl: installed?.webhookUrl })
-    expect(asked?.headers).toMatchObject({
+    const [request] = remote().requestsOf('register')
+    expect(request?.json).toEqual({ webhookUrl: installed?.webhookUrl })
+    expect(request?.headers).toMatchObject({
       'x-bp-type': 'register',
       'x-bot-id': bot.id,
       'x-bot-user-id': bot.id,
@@ -37,8 +37,8 @@ describeEachEngine('installed integrations', (engine) => {
       'x-webhook-id': installed?.webhookId,
       'x-bp-configuration': Buffer.from('{"token":"tkn"}').toString('base64'),
     })
-    expect(asked?.headers).not.toHaveProperty('x-bp-configuration-type')
-    expect(isSigned(asked, integration.signingSecret)).toBe(true)
+    expect(request?.headers).not.toHaveProperty('x-bp-configuration-type')
+    expect(isSigned(request, integration.signingSecret)).toBe(true)
   })
 
   it('show why a registration failed, and are registered again when they are installed again', async () => {
@@ -54,7 +54,7 @@ describeEachEngine('installed integrations', (engine) => {
     })
     // An unchanged installation is not registered again.
     expect(await again({ enabled: true })).toMatchObject({ status: 'registered' })
-    expect(remote().asked('register')).toHaveLength(3)
+    expect(remote().requestsOf('register')).toHaveLength(3)
     const logs = async () => {
       const query = { id: integration.id, timeStart: '2020-01-01T00:00:00Z' }
       return (await admin.getIntegrationLogs(query)).logs
@@ -81,17 +81,17 @@ describeEachEngine('installed integrations', (engine) => {
   it('are unregistered when they are switched off, removed, or their bot is deleted', async () => {
     const { install: change, admin, bot, integration } = await install()
     expect(await change({ enabled: false })).toMatchObject({ status: 'unregistered' })
-    expect(remote().asked('unregister')).toHaveLength(1)
+    expect(remote().requestsOf('unregister')).toHaveLength(1)
     await change({ enabled: true })
     await expect(admin.deleteIntegration({ id: integration.id })).rejects.toMatchObject({
       type: 'ReferenceConstraint',
     })
     const { bot: without } = await admin.updateBot({ id: bot.id, integrations: { mail: null } })
     expect(without.integrations).not.toHaveProperty('mail')
-    await vi.waitFor(() => expect(remote().asked('unregister')).toHaveLength(2))
+    await vi.waitFor(() => expect(remote().requestsOf('unregister')).toHaveLength(2))
     await change({ enabled: true })
     await admin.deleteBot({ id: bot.id })
-    await vi.waitFor(() => expect(remote().asked('unregister')).toHaveLength(3))
+    await vi.waitFor(() => expect(remote().requestsOf('unregister')).toHaveLength(3))
     await admin.deleteIntegration({ id: integration.id })
   })
 
@@ -114,7 +114,7 @@ describeEachEngine('installed integrations', (engine) => {
     expect(await refused({ integrationId: 'none' })).toMatchObject({ type: 'ReferenceNotFound' })
     expect((await now())?.configuration).toEqual({ token: 'tkn' })
     await change({ configurationType: 'sandbox', configuration: { account: 'a' } })
-    expect(remote().asked('register').at(-1)?.headers).toMatchObject({
+    expect(remote().requestsOf('register').at(-1)?.headers).toMatchObject({
       'x-bp-configuration-type': 'sandbox',
     })
   })
@@ -128,9 +128,9 @@ describeEachEngine('installed integrations', (engine) => {
     })
     const upgraded = await change({ integrationId: next.id })
     expect(upgraded).toMatchObject({ version: '2.0.0', webhookId: installed?.webhookId })
-    await vi.waitFor(() => expect(remote().asked('unregister')).toHaveLength(1))
+    await vi.waitFor(() => expect(remote().requestsOf('unregister')).toHaveLength(1))
     const ids = remote()
-      .asked('register')
+      .requestsOf('register')
       .map(({ headers }) => headers['x-integration-id'])
     expect(ids).toEqual([integration.id, next.id])
     const { integrations } = await admin.listIntegrations({
@@ -195,8 +195,8 @@ describeEachEngine('installed integrations', (engine) => {
         tags: {},
       })
     }
-    await vi.waitFor(() => expect(remote().asked('message_created')).toHaveLength(3))
-    const sent = remote().asked('message_created')
+    await vi.waitFor(() => expect(remote().requestsOf('message_created')).toHaveLength(3))
+    const sent = remote().requestsOf('message_created')
     expect(sent.map(({ json }) => json.payload)).toEqual([
       { text: 'one' },
       { text: 'two' },
@@ -216,9 +216,9 @@ describeEachEngine('installed integrations', (engine) => {
     remote().behave(({ json }) => ({ body: { output: { sent: json.input }, meta: { cost: 0 } } }))
     const { output } = await inBot.callAction({ type: 'mail:send', input: { to: 'ada' } })
     expect(output).toEqual({ sent: { to: 'ada' } })
-    const [asked] = remote().asked('action_triggered')
-    expect(asked?.json).toEqual({ type: 'send', input: { to: 'ada' } })
-    expect(asked?.headers['x-integration-alias']).toBe('mail')
+    const [request] = remote().requestsOf('action_triggered')
+    expect(request?.json).toEqual({ type: 'send', input: { to: 'ada' } })
+    expect(request?.headers['x-integration-alias']).toBe('mail')
     await inBot.callAction({ type: 'mail:look', input: {} })
     expect((await inBot.callAction({ type: 'mail:look', input: {} })).meta.cached).toBe(true)
     await expect(inBot.callAction({ type: 'mail:send', input: {} })).rejects.toMatchObject({
@@ -251,7 +251,7 @@ describeEachEngine('installed integrations', (engine) => {
         // A call that has arrived is not stored yet: only then the next one is scheduled, from that time on.
         await vi.waitUntil(isScheduled)
         server().clock.advance(hour + 1000)
-        await vi.waitFor(() => expect(remote().asked('register')).toHaveLength(times))
+        await vi.waitFor(() => expect(remote().requestsOf('register')).toHaveLength(times))
       }
     })
     await vi.waitFor(async () => expect((await now())?.status).toBe('registered'))
@@ -267,11 +267,11 @@ describeEachEngine('installed integrations', (engine) => {
     const { id, signingSecret: former } = integration
     const { newSigningSecret: next } = await admin.rotateIntegrationSigningSecrets({ id })
     await change({ configuration: {} })
-    const during = remote().asked('register').at(-1)
+    const during = remote().requestsOf('register').at(-1)
     expect([isSigned(during, former), isSigned(during, next)]).toEqual([true, true])
     server().clock.advance(24 * hour + 1000)
     await change({ configuration: {} })
-    const later = remote().asked('register').at(-1)
+    const later = remote().requestsOf('register').at(-1)
     expect([isSigned(later, former), isSigned(later, next)]).toEqual([false, true])
   })
 })

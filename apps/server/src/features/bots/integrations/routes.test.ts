@@ -219,11 +219,11 @@ describeEachEngine('integrations', (engine) => {
 
   it('returns empty lists of interfaces and plugins, as existing tools expect', async () => {
     const client = existingClient(server())
-    for (const answer of [
+    for (const response of [
       await client.listInterfaces({ name: 'hitl' }),
       await client.listPublicInterfaces({}),
     ]) {
-      expect(answer).toEqual({ interfaces: [], meta: {} })
+      expect(response).toEqual({ interfaces: [], meta: {} })
     }
     expect(await client.listPlugins({})).toEqual({ plugins: [], meta: {} })
     expect(await client.listPublicPlugins({})).toEqual({ plugins: [], meta: {} })

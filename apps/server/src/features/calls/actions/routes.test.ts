@@ -30,8 +30,8 @@ describeEachEngine('actions', (engine) => {
     remote().behave(({ json }) => ({ body: { output: { length: `${json.input?.text}`.length } } }))
     const response = await inBot.callAction({ type: 'count', input: { text: 'four' } })
     expect(response).toEqual({ output: { length: 4 }, meta: { cached: false } })
-    const [asked] = remote().requests
-    expect(asked).toMatchObject({
+    const [request] = remote().requests
+    expect(request).toMatchObject({
       json: { type: 'count', input: { text: 'four' } },
       headers: {
         'x-bot-id': bot.id,
@@ -40,8 +40,8 @@ describeEachEngine('actions', (engine) => {
       },
     })
     const [, time, mac] =
-      /^t=(\d+),v1=(\w+)$/.exec(asked?.headers['x-botstead-signature'] ?? '') ?? []
-    const hmac = createHmac('sha256', bot.signingSecret).update(`${time}.${asked?.body}`)
+      /^t=(\d+),v1=(\w+)$/.exec(request?.headers['x-botstead-signature'] ?? '') ?? []
+    const hmac = createHmac('sha256', bot.signingSecret).update(`${time}.${request?.body}`)
     expect(mac).toBe(hmac.digest('hex'))
     await inBot.callAction({ type: 'summary#write', input: {} })
     expect(remote().requests[1]?.json.type).toBe('summary#write')

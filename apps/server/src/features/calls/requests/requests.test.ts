@@ -63,7 +63,7 @@ describeEachEngine('integrations that declare it', (engine) => {
     expect(await refusal(inBot.createConversation(wanted))).toMatch(
       'Runtime: mail did not return {"conversation": {"id": "..."}}',
     )
-    expect(remote().asked('create_conversation')).toHaveLength(1)
+    expect(remote().requestsOf('create_conversation')).toHaveLength(1)
 
     makeWhatIsAsked(mail)
     const { conversation } = await inBot.createConversation(wanted)
@@ -73,9 +73,9 @@ describeEachEngine('integrations that declare it', (engine) => {
       properties: { mood: 'good' },
       tags: { 'mail:thread': '7', 'mail:subject': 'Pump' },
     })
-    const asked = remote().asked('create_conversation').at(-1)
-    expect(asked?.json).toEqual({ channel: 'inbox', tags: { thread: '7', subject: 'Pump' } })
-    expect(asked?.headers).toMatchObject({ 'x-integration-alias': 'mail' })
+    const request = remote().requestsOf('create_conversation').at(-1)
+    expect(request?.json).toEqual({ channel: 'inbox', tags: { thread: '7', subject: 'Pump' } })
+    expect(request?.headers).toMatchObject({ 'x-integration-alias': 'mail' })
     expect(await inBot.getOrCreateConversation(wanted)).toMatchObject({
       conversation: { id: conversation.id },
     })
@@ -127,7 +127,7 @@ describeEachEngine('integrations that declare it', (engine) => {
       tags: {},
     })
     await vi.waitFor(() =>
-      expect(remote().asked('message_created').at(-1)?.json.message).toMatchObject({
+      expect(remote().requestsOf('message_created').at(-1)?.json.message).toMatchObject({
         id: later.id,
       }),
     )

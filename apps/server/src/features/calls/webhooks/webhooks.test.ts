@@ -29,7 +29,7 @@ describeEachEngine('webhooks', (engine) => {
 
   /** The last request as the integration received it. */
   const received = () => {
-    const { req } = remote().asked('webhook_received').at(-1)?.json ?? {}
+    const { req } = remote().requestsOf('webhook_received').at(-1)?.json ?? {}
     return Object(req)
   }
 
@@ -62,7 +62,7 @@ describeEachEngine('webhooks', (engine) => {
       body: '{"n": 1.0, "n": 2}',
       headers: { 'x-hook': 'Yes', 'content-type': 'application/json' },
     })
-    expect(remote().asked('webhook_received')[0]?.headers).toMatchObject({
+    expect(remote().requestsOf('webhook_received')[0]?.headers).toMatchObject({
       'x-webhook-id': webhookId,
       traceparent: '00-1-2-01',
     })
@@ -124,8 +124,8 @@ describeEachEngine('webhooks', (engine) => {
 
   it('refuse requests that cannot be passed on', async () => {
     const { call, install: change } = await install()
-    const asked = () => remote().asked('webhook_received').length
-    const before = asked()
+    const count = () => remote().requestsOf('webhook_received').length
+    const before = count()
     const binary = await call('', { method: 'POST', body: gzipSync('text') })
     expect(binary.status).toBe(415)
     const large = await call('', { method: 'POST', body: 'x'.repeat(4 * 1024 * 1024 + 1) })
@@ -135,7 +135,7 @@ describeEachEngine('webhooks', (engine) => {
     expect((await server().fetch('/webhooks/oauth?state=unknown')).status).toBe(404)
     await change({ enabled: false })
     expect((await call('')).status).toBe(404)
-    expect(asked()).toBe(before)
+    expect(count()).toBe(before)
   })
 
   it('find the installation of an OAuth redirect, and store the account that a response names', async () => {

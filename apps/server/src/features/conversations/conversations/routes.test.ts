@@ -53,9 +53,9 @@ describeEachEngine('conversations of a bot', (engine) => {
         },
         body,
       })
-    const answers = await Promise.all([create(), create(), create()])
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201])
-    const bodies = await Promise.all(answers.map((answer) => answer.text()))
+    const responses = await Promise.all([create(), create(), create()])
+    expect(responses.map(({ status }) => status)).toEqual([201, 201, 201])
+    const bodies = await Promise.all(responses.map((response) => response.text()))
     expect(new Set(bodies).size).toBe(1)
     const { conversations } = await server.client({ botId }).listConversations({ channel: 'once' })
     expect(conversations).toHaveLength(1)

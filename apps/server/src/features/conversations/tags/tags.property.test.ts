@@ -62,19 +62,19 @@ describeEachEngine('get-or-create', (engine) => {
         places += 1
         const actor = asIntegration(bot.actor, `mail-${places}`)
         const made: { id: string; tags: Tags }[] = []
-        for (const asked of calls) {
-          const named = asked.discriminators?.filter((key) => key in asked.tags)
-          const wanted = { tags: asked.tags, discriminators: named }
+        for (const call of calls) {
+          const named = call.discriminators?.filter((key) => key in call.tags)
+          const wanted = { tags: call.tags, discriminators: named }
           const expected = expectedOf(made, wanted)
           const { row: user, created } = await chats.users.getOrCreateByTags(actor, {
-            tags: asked.tags,
+            tags: call.tags,
             ...(named && { discriminateByTags: named }),
           })
           expect(created).toBe(expected === undefined)
-          if (expected === undefined) made.push({ id: user.id, tags: { ...asked.tags } })
+          if (expected === undefined) made.push({ id: user.id, tags: { ...call.tags } })
           else {
             expect(user.id).toBe(expected.id)
-            Object.assign(expected.tags, asked.tags)
+            Object.assign(expected.tags, call.tags)
           }
           const own = made.find(({ id }) => id === user.id)
           const stored = decodeJson<Tags>(user.tags)

@@ -35,13 +35,13 @@ describeEachEngine('the content of a file', (engine) => {
 
     it('cannot be distinguished from a missing file without a signature', async () => {
       const file = await bench().newBot().upload({ key: 'a.txt' }, text)
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [file.id, 'file_unknown'].map(async (id) => {
           const response = await fetch(`${bench().url}/content/${id}`)
           return { status: response.status, ...((await response.json()) as object), id: '' }
         }),
       )
-      expect(answers[0]).toEqual(answers[1])
+      expect(responses[0]).toEqual(responses[1])
     })
   })
 

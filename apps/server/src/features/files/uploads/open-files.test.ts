@@ -129,9 +129,9 @@ describe.skipIf(!existsSync(descriptors))('the store of contents has no file ope
       { range: 'bytes=9000000-' },
     ] as Record<string, string>[]) {
       for (const method of ['GET', 'HEAD']) {
-        const answer = await fetch(url, { method, headers })
-        await answer.arrayBuffer()
-        statuses.push(answer.status)
+        const response = await fetch(url, { method, headers })
+        await response.arrayBuffer()
+        statuses.push(response.status)
       }
     }
     expect(statuses).toEqual([200, 200, 206, 206, 304, 304, 412, 412, 416, 416])

@@ -141,13 +141,13 @@ describeEachEngine('an upload', (engine) => {
     const before = await blobKeys()
     const bot = bench().newBot()
     const { file } = await bot.as().upsertFile({ key: 'a.txt', size: 3 })
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['abc', 'def', 'ghi'].map(async (content) => {
         const { ok } = await send(file.uploadUrl, content)
         return { content, ok }
       }),
     )
-    const accepted = answers.filter(({ ok }) => ok)
+    const accepted = responses.filter(({ ok }) => ok)
     expect(accepted).toHaveLength(1)
     const { url } = (await bot.as().getFile({ id: file.id })).file
     expect(await (await fetch(url)).text()).toBe(accepted[0]?.content)

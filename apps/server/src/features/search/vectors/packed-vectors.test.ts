@@ -20,18 +20,18 @@ function toBytes(vector: readonly number[]): Uint8Array {
 
 it('finds the same as comparing one by one', () => {
   assert(
-    property(vectors, integer({ min: 1, max: 20 }), ([asked = [], ...all], limit) => {
+    property(vectors, integer({ min: 1, max: 20 }), ([question = [], ...all], limit) => {
       const packed = createPackedVectors(dimensions)
       // Each is written twice; the second value is the one that counts.
-      for (const [number] of all.entries()) packed.set(number, toBytes(asked))
+      for (const [number] of all.entries()) packed.set(number, toBytes(question))
       for (const [number, vector] of all.entries()) packed.set(number, toBytes(vector))
-      const expected = all.map((vector) => cosine(asked, vector)).sort((a, b) => b - a)
-      const found = packed.nearest(toBytes(asked), limit)
+      const expected = all.map((vector) => cosine(question, vector)).sort((a, b) => b - a)
+      const found = packed.nearest(toBytes(question), limit)
       expect(packed.size).toBe(all.length)
       expect(found).toHaveLength(Math.min(limit, all.length))
       for (const [at, { number, similarity }] of found.entries()) {
         expect(similarity).toBeCloseTo(expected[at] ?? Number.NaN, 9)
-        expect(similarity).toBeCloseTo(cosine(asked, all[number] ?? []), 9)
+        expect(similarity).toBeCloseTo(cosine(question, all[number] ?? []), 9)
       }
     }),
     { seed: 5 },

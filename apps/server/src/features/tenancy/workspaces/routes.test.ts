@@ -7,11 +7,11 @@ describeEachEngine('workspaces over HTTP', (engine) => {
 
   it('are returned without a wrapper, complete for existing clients', async () => {
     const { token, workspaceId } = server()
-    const answer = await server().fetch(`/v1/admin/workspaces/${workspaceId}`, {
+    const response = await server().fetch(`/v1/admin/workspaces/${workspaceId}`, {
       headers: { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId },
     })
     const { account } = await server().client().getAccount()
-    expect(await answer.json()).toEqual({
+    expect(await response.json()).toEqual({
       id: workspaceId,
       name: 'Default',
       ownerId: account.id,
