@@ -31,6 +31,7 @@ export interface RequestMeter extends Metric {
   unknown(status: number): void
 }
 
+/** Makes the counters and duration histograms of responses, all at zero. */
 export function createRequestMeter(): RequestMeter {
   const calls = durations('call', callBounds)
   const contents = durations('content', contentBounds)

@@ -33,6 +33,7 @@ export interface EventDispatcher {
   subscribe(subscriptions: Subscriptions): void
 }
 
+/** Makes a dispatcher without subscribers. */
 export function createEventDispatcher(): EventDispatcher {
   const subscribers = new Map<DomainEventName, Subscriber<never>[]>()
 

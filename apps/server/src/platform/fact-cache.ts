@@ -31,6 +31,7 @@ export const absenceLifetime = 1000
 /** Absences kept at most, apart from the facts: callers that guess keys must not evict facts. */
 const maxAbsences = 1000
 
+/** Makes an empty cache; `read` is called for each fact that it does not know or no longer believes. */
 export function createFactCache<Fact extends object>(
   options: FactCacheOptions<Fact>,
 ): FactCache<Fact> {

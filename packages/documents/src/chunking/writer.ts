@@ -37,6 +37,7 @@ export interface Writer {
   readonly pages: readonly PageMark[]
 }
 
+/** Makes the writer of an empty block. */
 export function createWriter(): Writer {
   const parts: string[] = []
   const seams: Seam[] = []

@@ -10,6 +10,7 @@ export interface CallLog {
   take(): Call[]
 }
 
+/** Makes a `fetch` that records every call with its status and duration. */
 export function createCallLog(): CallLog {
   let calls: Call[] = []
   return {

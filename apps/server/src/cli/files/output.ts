@@ -14,6 +14,7 @@ export interface Progress {
   end(): void
 }
 
+/** Makes the display of one synchronisation, which writes to `out` until its `end`. */
 export function createProgress(out: NodeJS.WriteStream): Progress {
   const line = createStatusLine(out)
   let files = 0
@@ -74,6 +75,7 @@ export interface StatusLine {
   clear(): void
 }
 
+/** Makes the status line of a stream. It writes nothing unless the stream is a terminal. */
 export function createStatusLine(out: NodeJS.WriteStream): StatusLine {
   let drawnAt = 0
   const clear = () => {

@@ -32,6 +32,7 @@ interface KnownAddress {
   address: ChatAddress | undefined
 }
 
+/** Makes the cache of chat addresses, also of those that are switched off, by webhook id. */
 export function createChatAddresses({ findInstallation, clock }: ChatAddressesDeps): ChatAddresses {
   const known = createFactCache<KnownAddress>({
     clock,

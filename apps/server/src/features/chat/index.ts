@@ -57,6 +57,10 @@ export interface Chat extends Feature {
   describeSignal(botId: string, position: string): Promise<string | undefined>
 }
 
+/**
+ * Makes the chat interface. It provides `deliveries` with the bodies of signals, and `targets` with the
+ * webhooks that receive them.
+ */
 export function createChat(deps: ChatDeps): Chat {
   const { bots, clock, sharedSecret, run } = deps
   const addresses = createChatAddresses({

@@ -42,6 +42,10 @@ const maxRememberedLength = 2048
  */
 const tolerance = 60_000
 
+/**
+ * Makes the issuer and verifier of user keys. A chat address with an encryption key of its own uses
+ * that key instead of `sharedSecret`.
+ */
 export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps): UserKeys {
   const verified = createLruCache<string, Verified>(maxVerified)
 

@@ -19,6 +19,7 @@ export interface OutboxDeps {
   bus: EventBus
 }
 
+/** Makes the outbox. It wakes the dispatchers of all processes after the commit. */
 export function createOutbox({ clock, ids, bus }: OutboxDeps): Outbox {
   /** Deliveries of open transactions. */
   const enqueued = new WeakMap<Tx, NewDelivery[]>()

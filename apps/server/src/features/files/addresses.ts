@@ -39,6 +39,7 @@ interface FileAddressesDeps {
 const uploadPurpose = 'upload'
 const contentPurpose = 'content'
 
+/** Makes the signer and verifier of these addresses, below the public address of the server. */
 export function createFileAddresses(deps: FileAddressesDeps): FileAddresses {
   const { addresses, clock, signer } = deps
   const content = (fileId: string) => `${addresses.base()}/content/${fileId}`

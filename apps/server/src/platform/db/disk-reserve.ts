@@ -81,6 +81,10 @@ const lines = {
   },
 }
 
+/**
+ * Makes the use of the disk reserve for one database.
+ * @param file path of the database file, whose log is emptied after deletions on a full disk
+ */
 export function createReservedDeletions(
   connection: SqliteConnection,
   file: string,

@@ -107,6 +107,7 @@ export interface EventPublisher {
   tap(tap: EventTap): void
 }
 
+/** Makes a publisher that sends its hints over `bus`. */
 export function createEventPublisher(bus: EventBus): EventPublisher {
   const taps: EventTap[] = []
   return {

@@ -39,6 +39,7 @@ interface Options {
   sealer: Sealer
 }
 
+/** Makes the store of responses by idempotency key, sealed, for 24 hours. */
 export function createIdempotencyStore(options: Options): IdempotencyStore {
   const { db, dialect, clock, sealer } = options
   return {

@@ -30,6 +30,7 @@ export interface Lane {
 /** Milliseconds before another look for a job that is due and yet cannot be claimed now. */
 const contendedPause = 100
 
+/** Makes the lane of one kind; it claims nothing until it is woken. */
 export function createLane(deps: LaneDeps, kind: string, handler: JobHandler): Lane {
   const { db, run, clock, timers, log, random, owner, outages } = deps
   const { concurrency = 1, mayUseReserve = false } = handler

@@ -87,6 +87,7 @@ export interface QueueDeps {
   ids: Ids
 }
 
+/** Makes the queue of a database. Jobs are worked off by the runners of all processes. */
 export function createQueue({ db, bus, clock, ids }: QueueDeps): Queue {
   function wakeAfter(tx: Tx, kind: string): void {
     afterCommit(tx, () => announceJobs(bus, kind))

@@ -49,6 +49,7 @@ export interface Runner extends AsyncDisposable {
   stop(options?: { deadline?: number }): Promise<void>
 }
 
+/** Makes a runner for the kinds in `handlers`; it claims nothing until it is started. */
 export function createRunner(options: RunnerOptions): Runner {
   const { bus, clock, log, run } = options
   const { timers = systemTimers, random = Math.random } = options

@@ -63,6 +63,7 @@ export interface Leases {
   finish(timeLeft: number, ended: Promise<unknown>, giveUp: () => void): Promise<void>
 }
 
+/** Makes the heartbeat of leases, which begins with `start`. */
 export function createLeases<Work>(options: LeasesOptions<Work>): Leases {
   const { clock, timers, log, leaseMs, held, prolong, lose, fault } = options
   let beating: Promise<void> | undefined

@@ -27,6 +27,7 @@ export interface Watch {
   close(): Promise<void>
 }
 
+/** Makes a watch, which first looks when it is woken. It logs a look that fails as an outage, and repeats it. */
 export function createWatch(options: WatchOptions): Watch {
   const { timers, name, outages, look, pauseAfterFault, onAlarm } = options
   let awake = false

@@ -64,6 +64,7 @@ export interface OutgoingOptions {
   connectionsPerOrigin?: number
 }
 
+/** Makes the client for outgoing calls, which connects only to addresses that `rules` permit. */
 export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOptions): Outgoing {
   let opened: Promise<Agent> | undefined
 

@@ -78,6 +78,10 @@ export interface BotProfilesDeps {
   integrations: Pick<KnownIntegrations, 'of'>
 }
 
+/**
+ * Makes the cache of profiles, which reads a bot with its installations and what they declare.
+ * `forget` clears this process only; others notice a change when their copy expires.
+ */
 export function createBotProfiles({ db, clock, integrations }: BotProfilesDeps): BotProfiles {
   const cached = createFactCache<BotProfile>({
     clock,

@@ -102,6 +102,10 @@ const purgeDelay = 10_000
 
 export type BotsService = ReturnType<typeof createBotsService>
 
+/**
+ * Makes the service of bots: what people do with them, and what other slices read of them. Methods
+ * with an actor throw `ResourceNotFound` for a bot outside of the actor's workspace.
+ */
 export function createBotsService(deps: BotsDeps) {
   const { db, run, clock, ids, sealer, queue, domainEvents, integrations } = deps
   let readRecurringHealth: ReadRecurringHealth = async () => new Map()

@@ -29,6 +29,7 @@ export interface KnownIntegrations {
 /** Seconds that a call may take: the default, and the most that an integration may declare. */
 const seconds = { default: 60, most: 15 * 60 }
 
+/** Makes the cache of what calls to integrations need: at most 1,000, with their secrets unsealed. */
 export function createKnownIntegrations(deps: {
   db: Db
   clock: Clock

@@ -34,6 +34,7 @@ const longestMessage = 2000
 const linesPerPage = 100
 const sweptAtOnce = 500
 
+/** Makes the log of integrations, which keeps lines for 7 days. */
 export function createIntegrationLogs(deps: {
   db: Db
   run: Run

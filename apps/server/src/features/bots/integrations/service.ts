@@ -63,6 +63,10 @@ const mostNotified = 1000
 
 export type IntegrationsService = ReturnType<typeof createIntegrationsService>
 
+/**
+ * Makes the service of integrations: what their developers do with them, and the lookups for
+ * installing them in bots.
+ */
 export function createIntegrationsService(deps: IntegrationsServiceDeps) {
   const { db, run, clock, sealer, domainEvents } = deps
 

@@ -25,6 +25,7 @@ export interface OutputCache {
   forget(botId: string): void
 }
 
+/** Makes an empty cache. It reuses an output for 5 minutes, and keeps none that is very long. */
 export function createOutputCache({ clock }: { clock: Clock }): OutputCache {
   const known = new LRUCache<string, { text: string; until: number }>({
     maxSize: most.ofAll,

@@ -31,6 +31,10 @@ export interface ActionsDeps extends CallDeps {
 
 export type ActionsService = ReturnType<typeof createActionsService>
 
+/**
+ * Makes the service that runs actions: those of the server itself, of the bot and of its installed
+ * integrations. Calls throw `Runtime` if the receiver cannot be reached, fails or returns no output.
+ */
 export function createActionsService(deps: ActionsDeps) {
   const { botProfiles, outputCache } = deps
   const serverActions = new Map<string, ServerAction>()

@@ -65,6 +65,10 @@ const longestReason = 2000
 
 export type EventsService = ReturnType<typeof createEventsService>
 
+/**
+ * Makes the service of events: it records them, releases scheduled ones, notifies the bot of them and
+ * lists them. Slices that are built later provide the messages and other subjects that events refer to.
+ */
 export function createEventsService(deps: EventsDeps) {
   const { db, run, clock, queue, pager, botProfiles, domainEvents, maxPayloadBytes } = deps
   const { provideSubject, subjectExists, requireSubjects } = createSubjects()

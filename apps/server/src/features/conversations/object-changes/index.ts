@@ -50,6 +50,7 @@ export interface Changes extends Feature {
   trim(tx: Tx, before: string, limit: number, needed: NeededSubjects): Promise<number>
 }
 
+/** Makes the feature that records object changes and raises a domain event for the delivery of each. */
 export function createChanges({ run, clock, ids, domainEvents }: ChangesDeps): Changes {
   return {
     name: 'object-changes',

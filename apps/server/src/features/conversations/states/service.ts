@@ -37,6 +37,10 @@ export const expireStateJob = 'states.expire'
 
 export type StatesService = ReturnType<typeof createStatesService>
 
+/**
+ * Makes the service of states, which checks their names and payloads against what the bot declares.
+ * A job deletes a state that expires, and notifies the bot if the state was its own.
+ */
 export function createStatesService(deps: StatesDeps) {
   const { db, run, dialect, clock, ids, queue, botProfiles, events } = deps
 

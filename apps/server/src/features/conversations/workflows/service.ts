@@ -60,6 +60,7 @@ export const timeoutWorkflowJob = 'workflows.timeout'
 
 export type WorkflowsService = ReturnType<typeof createWorkflowsService>
 
+/** Makes the service of workflows: what bots do with them, and the job that ends one at its timeout. */
 export function createWorkflowsService(deps: WorkflowsDeps) {
   const { db, run, dialect, clock, ids, queue, pager, botProfiles, events, domainEvents } = deps
   const { showCurrent, notify, notifyParent } = createWorkflowUpdates(deps)

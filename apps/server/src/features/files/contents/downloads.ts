@@ -48,6 +48,10 @@ const maxLookups = 5
 
 export type Downloads = ReturnType<typeof createDownloads>
 
+/**
+ * Makes the responses to downloads. They throw `ResourceNotFound` for a content that is private or
+ * missing, `Forbidden` for an invalid signature, and `ResourceGone` for a content whose bytes are lost.
+ */
 export function createDownloads(
   deps: Pick<FilesDeps, 'db' | 'clock' | 'blobs' | 'bots'> & { addresses: FileAddresses },
 ) {

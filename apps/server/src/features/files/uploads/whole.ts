@@ -39,6 +39,7 @@ export interface Upload {
  */
 const claimedFrom = 1024 * 1024
 
+/** Makes the receiver of contents that are sent as a whole, in one request each. */
 export function createWholeUploads(
   deps: Pick<FilesDeps, 'db' | 'blobs' | 'timers'> & {
     generations: Generations

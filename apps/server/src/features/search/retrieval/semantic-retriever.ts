@@ -61,6 +61,7 @@ interface QuestionVector {
 /** The share of a question's weight that a model must know for its similarities to count in full. */
 const fullyKnown = 0.5
 
+/** Makes the retriever of one process or thread, with its own cache of models. */
 export function createSemanticRetriever(dialect: Dialect): SemanticRetriever {
   const index = createVectorIndex(dialect)
   const models = createModelCache()

@@ -47,6 +47,7 @@ export interface VectorsDeps {
 /** Concurrent calls to the endpoint, for questions and passages in total. */
 const connections = 8
 
+/** Makes the vectors by the embeddings endpoint if there is one, otherwise by LSA in a process of its own. */
 export function createVectors(deps: VectorsDeps): Vectors {
   const { database, clock, queue, log } = deps
   const { db, run, dialect } = database

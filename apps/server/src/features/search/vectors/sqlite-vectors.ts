@@ -179,6 +179,7 @@ const maximumBytes = 64 * 1024 * 1024
 /** Vectors per read. */
 const pageSize = 5000
 
+/** Makes an empty cache of at most `limit` bytes. */
 export function createVectorCache(limit = maximumBytes): VectorCache {
   const spaces = new LRUCache<number, CachedSpace>({
     maxSize: limit,

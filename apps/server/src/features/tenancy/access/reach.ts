@@ -39,6 +39,7 @@ interface ReachDeps {
   workspaces: Pick<WorkspacesService, 'roleOf'>
 }
 
+/** Makes these checks. `bots` and `workspaces` say which bots and members there are now. */
 export function createReach({ db, bots, workspaces }: ReachDeps): Reach {
   return {
     isBotKey: async ({ tokenId }) => (await findToken(db, tokenId))?.kind === 'bot',

@@ -25,6 +25,7 @@ const precision = 60_000
 /** Milliseconds for which uses are collected for one write. */
 const gathering = 1000
 
+/** Makes the recorder of token uses, which collects them for a second and stores them in one write. */
 export function createTokenUsage({ run, clock, timers, log }: TokenUsageDeps): TokenUsage {
   const used = new Set<string>()
   let cancel: (() => void) | undefined

@@ -49,6 +49,10 @@ export type WorkspacesService = ReturnType<typeof createWorkspacesService>
 /** Most workspaces an account may own. */
 const mostOwned = 1000
 
+/**
+ * Makes the service of workspaces. Methods with an actor throw `ResourceNotFound` for a workspace in
+ * which the actor is not a member. Every count of bots is 0 until `provideBotCounts` is called.
+ */
 export function createWorkspacesService(deps: WorkspacesDeps) {
   const { db, run, clock, ids } = deps
   let countBots: CountBots = async () => new Map()

@@ -133,6 +133,10 @@ interface QuestionVectorsOptions {
   onOtherLength(botId: string): Promise<void>
 }
 
+/**
+ * Makes the vectors of questions by calls to the endpoint, and caches the last 500. After a failure
+ * there is no call for 10 s.
+ */
 export function createQuestionVectors(options: QuestionVectorsOptions): QuestionVectors {
   const { db, clock, log, endpoint, url, onOtherLength } = options
   const vectors = createLruCache<string, Float32Array>(remembered)

@@ -54,6 +54,10 @@ const firstPause = 500
 /** The response of the endpoint, or why there is none. */
 type Outcome = OutgoingResponse | OutgoingError
 
+/**
+ * Makes the client of an OpenAI-compatible embeddings endpoint. It repeats calls that fail for a
+ * moment, after the pause that the endpoint requests or a growing one, at most a minute.
+ */
 export function createEndpoint({ url, apiKey, outgoing, pause = wait }: EndpointOptions): Endpoint {
   const address = addressOf(url)
 

@@ -164,6 +164,7 @@ export interface ModelCache {
   get(db: Db, space: number): Promise<LsaModel | undefined>
 }
 
+/** Makes an empty cache of decoded models, at most 64 MiB. */
 export function createModelCache(): ModelCache {
   const models = new LRUCache<number, LsaModel>({
     maxSize: maximumBytes,
