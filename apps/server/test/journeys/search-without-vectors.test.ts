@@ -1,25 +1,20 @@
 import { Writable } from 'node:stream'
 import { createClient } from '@botstead/contract'
-import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLog } from '../../src/platform/telemetry/log.js'
 import { describeEachEngine } from '../engines.js'
+import { startTestServer } from '../harness.js'
 import { untilIndexed } from '../tenant.js'
+import { claimUnknownPlatform } from '../unknown-platform.js'
 
 // On SQLite the extension has no build for the platform, here and in the search thread; the PostgreSQL
-// of the tests has no pgvector. Modules loaded before or after this file use the real extension.
-let startTestServer: typeof import('../harness.js').startTestServer
-beforeAll(async () => {
-  vi.resetModules()
-  vi.doMock('sqlite-vec', () => ({
-    getLoadablePath() {
-      throw new Error('Unsupported platform')
-    },
-  }))
-  ;({ startTestServer } = await import('../harness.js'))
+// of the tests has no pgvector.
+let restore: () => void
+beforeAll(() => {
+  restore = claimUnknownPlatform()
 })
 afterAll(() => {
-  vi.doUnmock('sqlite-vec')
-  vi.resetModules()
+  restore()
 })
 const findEntry = new URL('../fixtures/find-worker-without-vectors.js', import.meta.url)
 
