@@ -266,8 +266,8 @@ describe('deep nesting becomes passages or an error for the author', () => {
 })
 
 describe('large empty content', () => {
-  test('a row of a million empty cells in a.xlsx', async () => {
-    const cells = '<c r="A1"/>'.repeat(1_000_000)
+  test('a row of many empty cells in a.xlsx', async () => {
+    const cells = '<c r="A1"/>'.repeat(300_000)
     expect(await outcomeOf('a.xlsx', xlsx({ S: `<row r="1">${cells}</row>` }))).toMatch(explained)
   })
 
