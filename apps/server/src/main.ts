@@ -3,7 +3,7 @@ import { run } from './cli/program.js'
 /** What a shell reports for a program that wrote to a closed pipe: 128 and the number of SIGPIPE. */
 const pipeClosed = 141
 
-// `| head` has read enough: that is no failure to be told with a stack.
+// `| head` has read enough: that is no failure to report with a stack.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
   process.exit(pipeClosed)

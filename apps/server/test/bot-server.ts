@@ -10,18 +10,18 @@ export interface ReceivedMessage {
 }
 
 /**
- * A small bot: an HTTP server that is called for every message of a user. It responds once `answer`
+ * A small bot: an HTTP server that is called for every message of a user. It responds once `respond`
  * is done. Ends with the test.
  *
  * @returns the address, for the `url` of a bot
  */
 export async function startBot(
-  answer: (message: ReceivedMessage) => Promise<void>,
+  respond: (message: ReceivedMessage) => Promise<void>,
 ): Promise<string> {
   const server = createServer(async (request, response) => {
-    const { event } = (await json(request)) as { event?: { type: string; payload: Told } }
+    const { event } = (await json(request)) as { event?: { type: string; payload: EventPayload } }
     const message = event?.payload.message
-    if (message !== undefined) await answer(message)
+    if (message !== undefined) await respond(message)
     response.end('{}')
   })
   server.listen(0, '127.0.0.1')
@@ -35,6 +35,6 @@ export async function startBot(
   return `http://127.0.0.1:${address.port}`
 }
 
-interface Told {
+interface EventPayload {
   message?: ReceivedMessage
 }

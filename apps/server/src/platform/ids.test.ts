@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createIds, hashToken, newSigningSecret, newToken } from './ids.js'
 
-/** A clock that tells the given times one after another and then stands still. */
+/** A clock that returns the given times one after another and then stands still. */
 function clockOf(times: number[]) {
   let at = 0
   return { now: () => times[Math.min(at++, times.length - 1)] ?? 0 }

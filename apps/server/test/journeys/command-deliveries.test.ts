@@ -13,7 +13,7 @@ describe('botstead deliveries', () => {
   const bots = useHttpBots()
 
   /** A bot that received some messages in one conversation. */
-  async function tell(url: string, count: number) {
+  async function sendTo(url: string, count: number) {
     const admin = server().client()
     const { bot } = await admin.createBot({ url })
     const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
@@ -41,7 +41,7 @@ describe('botstead deliveries', () => {
 
   it('lists, shows, replays, pauses, resumes and tests', async () => {
     const bot = bots.as('refusing')
-    const { id, admin, conversationId, deliveries, untilOver } = await tell(bot.url, 2)
+    const { id, admin, conversationId, deliveries, untilOver } = await sendTo(bot.url, 2)
     const [first] = await untilOver()
     const firstId = first?.id ?? ''
     const [listed, shown, tried] = await Promise.all([

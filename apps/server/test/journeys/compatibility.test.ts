@@ -38,17 +38,17 @@ it('the guide names exactly the operations of the existing client that are not s
 
 it('names the guide in the error of each of them', async () => {
   const served = new Set(allOperations.map(({ id }) => id))
-  const told: Record<string, string> = {}
+  const messages: Record<string, string> = {}
   for (const name of operationsOfClient().filter((each) => !served.has(each))) {
     // Without any input, each id in a path is the word "undefined".
     const call: unknown = Reflect.get(existingClient(server()), name)
     if (typeof call !== 'function') throw new Error(`${name} is no operation`)
     const error = await Promise.resolve(call({})).catch((thrown: unknown) => thrown)
-    told[name] = error instanceof Error ? error.message : 'It was answered'
+    messages[name] = error instanceof Error ? error.message : 'It was answered'
   }
-  const silent = Object.entries(told).filter(
+  const silent = Object.entries(messages).filter(
     ([, message]) => !message.includes('docs/guides/compatibility.md'),
   )
   expect(silent.map(([name]) => name)).toEqual(shadowed)
-  expect(told.listTables).toMatch(/^\/v1\/tables is not served by this version\. docs\/guides/)
+  expect(messages.listTables).toMatch(/^\/v1\/tables is not served by this version\. docs\/guides/)
 })

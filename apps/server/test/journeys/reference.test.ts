@@ -74,8 +74,8 @@ describe('the reference', () => {
     expect(page.headers.get('content-type')).toContain('text/html')
     expect(page.headers.get('vary')).toContain('accept')
     expect(await page.text()).toMatch(/Botstead is running.*botstead bots create.*href="docs"/s)
-    const told = await server().fetch('/')
-    expect(await told.json()).toMatchObject({
+    const response = await server().fetch('/')
+    expect(await response.json()).toMatchObject({
       name: 'Botstead',
       status: 'running',
       reference: '/docs',
@@ -127,8 +127,10 @@ describe.skipIf(browserPath === undefined)(`the reference ${title}`, () => {
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Try it out' }).press('Enter')
     await page.getByRole('button', { name: 'Execute' }).press('Enter')
-    const answer = page.locator('.live-responses-table .response-col_description').last()
-    await vi.waitFor(async () => expect(await answer.textContent()).toContain('"status": "ok"'))
+    const liveResponse = page.locator('.live-responses-table .response-col_description').last()
+    await vi.waitFor(async () =>
+      expect(await liveResponse.textContent()).toContain('"status": "ok"'),
+    )
 
     await search.fill('')
     await vi.waitFor(async () =>

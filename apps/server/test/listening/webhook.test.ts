@@ -100,8 +100,8 @@ describeEachEngine('the webhook of a chat', (engine) => {
       attempts: 1,
       subjectId: expect.stringContaining(`${conversationId}/`),
     })
-    const { deliveries: told } = await room.admin.listDeliveries({ id: room.id, kind: 'signal' })
-    expect(told).toHaveLength(types.length)
+    const { deliveries: listed } = await room.admin.listDeliveries({ id: room.id, kind: 'signal' })
+    expect(listed).toHaveLength(types.length)
     const { logs } = await room.admin.getBotLogs({
       id: room.id,
       timeStart: '2020-01-01T00:00:00Z',

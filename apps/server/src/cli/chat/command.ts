@@ -24,13 +24,13 @@ export function chatCommand(): Command {
     .addHelpText('after', help)
   return addConnectionOptions(command).action(async ({ timeout, ...options }: ChatOptions) => {
     const session = await openSession(options)
-    const isAnswered = await talk(session, {
+    const hasReplied = await talk(session, {
       input: process.stdin,
       output: process.stdout,
       notices: process.stderr,
       timeout: timeout * 1000,
     })
-    if (!isAnswered) process.exitCode = 1
+    if (!hasReplied) process.exitCode = 1
   })
 }
 

@@ -2,10 +2,10 @@ import { createInterface } from 'node:readline'
 import { followConversation } from '@botstead/contract'
 import { type ChatSession, sendText } from './session.js'
 import {
-  type Answers,
-  createAnswers,
+  createReplies,
   createScreen,
   createTranscript,
+  type Replies,
   type Transcript,
 } from './transcript.js'
 
@@ -38,8 +38,8 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
   const written = messages(lines[Symbol.asyncIterator]())
   const screen = createScreen(output, isTyped ? lines : undefined)
   const notice = isTyped ? screen.show : (text: string) => void notices.write(`${text}\n`)
-  const answers = createAnswers({ timeout, quiet })
-  const transcript = createTranscript({ session, screen, answers })
+  const replies = createReplies({ timeout, quiet })
+  const transcript = createTranscript({ session, screen, replies })
   const ending = new AbortController()
   const { listening, opened } = listen({ session, transcript, notice, signal: ending.signal })
   // When the subscription ends by itself, so does the conversation.
@@ -57,7 +57,7 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
     const why = `npx botstead deliveries list --bot "${session.botName}"`
     const reportMissing = () =>
       notice(`No answer within ${timeout / 1000} s. What the bot was sent, and answered: ${why}`)
-    return await sendPiped(written, say, { answers, reportMissing })
+    return await sendPiped(written, say, { replies, reportMissing })
   } finally {
     ending.abort()
     lines.close()
@@ -124,7 +124,7 @@ async function sendTyped(lines: AsyncIterable<string>, say: Send, prompt: () => 
 }
 
 interface Waiting {
-  answers: Answers
+  replies: Replies
   /** Reports a missing reply. */
   reportMissing: () => void
 }
@@ -133,17 +133,17 @@ interface Waiting {
 async function sendPiped(
   lines: AsyncIterable<string>,
   say: Send,
-  { answers, reportMissing }: Waiting,
+  { replies, reportMissing }: Waiting,
 ) {
-  let isAnswered = true
+  let hasReplied = true
   for await (const line of lines) {
-    answers.expect()
+    replies.expect()
     const isSent = await say(line)
-    const isSettled = isSent && (await answers.settled())
+    const isSettled = isSent && (await replies.settled())
     if (isSent && !isSettled) reportMissing()
-    isAnswered &&= isSettled
+    hasReplied &&= isSettled
   }
-  return isAnswered
+  return hasReplied
 }
 
 /** The messages to send: lines that are not blank, up to `/quit`. */

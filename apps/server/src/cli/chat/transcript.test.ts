@@ -26,7 +26,7 @@ function message(
   return { type: 'message_created', data, sequence: 1 }
 }
 
-/** The screen after the signals, and the calls that `answers` received. */
+/** The screen after the signals, and the calls that `replies` received. */
 async function hear(...signals: Signal[]) {
   let shown = ''
   let isGrowing = false
@@ -54,7 +54,7 @@ async function hear(...signals: Signal[]) {
       botId: 'bot',
     },
     screen,
-    answers: {
+    replies: {
       expect: () => {},
       received: () => noted.push('received'),
       writing: (streamId) => noted.push(`+${streamId}`),

@@ -6,7 +6,7 @@ import type { ChatSession } from './session.js'
 interface TranscriptDeps {
   session: ChatSession
   screen: Screen
-  answers: Answers
+  replies: Replies
 }
 
 type Message = Omit<SignalData['message_created'], 'isBot'>
@@ -17,7 +17,7 @@ const maxEarlierMessages = 10
 export type Transcript = ReturnType<typeof createTranscript>
 
 /** Shows what happens in a conversation. */
-export function createTranscript({ session, screen, answers }: TranscriptDeps) {
+export function createTranscript({ session, screen, replies }: TranscriptDeps) {
   const { chat, conversationId, userId, botId } = session
   const botName = printable(session.botName)
   const shown = new Set<string>()
@@ -69,12 +69,12 @@ export function createTranscript({ session, screen, answers }: TranscriptDeps) {
         if (message.userId !== userId) {
           showMessage(message, isBot ? botName : printable(message.userId))
         }
-        if (isBot && typeof streamId === 'string') answers.finished(streamId)
-        if (isBot) answers.received()
+        if (isBot && typeof streamId === 'string') replies.finished(streamId)
+        if (isBot) replies.received()
         return
       }
       case 'message_stream_delta':
-        answers.writing(data.streamId)
+        replies.writing(data.streamId)
         return showPiece(data.streamId, data.delta)
       case 'message_stream_abort':
         if (writing?.streamId === data.streamId) {
@@ -82,7 +82,7 @@ export function createTranscript({ session, screen, answers }: TranscriptDeps) {
           screen.grow(' [broken off]')
           screen.show('')
         }
-        return answers.finished(data.streamId)
+        return replies.finished(data.streamId)
       case 'event_created':
         if (data.isBot)
           screen.show(`${botName}: [event] ${printable(JSON.stringify(data.payload))}`)
@@ -105,7 +105,7 @@ export function createTranscript({ session, screen, answers }: TranscriptDeps) {
 }
 
 /** Tracks whether the bot has replied. */
-export interface Answers {
+export interface Replies {
   /** Called before a message is sent: earlier messages of the bot are not replies to it. */
   expect(): void
   /** Called when a complete message of the bot arrives. */
@@ -122,12 +122,12 @@ export interface Answers {
  * A bot does not signal the end of its reply. A reply therefore counts as complete when nothing follows for
  * `quiet` milliseconds, and as missing when nothing arrives for `timeout` milliseconds.
  */
-export function createAnswers({ timeout, quiet }: { timeout: number; quiet: number }): Answers {
+export function createReplies({ timeout, quiet }: { timeout: number; quiet: number }): Replies {
   const open = new Set<string>()
-  let isAnswered = false
+  let hasReplied = false
   let wake = () => {}
 
-  const isComplete = () => isAnswered && open.size === 0
+  const isComplete = () => hasReplied && open.size === 0
 
   /** Whether anything arrives within a time. */
   function arrivesWithin(milliseconds: number): Promise<boolean> {
@@ -142,10 +142,10 @@ export function createAnswers({ timeout, quiet }: { timeout: number; quiet: numb
 
   return {
     expect() {
-      isAnswered = false
+      hasReplied = false
     },
     received() {
-      isAnswered = true
+      hasReplied = true
       wake()
     },
     writing(streamId) {

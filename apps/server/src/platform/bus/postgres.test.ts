@@ -77,7 +77,7 @@ describe.skipIf(!server)('with PostgreSQL', () => {
       await until(() => one.lines.join().includes('was lost'))
       for (let seq = 1; seq <= 100; seq++) one.bus.publish({ topic, key: 'a', seq })
       await until(() => here.hints.length > 0)
-      // The other process either hears the hint late or is told to read again after it.
+      // The other process either hears the hint late or is notified to read again after it.
       await until(() => there.hints.length > 0 || there.heard.gaps > 0)
       await until(() => one.lines.join().includes('is back'))
       one.bus.publish({ topic, key: 'a', seq: 101 })

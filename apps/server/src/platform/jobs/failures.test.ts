@@ -90,7 +90,7 @@ describeEachEngine('a job that fails', (engine) => {
     })
   })
 
-  it('tells its handler in the transaction that marks it dead', async () => {
+  it('notifies its handler in the transaction that marks it dead', async () => {
     const { enqueue, start, queue, awaitRun } = await bench()
     const [kind, sequel] = [newKind(), newKind()]
     const deaths: [unknown, string][] = []

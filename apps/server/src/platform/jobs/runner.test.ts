@@ -28,7 +28,7 @@ describeEachEngine('a job runner', (engine) => {
     expect(time.now()).toBe(before)
   })
 
-  it('finds what no hint told of: from before its start, and from elsewhere', async () => {
+  it('finds jobs that no hint announced: from before its start, and from elsewhere', async () => {
     const { enqueue, start, pass } = await bench()
     const elsewhere = await bench()
     const kind = newKind()
@@ -71,7 +71,7 @@ describeEachEngine('a job runner', (engine) => {
     }
   })
 
-  it('does as many jobs of a kind at a time as it is told, and other kinds beside them', async () => {
+  it('does as many jobs of a kind at a time as its handler allows, and other kinds beside them', async () => {
     const { enqueue, start, queue } = await bench()
     const [kind, other] = [newKind(), newKind()]
     const handlers = { [kind]: controlledHandler({ concurrency: 3 }), [other]: controlledHandler() }
