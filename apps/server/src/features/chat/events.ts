@@ -19,6 +19,7 @@ type NewEvent = Body<typeof contract.chat.createEvent>
 /** A custom event with public ids. */
 export interface ChatEventRecord {
   id: string
+  /** ISO 8601 time. */
   createdAt: string
   conversationId: string
   userId: string

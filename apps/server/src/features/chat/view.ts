@@ -33,6 +33,7 @@ export function toConversation(row: ConversationRow): WireConversation {
 /** A message with public ids. */
 export interface ChatMessageRecord {
   id: string
+  /** ISO 8601 time. */
   createdAt: string
   conversationId: string
   userId: string

@@ -12,8 +12,8 @@ import type { DeliveryRow } from './store.js'
 export interface DeliveryFilter {
   status?: DeliveryRow['status'] | undefined
   kind?: DeliveryRow['kind'] | undefined
-  integration?: string | undefined
   /** Receiver: an alias for an integration, empty for the bot. */
+  integration?: string | undefined
   conversationId?: string | undefined
   /** ISO 8601 times: from the first on, before the second. */
   since?: string | undefined

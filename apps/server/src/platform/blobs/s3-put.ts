@@ -23,6 +23,7 @@ export interface S3PutDeps {
   /** Called when an upload in parts begins and ends, so that no sweep takes it for a leftover. */
   onBegin(upload: UploadInParts): void
   onEnd(upload: UploadInParts): void
+  /** Bytes of a part; larger where the object would have too many parts. */
   partSize?: number
 }
 

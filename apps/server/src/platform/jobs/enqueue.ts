@@ -9,6 +9,7 @@ export interface JobDraft {
   key: string | null
   /** JSON text. */
   payload: string
+  /** 0 for the most urgent. */
   priority: number
   /** ISO 8601. */
   dueAt: string

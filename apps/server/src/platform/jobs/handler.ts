@@ -9,6 +9,7 @@ export interface Job<Payload = unknown> {
   payload: Payload
   /** Which attempt this is, from 1. */
   attempt: number
+  /** Attempts before the job is given up. */
   maxAttempts: number
 }
 

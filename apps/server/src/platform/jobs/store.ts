@@ -43,7 +43,9 @@ export interface ClaimRequest {
   kind: string
   /** Most jobs to claim. */
   limit: number
+  /** Name of the runner. */
   owner: string
+  /** ISO 8601 times. */
   now: string
   leaseUntil: string
   /** Jobs that the runner still works on, whatever the table contains about them. */

@@ -6,7 +6,9 @@ import type { IntegrationLogsTable } from './table.js'
 
 export type LogRow = Selectable<IntegrationLogsTable>
 
+/** Filter of the log of an integration; undefined members match anything. */
 export interface LogFilter {
+  /** ISO 8601 times, both included. */
   from: string
   until: string | undefined
   level: string | undefined

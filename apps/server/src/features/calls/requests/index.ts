@@ -77,6 +77,7 @@ export function signatureOf(
 /** The outcome of a call. */
 export interface CallResult {
   verdict: Verdict
+  /** ISO 8601 time. */
   startedAt: string
   /** Milliseconds. */
   durationMs: number

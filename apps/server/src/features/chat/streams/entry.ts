@@ -15,6 +15,7 @@ export interface Piece {
   streamId: string
   /** Public id of the bot. */
   userId: string
+  /** ISO 8601 time. */
   createdAt: string
   /** Position of the piece in the message, as the bot counts. */
   sequence: number
@@ -24,6 +25,7 @@ export interface Piece {
 
 /** One event of the log, rendered for listeners. */
 export interface Entry {
+  /** Number of the event in the log of its conversation, from 1. */
   sequence: number
   /** Time of the change in milliseconds since the Unix epoch. */
   at: number

@@ -40,6 +40,7 @@ export interface EventDraft {
 
 /** Where an event stands in the log of its conversation. */
 export interface EventPosition {
+  /** Number of the event in that log, from 1. */
   sequence: number
   /** ISO 8601 time. */
   createdAt: string

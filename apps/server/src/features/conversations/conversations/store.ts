@@ -16,7 +16,7 @@ export interface ConversationFilter {
   tags: Record<string, string>
   /** Native ids of users, all of whom must take part. */
   participantIds: readonly string[]
-  /** Bounds of the creation time, inclusive. */
+  /** Bounds of the creation time, inclusive, as ISO 8601 times. */
   after: string | undefined
   before: string | undefined
   /** Bounds of the number of messages, inclusive. */

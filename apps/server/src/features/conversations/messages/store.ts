@@ -17,7 +17,7 @@ export interface MessageFilter {
   integration: string | undefined
   conversationId: string | undefined
   tags: Record<string, string>
-  /** Bounds of the creation time, inclusive. */
+  /** Bounds of the creation time, inclusive, as ISO 8601 times. */
   after: string | undefined
   before: string | undefined
 }

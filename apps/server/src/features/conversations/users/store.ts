@@ -24,7 +24,7 @@ export interface UserFilter {
   members: Members | undefined
   tags: Record<string, string>
   rangeColumn: 'created_at' | 'updated_at'
-  /** Bounds, inclusive. */
+  /** Bounds of that time, inclusive, as ISO 8601 times. */
   after: string | undefined
   before: string | undefined
 }

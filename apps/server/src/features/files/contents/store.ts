@@ -152,6 +152,7 @@ export interface StoredBytes {
   blobKey: string
   /** Hex, over all bytes. */
   sha256: string
+  /** Bytes. */
   size: number
   /** A blob that is counted as having the same bytes, but that the store has lost. */
   lostBlobKey?: string

@@ -34,13 +34,16 @@ export interface RankedPassage {
   explanation: { keyword?: number; grams?: number; semantic?: number }
 }
 
+/** What the ranking of candidates depends on. */
 export interface ScoreOptions {
   weights: RetrieverWeights
   /** How reliable the similarities are, from 0 to 1. */
   confidence: number
   /** Whether the question consists only of words that occur everywhere. */
   isVague: boolean
+  /** Most passages. */
   limit: number
+  /** Lowest score of a passage, from 0 to 1; never below `noiseFloor`. */
   minScore: number
 }
 

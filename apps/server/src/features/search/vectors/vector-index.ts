@@ -14,12 +14,14 @@ export interface Neighbour {
   similarity: number
 }
 
+/** A search for the passages of a space that are nearest to a vector. */
 export interface NeighbourSearch {
   space: Space
   vector: Float32Array
   /** The files to search. */
   scope: FileScope
   tags: readonly TagCondition[]
+  /** Most neighbours. */
   limit: number
   /** Whether to compare with every vector, also in a large space. */
   exact: boolean
