@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { defineConfig, type Plugin } from 'vitest/config'
+import { configDefaults, defineConfig, type Plugin } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
@@ -38,6 +38,11 @@ export default defineConfig({
   test: {
     server: { deps: { external: [/\/(apps|packages)\/[\w-]+\/dist\//] } },
     include: ['packages/*/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts'],
+    // Tests import what is built, so a change of its source has no importers that could be found.
+    forceRerunTriggers: [
+      ...configDefaults.forceRerunTriggers,
+      '**/{apps,packages}/*/src/**/!(*.test).ts',
+    ],
     globalSetup: ['apps/server/test/global-setup.ts'],
     setupFiles: ['apps/server/test/property-tests.ts', 'apps/server/test/patience.ts'],
     // Files share a process and what is loaded in it: loading the server anew for each of them took

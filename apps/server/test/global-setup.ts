@@ -37,17 +37,21 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 async function prepare(project: TestProject, keeper: Keeper): Promise<() => Promise<void>> {
   // What is no reason to stop on a machine where people work is one where a change is judged.
   let broken = ''
+  const build = async () => {
+    broken = ''
+    // The compiler writes what it can: while somebody is at work elsewhere, most tests are still meaningful.
+    await buildServer().catch((error) => {
+      if (process.env.CI) throw error
+      broken = `\nBUILT WITH ERRORS: ${reason(error)}\n\n`
+      process.stderr.write(broken)
+    })
+  }
   const [postgresUrl] = await Promise.all([
     startPostgres(keeper).catch((error): undefined => {
       if (process.env.CI) throw error
       process.stderr.write(`\nPOSTGRES SKIPPED: ${reason(error)}\n\n`)
     }),
-    // The compiler writes what it can: while somebody is at work elsewhere, most tests are still meaningful.
-    buildServer().catch((error) => {
-      if (process.env.CI) throw error
-      broken = `\nBUILT WITH ERRORS: ${reason(error)}\n\n`
-      process.stderr.write(broken)
-    }),
+    build(),
   ])
   // What tests store has to survive a killed process, and not a power failure. In memory they do not
   // wait for the disk, which hundreds of databases would keep busy, nor does a slow one fail them.
@@ -67,7 +71,7 @@ async function prepare(project: TestProject, keeper: Keeper): Promise<() => Prom
   project.provide('migratedDatabase', templates.database)
   project.provide('command', command.path)
   project.onTestsRerun(async () => {
-    await buildServer()
+    await build()
     await command.bundle()
   })
   return async () => {
