@@ -96,6 +96,7 @@ export interface ConnectionOptions extends ServerOptions {
   bot?: string
 }
 
+/** The server and the bot that a command works on. */
 export interface Connection {
   url: string
   token: string

@@ -14,12 +14,14 @@ interface Named {
   name: string
 }
 
+/** The bot that a command works on. */
 export interface FoundBot {
   id: string
   /** Unknown when the token is the key of a bot. */
   workspaceId: string | undefined
 }
 
+/** A bot of one of the workspaces of the token. */
 export interface ListedBot extends Named {
   /** ISO 8601. */
   createdAt: string

@@ -83,6 +83,7 @@ export class ConfigError extends Error {
   }
 }
 
+/** The configuration, and what the operator should know of it. */
 export interface LoadedConfig {
   config: Config
   /** Things that are probably not meant, one line each; for the log. */

@@ -60,6 +60,7 @@ function describe<T>(name: string, kind: Kind<T>, text: SettingText) {
   }
 }
 
+/** A group of settings, by name. */
 export type Settings = Record<string, Setting<unknown>>
 
 /** The values of a group of settings, under the same names. */
@@ -67,6 +68,7 @@ export type Values<Group extends Settings> = {
   readonly [Name in keyof Group]: Group[Name] extends Setting<infer Value> ? Value : never
 }
 
+/** Environment variables, by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**

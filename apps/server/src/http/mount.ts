@@ -68,6 +68,7 @@ interface ResponseByKind<Spec extends Operation> {
 
 type ResponseKind = Operation['response']['kind']
 
+/** Handles the calls of one operation; what it returns depends on the kind of response. */
 export type Handler<Spec extends Operation> = (
   call: Call<Spec>,
 ) => Promise<ResponseByKind<Spec>[Spec['response']['kind']]>

@@ -13,6 +13,7 @@ export interface RawRoute {
   handle(request: RawRequest): Promise<RawResponse>
 }
 
+/** A request to a raw route. */
 export interface RawRequest {
   method: string
   /** Path and query as the client sent them: neither decoded nor normalized. */
@@ -25,6 +26,7 @@ export interface RawRequest {
   requestId: string
 }
 
+/** The response of a raw route, which is sent as it is. */
 export interface RawResponse {
   status: number
   headers: Record<string, string | string[]>

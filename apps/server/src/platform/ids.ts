@@ -45,6 +45,7 @@ export type TokenPrefix = 'bp_pat_' | 'bp_bak_' | 'bp_iak_'
 /** Fills the whole buffer with unpredictable bytes. */
 export type RandomSource = (buffer: Uint8Array) => void
 
+/** Makes ids, which are unique without any coordination between processes. */
 export interface Ids {
   /** Id of a workspace, bot or integration: UUID version 4. */
   uuid(): string

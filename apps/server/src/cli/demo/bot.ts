@@ -112,6 +112,7 @@ async function answerTo(client: Client, text: string): Promise<string> {
   return (await Promise.all(quotes)).join('\n\n')
 }
 
+/** A chat user with a question, and the bot that receives it. */
 export interface Questioner {
   bot: DemoBot
   botId: string

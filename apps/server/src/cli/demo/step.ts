@@ -44,6 +44,7 @@ interface StepOptions<Result> {
   show(result: Result, print: Printer): void
 }
 
+/** Runs one step of the demonstration and shows it. */
 export type Step = <Result>(options: StepOptions<Result>) => Promise<Result>
 
 /** Runs steps one after another and shows each with the calls that it made, also when it fails. */

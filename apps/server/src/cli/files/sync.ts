@@ -22,6 +22,7 @@ export interface SyncOptions {
   concurrency: number
 }
 
+/** What a synchronisation did, in files unless noted. */
 export interface SyncResult {
   sent: number
   /** Files whose content was there already; only their tags changed. */

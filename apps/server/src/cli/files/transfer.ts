@@ -15,6 +15,7 @@ export interface Description {
   contentType?: string
 }
 
+/** A file on this machine. */
 export interface LocalFile {
   path: string
   /** Bytes. */

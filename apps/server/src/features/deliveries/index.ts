@@ -24,6 +24,7 @@ import { countPending, deleteSomeOfBot } from './store.js'
 
 export { createSubjectRetention } from './retention.js'
 
+/** The slice of deliveries, as others see it. */
 export interface Deliveries extends Feature {
   /** Plugs in the function that builds the bodies of signals. */
   provideSignals(describe: DescribeSignal): void

@@ -58,6 +58,7 @@ interface Attempt {
   nextClaim: NextClaim | undefined
 }
 
+/** What follows for the caller from the end of a claim. */
 export interface Settled {
   /** The next delivery of the same queue, claimed on request. */
   next: DeliveryRow | undefined

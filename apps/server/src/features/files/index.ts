@@ -33,6 +33,7 @@ export { type FileScope, scopeOf, type TagCondition, toTagConditions } from './l
 export { type CheckOptions, checkFiles, type Finding } from './maintenance/index.js'
 export type { FileRow } from './table.js'
 
+/** The slice of files, as others see it. */
 export type Files = FeatureWith<'routes' | 'jobs' | 'schedule' | 'purge'> & {
   service: FilesService
   reindexing: Reindexing

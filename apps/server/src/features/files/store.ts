@@ -6,8 +6,10 @@ import type { IndexFile } from './jobs.js'
 import { type FileScope, isVisible, matchesTags, type TagCondition } from './lookup/index.js'
 import type { FileRow, FilesTable } from './table.js'
 
+/** The columns by which a list of files can be sorted. */
 export type FileSort = 'key' | 'size' | 'created_at' | 'updated_at' | 'status'
 
+/** Filter of a list of files; undefined members match anything. */
 export interface FileFilter {
   tags: readonly TagCondition[]
   /** Only these; undefined for any. */

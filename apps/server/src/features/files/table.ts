@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { JsonColumn, TimeColumn } from '../../platform/db/columns.js'
 
+/** The state of the upload of a content, and then of its indexing if it is to be indexed. */
 export type FileStatus =
   | 'upload_pending'
   | 'upload_failed'

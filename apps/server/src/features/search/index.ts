@@ -20,6 +20,7 @@ import { deleteWordsOfBot } from './vocabulary-store.js'
 
 export type { RetrieverWeights } from '../../domain/retriever-weights.js'
 
+/** The slice of search, as others see it. */
 export type Search = FeatureWith<'routes' | 'jobs' | 'open' | 'schedule' | 'purge' | 'stop'> & {
   service: SearchService
 }

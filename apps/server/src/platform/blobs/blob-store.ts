@@ -89,6 +89,7 @@ export interface ByteRange {
   end: number
 }
 
+/** What the store knows of a blob besides its bytes. */
 export interface BlobFacts {
   /** Bytes. */
   size: number
@@ -106,14 +107,17 @@ export function checkBlobKey(key: string): void {
   if (!isBlobKey(key)) throw new TypeError('A blob key has 8 to 128 of A-Z a-z 0-9 _ -.')
 }
 
+/** The store has no blob under the key. */
 export class BlobNotFoundError extends Error {
   override name = 'BlobNotFoundError'
 }
 
+/** The requested range is not inside the blob. */
 export class BlobRangeError extends Error {
   override name = 'BlobRangeError'
 }
 
+/** A stream has more bytes than the caller allowed. */
 export class BlobTooLargeError extends Error {
   override name = 'BlobTooLargeError'
   /** What was allowed, in bytes. */
@@ -130,6 +134,7 @@ export class BlobStoreAwayError extends Error {
   override name = 'BlobStoreAwayError'
 }
 
+/** The store has no space left. */
 export class BlobStoreFullError extends Error {
   override name = 'BlobStoreFullError'
 }

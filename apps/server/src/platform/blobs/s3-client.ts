@@ -51,6 +51,7 @@ interface Presigned {
   headers?: Record<string, string>
 }
 
+/** Sends signed requests to the object store. */
 export interface S3Client {
   /** Sends a request and reads the response; failures that may be temporary are retried. */
   send(request: S3Request): Promise<S3Response>

@@ -3,6 +3,7 @@ import type { S3Client } from './s3-client.js'
 import type { UploadInParts } from './s3-put.js'
 import { elementsOf, S3Error, textOf } from './s3-responses.js'
 
+/** An object below the prefix. */
 export interface ListedObject {
   /** Without the prefix. */
   key: string
@@ -12,6 +13,7 @@ export interface ListedObject {
   storedAt: number
 }
 
+/** An upload in parts that is not complete. */
 export interface ListedUpload extends UploadInParts {
   /** Milliseconds since the Unix epoch. */
   begunAt: number

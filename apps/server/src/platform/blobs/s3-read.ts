@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { S3ConnectionError } from './s3-responses.js'
 
+/** How to read a content on after a break. */
 export interface ResumingReader {
   /** The part that is open already. */
   first: IncomingMessage

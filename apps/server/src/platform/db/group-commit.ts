@@ -14,6 +14,7 @@ import type { RunOptions } from './schema.js'
 import { diskFullError, type SqliteConnection } from './sqlite-connection.js'
 import { type NestingGuard, TransactionAttempt } from './transaction.js'
 
+/** Bounds of a batch and of the wait for the file. */
 export interface GroupCommitLimits {
   /** Transactions that may share one commit. */
   readonly maxBatch: number
@@ -33,6 +34,7 @@ export interface GroupCommitOptions<DB> {
   guard?: NestingGuard | undefined
 }
 
+/** Runs transactions that share commits. */
 export interface GroupCommit<DB> {
   /** Resolves with the result of `body` once it is durable. */
   run<T>(body: (tx: Transaction<DB>) => Promise<T>, options?: RunOptions): Promise<T>

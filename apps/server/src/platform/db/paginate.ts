@@ -19,6 +19,7 @@ export interface PageRequest<Sort extends string = string> {
   tokenAfter(position: Position): string
 }
 
+/** One page of a list. */
 export interface Page<Row> {
   readonly rows: readonly Row[]
   /** Undefined on the last page. */

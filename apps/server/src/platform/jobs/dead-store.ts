@@ -1,6 +1,7 @@
 import type { Db, Tx } from '../db/schema.js'
 import type { JobRow } from './store.js'
 
+/** The number of jobs of one kind in one state. */
 export interface StateCount {
   kind: string
   state: JobRow['state']

@@ -13,6 +13,7 @@ export interface Job<Payload = unknown> {
   maxAttempts: number
 }
 
+/** What a handler may use besides its job. */
 export interface JobContext {
   /**
    * Aborted when the attempt has to end: it took too long, the job is no longer this worker's, or the

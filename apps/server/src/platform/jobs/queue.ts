@@ -12,6 +12,7 @@ type JobPriority = 'high' | 'normal' | 'low'
 
 const storedPriority: Record<JobPriority, number> = { high: 0, normal: 1, low: 2 }
 
+/** A job to enqueue, as its caller describes it. */
 export interface NewJob {
   /** Which handler does it. */
   kind: string
@@ -53,6 +54,7 @@ interface DeadJob {
   diedAt: string
 }
 
+/** The jobs of a database. */
 export interface Queue {
   /**
    * Adds a job in the transaction of the change that calls for it; workers are woken after the

@@ -39,6 +39,7 @@ export async function lockJobOfKey(
   return dialectOf(tx).lockRows(query).executeTakeFirst()
 }
 
+/** Which jobs a runner claims, and until when. */
 export interface ClaimRequest {
   kind: string
   /** Most jobs to claim. */

@@ -23,6 +23,7 @@ export class OutgoingError extends Error {
   }
 }
 
+/** A request to another server. */
 export interface OutgoingRequest {
   method: Dispatcher.HttpMethod
   headers: Readonly<Record<string, string>>
@@ -34,6 +35,7 @@ export interface OutgoingRequest {
   signal?: AbortSignal
 }
 
+/** The response of another server. */
 export interface OutgoingResponse {
   status: number
   headers: Record<string, string | string[] | undefined>

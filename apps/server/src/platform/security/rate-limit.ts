@@ -24,6 +24,7 @@ export interface RateLimitDecision {
   retryAfterSeconds: number
 }
 
+/** Limits the requests of each key. */
 export interface RateLimiter {
   /** Counts one request of the key and decides whether it may proceed. Refused ones cost nothing. */
   take(key: string): RateLimitDecision

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.js'
 /** What became of a signed value: its content, or why it must not be trusted. */
 export type Verified = { ok: true; value: string } | { ok: false; reason: 'invalid' | 'expired' }
 
+/** Signs values with a time limit, and verifies them. */
 export interface Signer {
   /**
    * Packs a value and its end of validity into text that is safe in a path or query. Anyone who

@@ -19,6 +19,7 @@ export type {
 export type { ChatInstallation, SignalPosting } from './lookups.js'
 export { type BotsService, purgeBotJob } from './service.js'
 
+/** The slice of bots, as others see it. */
 export interface Bots extends Feature {
   service: BotsService
   /** What bots declare and have installed, cached. */

@@ -21,6 +21,7 @@ export type BotSummaryRow = Pick<
   'id' | 'name' | 'type' | 'tags' | 'created_at' | 'updated_at' | 'deployed_at'
 >
 
+/** Filter of a list of bots. */
 export interface BotFilter {
   dev: boolean
   /** All must match. */

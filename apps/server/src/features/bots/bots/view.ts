@@ -15,6 +15,7 @@ type WireBot = Output<typeof contract.bots.get>['bot']
 type WireBotSummary = Output<typeof contract.bots.list>['bots'][number]
 type WireInstallation = WireBot['integrations'][string]
 
+/** What a bot is shown with. */
 export interface BotView {
   sealer: Sealer
   addresses: Addresses

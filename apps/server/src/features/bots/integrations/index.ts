@@ -19,6 +19,7 @@ export type { KnownIntegrations } from './known.js'
 export type { IntegrationLogs } from './logs.js'
 export type { IntegrationsService } from './service.js'
 
+/** The slice of integrations, as others see it. */
 export interface Integrations extends Feature {
   service: IntegrationsService
   /** Cached integrations, by id. */

@@ -24,6 +24,7 @@ const summary = [
 /** The columns of an integration that lists show. */
 export type IntegrationSummaryRow = Pick<IntegrationRow, (typeof summary)[number]>
 
+/** Filter of a list of integrations; undefined members match anything. */
 export interface IntegrationFilter {
   dev: boolean
   name: string | undefined

@@ -5,6 +5,7 @@ import { actionsRoutes } from './routes.js'
 import { type ActionRunsDeps, createActionRuns } from './runs.js'
 import { type ActionsDeps, type ActionsService, createActionsService } from './service.js'
 
+/** The slice of actions, as others see it. */
 export interface Actions extends Feature {
   /** Plugs in actions that this server runs itself. */
   provide: ActionsService['provide']

@@ -4,6 +4,7 @@ import type { ActionRunsTable } from './table.js'
 
 export type RunRow = ActionRunsTable
 
+/** Filter of a list of action runs. */
 export interface RunFilter {
   /** Alias of an installation, or the name of an integration. */
   integration: string

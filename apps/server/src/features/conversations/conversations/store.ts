@@ -8,6 +8,7 @@ import type { ConversationsTable, ParticipantsTable } from './table.js'
 
 export type ConversationRow = Selectable<ConversationsTable>
 
+/** Filter of a list of conversations; undefined and empty members match anything. */
 export interface ConversationFilter {
   /** Alias of the installation to which it must belong; undefined for any. */
   integration: string | undefined

@@ -20,6 +20,7 @@ interface DescribedContent {
   isPublic: boolean
 }
 
+/** A response to a request for a content; without `open` and `readAt` it has no body. */
 export interface ContentResponse {
   status: number
   headers: Record<string, string | number>

@@ -30,6 +30,7 @@ const day = 24 * 60 * 60 * 1000
  */
 const orphanAge = 60 * 60 * 1000
 
+/** Deletion, in the background, of files and blobs that nothing shows any more. */
 export interface Sweeps {
   jobs: Record<string, JobHandler>
   /** Enqueues the sweeps that run after each start. */

@@ -19,6 +19,7 @@ import {
   type SemanticRequest,
 } from './semantic-retriever.js'
 
+/** A question, the files that it is about, and the bounds of the ranking. */
 export interface RankRequest extends KeywordRequest, SemanticRequest {
   /** Most passages, from 1. */
   limit: number

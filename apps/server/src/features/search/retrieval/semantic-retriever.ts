@@ -43,6 +43,7 @@ export interface SemanticQuestion {
   likenesses(numbers: readonly number[]): Promise<Likeness[]>
 }
 
+/** Finds and compares passages by meaning. */
 export interface SemanticRetriever {
   /** Compares the question with passages, or returns the reason why not; neither if its meaning is unknown. */
   search(

@@ -12,6 +12,7 @@ import { createTokenUsage } from './usage.js'
 export type { Reach } from './reach.js'
 export { createOperatorTokens, type OperatorTokens } from './service.js'
 
+/** The slice of access tokens, as others see it. */
 export interface Access extends Feature {
   service: AccessService
   authenticator: TokenAuthenticator

@@ -37,6 +37,7 @@ export class EmbeddingsError extends Error {
   }
 }
 
+/** Calls an embeddings endpoint. */
 export interface Endpoint {
   /**
    * The vectors of texts, in their order, each of length 1.

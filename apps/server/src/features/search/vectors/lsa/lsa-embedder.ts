@@ -34,6 +34,7 @@ export interface Fitted {
   dimensions: number
 }
 
+/** The vectors of some passages. */
 export interface Embedded {
   passages: { number: number; id: string }[]
   /** Base64 of the concatenated vectors, numbers of single precision in the byte order of this machine. */

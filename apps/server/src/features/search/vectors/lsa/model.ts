@@ -14,6 +14,7 @@ export interface LsaModel {
   directions: Float32Array
 }
 
+/** The vector of a text. */
 export interface LsaVector {
   /** Of length 1, or all 0 if the model knows none of the words. */
   values: Float32Array
@@ -159,6 +160,7 @@ const maximumBytes = 64 * 1024 * 1024
 /** Bytes of a term in a map, besides its direction. */
 const bytesPerTerm = 100
 
+/** Decoded models in the memory of a process or thread. */
 export interface ModelCache {
   /** The model of a space; undefined if the space was deleted. A model never changes. */
   get(db: Db, space: number): Promise<LsaModel | undefined>

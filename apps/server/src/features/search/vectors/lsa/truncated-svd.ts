@@ -1,5 +1,6 @@
 import { createRandom } from '../random.js'
 
+/** The strongest directions of a matrix. */
 export interface TruncatedSvd {
   /** Largest first; fewer than requested if the matrix has a lower rank. */
   singularValues: Float64Array
@@ -77,6 +78,7 @@ function randomMatrix(rows: number, width: number): DenseMatrix {
   return { rows, width, values: Float32Array.from({ length: rows * width }, random.normal) }
 }
 
+/** Eigenvalues with their eigenvectors. */
 export interface Eigen {
   /** Largest first. */
   values: Float64Array
