@@ -135,6 +135,8 @@ describe('meaning that is learned from the passages', () => {
     }, patience)
 
     await server.client().deleteBot({ id: mine.id })
+    // A deleted bot is purged after ten seconds.
+    await server.pass(11_000)
     await vi.waitFor(async () => {
       expect(await count(database, 'semantic_spaces', mine.id)).toBe(0)
       expect(await countAll(database)).toBe(0)
