@@ -34,6 +34,7 @@ export async function startWorker(
     run: context.run,
     bus: context.bus,
     clock: context.clock,
+    timers: context.timers,
     ids: context.ids,
     log: context.log,
     alone: context.config.databaseUrl === undefined,

@@ -93,7 +93,7 @@ describeEachEngine('rows of a bot', (engine) => {
       const others = await tablesWith(db, names, 'bot_id', other)
 
       await client.deleteBot({ id: gone })
-      server().clock.advance(60_000)
+      await server().pass(60_000)
       await vi.waitFor(async () =>
         expect(await tablesWith(db, names, 'bot_id', gone), 'tables that no slice purges').toEqual(
           [],
@@ -118,7 +118,7 @@ describeEachEngine('rows of a bot', (engine) => {
       const filled = () => tablesWith(db, names, 'workspace_id', workspaceId)
       expect(await filled()).toEqual(expect.arrayContaining(['bots', 'file_usage', 'files']))
       await server().client({ workspaceId }).deleteWorkspace({ id: workspaceId })
-      server().clock.advance(60_000)
+      await server().pass(60_000)
       await vi.waitFor(async () =>
         expect(await filled(), 'tables that keep rows of the workspace').toEqual([]),
       )
