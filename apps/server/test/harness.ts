@@ -132,7 +132,7 @@ export async function startTestServer(
     client: (as) =>
       createClient({ baseUrl: url, token: first.token, workspaceId: first.workspaceId, ...as }),
     pass: async (milliseconds) => {
-      opened ??= openDatabase(place?.options ?? { file: join(dataDir, 'botstead.db') })
+      opened ??= openDatabase(place?.options ?? { file: join(config.dataDir, 'botstead.db') })
       const { db } = await opened
       await vi.waitFor(async () => {
         const jobs = db.selectFrom('jobs').select('kind').where('state', '=', 'running')

@@ -122,7 +122,7 @@ describe.skipIf(!isMounted)('a full disk', () => {
     await vi.waitFor(async () => expect(await openBelow(blobs)).toEqual([]))
 
     execFileSync('mount', ['-o', 'remount,size=9m', blobs])
-    server.clock.advance(600_000)
+    await server.pass(600_000)
     await vi.waitFor(async () =>
       expect((await client.getFile({ id: file.id })).file.status).toBe('upload_completed'),
     )

@@ -177,7 +177,7 @@ describeEachEngine('bots made with the SDK', (engine) => {
 
       const place = { type: 'conversation' as const, id, name: 'order' }
       await bot.setState({ ...place, payload: { item: 'pump' }, expiry: hour })
-      server().clock.advance(hour + 1000)
+      await server().pass(hour + 1000)
       await expect(bot.getState(place)).rejects.toMatchObject({ type: 'ResourceNotFound' })
       await eventually(() => expect(heard).toHaveLength(2))
       expect(heard[1]?.payload).toEqual({ type: 'text', text: 'Gone: pump' })

@@ -48,8 +48,7 @@ describeEachEngine('workflows of bots', (engine) => {
     expect(await updates('wrkflow_unknown')).toEqual([])
     const found = { name: 'trip', status: 'pending' as const, tags: {} }
     expect((await bot.getOrCreateWorkflow(found)).workflow.id).toBe(whole.id)
-    server().clock.advance(25 * hour)
-    await bot.createWorkflow({ name: 'another', status: 'listening' })
+    await server().pass(25 * hour)
     await eventually(async () => {
       expect((await bot.getWorkflow({ id: whole.id })).workflow.status).toBe('timedout')
     })
