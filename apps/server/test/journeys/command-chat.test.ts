@@ -1,7 +1,20 @@
+import type { Client } from '@botstead/contract'
 import { describe, expect, it } from 'vitest'
 import { type ReceivedMessage, startBot } from '../bot-server.js'
 import { useServer } from '../harness.js'
 import { runCommand } from '../processes.js'
+
+/** Shows a piece of a message before the message is complete. */
+async function publishPiece(
+  client: Client,
+  conversationId: string,
+  piece: { streamId: string; delta: string; sequence?: number },
+): Promise<void> {
+  const createdAt = new Date().toISOString()
+  const signal = { type: 'delta', createdAt, sequence: 1, ...piece }
+  const input = { conversationId, signal }
+  await client.callAction({ type: 'chat:publishMessageStream', input })
+}
 
 describe('botstead chat', () => {
   const server = useServer()
@@ -13,12 +26,19 @@ describe('botstead chat', () => {
     const heard: unknown[] = []
     const url = await startBot(async ({ conversationId, payload }) => {
       heard.push(payload.text)
-      for (const { type, ...rest } of reply({ conversationId, payload })) {
+      const replies = reply({ conversationId, payload })
+      // Half a second after a message the reply counts as complete, unless there are pieces of another one.
+      const pieces = replies.length > 1 ? replies : []
+      for (const [at, { text }] of pieces.entries()) {
+        await publishPiece(client, conversationId, { streamId: `${at}`, delta: String(text) })
+      }
+      for (const [at, { type, ...rest }] of replies.entries()) {
+        const metadata = { streamId: `${at}` }
         await client.createMessage({
           conversationId,
           userId: bot.id,
           type: String(type),
-          payload: rest,
+          payload: pieces.length > 0 ? { ...rest, metadata } : rest,
           tags: {},
         })
       }
@@ -29,7 +49,7 @@ describe('botstead chat', () => {
 
   const chat = (input: string, words: string[], environment: Record<string, string> = {}) =>
     runCommand(
-      ['chat', ...words],
+      ['chat', '--timeout', '100', ...words],
       { BOTSTEAD_URL: server().url, BOTSTEAD_TOKEN: server().token, ...environment },
       input,
     )
@@ -73,12 +93,7 @@ describe('botstead chat', () => {
     const client = server().client({ botId: bot.id })
     const url = await startBot(async ({ conversationId }) => {
       for (const [at, delta] of ['One ', 'two ', 'three'].entries()) {
-        const createdAt = new Date().toISOString()
-        const signal = { type: 'delta', streamId: 's', createdAt, sequence: at + 1, delta }
-        await client.callAction({
-          type: 'chat:publishMessageStream',
-          input: { conversationId, signal },
-        })
+        await publishPiece(client, conversationId, { streamId: 's', delta, sequence: at + 1 })
       }
       await client.createMessage({
         conversationId,
