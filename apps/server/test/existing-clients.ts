@@ -1,9 +1,14 @@
+import http from 'node:http'
 import { type AuthenticatedClient, Client as ChatClient } from '@botpress/chat'
 import { Client } from '@botpress/client'
 import type { TestServer } from './harness.js'
 import type { Login } from './tenant.js'
 
 type Options = NonNullable<ConstructorParameters<typeof Client>[0]>
+
+// The listener of the existing client breaks off after five seconds without a byte: the limit of the agent
+// that requests of a process share. On a busy machine an expected signal may take longer.
+http.globalAgent = new http.Agent({ keepAlive: true, timeout: 60_000 })
 
 /** The existing client of the interface, unmodified, as the first account or as another one. */
 export function existingClient(
