@@ -50,7 +50,8 @@ async function signal(server: ServerProcess, message: string): Promise<void> {
 describe.concurrent('a server that gets a signal to stop', () => {
   it('finishes an upload, accepts no new call, and exits with status 0', async () => {
     await using place = await createCommandPlace()
-    await using server = await startWith(place.environment)
+    const environment = { ...place.environment, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '5m' }
+    await using server = await startWith(environment)
     const { socket, response, botId, fileId } = await beginUpload(server)
     await signal(server, 'stopping')
     await vi.waitFor(async () => await expect(fetch(`${server.url}/healthz`)).rejects.toThrow())
@@ -103,7 +104,9 @@ describe.concurrent('a server with an uncaught exception', () => {
     '(%s) logs it once, finishes open requests, and exits with status 1',
     async (cause, message) => {
       await using place = await createCommandPlace()
-      await using server = await startWith({ ...place.environment, ...faulty })
+      // The longest that a server waits after a fault is ten seconds.
+      const environment = { ...place.environment, ...faulty, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '10s' }
+      await using server = await startWith(environment)
       const { socket, response } = await beginUpload(server)
       server.child.kill(cause)
       await vi.waitFor(() => expect(server.output()).toContain('"level":"fatal"'))

@@ -128,13 +128,16 @@ describeEachEngine('a server with an object store', (engine) => {
       return 'handled'
     }
     s3.fault = away
-    const ready = await server.fetch('/readyz')
-    expect([ready.status, await ready.text()]).toEqual([500, expect.stringContaining('contents')])
+    // The result of a probe is reused for half a second.
+    await vi.waitFor(async () => {
+      const ready = await server.fetch('/readyz')
+      expect([ready.status, await ready.text()]).toEqual([500, expect.stringContaining('contents')])
+    })
     const put = () => fetch(announced.uploadUrl, { method: 'PUT', body: 'later' })
     const refused = await put()
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
     s3.fault = undefined
-    expect((await server.fetch('/readyz')).status).toBe(200)
+    await vi.waitFor(async () => expect((await server.fetch('/readyz')).status).toBe(200))
     expect((await put()).status).toBe(200)
     await awaitStatus(announced.id, 'upload_completed')
   })

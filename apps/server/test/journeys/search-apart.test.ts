@@ -8,7 +8,7 @@ import { describeEachEngine, type TestEngine } from '../engines.js'
 import { blockedUntil } from '../fixtures/blocked-find-words.js'
 import { startTestServer, type TestServer } from '../harness.js'
 
-const environment = { BOTSTEAD_SEARCHES_AT_ONCE: '1' }
+const environment = { BOTSTEAD_SEARCHES_AT_ONCE: '1', BOTSTEAD_SEARCH_TIMEOUT_MS: '5m' }
 const options = { findEntry: new URL('../fixtures/blocked-find-worker.js', import.meta.url) }
 
 /** Blocks one search for as long as the test needs. */

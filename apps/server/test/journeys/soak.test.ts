@@ -12,6 +12,7 @@ import { expect, inject, it } from 'vitest'
 import { startBot } from '../bot-server.js'
 import { listenBySocket, listenRaw, type RawAddress } from '../listening/raw-stream.js'
 import { growth, type LiveHeap, liveBytes, readLiveHeap } from '../live-heap.js'
+import { Patience } from '../patience.js'
 import { freePort } from '../ports.js'
 import { untilIndexed } from '../tenant.js'
 
@@ -34,8 +35,10 @@ const lanes = 8
 const tolerance = rounds * 500
 /** Connections that clients keep open, and timers of periodic work. */
 const slack = 12
-/** Milliseconds for resources that a server holds for a moment, such as a topic without listeners. */
-const patience = 60_000
+/** Milliseconds of fair time for resources that a server holds for a moment, such as a topic without listeners. */
+const momentMs = 60_000
+/** Milliseconds between two looks at the size of the heap, and the looks without a smaller one. */
+const look = { pause: 500, count: 3 }
 
 /** Key of the file whose upload is interrupted in every round. */
 const unfinished = 'broken.bin'
@@ -65,8 +68,8 @@ it.skipIf(!existsSync('/proc/self/fd'))(
 /** The resources after the last round has ended for the server too, when its heap stops shrinking. */
 async function settled(place: Measured): Promise<Held> {
   let least = await place.roughly()
-  for (let stable = 0; stable < 3; ) {
-    await sleep(500)
+  for (let stable = 0; stable < look.count; ) {
+    await sleep(look.pause)
     const now = await place.roughly()
     stable = now < least - 20_000 ? 0 : stable + 1
     least = Math.min(least, now)
@@ -76,14 +79,14 @@ async function settled(place: Measured): Promise<Held> {
 
 /** The resources when they are as low as before, or after a timeout. */
 async function untilFlat(place: Measured, before: Held): Promise<Held> {
-  const end = performance.now() + patience
+  const patience = new Patience(momentMs)
   for (;;) {
     const now = await settled(place)
     const isFlat =
       now.bytes - before.bytes < tolerance &&
       now.descriptors - before.descriptors <= slack &&
       now.timers - before.timers <= slack
-    if (isFlat || performance.now() > end) return now
+    if (isFlat || patience.isOver(look.count * look.pause)) return now
   }
 }
 
