@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
@@ -139,5 +140,23 @@ describeEachEngine('equal contents', (engine) => {
       }),
       { numRuns: 10 },
     )
+  })
+})
+
+describeEachEngine('equal contents at the same time', (engine) => {
+  const bench = useFiles(engine)
+
+  it.runIf(engine.name === 'postgres')('are copied and deleted without a deadlock', async () => {
+    const bot = bench().newBot()
+    const work = Array.from({ length: 8 }, async (_, at) => {
+      await bot.upload({ key: `${at}` }, 'the same')
+      await bot.as().copyFile({ idOrKey: `${at}`, destinationKey: `copy ${at}` })
+      await bot.as().deleteFile({ id: `${at}` })
+    })
+    await Promise.all(work)
+    const { rows } = await sql<{ deadlocks: unknown }>`
+      select deadlocks from pg_stat_database where datname = current_database()
+    `.execute(bench().database.db)
+    expect(Number(rows[0]?.deadlocks)).toBe(0)
   })
 })
