@@ -122,6 +122,7 @@ it.skipIf(process.platform !== 'linux')(
     expect((await client().getFile({ id })).file.status).toBe('indexing_pending')
     await pipe.putBack()
     await client().reindexFile({ id })
+    await place.endPauseOf(id)
     expect((await untilIndexed(client(), id)).status).toBe('indexing_completed')
 
     const other = await replaceByPipe(await place.blobOf(id))
@@ -271,6 +272,13 @@ async function createPlace(engine: TestEngine) {
         },
         { timeout: 10_000, interval: 5 },
       ),
+    /** Makes the deferred indexing of a file due. */
+    endPauseOf: (fileId: string) =>
+      there(opened).database.run(async (tx) => {
+        const now = new Date().toISOString()
+        const jobs = tx.updateTable('jobs').set({ due_at: now })
+        await jobs.where('kind', '=', 'search.index').where('key', '=', fileId).execute()
+      }),
     jobOf: (fileId: string) =>
       database()
         .selectFrom('jobs')
