@@ -1,8 +1,10 @@
 import { createServer } from 'node:http'
+import { sql } from 'kysely'
 import { beforeAll, expect, it, onTestFinished, vi } from 'vitest'
 import { describeEachEngine } from '../engines.js'
 import { type existingClient, installSilently, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
+import { inDatabase } from '../tenancy/seed.js'
 
 const hour = 60 * 60 * 1000
 
@@ -251,6 +253,32 @@ describeEachEngine('the runtime API of bots and integrations', (engine) => {
     await bot.setState({ ...place, payload: null })
     await expect(bot.getState(place)).rejects.toMatchObject(refused('ResourceNotFound'))
   })
+
+  it.runIf(engine.name === 'postgres')(
+    'does not report a state as expired that another process has just ended',
+    async () => {
+      const { id } = await room()
+      const place = { type: 'conversation' as const, id, name: 'order' }
+      const { state } = await bot.setState({ ...place, payload: { a: 1 }, expiry: hour })
+      await inDatabase(server(), async ({ run }) => {
+        const { changed } = await run(async (tx) => {
+          // What the job of another process does, up to its commit. Here the job has nothing left to do.
+          await tx.deleteFrom('jobs').where('key', '=', state.id).execute()
+          await tx.deleteFrom('states').where('id', '=', state.id).execute()
+          server().clock.advance(hour + 1)
+          const changed = bot.setState({ ...place, payload: { a: 2 } })
+          const waiting = sql`select 1 from pg_locks, pg_blocking_pids(pid) as blockers
+            where not granted and pg_backend_pid() = any (blockers)`
+          await vi.waitUntil(async () => (await waiting.execute(tx)).rows.length > 0)
+          // Wrapped, because the transaction would wait for it.
+          return { changed }
+        })
+        expect((await changed).state.payload).toEqual({ a: 2 })
+      })
+      const { events } = await bot.listEvents({ type: 'state_expired', conversationId: id })
+      expect(events).toEqual([])
+    },
+  )
 
   it('releases scheduled messages and events when they are due, unless they are cancelled', async () => {
     const { id: conversationId } = await room()

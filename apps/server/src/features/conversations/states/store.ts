@@ -9,19 +9,28 @@ export type StateRow = Selectable<StatesTable>
 /** Identifies a state. */
 export type StateKey = Pick<StateRow, 'bot_id' | 'type' | 'owner_id' | 'integration' | 'name'>
 
-const select = prepared<StateKey>()((db, parameter) =>
-  db
-    .selectFrom('states')
-    .selectAll()
-    .where('bot_id', '=', parameter('bot_id'))
-    .where('type', '=', parameter('type'))
-    .where('owner_id', '=', parameter('owner_id'))
-    .where('integration', '=', parameter('integration'))
-    .where('name', '=', parameter('name')),
-)
+const selectByKey = (isLocked: boolean) =>
+  prepared<StateKey>()((db, parameter, dialect) => {
+    const query = db
+      .selectFrom('states')
+      .selectAll()
+      .where('bot_id', '=', parameter('bot_id'))
+      .where('type', '=', parameter('type'))
+      .where('owner_id', '=', parameter('owner_id'))
+      .where('integration', '=', parameter('integration'))
+      .where('name', '=', parameter('name'))
+    return isLocked ? dialect.lockRows(query) : query
+  })
+const select = selectByKey(false)
+const selectLocked = selectByKey(true)
 
-export async function findState(executor: Db | Tx, key: StateKey): Promise<StateRow | undefined> {
-  return await select.first(executor, key)
+export async function findState(db: Db, key: StateKey): Promise<StateRow | undefined> {
+  return await select.first(db, key)
+}
+
+/** The state of this key, locked until the transaction ends: it may be about to expire. */
+export async function lockStateOf(tx: Tx, key: StateKey): Promise<StateRow | undefined> {
+  return await selectLocked.first(tx, key)
 }
 
 /** The state with this id, locked until the transaction ends. */
