@@ -3,8 +3,8 @@ import type { Socket } from 'node:net'
 import { ApiError } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest, FastifyServerFactory } from 'fastify'
 import { type Clock, systemTimers, type Timers } from '../../platform/clock.js'
-import { TrackedResponse } from './pending-responses.js'
 import { type Exchange, type HeldRequests, Pipeline } from './pipeline.js'
+import { Response } from './response.js'
 
 /** Requests of all connections that wait behind others of their connection: about 40 MB. */
 const heldLimit = 20_000
@@ -72,6 +72,8 @@ export interface Connections {
    * pending responses, or at once if the only pending request is still arriving.
    */
   afterResponses(socket: Socket, callback: () => void): void
+  /** Whether a connection has responses that are not completely sent. */
+  hasPending(socket: Socket): boolean
 }
 
 /**
@@ -92,6 +94,8 @@ export function createConnections(options: ConnectionOptions): Connections {
   function connectionOf(socket: Socket): Connection {
     const known = connections.get(socket)
     if (known !== undefined) return known
+    // Node caches the address at the first read, and cannot determine it after the connection was reset.
+    void socket.remoteAddress
     const connection: Connection = {
       socket,
       request: undefined,
@@ -146,7 +150,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       const head = options.headMilliseconds ?? headMilliseconds
       const server = createServer(
         {
-          ServerResponse: TrackedResponse,
+          ServerResponse: Response,
           headersTimeout: head,
           // The pace of bodies is checked here, because uploads have another limit.
           requestTimeout: 0,
@@ -165,6 +169,8 @@ export function createConnections(options: ConnectionOptions): Connections {
       if (request?.complete === false && isFirst) callback()
       else response.once('close', callback)
     },
+    // Responses are sent in order.
+    hasPending: (socket) => connections.get(socket)?.response?.closed === false,
   }
 }
 

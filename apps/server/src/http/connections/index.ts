@@ -6,6 +6,6 @@ export {
   leavePaceToReader,
 } from './connections.js'
 export { createListener } from './listener.js'
-export { hasPendingResponses, isGone } from './pending-responses.js'
 export { stopStarting } from './pipeline.js'
 export { endConnection, errorBody, refuseRaw, respondToBrokenRequest } from './refusals.js'
+export { isGone } from './response.js'

@@ -131,8 +131,16 @@ export class Pipeline {
     if (this.#held.length === 0) this.#socket.resume()
   }
 
+  /** By itself Node closes only the response that is being sent; others may have open files and sockets. */
   #forget(): void {
+    for (const response of this.#started) if (response.socket === null) abandon(response)
     this.#heldInAll.count -= this.#held.length
     this.#held = []
   }
+}
+
+/** Does what Node does with the response that is being sent. */
+function abandon(response: ServerResponse): void {
+  Object.assign(response, { destroyed: true, _closed: true })
+  response.emit('close')
 }

@@ -7,12 +7,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import { keepAlive } from '../../platform/streams/frame.js'
 import type { Sink } from '../../platform/streams/sink.js'
-import {
-  type Connections,
-  endConnection,
-  hasPendingResponses,
-  refuseRaw,
-} from '../connections/index.js'
+import { type Connections, endConnection, refuseRaw } from '../connections/index.js'
 import { socketSink } from './sink.js'
 
 /** Clients send nothing but control frames. */
@@ -66,7 +61,7 @@ export function webSocketSink(peer: WebSocket, { raw: { socket } }: FastifyReque
 
 interface UpgradeOptions {
   newRequestId: () => string
-  connections: Pick<Connections, 'afterResponses'>
+  connections: Pick<Connections, 'afterResponses' | 'hasPending'>
   /** Milliseconds without a byte after which a connection is given up. */
   idleMilliseconds: number
   /** Whether an address belongs to a stream. */
@@ -96,7 +91,7 @@ export function screenUpgrades(
   const passedOn = new WeakMap<IncomingMessage, Socket>()
 
   const refusalOf = (request: IncomingMessage, socket: Socket): ApiError | undefined => {
-    if (hasPendingResponses(socket)) return upgradeNotFirst()
+    if (connections.hasPending(socket)) return upgradeNotFirst()
     if (request.method === 'CONNECT') return connectRefused()
     // The length of the body may be among the dropped headers.
     return request.rawHeaders.length >= 2 * maxHeaders ? tooManyHeaders() : undefined
