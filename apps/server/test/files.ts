@@ -182,7 +182,7 @@ async function createBench(
     },
     idempotency: createIdempotencyStore({ db, dialect, clock, sealer: createSealer(key) }),
     rateLimiter: undefined,
-    throttle: () => [],
+    throttle: () => undefined,
     exemptLoopback: true,
     allowance: 100,
     log,

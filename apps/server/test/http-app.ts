@@ -39,7 +39,7 @@ export async function listenApp(
       sweep: async () => 0,
     },
     rateLimiter: undefined,
-    throttle: () => [],
+    throttle: () => undefined,
     exemptLoopback: true,
     allowance: 100,
     log: await createLog({ level: 'silent' }),

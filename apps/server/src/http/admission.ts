@@ -41,10 +41,9 @@ export function admission(
 
   /** Refuses if any limit is exceeded; the headers are about the limit that is nearest. */
   const count = (request: FastifyRequest, reply: FastifyReply, operation?: Operation): void => {
-    const decision = takeOne(request)
-    const decisions = operation === undefined ? [] : options.throttle(operation, request)
-    if (decision !== undefined) decisions.push(decision)
-    const tightest = tightestOf(decisions)
+    const general = takeOne(request)
+    const own = operation === undefined ? undefined : options.throttle(operation, request)
+    const tightest = tighterOf(own, general)
     setRateHeaders(reply, tightest ?? unlimited)
     if (tightest?.allowed === false) throw tooManyRequests(tightest)
   }
@@ -127,10 +126,13 @@ function principalOf(actor: Actor | undefined, request: FastifyRequest): string 
   }
 }
 
-function tightestOf(decisions: readonly RateLimitDecision[]): RateLimitDecision | undefined {
-  const [first, ...others] = decisions
-  if (first === undefined) return undefined
-  return others.reduce((best, next) => (isTighter(next, best) ? next : best), first)
+/** The decision that is nearer to its limit, or the first if both are as near. */
+function tighterOf(
+  first: RateLimitDecision | undefined,
+  second: RateLimitDecision | undefined,
+): RateLimitDecision | undefined {
+  if (first === undefined || second === undefined) return first ?? second
+  return isTighter(second, first) ? second : first
 }
 
 function isTighter(one: RateLimitDecision, other: RateLimitDecision): boolean {
@@ -168,8 +170,11 @@ export interface ThrottleOptions {
   rates: { newUsers: Rate; userMessages: Rate; addressMessages: Rate }
 }
 
-/** Counts the operations that are open to abuse; returns one decision for each of their limits. */
-export type Throttle = (operation: Operation, request: FastifyRequest) => RateLimitDecision[]
+/** Counts the operations that are open to abuse; returns the tightest decision, or undefined without a limit. */
+export type Throttle = (
+  operation: Operation,
+  request: FastifyRequest,
+) => RateLimitDecision | undefined
 
 type Count = (request: FastifyRequest) => RateLimitDecision | undefined
 
@@ -192,8 +197,12 @@ export function createThrottle({ clock, rates }: ThrottleOptions): Throttle {
     ],
   }
   return (operation, request) => {
-    if (operation.throttle === undefined) return []
-    return counters[operation.throttle].flatMap((count) => count(request) ?? [])
+    if (operation.throttle === undefined) return undefined
+    let tightest: RateLimitDecision | undefined
+    for (const count of counters[operation.throttle]) {
+      tightest = tighterOf(tightest, count(request))
+    }
+    return tightest
   }
 }
 

@@ -94,7 +94,7 @@ async function createTestApp(
       sweep: async () => 0,
     },
     rateLimiter: createRateLimiter({ perMinute: 60, burst: 2, clock }),
-    throttle: () => [],
+    throttle: () => undefined,
     exemptLoopback,
     allowance: 2,
     log: await createLog({ level: 'silent' }),

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import proxyAddress from '@fastify/proxy-addr'
 import type { FastifyRequest } from 'fastify'
+import { createLruCache } from '../platform/lru-cache.js'
 
 /** Text that is not an address, such as a name that a proxy made up, shares one limit. */
 const unreadable = 'unknown'
@@ -12,7 +13,21 @@ const groupsOfNetwork = 4
  * IPv6 caller usually owns a whole /64 network, so all of its addresses count as one.
  */
 export function callerAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
-  return readAddress(ip)
+  return addressOf(ip)
+}
+
+/** Addresses that were read before: all requests of a connection have the same. */
+const known = createLruCache<string, string>(10_000)
+/** Characters of the longest address, with a zone and a port; what proxies make up may be longer. */
+const longest = 80
+
+function addressOf(text: string): string {
+  if (text.length > longest) return readAddress(text)
+  const before = known.get(text)
+  if (before !== undefined) return before
+  const address = readAddress(text)
+  known.set(text, address)
+  return address
 }
 
 function readAddress(text: string): string {
@@ -57,7 +72,7 @@ function ipv4Address(groups: readonly string[]): string {
 
 /** Whether a network address belongs to this machine. */
 export function isLoopback(address: string): boolean {
-  const read = readAddress(address)
+  const read = addressOf(address)
   return read === '::1' || read.startsWith('127.')
 }
 
