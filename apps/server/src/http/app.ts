@@ -127,6 +127,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       return
     }
     upgrades.endAfterResponse(request, reply)
+    reply.header('x-request-id', request.id)
     done()
   })
   logRequests(app, options.log)
@@ -157,10 +158,6 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
 
 /** Logs successful responses at debug level only: on the hot path a log line costs more than the work. */
 function logRequests(app: FastifyInstance, log: Log): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    reply.header('x-request-id', request.id)
-    done()
-  })
   if (!log.isLevelEnabled('debug')) return
   app.addHook('onResponse', (request, reply, done) => {
     log.debug(

@@ -146,7 +146,9 @@ function mount<const Spec extends Operation>(
         done()
       },
     }),
-    ...responders[kind]((request, reply) => handler(toCall(context, operation, request, reply))),
+    ...responders[kind]((request, reply) =>
+      handler(new RequestCall(context, operation, request, reply)),
+    ),
   })
 }
 
@@ -228,27 +230,38 @@ function respondWithDownload(work: Work<Download>): RouteHandlers {
   }
 }
 
-function toCall<Spec extends Operation>(
-  context: HttpContext,
-  operation: Spec,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Call<Spec> {
-  const key = operation.idempotent ? idempotencyKeyOf(operation, request) : undefined
-  return {
-    actor: request.actor as ActorByAuth[Spec['auth']],
-    params: request.params as Params<Spec>,
-    query: request.query as Query<Spec>,
-    headers: request.headers as Headers<Spec>,
-    body: request.body as Body<Spec>,
-    stream: request.raw,
-    isHead: request.method === 'HEAD',
-    get signal() {
-      return abortSignalOf(reply)
-    },
-    setHeader: (name, value) => void reply.header(name, value),
-    once:
-      key === undefined ? onceWithoutKey : onceWithKey(context, { operation, request, reply, key }),
+/** A request as its handler reads it. What few handlers read is made when it is read. */
+class RequestCall<Spec extends Operation> implements Call<Spec> {
+  readonly actor: ActorByAuth[Spec['auth']]
+  readonly params: Params<Spec>
+  readonly query: Query<Spec>
+  readonly headers: Headers<Spec>
+  readonly body: Body<Spec>
+  readonly stream: IncomingMessage
+  readonly isHead: boolean
+  readonly once: Once<Output<Spec>>
+  readonly #reply: FastifyReply
+
+  constructor(context: HttpContext, operation: Spec, request: FastifyRequest, reply: FastifyReply) {
+    this.actor = request.actor as ActorByAuth[Spec['auth']]
+    this.params = request.params as Params<Spec>
+    this.query = request.query as Query<Spec>
+    this.headers = request.headers as Headers<Spec>
+    this.body = request.body as Body<Spec>
+    this.stream = request.raw
+    this.isHead = request.method === 'HEAD'
+    this.#reply = reply
+    const key = operation.idempotent ? idempotencyKeyOf(operation, request) : undefined
+    this.once =
+      key === undefined ? onceWithoutKey : onceWithKey(context, { operation, request, reply, key })
+  }
+
+  get signal(): AbortSignal {
+    return abortSignalOf(this.#reply)
+  }
+
+  get setHeader(): Call<Spec>['setHeader'] {
+    return (name, value) => void this.#reply.header(name, value)
   }
 }
 
