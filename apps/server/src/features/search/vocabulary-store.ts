@@ -1,5 +1,6 @@
 import { germanSigns, type ListedWord, reverse } from '@botstead/documents/text'
 import { sql } from 'kysely'
+import { decodeJson } from '../../platform/db/columns.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
@@ -14,8 +15,6 @@ export interface Neighbourhood {
   words: readonly string[]
 }
 
-/** Most selects that are joined in one statement: SQLite limits their number. */
-const selectsAtOnce = 250
 /** Most words per prefix or suffix. */
 const maximumOfRange = 5000
 
@@ -57,29 +56,55 @@ export async function insertWords(
     .execute()
 }
 
+/** A list of texts in one parameter, as JSON, so that a query about any number of them is prepared once. */
+interface ListOfBot {
+  botId: string
+  texts: string
+}
+
+/** Above every text that continues another one. */
+const afterAll = '\u{10ffff}'
+
+/** For each of some texts the words that begin with it, as a JSON array; or backwards, that end with it. */
+const selectRanges = (column: 'word' | 'reversed') =>
+  prepared<ListOfBot>()((db, p, dialect) =>
+    db.selectFrom(dialect.jsonTexts(p('texts'))).select((eb) => {
+      const beginning = eb.ref('given.value')
+      const range = eb
+        .selectFrom('bot_words')
+        .select('word')
+        .where('bot_id', '=', p('botId'))
+        .where(column, '>=', beginning)
+        .where(column, '<', sql<string>`${beginning} || ${afterAll}`)
+        .limit(maximumOfRange)
+      return sql<string>`(
+        select ${dialect.jsonArrayOf(sql.ref('word'))} from (${range}) as near
+      )`.as('words')
+    }),
+  )
+
+const selectByBeginning = selectRanges('word')
+const selectByEnd = selectRanges('reversed')
+
+const selectListed = prepared<ListOfBot>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('texts')))
+    .crossJoin('bot_words')
+    .select('word')
+    .where('bot_id', '=', p('botId'))
+    .whereRef('word', '=', 'given.value'),
+)
+
 /** The distinct words of a bot in a neighbourhood. */
 export async function findWords(db: Db, botId: string, near: Neighbourhood): Promise<string[]> {
-  const range = (column: 'word' | 'reversed', beginning: string) =>
-    sql<{ word: string }>`select word from (
-      select word from bot_words
-      where bot_id = ${botId} and ${sql.ref(column)} >= ${beginning}
-        and ${sql.ref(column)} < ${`${beginning}\u{10ffff}`}
-      limit ${maximumOfRange}
-    ) as near`
-  const parts = [
-    ...near.prefixes.map((prefix) => range('word', prefix)),
-    ...near.suffixes.map((suffix) => range('reversed', reverse(suffix))),
-    ...near.words.map(
-      (word) => sql`select word from bot_words where bot_id = ${botId} and word = ${word}`,
-    ),
+  const listOf = (texts: readonly string[]) => ({ botId, texts: JSON.stringify(texts) })
+  const ranges = [
+    ...(await selectByBeginning(db, listOf(near.prefixes))),
+    ...(await selectByEnd(db, listOf(near.suffixes.map(reverse)))),
   ]
-  if (parts.length === 0) return []
   const found = new Set<string>()
-  for (let start = 0; start < parts.length; start += selectsAtOnce) {
-    const some = sql.join(parts.slice(start, start + selectsAtOnce), sql` union all `)
-    const { rows } = await sql<{ word: string }>`${some}`.execute(db)
-    for (const { word } of rows) found.add(word)
-  }
+  for (const { words } of ranges) for (const word of decodeJson<string[]>(words)) found.add(word)
+  for (const { word } of await selectListed(db, listOf(near.words))) found.add(word)
   return [...found]
 }
 
@@ -101,24 +126,29 @@ export async function hasGermanWords(db: Db, botId: string): Promise<boolean> {
   return signs.length === minSigns
 }
 
+const selectBeginnings = prepared<ListOfBot>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('texts')))
+    .select('given.value as word')
+    .where(({ exists, ref, selectFrom }) =>
+      exists(
+        selectFrom('bot_words')
+          .select('word')
+          .where('bot_id', '=', p('botId'))
+          .where('word', '>=', ref('given.value'))
+          .where('word', '<', sql<string>`${ref('given.value')} || ${afterAll}`),
+      ),
+    ),
+)
+
 /** The given prefixes with which any word of a bot begins. */
 export async function findBeginnings(
   db: Db,
   botId: string,
   beginnings: readonly string[],
 ): Promise<Set<string>> {
-  const found = new Set<string>()
-  for (let start = 0; start < beginnings.length; start += selectsAtOnce) {
-    const parts = beginnings.slice(start, start + selectsAtOnce).map(
-      (beginning) => sql`select ${beginning} as word where exists (
-        select 1 from bot_words
-        where bot_id = ${botId} and word >= ${beginning} and word < ${`${beginning}\u{10ffff}`}
-      )`,
-    )
-    const { rows } = await sql<{ word: string }>`${sql.join(parts, sql` union all `)}`.execute(db)
-    for (const { word } of rows) found.add(word)
-  }
-  return found
+  const found = await selectBeginnings(db, { botId, texts: JSON.stringify(beginnings) })
+  return new Set(found.map(({ word }) => word))
 }
 
 /** Deletes some words of a bot. */

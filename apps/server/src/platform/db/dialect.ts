@@ -55,6 +55,8 @@ export interface Dialect {
     json: Expression<string>,
     kinds: Record<keyof Row & string, 'text' | 'integer'>,
   ): AliasedRawBuilder<Row, 'given'>
+  /** An aggregate: the values of a column as the text of one JSON array, in no particular order. */
+  jsonArrayOf(column: Expression<string>): RawBuilder<string>
   /** The greater of two values, neither null. */
   greater<T>(left: Expression<T>, right: Expression<T>): RawBuilder<T>
   /** Whether the error means that a row with the same key exists. */
@@ -98,6 +100,7 @@ export const sqliteDialect: Dialect = {
     )
     return sql<Row>`(select ${sql.join(columns)} from json_each(${json}))`.as('given')
   },
+  jsonArrayOf: (column) => sql`json_group_array(${column})`,
   greater: (left, right) => sql`max(${left}, ${right})`,
   // Statements that return rows fail without an error code, so the text has to do.
   isUniqueViolation: (error) => messageOf(error).startsWith('UNIQUE constraint failed'),
@@ -148,6 +151,8 @@ export const postgresDialect: Dialect = {
       sql`given(${sql.join(columns)})`,
     )
   },
+  // Without rows the aggregate is null.
+  jsonArrayOf: (column) => sql`coalesce(json_agg(${column}), '[]')::text`,
   greater: (left, right) => sql`greatest(${left}, ${right})`,
   isUniqueViolation: (error) => property(error, 'code') === '23505',
   isForeignKeyViolation: (error) => property(error, 'code') === '23503',
