@@ -1,18 +1,71 @@
 // A load on one address: requests per second and latencies.
+// By wrk where it is installed; autocannon, which comes with the packages, is itself the limit of fast servers.
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import autocannon from 'autocannon'
 
+const hasWrk = spawnSync('wrk', ['--version']).error === undefined
+
+/** To be shown with figures of servers that are faster than the client. */
+export const limitOfClient = hasWrk ? '' : ' (limited by the client: install wrk)'
+
 /**
- * @param {string} url
- * @param {{ seconds?: number, connections?: number, requests: object[], amount?: number }} load
- * @returns {Promise<{ perSecond: number, p50: number, p99: number, failed: number }>}
+ * @typedef {{ method: string, headers?: Record<string, string>, body?: string }} Request
+ * @typedef {{ perSecond: number, p50: number, p99: number, failed: number }} Figures latencies in milliseconds
  */
-export async function load(url, { seconds = 6, connections = 64, requests, amount }) {
-  const result = await autocannon({
-    url,
-    connections,
-    requests,
-    ...(amount === undefined ? { duration: seconds } : { amount }),
-  })
+
+/**
+ * Sends a number of requests.
+ * @param {string} url
+ * @param {{ amount: number, connections?: number, requests: Request[] }} load
+ * @returns {Promise<Figures>}
+ */
+export async function load(url, { connections = 64, requests, amount }) {
+  return toFigures(await autocannon({ url, connections, requests, amount }))
+}
+
+/**
+ * Measures a path, after warming it up, so that only compiled code is compared.
+ * @param {string} url
+ * @param {{ seconds?: number, connections?: number, requests: Request[] }} options
+ * @returns {Promise<Figures>}
+ */
+export async function measure(url, { seconds = 6, connections = 64, requests }) {
+  const run = hasWrk ? byWrk : byAutocannon
+  await run(url, { seconds: 2, connections, requests })
+  const figures = await run(url, { seconds, connections, requests })
+  if (figures.failed > 0) throw new Error(`${figures.failed} requests to ${url} failed`)
+  return figures
+}
+
+/**
+ * Measures several works in turn, so that a change of the machine concerns all of them.
+ * @template {string} Name
+ * @param {Record<Name, () => Promise<Figures>>} works
+ * @param {number} rounds odd
+ * @returns {Promise<Record<Name, number>>} medians of the requests per second
+ */
+export async function medians(works, rounds = 5) {
+  const found = Object.fromEntries(Object.keys(works).map((name) => [name, []]))
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, work] of Object.entries(works)) found[name].push((await work()).perSecond)
+  }
+  return Object.fromEntries(
+    Object.entries(found).map(([name, figures]) => [
+      name,
+      figures.toSorted((a, b) => a - b)[(rounds - 1) / 2],
+    ]),
+  )
+}
+
+async function byAutocannon(url, { seconds, connections, requests }) {
+  return toFigures(await autocannon({ url, connections, requests, duration: seconds }))
+}
+
+function toFigures(result) {
   return {
     perSecond: (result['2xx'] ?? 0) / result.duration,
     p50: result.latency.p50,
@@ -21,10 +74,48 @@ export async function load(url, { seconds = 6, connections = 64, requests, amoun
   }
 }
 
-/** Warms up a path before it is measured, so that only compiled code is compared. */
-export async function measure(url, options) {
-  await load(url, { ...options, seconds: 2 })
-  const figures = await load(url, options)
-  if (figures.failed > 0) throw new Error(`${figures.failed} requests to ${url} failed`)
-  return figures
+async function byWrk(url, { seconds, connections, requests }) {
+  const folder = await mkdtemp(join(tmpdir(), 'botstead-wrk-'))
+  try {
+    const script = join(folder, 'requests.lua')
+    await writeFile(script, toLua(new URL(url).pathname, requests))
+    const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url]
+    const { stdout } = await promisify(execFile)('wrk', options)
+    const [, json] = /FIGURES (.*)/.exec(stdout) ?? []
+    const { count, failed, duration, p50, p99 } = JSON.parse(json)
+    return {
+      perSecond: ((count - failed) / duration) * 1e6,
+      p50: p50 / 1000,
+      p99: p99 / 1000,
+      failed,
+    }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** A script that sends the requests in turn, and prints times in microseconds. */
+function toLua(path, requests) {
+  const quoted = (text) => `"${[...Buffer.from(text)].map((byte) => `\\${byte}`).join('')}"`
+  const formatted = requests.map(({ method, headers = {}, body }) => {
+    const fields = Object.entries(headers).map(
+      ([name, value]) => `[${quoted(name)}]=${quoted(value)}`,
+    )
+    const content = body === undefined ? 'nil' : quoted(body)
+    return `wrk.format(${quoted(method)}, ${quoted(path)}, {${fields.join(',')}}, ${content})`
+  })
+  return `
+local all, next = {}, 0
+init = function() all = {${formatted.join(',\n')}} end
+request = function()
+  next = next % #all + 1
+  return all[next]
+end
+done = function(summary, latency)
+  local e = summary.errors
+  local failed = e.connect + e.read + e.write + e.status + e.timeout
+  local form = 'FIGURES {"count":%d,"failed":%d,"duration":%d,"p50":%d,"p99":%d}\\n'
+  io.write(form:format(summary.requests, failed, summary.duration, latency:percentile(50), latency:percentile(99)))
+end
+`
 }

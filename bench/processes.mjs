@@ -7,14 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 const benchServer = fileURLToPath(new URL('./server.mjs', import.meta.url))
+const bareServer = fileURLToPath(new URL('./bare.mjs', import.meta.url))
 const command = fileURLToPath(new URL('../apps/server/bin/botstead.js', import.meta.url))
 
 /** The server with the bench routes: its address, token and workspace, and how to stop it. */
-export async function startBenchServer(dataDir) {
-  const child = fork(benchServer, {
-    env: { ...process.env, BOTSTEAD_DATA_DIR: dataDir },
-    execArgv: [],
-  })
+export async function startBenchServer(dataDir, environment = {}) {
+  return await start(benchServer, { ...environment, BOTSTEAD_DATA_DIR: dataDir })
+}
+
+/** The bare framework: its address, and how to stop it. */
+export async function startBareServer() {
+  return await start(bareServer, {})
+}
+
+async function start(script, environment) {
+  const child = fork(script, { env: { ...process.env, ...environment }, execArgv: [] })
   const [facts] = await once(child, 'message')
   return {
     ...facts,

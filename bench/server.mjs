@@ -1,4 +1,5 @@
-// The server under load, in a process of its own, with two empty routes for comparison.
+// The server under load, in a process of its own, with empty routes for comparison.
+import { createWriteStream } from 'node:fs'
 import { contract, operation } from '@botstead/contract'
 import { startServer } from '../apps/server/dist/app/container.js'
 import { loadConfig } from '../apps/server/dist/config/config.js'
@@ -13,6 +14,18 @@ const emptyPost = operation({
   params: undefined,
   response: { kind: 'json', schema: {} },
 })
+const plainPost = operation({
+  ...emptyPost,
+  id: 'benchPlainPost',
+  path: '/bench/plain',
+  body: undefined,
+})
+const admittedPost = operation({
+  ...emptyPost,
+  id: 'benchAdmittedPost',
+  path: '/bench/admitted',
+  auth: 'token',
+})
 const emptyGet = operation({
   ...contract.service.health,
   id: 'benchEmptyGet',
@@ -23,8 +36,13 @@ const emptyGet = operation({
 const { config } = loadConfig({ ...process.env, PORT: '0' })
 const server = await startServer({
   config,
-  log: await createLog({ level: 'warn' }),
-  extraRoutes: [route(emptyPost, async () => ({})), route(emptyGet, async () => ({}))],
+  log: await createLog({
+    level: process.env.BENCH_LOG_LEVEL ?? 'warn',
+    ...(process.env.BENCH_LOG_LEVEL && { destination: createWriteStream('/dev/null') }),
+  }),
+  extraRoutes: [plainPost, emptyPost, admittedPost, emptyGet].map((each) =>
+    route(each, async () => ({})),
+  ),
 })
 process.send?.({
   address: server.address,

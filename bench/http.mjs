@@ -1,0 +1,44 @@
+// What each step of the http layer costs, against the framework without it.
+import { join } from 'node:path'
+import { limitOfClient, measure, medians } from './load.mjs'
+import { startBareServer, startBenchServer } from './processes.mjs'
+
+const payload = { type: 'text', text: 'Is the station open on Sunday?' }
+const body = JSON.stringify({ conversationId: 'conv_01JABCDEFGHJKMNPQRSTVWXYZ0', payload })
+const seconds = 2
+
+/** An empty POST with the body of a message, one step of the layer after the other. */
+export async function measureHttp(folder) {
+  const bare = await startBareServer()
+  const server = await startBenchServer(join(folder, 'http'))
+  const logging = await startBenchServer(join(folder, 'http-log'), { BENCH_LOG_LEVEL: 'debug' })
+  const post = (address, headers = {}) => {
+    const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }
+    return () => measure(address, { seconds, requests: [{ ...request, body }] })
+  }
+  try {
+    const found = await medians({
+      bare: post(`${bare.address}/bench/empty`),
+      plain: post(`${server.address}/bench/plain`),
+      validated: post(`${server.address}/bench/empty`),
+      admitted: post(`${server.address}/bench/admitted`, {
+        authorization: `Bearer ${server.token}`,
+      }),
+      logged: post(`${logging.address}/bench/empty`),
+    })
+    const row = (work, name) => ({
+      work,
+      figure: `${Math.round(found[name]).toLocaleString('en')} /s${limitOfClient}`,
+      ...(name !== 'bare' && { against: 'bare framework', ratio: found[name] / found.bare }),
+    })
+    return [
+      row('POST, bare framework with the schema of a message', 'bare'),
+      row('POST without a schema: connections, ids, origins, limits by address', 'plain'),
+      { ...row('POST, and the body validated', 'validated'), budget: 0.75 },
+      row('POST, and the caller authenticated', 'admitted'),
+      row('POST, validated, with a log line', 'logged'),
+    ]
+  } finally {
+    for (const each of [bare, server, logging]) await each.stop()
+  }
+}
