@@ -24,24 +24,36 @@ export interface EditOptions {
 
 /** How many letters must be added, left out, replaced or swapped to get from one word to the other. */
 export function editDistance(left: string, right: string, { limit, swap }: EditOptions): number {
-  if (Math.abs(left.length - right.length) > limit) return limit + 1
-  let before: number[] = []
-  let last = Array.from({ length: right.length + 1 }, (_, at) => at)
+  const far = limit + 1
+  if (Math.abs(left.length - right.length) > limit) return far
+  let last = Array.from({ length: right.length + 1 }, (_, at) => Math.min(at, far))
+  let before = last.map(() => far)
+  let next = last.map(() => far)
   for (let row = 1; row <= left.length; row++) {
-    const next = [row]
-    for (let column = 1; column <= right.length; column++) {
+    // Further from the diagonal there are more edits than the limit.
+    const first = Math.max(1, row - limit)
+    const end = Math.min(right.length, row + limit)
+    let least = first === 1 ? Math.min(row, far) : far
+    next[first - 1] = least
+    for (let column = first; column <= end; column++) {
       const isSame = left[row - 1] === right[column - 1]
       const isSwapped = left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
-      next[column] = Math.min(
-        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
-        (last[column] ?? 0) + 1,
-        (next[column - 1] ?? 0) + 1,
-        isSwapped ? (before[column - 2] ?? limit) + swap : Number.POSITIVE_INFINITY,
+      const edits = Math.min(
+        far,
+        (last[column - 1] ?? far) + (isSame ? 0 : 1),
+        (last[column] ?? far) + 1,
+        (next[column - 1] ?? far) + 1,
+        isSwapped ? (before[column - 2] ?? far) + swap : far,
       )
+      next[column] = edits
+      least = Math.min(least, edits)
     }
-    if (Math.min(...next) > limit) return limit + 1
+    if (end < right.length) next[end + 1] = far
+    if (least === far) return far
+    const oldest = before
     before = last
     last = next
+    next = oldest
   }
-  return last[right.length] ?? limit + 1
+  return last[right.length] ?? far
 }
