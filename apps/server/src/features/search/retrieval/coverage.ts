@@ -57,8 +57,15 @@ function rarity(all: number, having: number): number {
   return Math.log(1 + (all - having + 0.5) / (having + 0.5))
 }
 
-/** Returns the worth of a part in a text that has spaces around it, from 0 to 1. */
-type Judge = (text: string) => number
+/** A text of which many parts of a question are sought. */
+interface Sought {
+  /** With spaces around it. */
+  text: string
+  words: ReadonlySet<string>
+}
+
+/** Returns the worth of a part in a text, from 0 to 1. */
+type Judge = (sought: Sought) => number
 
 /**
  * The share of a question that each text covers, from 0 to 1: the sum of the weights of its parts that
@@ -71,13 +78,14 @@ export function coverages(
   texts: ReadonlyMap<number, string>,
 ): Map<number, number> {
   const judges = parts.map((part) => ({ weight: part.weight, worthIn: toJudge(part) }))
-  return new Map(
-    [...texts].map(([number, text]) => {
-      const spaced = ` ${text} `
-      const covered = judges.reduce((sum, { weight, worthIn }) => sum + weight * worthIn(spaced), 0)
-      return [number, Math.min(1, covered)]
-    }),
-  )
+  const found = new Map<number, number>()
+  for (const [number, text] of texts) {
+    const sought = { text: ` ${text} `, words: new Set(text.split(' ')) }
+    let covered = 0
+    for (const { weight, worthIn } of judges) covered += weight * worthIn(sought)
+    found.set(number, Math.min(1, covered))
+  }
+  return found
 }
 
 /** Whether tokens are adjacent in a text; a star matches any continuation of the last one. */
@@ -97,15 +105,15 @@ function toJudge({ tokens, instead }: QueryPart): Judge {
   const [term = ''] = tokens
   // Similar numbers and codes have different meanings.
   if (tokens.length > 1 || term.endsWith('*') || hasDigit.test(term)) {
-    return (text) => Number(text.includes(pattern))
+    return ({ text }) => Number(text.includes(pattern))
   }
   const isThere = formFinder(term)
   const substitutes = [...instead].sort(([, a], [, b]) => b - a)
   const alikeIn = likenessFinder(term)
-  return (text) => {
-    if (text.includes(pattern) || isThere(text)) return 1
-    const [, worth = 0] = substitutes.find(([word]) => text.includes(` ${word} `)) ?? []
-    return Math.max(worth, alikeIn(text))
+  return (sought) => {
+    if (sought.words.has(term) || isThere(sought.text)) return 1
+    const [, worth = 0] = substitutes.find(([word]) => sought.words.has(word)) ?? []
+    return Math.max(worth, alikeIn(sought))
   }
 }
 
@@ -126,12 +134,21 @@ function formFinder(term: string): (text: string) => boolean {
 /** Returns a function that finds the word with the most grams of a term; it returns their share, or 0 if small. */
 function likenessFinder(term: string): Judge {
   const grams = toGrams(term)
-  const shareIn = (text: string) =>
-    grams.filter((gram) => text.includes(gram)).length / grams.length
-  return (text) => {
+  /** The grams that a text has, or too few of them: it stops when the rest could not be enough. */
+  const countIn = (text: string, least: number) => {
+    let count = 0
+    for (const [at, gram] of grams.entries()) {
+      if (text.includes(gram)) count += 1
+      else if (count + grams.length - at - 1 < least) return count
+    }
+    return count
+  }
+  const least = minAlike * grams.length
+  return ({ text, words }) => {
     // Grams that the text lacks are in none of its words.
-    if (grams.length === 0 || shareIn(text) < minAlike) return 0
-    const most = text.split(' ').reduce((best, word) => Math.max(best, shareIn(` ${word} `)), 0)
-    return most < minAlike ? 0 : most
+    if (grams.length === 0 || countIn(text, least) < least) return 0
+    let most = 0
+    for (const word of words) most = Math.max(most, countIn(` ${word} `, Math.max(least, most)))
+    return most < least ? 0 : most / grams.length
   }
 }

@@ -126,7 +126,9 @@ function toListed(word: string): Listed {
 function toJudge({ word, spellings, isMissing }: ExpandableWord): Judge {
   if (!isMissing) {
     const stem = stemOf(word)
-    return (other) => (headLength(stem, other.word) >= shortestHead ? worths.compound : 0)
+    const shortest = stem.length + shortestHead
+    return ({ word: other }) =>
+      other.length >= shortest && headLength(stem, other) >= shortestHead ? worths.compound : 0
   }
   const asTyped = toJudgeOfMissing(word)
   const otherwise = spellings.map(toJudgeOfMissing)
@@ -152,12 +154,14 @@ function toJudgeOfMissing(word: string): Judge {
     const other = listed.word
     if (word === other) return 1
     if (other.startsWith(word)) return worths.longer
+    const isAsLong = Math.abs(word.length - other.length) <= allowed
     // Each error changes at most two letters of the set.
-    if (countBits(letters ^ listed.letters) <= 2 * allowed) {
+    if (isAsLong && countBits(letters ^ listed.letters) <= 2 * allowed) {
       const edits = editDistance(word, other, { limit: allowed, swap: 1 })
       if (edits <= allowed) return edits === 1 ? worths.typo : worths.typos
     }
-    if (headLength(stem, other) >= shortestHeadOfMissing) return worths.compound
+    const isLonger = other.length >= stem.length + shortestHeadOfMissing
+    if (isLonger && headLength(stem, other) >= shortestHeadOfMissing) return worths.compound
     const isPart = word.startsWith(other) || word.endsWith(other)
     if (isPart) return (worths.part * other.length) / word.length
     return beginAlike(word, other) ? worths.beginning : 0
