@@ -28,8 +28,10 @@ export function streamHandlers(
       starts.get(request)?.(sink)
       return reply
     },
-    wsHandler: (peer: WebSocket, request: FastifyRequest): void => {
-      starts.get(request)?.(webSocketSink(peer, request))
+    wsHandler: async (peer: WebSocket, request: FastifyRequest): Promise<void> => {
+      const sink = webSocketSink(peer, request)
+      await gap()
+      starts.get(request)?.(sink)
     },
   }
 }
@@ -72,6 +74,10 @@ function startOnce({ raw: { socket } }: FastifyRequest, start: StartStream): Sta
  */
 const gapMilliseconds = 50
 
+async function gap(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, gapMilliseconds))
+}
+
 /** Responds with server-sent events; resolves when the first may be sent. */
 async function openEventStream(reply: FastifyReply): Promise<Sink> {
   reply.hijack()
@@ -92,7 +98,7 @@ async function openEventStream(reply: FastifyReply): Promise<Sink> {
   raw.writeHead(200)
   raw.flushHeaders()
   prepare(socket)
-  await new Promise((resolve) => setTimeout(resolve, gapMilliseconds))
+  await gap()
   return socketSink(socket, {
     of: (frame) => frame.eventStream,
     ping: keepAlive.eventStream,

@@ -1,8 +1,9 @@
+import { once } from 'node:events'
 import { operation } from '@botstead/contract'
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ListeningApp, listenApp } from '../../../test/http-app.js'
-import { untilClosed } from '../../../test/raw-http.js'
+import { receivedBy, untilClosed } from '../../../test/raw-http.js'
 import { Frame } from '../../platform/streams/frame.js'
 import { route } from '../mount.js'
 
@@ -71,6 +72,33 @@ describe('a stream on a connection with other requests', () => {
     client.write(bytes)
     return { client, received: () => received }
   }
+
+  it.each([
+    ['of events', ''],
+    [
+      'by WebSocket',
+      'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n',
+    ],
+  ])('%s sends its headers a moment before the first event', async (_, headers) => {
+    const { client } = await listening.connect()
+    const { client: other } = await listening.connect()
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    try {
+      const received = receivedBy(client)
+      client.write(`GET /listen HTTP/1.1\r\nHost: a\r\n${headers}\r\n`)
+      while (!received().includes('\r\n\r\n')) await once(client, 'data')
+      // A request on another connection completes, so everything up to the pause has happened.
+      other.write(get('/nowhere'))
+      await once(other, 'data')
+      expect(received()).toMatch(/\r\n\r\n$/)
+      vi.advanceTimersByTime(50)
+      while (!received().includes('"type":"sent"')) await once(client, 'data')
+    } finally {
+      vi.useRealTimers()
+      client.destroy()
+      other.destroy()
+    }
+  })
 
   it('begins when earlier responses are sent', async () => {
     const { client, received } = await write(get('/wait') + get('/listen'))
