@@ -171,11 +171,10 @@ describeEachEngine('the webhook of a chat', (engine) => {
     await room.say('second')
     const before = app.posted.length
     await room.admin.updateBot({ id: room.id, name: 'is it back?' })
-    await eventually(() => expect(app.posted.length).toBeGreaterThan(before))
+    await inTime(room.id, async () => expect(app.posted.length).toBeGreaterThan(before))
     // What shows that it is still down is a signal that waits, and never a ping.
     expect(app.posted.every(({ signal }) => signal.type === 'message_created')).toBe(true)
-    // For the time of that attempt it is not paused.
-    await eventually(isPaused)
+    await isPaused()
     app.answers.length = 0
     await room.admin.updateBot({ id: room.id, name: 'it is' })
     await inTime(room.id, async () => {

@@ -168,6 +168,18 @@ export async function claimFirst(
   return undefined
 }
 
+/** Whether a receiver has deliveries that are not ended, in flight or not. */
+export async function hasPending(db: Db, { botId, integration }: Receiver): Promise<boolean> {
+  const pending = db
+    .selectFrom('deliveries')
+    .select('id')
+    .where('bot_id', '=', botId)
+    .where('integration', '=', integration)
+    .where(isPending)
+    .limit(1)
+  return (await pending.executeTakeFirst()) !== undefined
+}
+
 /**
  * Prolongs the leases of the deliveries that a process is sending; returns the ids that it still
  * owns.

@@ -4,6 +4,7 @@ import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
 import type { Run } from '../../platform/db/schema.js'
 import { announceReceiver } from './outbox.js'
+import * as receivers from './receiver-store.js'
 
 const minute = 60_000
 
@@ -180,6 +181,29 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
     expect(transactions).toBe(before)
     expect(await bench.find(second)).toMatchObject({ status: 'pending', attempts: 0 })
     expect(bench.calls).toEqual([])
+  })
+
+  it('keeps a webhook paused while all that is left for it is in flight', async () => {
+    const { bench, botId, enqueue, callOf } = dispatching()
+    await bench.start({ plain: true })
+    await enqueue('a')
+    const call = await callOf('a')
+    await bench.run(async (tx) => {
+      const at = (ms: number) => new Date(bench.time.now() + ms).toISOString()
+      await receivers.pause(tx, { botId, integration: '' }, 'failures', at(0), at(1000))
+    })
+    announceReceiver(bench.bus, botId)
+    await bench.rest()
+    bench.time.advance(1000)
+    await bench.rest()
+    expect(await bench.receiver(botId)).toMatchObject({ paused: 'failures' })
+    call.respond(200)
+    await eventually(() => expect(bench.finished).toHaveLength(1))
+    await eventually(async () => {
+      bench.time.advance(30_000)
+      await bench.rest()
+      expect((await bench.receiver(botId))?.paused).toBeFalsy()
+    })
   })
 
   it('limits the probes of a webhook when no delivery gets as far as a call', async () => {

@@ -6,7 +6,7 @@ import type { Log } from '../../platform/telemetry/log.js'
 import { lineOfReceiver } from '../bots/logs/index.js'
 import { callReceiver } from '../calls/requests/index.js'
 import type { Target, Targets } from '../calls/targets/index.js'
-import type { ReadyDelivery } from './claim-store.js'
+import * as claims from './claim-store.js'
 import * as receivers from './receiver-store.js'
 import type { EndingDeps, PausePolicy } from './settle.js'
 import { type DeliveryRow, receiverKeyOf } from './store.js'
@@ -65,7 +65,8 @@ export function createPauses({
   async function acceptsFirst(receiver: Receiver): Promise<boolean> {
     for (let tries = 0; tries < maxTries; tries += 1) {
       const first = await claimFirst(receiver)
-      if (first === undefined) return true
+      // While all that are left are in flight, nothing shows yet that the receiver is back.
+      if (first === undefined) return !(await claims.hasPending(db, receiver))
       const isThere = await send(first)
       // A delivery whose subject was deleted says nothing about the receiver.
       if (isThere !== undefined) return isThere
@@ -142,7 +143,7 @@ export function createPauses({
 /** Parks deliveries to paused receivers, unless their pause has just ended; returns how many. */
 export async function parkPaused(
   tx: Tx,
-  rows: readonly ReadyDelivery[],
+  rows: readonly claims.ReadyDelivery[],
   now: string,
 ): Promise<number> {
   const groups = new Map<string, string[]>()
