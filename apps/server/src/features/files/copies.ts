@@ -4,7 +4,7 @@ import { isoTime } from '../../platform/clock.js'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { Remember } from '../../platform/idempotency/store.js'
-import { keySpaceOf, lockVisibleFile } from './access.js'
+import { keySpaceOf, lockVisibleFile, requireFile } from './access.js'
 import {
   announceContent,
   type Description,
@@ -55,14 +55,17 @@ export function createCopies(
     isBotKey: boolean,
   ): Promise<FileRow> {
     const now = isoTime(clock.now())
-    const source = await lockVisibleFile(tx, actor, idOrKey, now)
+    const { id } = await requireFile(tx, actor, idOrKey, now)
+    const { botId } = destination
+    await store.lockForCopy(tx, id, { bot_id: botId, key_space: keySpaceOf(destination), key })
+    const source = await lockVisibleFile(tx, actor, id, now)
     const { content: original, blobKey, sha256 } = await requireContent(tx, actor, source)
     const current = await lockForWriting(tx, generations, destination, key, now)
     if (current !== undefined) requireReplaceable(current, source)
     if (current !== undefined && !overwrite) throw alreadyExists(key)
     if (current !== undefined && isBotKey) requireOwn(destination, current)
 
-    // Blobs are locked before the usage of the workspace in every transaction, so that none of them deadlock.
+    await store.lockUsage(tx, destination.workspaceId)
     await shareBlobs(tx, [blobKey, original.passages_blob_key])
     const { file, content } = await announceContent(
       tx,

@@ -1,4 +1,5 @@
 import type { Tx } from '../../platform/db/schema.js'
+import { beforeCommit } from '../../platform/db/transaction.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { ContentRow, FileRow } from './table.js'
 
@@ -59,10 +60,20 @@ export const directUploadJob = 'files.direct'
 /** Name of the job that deletes expired files and fails abandoned uploads. */
 export const expireFilesJob = 'files.expire'
 
-/** Enqueues the removal of unreferenced blobs. */
-export async function requestBlobSweep(queue: Queue, tx: Tx): Promise<void> {
-  await queue.enqueue(tx, { kind: sweepBlobsJob, key: 'all', payload: {} })
+/**
+ * Enqueues the removal of unreferenced blobs. There is one such job for all bots, so it is locked last,
+ * and once per transaction.
+ */
+export function requestBlobSweep(queue: Queue, tx: Tx): void {
+  if (sweeping.has(tx)) return
+  sweeping.add(tx)
+  beforeCommit(tx, async () => {
+    await queue.enqueue(tx, { kind: sweepBlobsJob, key: 'all', payload: {} })
+  })
 }
+
+/** The transactions that have requested a sweep. */
+const sweeping = new WeakSet<Tx>()
 
 /** Enqueues the deletion of passages of a file that are no longer needed. */
 export async function requestPassageClearing(queue: Queue, tx: Tx, file: FileRow): Promise<void> {

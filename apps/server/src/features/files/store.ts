@@ -64,6 +64,20 @@ export async function lockFile(tx: Tx, botId: string, id: string): Promise<FileR
     .executeTakeFirst()
 }
 
+/** Locks a file and the file under the key of its copy in the order of their ids, as the opposite copy does. */
+export async function lockForCopy(
+  tx: Tx,
+  id: string,
+  copy: Pick<FileRow, 'bot_id' | 'key_space' | 'key'>,
+): Promise<void> {
+  const query = tx
+    .selectFrom('files')
+    .select('id')
+    .where((eb) => eb.or([eb('id', '=', id), eb.and(copy)]))
+    .orderBy('id')
+  await dialectOf(tx).lockRows(query).execute()
+}
+
 function selectFile(executor: Db | Tx, botId: string, id: string) {
   return executor.selectFrom('files').selectAll().where('bot_id', '=', botId).where('id', '=', id)
 }
@@ -281,6 +295,15 @@ export async function addUsage(tx: Tx, workspaceId: string, change: Usage): Prom
     .returning(['storage_bytes', 'vector_bytes'])
     .executeTakeFirstOrThrow()
   return { storage: row.storage_bytes, vector: row.vector_bytes }
+}
+
+/** Locks the usage of a workspace, if it has any. */
+export async function lockUsage(tx: Tx, workspaceId: string): Promise<void> {
+  const query = tx
+    .selectFrom('file_usage')
+    .select('workspace_id')
+    .where('workspace_id', '=', workspaceId)
+  await dialectOf(tx).lockRows(query).execute()
 }
 
 /** Deletes the usage of workspaces without files, also of those that were deleted: no row counts as none. */

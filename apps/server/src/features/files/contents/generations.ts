@@ -10,7 +10,7 @@ import {
   requestPassageClearing,
 } from '../jobs.js'
 import type { Quotas } from '../rules.js'
-import { deleteFileRow, patchFile } from '../store.js'
+import { deleteFileRow, lockUsage, patchFile } from '../store.js'
 import type { ContentRow, FileRow, FileStatus } from '../table.js'
 import {
   discardContents,
@@ -48,21 +48,22 @@ export type Generations = ReturnType<typeof createGenerations>
  *
  * The file has the status of its latest generation. Content and passages of the previous one are
  * served until the new one is complete; then both are swapped in one transaction. All
- * functions expect the file to be locked by the transaction.
+ * functions expect the file to be locked by the transaction. They lock the usage of the workspace next: what
+ * follows, blobs and the log of events, is then locked by one transaction at a time and cannot deadlock.
  */
 export function createGenerations({ clock, queue, events, quotas }: GenerationsDeps) {
   /** Removes generations with everything that belongs to them alone. */
   async function discard(tx: Tx, botId: string, contents: readonly ContentRow[]): Promise<void> {
     await discardContents(tx, botId, contents)
     for (const content of contents) await dropParts(tx, content)
-    if (contents.some(({ blob_key }) => blob_key !== null)) await requestBlobSweep(queue, tx)
+    if (contents.some(({ blob_key }) => blob_key !== null)) requestBlobSweep(queue, tx)
   }
 
   /** Removes the parts of a content when they are no longer needed. */
   async function dropParts(tx: Tx, content: ContentRow): Promise<void> {
     if (content.received === null) return
     await discardParts(tx, content.bot_id, idOf(content))
-    await requestBlobSweep(queue, tx)
+    requestBlobSweep(queue, tx)
   }
 
   /** Changes the status of a generation, and that of the file if it is the latest. */
@@ -113,6 +114,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     content: ContentRow,
     { blobKey, sha256, passages, passagesBlobKey = null }: ContentSource,
   ): Promise<void> {
+    await lockUsage(tx, file.workspace_id)
     await dropParts(tx, content)
     const held = { blob_key: blobKey, sha256, passages_blob_key: passagesBlobKey, received: null }
     await patchContent(tx, file.bot_id, idOf(content), held)
@@ -154,6 +156,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     outcome: { passagesGeneration: number | null; failedReason?: string },
   ): Promise<void> {
     const { passagesGeneration, failedReason } = outcome
+    await lockUsage(tx, file.workspace_id)
     const failed = failedReason !== undefined
     const status = failed ? 'indexing_failed' : 'indexing_completed'
     await moveTo(tx, file, content, status, failedReason ?? null)
@@ -165,6 +168,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
 
   /** Begins a generation: uploads to the previous one are refused from now on. */
   async function begin(tx: Tx, file: FileRow): Promise<void> {
+    await lockUsage(tx, file.workspace_id)
     const contents = await listContents(tx, file.bot_id, file.id)
     await discard(
       tx,
@@ -194,9 +198,9 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     content: ContentRow,
     bytes: StoredBytes,
   ): Promise<void> {
+    await lockUsage(tx, file.workspace_id)
     const blobKey = await useBytes(tx, file.bot_id, bytes)
-    if (blobKey !== bytes.blobKey || bytes.lostBlobKey !== undefined)
-      await requestBlobSweep(queue, tx)
+    if (blobKey !== bytes.blobKey || bytes.lostBlobKey !== undefined) requestBlobSweep(queue, tx)
     await complete(tx, file, content, { blobKey, sha256: bytes.sha256 })
   }
 
@@ -212,6 +216,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     content: ContentRow,
     reason: string,
   ): Promise<void> {
+    await lockUsage(tx, file.workspace_id)
     await dropParts(tx, content)
     await moveTo(tx, file, content, 'upload_failed', reason)
     await updateUsage(tx, file, quotas)
@@ -237,6 +242,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
 
   /** Hides a file at once; the sweeper removes the rest. */
   async function remove(tx: Tx, file: FileRow): Promise<void> {
+    await lockUsage(tx, file.workspace_id)
     await discard(tx, file.bot_id, await listContents(tx, file.bot_id, file.id))
     await subtractUsage(tx, file)
     await deleteFileRow(tx, file.bot_id, file.id)

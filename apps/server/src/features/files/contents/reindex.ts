@@ -8,7 +8,7 @@ import { lockOwnFile } from '../access.js'
 import type { FilesDeps } from '../dependencies.js'
 import type { FileEvents } from '../file-events.js'
 import { requestBlobSweep, requestIndexing } from '../jobs.js'
-import { patchFile } from '../store.js'
+import { lockUsage, patchFile } from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
 import { type Generations, reuseOrReplaceBlob } from './generations.js'
 import { findContent, insertContent, type StoredBytes, shareBlobs, useBytes } from './store.js'
@@ -58,6 +58,7 @@ export function createReindexing(
     content: ContentRow,
     passages?: StoredBytes,
   ): Promise<FileRow> {
+    await lockUsage(tx, file.workspace_id)
     const wasWaiting = content.status === 'indexing_pending'
     const next: ContentRow = {
       ...content,
@@ -91,7 +92,7 @@ export function createReindexing(
     await patchFile(tx, file.bot_id, file.id, patch)
     const renewed = { ...file, ...patch }
     await generations.discard(tx, file.bot_id, [content])
-    if (passages !== undefined) await requestBlobSweep(queue, tx)
+    if (passages !== undefined) requestBlobSweep(queue, tx)
     await updateUsage(tx, renewed, quotas)
     await requestIndexing(queue, tx, next)
     await events.append(tx, 'file_updated', renewed, next.generation)

@@ -154,9 +154,26 @@ describeEachEngine('equal contents at the same time', (engine) => {
       await bot.as().deleteFile({ id: `${at}` })
     })
     await Promise.all(work)
+    expect(await deadlocks()).toBe(0)
+  })
+
+  it.runIf(engine.name === 'postgres')('replace each other without a deadlock', async () => {
+    const bot = bench().newBot()
+    const keys = ['a', 'b', 'c']
+    for (const key of keys) await bot.upload({ key }, key)
+    const copies = Array.from({ length: 60 }, async (_, at) => {
+      const idOrKey = keys[at % 3] ?? ''
+      const destinationKey = keys[(at + 1 + (at % 2)) % 3] ?? ''
+      await bot.as().copyFile({ idOrKey, destinationKey, overwrite: true })
+    })
+    await Promise.all(copies)
+    expect(await deadlocks()).toBe(0)
+  })
+
+  async function deadlocks(): Promise<number> {
     const { rows } = await sql<{ deadlocks: unknown }>`
       select deadlocks from pg_stat_database where datname = current_database()
     `.execute(bench().database.db)
-    expect(Number(rows[0]?.deadlocks)).toBe(0)
-  })
+    return Number(rows[0]?.deadlocks)
+  }
 })

@@ -225,7 +225,7 @@ export function createAssembly({
       }
       // The file was deleted or upserted again in the meantime.
       await discardBlob(tx, stored.blobKey)
-      await requestBlobSweep(queue, tx)
+      requestBlobSweep(queue, tx)
     },
 
     onDead: async (tx, { payload: { botId, ...id } }) => {
