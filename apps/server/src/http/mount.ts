@@ -225,9 +225,29 @@ function respondWithDownload(work: Work<Download>): RouteHandlers {
       // The stream is opened first: if that fails, the response is an error with headers of its own.
       // HEAD gets an empty stream, because Fastify drains the stream that it gets and drops the length.
       const body = isHead ? Readable.from([]) : await download.open?.()
+      if (!isHead && body !== undefined) closeIfShort(reply, body, download.headers)
       return reply.code(download.status).headers(download.headers).send(body)
     },
   }
+}
+
+/**
+ * Closes the connection if a body ends before its announced length, as that of a damaged content does:
+ * otherwise the client would take the next responses for the rest.
+ */
+function closeIfShort(
+  reply: FastifyReply,
+  body: Readable,
+  headers: HeadersResponse['headers'],
+): void {
+  const announced = Number(headers['content-length'] ?? 0)
+  let bytes = 0
+  body.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+  })
+  body.once('end', () => {
+    if (bytes < announced) reply.raw.destroy()
+  })
 }
 
 /** A request as its handler reads it. What few handlers read is made when it is read. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { truncate } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { send, useFiles } from '../../../../test/files.js'
@@ -81,6 +82,22 @@ describeEachEngine('the content of a file', (engine) => {
       expect(file.status).toBe('indexing_failed')
       expect((await fetch(file.url)).status).toBe(200)
     })
+  })
+
+  it('whose bytes are damaged is lost for every kind of request', async () => {
+    const bot = bench().newBot()
+    const file = await bot.upload({ key: 'a.txt' }, text)
+    const { blob_key } = await bench()
+      .database.db.selectFrom('file_contents')
+      .select('blob_key')
+      .where('file_id', '=', file.id)
+      .executeTakeFirstOrThrow()
+    await truncate(bench().blobs.localPath?.(blob_key ?? '') ?? '', 5)
+    for (const init of [{}, { method: 'HEAD' }, { headers: { range: 'bytes=2-7' } }]) {
+      expect((await fetch(file.url, init)).status).toBe(410)
+    }
+    const undamaged = await fetch(file.url, { headers: { range: 'bytes=2-4' } })
+    expect(await undamaged.text()).toBe('234')
   })
 
   it('is missing before the upload, after the file has expired and after the bot was deleted', async () => {

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { ApiError } from '@botstead/contract'
 import {
   BlobNotFoundError,
+  BlobRangeError,
   type ByteRange,
   type DirectAccess,
   type ReadAddressOptions,
@@ -25,8 +26,8 @@ interface ServedContent {
   isPublic: boolean
   /** Key of the blob. */
   blobKey: string
-  /** Opens the bytes; undefined when the content was replaced or deleted in the meantime, or is lost. */
-  open(range?: ByteRange): Promise<Readable | undefined>
+  /** Opens bytes; undefined when the content was replaced or deleted in the meantime, or is lost. */
+  open(range: ByteRange | undefined): Promise<Readable | undefined>
   /** Whether the store has the blob with the right size. */
   hasBytes(): Promise<boolean>
   /** The address at which the store itself serves the content; absent where it cannot. */
@@ -99,12 +100,13 @@ export function createDownloads(
       blobKey,
       hasBytes: async () => (await blobs.head(blobKey))?.size === content.size,
       ...(blobs.direct && { addressOf: readAddress(blobs.direct, blobKey) }),
-      open: async (range) => {
+      open: async (range = wholeOf(content)) => {
         try {
           return await blobs.get(blobKey, range)
         } catch (error) {
-          if (!(error instanceof BlobNotFoundError)) throw error
-          return undefined
+          if (error instanceof BlobNotFoundError || error instanceof BlobRangeError)
+            return undefined
+          throw error
         }
       },
     }
@@ -141,6 +143,11 @@ export function createDownloads(
 function lost({ key }: ServedContent): ApiError {
   const advice = 'send it again, and "botstead check" names all that are lost'
   return new ApiError('ResourceGone', `The storage has lost the content of ${key}: ${advice}.`)
+}
+
+/** All bytes as a range, which a store refuses if it has lost some of them. */
+function wholeOf({ size }: ContentRow): ByteRange | undefined {
+  return size === 0 ? undefined : { start: 0, end: size - 1 }
 }
 
 /** A content is public if both the file and the content have the policy, and the content is processed. */
