@@ -163,11 +163,19 @@ export function createConnections(options: ConnectionOptions): Connections {
       return server
     },
     afterResponses: (socket, callback) => {
-      const { request, response } = connections.get(socket) ?? {}
+      const { response } = connections.get(socket) ?? {}
       if (response === undefined || response.writableFinished) return callback()
-      const isFirst = response.socket !== null && !response.headersSent
-      if (request?.complete === false && isFirst) callback()
-      else response.once('close', callback)
+      // What is still arriving will not end, so that its response is never sent.
+      const isArriving = () =>
+        connections.get(socket)?.request?.complete === false && !response.headersSent
+      if (response.socket !== null && isArriving()) return callback()
+      const whenFirst = () => {
+        if (!isArriving()) return
+        response.off('close', callback)
+        callback()
+      }
+      if (response.socket === null) response.once('socket', whenFirst)
+      response.once('close', callback)
     },
     // Responses are sent in order.
     hasPending: (socket) => connections.get(socket)?.response?.closed === false,

@@ -3,7 +3,7 @@ import { operation } from '@botstead/contract'
 import { Type } from 'typebox'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ListeningApp, listenApp } from '../../../test/http-app.js'
-import { untilClosed } from '../../../test/raw-http.js'
+import { receivedBy, untilClosed } from '../../../test/raw-http.js'
 import { route } from '../mount.js'
 
 const wait = operation({
@@ -53,6 +53,20 @@ describe('pipelined requests', () => {
     release()
     listening.app.server.closeAllConnections()
     await listening.app.close()
+  })
+
+  it('with an invalid body get their refusal after the earlier responses', async () => {
+    const { client } = await listening.connect()
+    const received = receivedBy(client)
+    client.write(
+      `${requests('wait', 1)}POST /nowhere HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nzz\r\n\r\n`,
+    )
+    await vi.waitUntil(() => started.length === 1)
+    await roundTrip()
+    expect(received()).toBe('')
+    release()
+    await untilClosed(client)
+    expect(received()).toMatch(/{"id":0}HTTP\/1\.1 4[\s\S]*The request is not valid HTTP/)
   })
 
   const requests = (kind: string, count: number, header = '') =>
