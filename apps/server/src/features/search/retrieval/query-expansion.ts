@@ -19,7 +19,9 @@ const shortestExpanded = 4
 const longestExpanded = 40
 /** Words of a query that are expanded, the longest first, because they are the most significant. */
 const maximumWords = 8
+/** Neighbours of one word, and of all words together: each is one more word to search for. */
 const maximumNeighbours = 20
+const maximumInAll = 40
 /** Letters that the first part of a compound must have, so that `port` does not match `support`. */
 const shortestHead = 4
 const shortestHeadOfMissing = 2
@@ -65,14 +67,17 @@ export function neighbourhood(words: readonly ExpandableWord[]): Neighbourhood {
   )
   const tails = ways.flatMap((word) => endings.map((ending) => stemOf(word) + ending))
   return {
-    // People rarely mistype both the beginning and the end of a word.
     prefixes: distinct([
-      ...typed.map((word) => word.slice(0, 2)),
+      ...typed.flatMap(toIntactBeginnings),
+      ...words.flatMap(({ isMissing, marked = [] }) =>
+        isMissing ? marked.flatMap(toIntactBeginnings) : [],
+      ),
       ...typed.filter(mayBeCompound).map((word) => word.slice(0, shortestBeginning)),
     ]),
-    suffixes: distinct([...typed.map((word) => word.slice(-3)), ...tails]),
+    suffixes: distinct([...typed.map((word) => word.slice(-intactEnd)), ...tails]),
     words: distinct([
       ...typed.flatMap(toParts),
+      ...typed.flatMap(toSwapped),
       ...words.flatMap(({ isMissing, spellings, marked = [] }) =>
         isMissing ? [...spellings, ...marked] : [],
       ),
@@ -91,6 +96,7 @@ export function toSubstitutes(
   listed: readonly string[],
 ): Map<string, Map<string, number>> {
   const others = listed.map(toListed)
+  const maximum = Math.min(maximumNeighbours, Math.floor(maximumInAll / words.length))
   const found = words.map((each): [string, Map<string, number>] => {
     const worthOf = toJudge(each)
     const near: [string, number][] = []
@@ -102,7 +108,7 @@ export function toSubstitutes(
     const best = near[0]?.[1] ?? 0
     // A word that only has the same beginning is a guess, used for lack of anything better.
     const kept = near.filter(([, worth]) => worth > worths.beginning || worth === best)
-    return [each.word, new Map(kept.slice(0, maximumNeighbours))]
+    return [each.word, new Map(kept.slice(0, maximum))]
   })
   return new Map(found.filter(([, near]) => near.size > 0))
 }
@@ -197,6 +203,28 @@ function stemOf(word: string): string {
     (each) => word.endsWith(each) && word.length - each.length >= shortestPart,
   )
   return word.slice(0, word.length - (ending ?? '').length)
+}
+
+/**
+ * Letters that a typing error leaves at the end of a word, or else at its beginning: together they find every
+ * single error in a word of six letters or more, except for two letters that are swapped in the middle.
+ */
+const intactEnd = 3
+const intactBeginning = 3
+const intactBeginningOfShort = 2
+
+function toIntactBeginnings(word: string): string[] {
+  if (word.length < shortestExpanded) return []
+  const isShort = word.length < intactBeginning + intactEnd
+  return [word.slice(0, isShort ? intactBeginningOfShort : intactBeginning)]
+}
+
+/** The word with each two neighbouring letters swapped. */
+function toSwapped(word: string): string[] {
+  return Array.from(
+    { length: word.length - 1 },
+    (_, at) => `${word.slice(0, at)}${word[at + 1]}${word[at]}${word.slice(at + 2)}`,
+  )
 }
 
 /** The possible parts of a compound: its beginnings and its ends. */

@@ -10,10 +10,11 @@ import {
 } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultWeights } from '../../../domain/retriever-weights.js'
+import { coverageOf } from './coverage.js'
 import { scoreGrams } from './grams.js'
-import { toExpandable, toSubstitutes } from './query-expansion.js'
+import { neighbourhood, toExpandable, toSubstitutes } from './query-expansion.js'
 import { type Candidate, fuse, noiseFloor, score } from './score.js'
-import { isForm } from './word-likeness.js'
+import { isForm, minAlike, toGrams } from './word-likeness.js'
 
 const share = () => double({ min: 0, max: 1, noNaN: true })
 const candidate = record(
@@ -121,13 +122,49 @@ describe('grams', () => {
     const scores = scoreGrams(
       'wartungsvertrag',
       new Map([
-        [1, 'die wartung der pumpe'],
-        [2, 'der kuchen ist gut'],
+        [1, { text: 'die wartung der pumpe' }],
+        [2, { text: 'der kuchen ist gut' }],
       ]),
     )
     expect(scores.get(1)?.coverage).toBeGreaterThan(0.25)
     expect(scores.get(2)?.coverage).toBe(0)
-    expect(scoreGrams('pump', new Map([[1, 'the pump']])).get(1)?.coverage).toBe(1)
+    expect(scoreGrams('pump', new Map([[1, { text: 'the pump' }]])).get(1)?.coverage).toBe(1)
+  })
+})
+
+describe('the coverage of a question', () => {
+  const word = stringMatching(/^[ab]{1,8}$/)
+  const text = array(word, { maxLength: 12 }).map((words) => words.join(' '))
+
+  function worthOf(term: string, instead: ReadonlyMap<string, number>, other: string): number {
+    if (other === term || isForm(term, other)) return 1
+    const grams = toGrams(term)
+    const same = grams.filter((gram) => ` ${other} `.includes(gram)).length / grams.length
+    return Math.max(instead.get(other) ?? 0, same >= minAlike ? same : 0)
+  }
+
+  it('is the best of all words of a text, most of which are not compared', () => {
+    const part = record({ term: word, other: word, worth: share() })
+    assert(
+      property(array(part, { minLength: 1, maxLength: 4 }), text, (parts, text) => {
+        const weight = 1 / parts.length
+        const question = parts.map(({ term, other, worth }) => ({
+          tokens: [term],
+          weight,
+          instead: new Map([[other, worth]]),
+        }))
+        const expected = question.reduce((sum, { tokens: [term = ''], instead }) => {
+          const worths = text.split(' ').map((other) => worthOf(term, instead, other))
+          return sum + weight * Math.max(...worths)
+        }, 0)
+        expect(coverageOf(question)(text)).toBeCloseTo(Math.min(1, expected), 10)
+      }),
+    )
+  })
+
+  it('is that of the last text, too, after many others', () => {
+    const coverage = coverageOf([{ tokens: ['pump'], weight: 1, instead: new Map() }])
+    expect(['the pump', 'the cake', 'pumps', ''].map(coverage)).toEqual([1, 0, 1, 0])
   })
 })
 
@@ -164,6 +201,34 @@ describe('query expansion', () => {
         )
         const near = toSubstitutes(expandable(typed), [word]).get(typed)
         if (typed !== word) expect(near?.get(word)).toBeGreaterThan(0.5)
+      }),
+    )
+  })
+
+  it('reads the parts of a vocabulary that have a word with any wrong letter', () => {
+    const place = integer({ min: 0, max: 30 })
+    const edits = constantFrom('replace', 'add', 'omit', 'swap')
+    assert(
+      property(stringMatching(/^[a-z]{7,20}$/), place, edits, (word, place, edit) => {
+        const at = place % (word.length - 1)
+        const [before, one, other, after] = [
+          word.slice(0, at),
+          word.slice(at, at + 1),
+          word.slice(at + 1, at + 2),
+          word.slice(at + 2),
+        ]
+        const typed = {
+          replace: `${before}x${other}${after}`,
+          add: `${before}x${one}${other}${after}`,
+          omit: `${before}${other}${after}`,
+          swap: `${before}${other}${one}${after}`,
+        }[edit]
+        const near = neighbourhood(expandable(typed))
+        const isRead =
+          near.words.includes(word) ||
+          near.prefixes.some((prefix) => word.startsWith(prefix)) ||
+          near.suffixes.some((suffix) => word.endsWith(suffix))
+        expect(isRead).toBe(true)
       }),
     )
   })
