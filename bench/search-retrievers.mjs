@@ -3,8 +3,8 @@
 import { toIndexText } from '@botstead/documents/text'
 import { sql } from 'kysely'
 import { createKeywordIndex } from '../apps/server/dist/features/search/keywords/index.js'
-import { readCandidateTexts } from '../apps/server/dist/features/search/passage-text-store.js'
 import { toQuery } from '../apps/server/dist/features/search/query.js'
+import { createCandidateReader } from '../apps/server/dist/features/search/retrieval/candidate-texts.js'
 import { scoreGrams } from '../apps/server/dist/features/search/retrieval/grams.js'
 import { createRanker } from '../apps/server/dist/features/search/retrieval/ranker.js'
 import { createSemanticRetriever } from '../apps/server/dist/features/search/retrieval/semantic-retriever.js'
@@ -20,6 +20,7 @@ export function retrieversOf(reads, botId) {
   const ranker = createRanker({ dialect: sqliteDialect })
   const scope = { botId, integrationId: undefined, now: new Date().toISOString() }
   const request = (query) => ({ query, scope, tags: [], limit: 20 })
+  const readCandidates = createCandidateReader()
   const candidates = new Map()
 
   const words = (db, query) =>
@@ -44,10 +45,7 @@ export function retrieversOf(reads, botId) {
     words,
     meaning: nearest,
     letters: async (db, query) =>
-      scoreGrams(
-        toIndexText(query),
-        (await readCandidateTexts(db, await candidatesOf(db, query))).texts,
-      ),
+      scoreGrams(toIndexText(query), await readCandidates(db, await candidatesOf(db, query))),
     'all three': (db, query) => ranker.rank(db, request(query)),
   }
   return Object.fromEntries(

@@ -1,11 +1,7 @@
-import {
-  type ContextOptions,
-  type FileName,
-  toEmbeddingText,
-  toFileName,
-  toIndexText,
-} from '@botstead/documents/text'
-import { decodeJson } from '../../platform/db/columns.js'
+import { type ContextOptions, toEmbeddingText } from '@botstead/documents/text'
+import { sql } from 'kysely'
+import { decodeJson, type JsonColumn } from '../../platform/db/columns.js'
+import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import { fileKeys, indexingRequests, toIndexingConfiguration } from '../files/lookup/index.js'
 import type { PassageRow } from './passage-store.js'
@@ -100,42 +96,44 @@ export async function listUnchanged(
   return new Set(passages.flatMap(({ number, id }) => (ids.get(number) === id ? [number] : [])))
 }
 
-/** The texts of candidates that are compared with a question, in the form of `toIndexText`. */
-export interface CandidateTexts {
-  /** Words of passages, including those of their headings and of the keys of their files. */
-  texts: ReadonlyMap<number, string>
-  /** Names of their files alone. */
-  names: ReadonlyMap<number, string>
+/** A passage without its content, and the file that it is from. */
+export interface PassageFacts {
+  number: number
+  /** UUID of the passage: its content never changes. */
+  id: string
+  headings: JsonColumn
+  /** Key of the file. */
+  key: string
 }
 
-/** Reads the contents of some passages, and the names of their files. */
-export async function readCandidateTexts(
-  db: Db,
-  numbers: readonly number[],
-): Promise<CandidateTexts> {
-  if (numbers.length === 0) return { texts: new Map(), names: new Map() }
-  const rows = await db
-    .selectFrom('passages')
-    .innerJoin(fileKeys(db).as('file'), 'file.file_id', 'passages.file_id')
-    .select(['passages.number', 'passages.content', 'passages.headings', 'file.key'])
-    .where('passages.number', 'in', numbers)
-    .execute()
-  // Most candidates of a question belong to a few files.
-  const known = new Map<string, FileName>()
-  const texts = new Map<number, string>()
-  const names = new Map<number, string>()
-  for (const { number, content, headings, key } of rows) {
-    const { folders, name } = known.get(key) ?? toWords(toFileName(key))
-    known.set(key, { folders, name })
-    const text = toIndexText([...decodeJson<string[]>(headings), content].join('\n'))
-    texts.set(number, `${folders} ${name} ${text}`)
-    names.set(number, name)
-  }
-  return { texts, names }
+/** A list of numbers of passages in one parameter, as JSON. */
+interface ListOfNumbers {
+  numbers: string
 }
 
-function toWords({ folders, name }: FileName): FileName {
-  return { folders: toIndexText(folders), name: toIndexText(name) }
+const asNumber = sql<number>`cast(given.value as bigint)`
+
+const selectFacts = prepared<ListOfNumbers>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('numbers')))
+    .crossJoin('passages')
+    .crossJoin(fileKeys(db).as('file'))
+    .select(['passages.number', 'passages.id', 'passages.headings', 'file.key'])
+    .where('passages.number', '=', asNumber)
+    .whereRef('file.file_id', '=', 'passages.file_id'),
+)
+
+const selectContents = prepared<ListOfNumbers>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('numbers')))
+    .crossJoin('passages')
+    .select(['passages.number', 'passages.content'])
+    .where('passages.number', '=', asNumber),
+)
+
+/** Describes some passages of any bot; those that were deleted are omitted. */
+export async function readFacts(db: Db, numbers: readonly number[]): Promise<PassageFacts[]> {
+  return await selectFacts(db, { numbers: JSON.stringify(numbers) })
 }
 
 /** The position of a passage, and its headings. */
@@ -186,11 +184,8 @@ export async function readContents(
   db: Db,
   numbers: readonly number[],
 ): Promise<Map<number, string>> {
-  const rows = await db
-    .selectFrom('passages')
-    .select(['number', 'content'])
-    .where('number', 'in', numbers)
-    .execute()
+  if (numbers.length === 0) return new Map()
+  const rows = await selectContents(db, { numbers: JSON.stringify(numbers) })
   return new Map(rows.map(({ number, content }) => [number, content]))
 }
 

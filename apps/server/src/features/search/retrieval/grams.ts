@@ -1,7 +1,4 @@
-/** Characters of a gram: long enough to be meaningful, short enough to survive endings and typos. */
-const gramLength = 4
-/** A power of two well above the number of grams in the longest query. */
-const slots = 8192
+import { gramLength, nextHash, slotOf, slots, space } from './gram-hash.js'
 
 /** The similarity of a question and a passage by letters. */
 export interface GramScore {
@@ -27,11 +24,11 @@ interface QueryGrams {
  */
 export function scoreGrams(
   query: string,
-  texts: ReadonlyMap<number, string>,
+  texts: ReadonlyMap<number, { text: string }>,
 ): Map<number, GramScore> {
   const grams = toQueryGrams(query)
   if (grams.count === 0) return new Map()
-  const found = [...texts].map(([number, text]) => ({ number, ...countGrams(grams, text) }))
+  const found = [...texts].map(([number, { text }]) => ({ number, ...countGrams(grams, text) }))
   const frequency = new Uint32Array(grams.count)
   for (const { counts } of found) {
     for (const [gram, count] of counts.entries()) {
@@ -65,42 +62,38 @@ function saturate(count: number, relativeLength: number): number {
 function toQueryGrams(query: string): QueryGrams {
   const table = new Int32Array(slots)
   const hashes = new Int32Array(slots)
+  const padded = ` ${query} `
   let count = 0
-  forEachGram(query, (hash) => {
+  let hash = 0
+  for (let at = 0; at < padded.length; at++) {
+    hash = nextHash(hash, padded.charCodeAt(at))
     // Half full is enough: no question has thousands of different grams.
-    if (count >= slots / 2) return
+    if (at + 1 < gramLength || count >= slots / 2) continue
     const slot = findSlot(table, hashes, hash)
-    if (table[slot] !== 0) return
+    if (table[slot] !== 0) continue
     count += 1
     table[slot] = count
     hashes[slot] = hash
-  })
+  }
   return { count, table, hashes }
 }
 
+/** How often a text has each gram of a question, within words and across the spaces between them. */
 function countGrams({ count, table, hashes }: QueryGrams, text: string) {
   const counts = new Uint16Array(count)
-  forEachGram(text, (hash) => {
+  let hash = space
+  for (let at = 0; at <= text.length; at++) {
+    hash = nextHash(hash, at < text.length ? text.charCodeAt(at) : space)
+    // The space before the text is the first character.
+    if (at + 2 < gramLength || table[slotOf(hash)] === 0) continue
     const gram = table[findSlot(table, hashes, hash)] ?? 0
     if (gram > 0) counts[gram - 1] = (counts[gram - 1] ?? 0) + 1
-  })
+  }
   return { counts, length: text.length }
 }
 
 function findSlot(table: Int32Array, hashes: Int32Array, hash: number): number {
-  let slot = (hash ^ (hash >>> 15)) & (slots - 1)
+  let slot = slotOf(hash)
   while (table[slot] !== 0 && hashes[slot] !== hash) slot = (slot + 1) & (slots - 1)
   return slot
-}
-
-/** Visits the grams within the words of a text and across the spaces between them, as 32-bit hashes. */
-function forEachGram(text: string, visit: (hash: number) => void): void {
-  const padded = ` ${text} `
-  for (let at = 0; at + gramLength <= padded.length; at++) {
-    let hash = 0
-    for (let offset = 0; offset < gramLength; offset++) {
-      hash = Math.imul(hash, 0x01000193) + padded.charCodeAt(at + offset)
-    }
-    visit(Math.imul(hash, 0x9e3779b1) | 0)
-  }
 }

@@ -7,9 +7,16 @@ import {
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createKeywordIndex, type Frequencies, type KeywordHit } from '../keywords/index.js'
-import { type CandidateTexts, readCandidateTexts } from '../passage-text-store.js'
 import { type Query, toQuery, toSubject } from '../query.js'
-import { coverages, hasPhrase, type QueryPart, type Substitutes, toQueryParts } from './coverage.js'
+import { type CandidateText, createCandidateReader } from './candidate-texts.js'
+import {
+  coverageOf,
+  hasPhrase,
+  type QueryPart,
+  remembered,
+  type Substitutes,
+  toQueryParts,
+} from './coverage.js'
 import { scoreGrams } from './grams.js'
 import { findByWords, type KeywordRequest } from './keyword-retriever.js'
 import { type Candidate, type RankedPassage, score } from './score.js'
@@ -56,6 +63,7 @@ const proposals = 100
 export function createRanker({ dialect, weights = defaultWeights }: RankerOptions): Ranker {
   const keywords = createKeywordIndex(dialect)
   const semantics = createSemanticRetriever(dialect)
+  const readCandidates = createCandidateReader()
 
   return {
     async rank(db, request) {
@@ -71,7 +79,7 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
       const candidates = await gather(words?.hits ?? [], question)
       let isVague = false
       if (candidates.size > 0) {
-        const texts = await readCandidateTexts(db, [...candidates.keys()])
+        const texts = await readCandidates(db, [...candidates.keys()])
         const frequencies =
           words?.frequencies ?? (await keywords.frequencies(db, request.scope.botId, query))
         const substitutes = words?.substitutes ?? new Map()
@@ -119,19 +127,20 @@ async function gather(
 
 function addTexts(
   candidates: ReadonlyMap<number, Candidate>,
-  { texts, names }: CandidateTexts,
+  texts: ReadonlyMap<number, CandidateText>,
   query: Query,
   words: string,
   parts: readonly QueryPart[],
 ): void {
   const letters = scoreGrams(words, texts)
-  const found = coverages(parts, texts)
-  const named = coverages(parts, names)
-  for (const [number, text] of texts) {
+  const coverage = coverageOf(parts)
+  // Most candidates of a question belong to a few files.
+  const coverageOfName = remembered(coverage)
+  for (const [number, { text, name }] of texts) {
     const candidate = candidates.get(number)
     if (candidate === undefined) continue
-    candidate.found = found.get(number) ?? 0
-    candidate.named = named.get(number) ?? 0
+    candidate.found = coverage(text)
+    candidate.named = coverageOfName(name)
     const grams = letters.get(number)
     if (grams !== undefined) {
       candidate.grams = grams.score

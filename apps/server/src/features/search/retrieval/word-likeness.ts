@@ -1,6 +1,9 @@
+import { gramLength } from './gram-hash.js'
+
 /** Most letters at the end of a word that may be an inflection. */
 const longestEnding = 3
-const shortestForm = 3
+/** Letters that all forms of a word have in common, at least. */
+export const shortestForm = 3
 /** Common share of the longer of two forms, so that short words differ by only a letter or two. */
 const leastSame = 0.6
 
@@ -15,12 +18,6 @@ export function isForm(left: string, right: string): boolean {
   return same >= shortestForm && longer - same <= longestEnding && same >= longer * leastSame
 }
 
-/** The common beginning of all forms of a word. */
-export function likelyBeginning(word: string): string {
-  return word.slice(0, Math.max(shortestForm, Math.ceil(word.length * leastSame)))
-}
-
-const gramLength = 4
 const minGrams = 3
 
 /** Words with a smaller share of common grams are similar by chance. */
