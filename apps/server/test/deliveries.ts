@@ -52,7 +52,7 @@ export interface BenchOptions {
   limits?: Partial<DispatcherDeps['limits']>
   maximumAttempts?: number
   /** Called when bodies are read, between a claim and its call. */
-  onRead?: () => void
+  onRead?: (subjects: readonly string[]) => void
   /** Whether receivers are webhooks of apps, which do not support pings. */
   plain?: boolean
 }
@@ -194,7 +194,7 @@ export async function createDeliveriesBench(database: Database) {
         outgoing: outgoingOf(name),
         random: () => 0.5,
         buildBodies: async (rows) => {
-          options.onRead?.()
+          options.onRead?.(rows.map(({ subject_id: subject }) => subject))
           return rows.map(({ subject_id: subject }) =>
             deleted.has(subject) ? undefined : { type: 'test', body: JSON.stringify({ subject }) },
           )

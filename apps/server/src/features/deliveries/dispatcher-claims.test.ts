@@ -152,13 +152,15 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
   it('counts no attempt when a lease expired before the call', async () => {
     const { bench, enqueue, callOf, statusOf } = dispatching()
     let slow = 3
-    const onRead = () => {
+    const onRead = (subjects: readonly string[]) => {
+      // Deliveries of earlier tests become due, too, when time passes.
+      if (!subjects.includes('slow')) return
       if (slow > 0) bench.time.advance(lease + 1)
       slow -= 1
     }
     await bench.start({ maximumAttempts: 1, onRead })
-    const id = await enqueue('a')
-    const call = await callOf('a')
+    const id = await enqueue('slow')
+    const call = await callOf('slow')
     expect(slow).toBe(-1)
     expect(call.attempt).toBe(1)
     call.respond(503)

@@ -18,6 +18,11 @@ export interface Database {
    */
   run<T>(work: (tx: Tx) => Promise<T>, options?: RunOptions): Promise<T>
   /**
+   * Resolves once everything is durable that another connection of this process can read. Reads of `db`
+   * wait for it themselves.
+   */
+  durable(): Promise<void>
+  /**
    * Like `run`, for changes of the schema: alone under a lock that holds off other processes,
    * without a time limit, foreign keys checked once at the end.
    */

@@ -10,6 +10,7 @@ import {
   TransactionMisuseError,
 } from './errors.js'
 import type { Handles } from './executor.js'
+import type { LogSync } from './log-sync.js'
 import type { RunOptions } from './schema.js'
 import { diskFullError, type SqliteConnection } from './sqlite-connection.js'
 import { type NestingGuard, TransactionAttempt } from './transaction.js'
@@ -30,6 +31,8 @@ export interface GroupCommitOptions<DB> {
   limits: GroupCommitLimits
   /** Gives deletions space on a full disk; without it they are refused like all others. */
   reserve?: ReservedDeletions | undefined
+  /** Makes commits durable, if the connection does not do so itself. */
+  sync?: LogSync | undefined
   /** Detects a body that calls `run`; without it, such a body fails only because it waits. */
   guard?: NestingGuard | undefined
 }
@@ -66,12 +69,14 @@ interface Success<T> {
  * outcome, good or bad, is returned before the commit of everything that it may be based on.
  */
 export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCommit<DB> {
-  const { connection, handles, limits, reserve, guard } = options
+  const { connection, handles, limits, reserve, sync, guard } = options
   const savepoint = connection.prepare('savepoint job')
   const release = connection.prepare('release job')
   const rollbackTo = connection.prepare('rollback to job')
   const queue: Member<DB>[] = []
   let working: Promise<void> | undefined
+  /** The end of the last sync. */
+  let settling: Promise<void> | undefined
   let isClosed = false
 
   async function run<T>(
@@ -80,6 +85,7 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
   ): Promise<T> {
     guard?.refuse()
     if (isClosed) throw new DatabaseUnavailableError('The database is closed')
+    sync?.requireIntact()
     const { value, callbacks } = await new Promise(
       (resolve: (success: Success<T>) => void, reject) => {
         queue.push({ body, mayUseReserve, resolve, reject })
@@ -135,8 +141,22 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
       }
       return keptBack
     }
-    for (const { settle } of batch) settle?.()
+    if (sync === undefined) for (const { settle } of batch) settle?.()
+    else settling = settleOnceDurable(batch, sync.committed())
     return keptBack
+  }
+
+  /** The next batch does not wait for the disk: it is committed while this one is made durable. */
+  async function settleOnceDurable(
+    batch: readonly Member<DB>[],
+    durable: Promise<void>,
+  ): Promise<void> {
+    try {
+      await durable
+      for (const { settle } of batch) settle?.()
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
   }
 
   /** Locks the file for writing, waiting without blocking for another process that holds it. */
@@ -225,6 +245,7 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
   async function close(): Promise<void> {
     isClosed = true
     await working
+    await settling
   }
 
   return { run, close }

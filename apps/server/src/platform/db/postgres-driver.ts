@@ -145,6 +145,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     url,
     run,
     upgrade,
+    // What a transaction has committed is visible only once it is durable.
+    durable: async () => {},
     foreignChanges: () => undefined,
     check,
     close: () => pool.close(),

@@ -16,6 +16,7 @@ import type { Database } from './engine.js'
 import { DatabaseUnavailableError } from './errors.js'
 import { createHandles, type SqlWriter } from './executor.js'
 import { createGroupCommit } from './group-commit.js'
+import { createLogSync, type SyncedFile, syncedFile } from './log-sync.js'
 import type { Db, Schema } from './schema.js'
 import { diskFullError, SqliteConnection, type SqliteRole } from './sqlite-connection.js'
 import { createNestingGuard } from './transaction.js'
@@ -29,8 +30,10 @@ export interface SqliteOptions {
   readonly busyTimeout?: number
   /** Whether to detect a transaction that reads outside of itself or opens another. Default false. */
   readonly guardNesting?: boolean
-  /** Used when space for deletions cannot be reserved. */
+  /** Used when space for deletions cannot be reserved, or commits cannot be made durable. */
   readonly log?: Log
+  /** Makes the log of SQLite durable, given its path; for tests of what a loss of power leaves. */
+  readonly syncLog?: (path: string) => SyncedFile
 }
 
 /** Compiles queries to the SQL of SQLite. */
@@ -66,7 +69,21 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const filling = reserve.refill()
   const handles = createHandles<Schema>(sqliteWriter)
   const limits = { ...batchLimits, busyTimeout }
-  const commits = createGroupCommit({ connection: writer, handles, limits, reserve, guard })
+  // Only this connection leaves the sync of its commits to `sync`.
+  writer.exec('pragma synchronous = normal')
+  const writeAhead = (options.syncLog ?? syncedFile)(`${file}-wal`)
+  const sync = createLogSync(async () => {
+    try {
+      await writeAhead.sync()
+    } catch (err) {
+      log?.error(
+        { err },
+        'the disk failed to store the log of the database: nothing more is stored',
+      )
+      throw err
+    }
+  })
+  const commits = createGroupCommit({ connection: writer, handles, limits, reserve, sync, guard })
   let closing: Promise<void> | undefined
 
   /** Throws if the caller may not use the database now. */
@@ -97,23 +114,32 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   }
 
   function close(): Promise<void> {
-    closing ??= Promise.all([commits.close(), filling]).then(() => {
-      reader.close()
-      writer.close()
-    })
+    closing ??= closeAll()
     return closing
+  }
+
+  async function closeAll(): Promise<void> {
+    await Promise.all([commits.close(), filling])
+    reader.close()
+    writer.close()
+    await writeAhead.close()
   }
 
   return {
     db: handles.reads(async (query) => {
       admit()
-      return reader.execute(query)
+      const result = reader.execute<never>(query)
+      // Nobody learns of rows that a loss of power would take back.
+      const durable = sync.durable()
+      if (durable !== undefined) await durable
+      return result
     }),
     dialect: sqliteDialect,
     file,
     url: undefined,
     run: commits.run,
     upgrade,
+    durable: async () => await sync.durable(),
     foreignChanges() {
       admit()
       // On the connection that writes: it counts the changes of all others.
@@ -122,6 +148,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     },
     async check() {
       admit()
+      sync.requireIntact()
       reader.exec('select 1 from sqlite_schema limit 1')
       if ((await freeBytes(dirname(file))) < minimumFreeBytes) throw diskFullError(undefined)
     },

@@ -44,7 +44,7 @@ export interface FoundPassage {
 
 export interface FinderOptions {
   /** The database that contains the passages. */
-  database: Pick<Database, 'dialect' | 'file' | 'url'>
+  database: Pick<Database, 'dialect' | 'file' | 'url' | 'durable'>
   /** Concurrent searches. */
   atOnce: number
   /** Milliseconds that a search may take, waiting included. */
@@ -81,7 +81,9 @@ function createThreadFinder(options: FinderOptions, file: string): Finder {
   return {
     async find(request, signal) {
       try {
-        return toResult(await pool.run(request, signal))
+        const found = await pool.run(request, signal)
+        await options.database.durable()
+        return toResult(found)
       } catch (error) {
         throw toApiError(error, options, signal)
       }

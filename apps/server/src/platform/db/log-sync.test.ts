@@ -1,0 +1,204 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { memoryFolder } from '../../../test/memory-folder.js'
+import type { Database } from './engine.js'
+import { DatabaseUnavailableError } from './errors.js'
+import { openSqlite } from './sqlite-driver.js'
+import { afterCommit } from './transaction.js'
+
+let folder: string
+let file: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(join((await memoryFolder()) ?? tmpdir(), 'botstead-log-'))
+  file = join(folder, 'test.db')
+})
+
+afterEach(async () => {
+  await rm(folder, { recursive: true })
+})
+
+const insert = (database: Database, id: number, told?: (id: number) => void) =>
+  database.run(async (tx) => {
+    if (told !== undefined) afterCommit(tx, () => told(id))
+    await sql`insert into notes values (${id})`.execute(tx)
+    return id
+  })
+
+const read = async ({ db }: Database) => {
+  const { rows } = await sql<{ id: number }>`select id from notes`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+/** Syncs that end when a test lets them. */
+function heldSyncs() {
+  const waiting: { resolve: () => void; reject: (error: Error) => void }[] = []
+  const sync = vi.fn(() => {
+    return new Promise<void>((resolve, reject) => waiting.push({ resolve, reject }))
+  })
+  return { sync, next: async () => await vi.waitUntil(() => waiting.shift()) }
+}
+
+async function openHeld() {
+  const held = heldSyncs()
+  const database = await openSqlite({ file, syncLog: () => ({ ...held, close: async () => {} }) })
+  const making = database.run(async (tx) => {
+    await sql`create table notes (id integer primary key) strict`.execute(tx)
+  })
+  ;(await held.next()).resolve()
+  await making
+  return { database, ...held }
+}
+
+describe('commits beside the event loop', () => {
+  it('share the sync that begins after them', async () => {
+    const { database, sync, next } = await openHeld()
+    sync.mockClear()
+    const ended: number[] = []
+    const note = (id: number) => void ended.push(id)
+    const runs = [insert(database, 1).then(note)]
+    const first = await next()
+    runs.push(insert(database, 2).then(note))
+    await vi.waitUntil(() => rowsIn(file).length === 2)
+    runs.push(insert(database, 3).then(note))
+    await vi.waitUntil(() => rowsIn(file).length === 3)
+    expect(ended).toEqual([])
+    first.resolve()
+    const second = await next()
+    expect(ended).toEqual([1])
+    second.resolve()
+    await Promise.all(runs)
+    expect(ended).toEqual([1, 2, 3])
+    expect(sync).toHaveBeenCalledTimes(2)
+    await database.close()
+  })
+
+  it('are read, reported and closed only when they are durable', async () => {
+    const { database, next } = await openHeld()
+    const order: string[] = []
+    const note = (name: string) => () => void order.push(name)
+    const writing = insert(database, 1, note('told')).then(note('resolved'))
+    await vi.waitUntil(() => rowsIn(file).length === 1)
+    const reading = read(database).then(note('read'))
+    const settling = database.durable().then(note('durable'))
+    const closing = database.close().then(note('closed'))
+    await nextTurn()
+    expect(order).toEqual([])
+    ;(await next()).resolve()
+    await Promise.all([writing, reading, settling, closing])
+    expect(order.toSorted()).toEqual(['closed', 'durable', 'read', 'resolved', 'told'])
+    expect(order.at(-1)).toBe('closed')
+  })
+
+  it('fail with everything after them when the disk fails to store the log', async () => {
+    const { database, next } = await openHeld()
+    const told = vi.fn()
+    const writing = insert(database, 1, told)
+    const fault = await next()
+    const later = insert(database, 2, told)
+    await vi.waitUntil(() => rowsIn(file).length === 2)
+    const reading = read(database)
+    const failing = [writing, later, reading].map((each) =>
+      expect(each).rejects.toThrow(DatabaseUnavailableError),
+    )
+    fault.reject(new Error('EIO: i/o error, fdatasync'))
+    await Promise.all(failing)
+    await expect(insert(database, 3)).rejects.toThrow('restart the server')
+    await expect(read(database)).rejects.toThrow('restart the server')
+    await expect(database.check()).rejects.toThrow('restart the server')
+    expect(told).not.toHaveBeenCalled()
+    await database.close()
+  })
+})
+
+/** The rows that are committed, durable or not. */
+function rowsIn(path: string): number[] {
+  const database = new DatabaseSync(path)
+  try {
+    return (database.prepare('select id from notes').all() as { id: number }[]).map(({ id }) => id)
+  } finally {
+    database.close()
+  }
+}
+
+/** Numbers from a seed, from 0 up to and without a bound. */
+function randomOf(seed: number) {
+  let state = seed
+  return (bound: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * bound)
+  }
+}
+
+/** What somebody was told, and the log that was on the disk at that moment. */
+interface Told {
+  ids: readonly number[]
+  durable: Buffer
+  written: Buffer
+}
+
+const runs = 20
+const cutsPerRun = 50
+
+describe('a loss of power', () => {
+  it.each(Array.from({ length: runs }, (_, seed) => seed))(
+    'takes back nothing that anybody was told, in run %i',
+    async (seed) => {
+      const random = randomOf(seed)
+      const told: Told[] = []
+      let durable: Buffer = Buffer.alloc(0)
+      const log = `${file}-wal`
+      const database = await openSqlite({
+        file,
+        syncLog: () => ({
+          async sync() {
+            // Only what was written before the call is certain to be on the disk after it.
+            const written = readFileSync(log)
+            for (let turns = random(6); turns > 0; turns--) await nextTurn()
+            durable = written
+          },
+          close: async () => {},
+        }),
+      })
+      await database.run(async (tx) => {
+        await sql`create table notes (id integer primary key) strict`.execute(tx)
+      })
+      const tell = (ids: readonly number[]) =>
+        void told.push({ ids, durable, written: readFileSync(log) })
+      const work = Array.from({ length: 4 }, async (_, caller) => {
+        for (let number = 0; number < 8; number++) {
+          for (let turns = random(4); turns > 0; turns--) await nextTurn()
+          const id = caller * 100 + number
+          if (random(3) === 0) tell(await read(database))
+          tell([await insert(database, id, () => tell([id]))])
+        }
+      })
+      await Promise.all(work)
+      for (let count = 0; count < cutsPerRun; count++) {
+        const { ids, durable, written } = told[random(told.length)] as Told
+        // A file of its own, because SQLite may hold the last one until its garbage is collected.
+        const cut = join(folder, `cut-${count}.db`)
+        await copyFile(file, cut)
+        // Of what was written since, the disk has any part.
+        const rest = Buffer.from(written.subarray(durable.length))
+        for (let lost = random(3); lost > 0; lost--) {
+          const start = random(rest.length + 1)
+          rest.fill(random(256), start, start + random(rest.length - start + 1))
+        }
+        writeFileSync(
+          `${cut}-wal`,
+          Buffer.concat([durable, rest.subarray(0, random(rest.length + 1))]),
+        )
+        expect(rowsIn(cut)).toEqual(expect.arrayContaining([...ids]))
+        for (const end of ['', '-wal', '-shm']) rmSync(cut + end, { force: true })
+      }
+      await database.close()
+    },
+  )
+})
