@@ -1,6 +1,7 @@
 import { type Insertable, type RawBuilder, sql, type Updateable } from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import { prepared, preparedPatch } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import type { IndexFile } from './jobs.js'
 import { type FileScope, isVisible, matchesTags, type TagCondition } from './lookup/index.js'
@@ -43,10 +44,18 @@ export async function findFile(
   )
 }
 
+const selectAddressed = prepared<{ id: string }>()((db, p) =>
+  db.selectFrom('files').selectAll().where('id', '=', p('id')),
+)
+
 /** A file by its id alone, for addresses that carry their own permission; the row contains its bot. */
 export async function findAddressedFile(db: Db, id: string): Promise<FileRow | undefined> {
-  return await db.selectFrom('files').selectAll().where('id', '=', id).executeTakeFirst()
+  return await selectAddressed.first(db, { id })
 }
+
+const selectFile = prepared<{ botId: string; id: string }>()((db, p) =>
+  db.selectFrom('files').selectAll().where('bot_id', '=', p('botId')).where('id', '=', p('id')),
+)
 
 /** A file of a bot, expired or not, regardless of visibility. */
 export async function findFileById(
@@ -54,14 +63,18 @@ export async function findFileById(
   botId: string,
   id: string,
 ): Promise<FileRow | undefined> {
-  return await selectFile(executor, botId, id).executeTakeFirst()
+  return await selectFile.first(executor, { botId, id })
 }
+
+const selectFileLocked = prepared<{ botId: string; id: string }>()((db, p, dialect) =>
+  dialect.lockRows(
+    db.selectFrom('files').selectAll().where('bot_id', '=', p('botId')).where('id', '=', p('id')),
+  ),
+)
 
 /** Like `findFileById`, locked for the rest of the transaction. */
 export async function lockFile(tx: Tx, botId: string, id: string): Promise<FileRow | undefined> {
-  return await dialectOf(tx)
-    .lockRows(selectFile(tx, botId, id))
-    .executeTakeFirst()
+  return await selectFileLocked.first(tx, { botId, id })
 }
 
 /** Locks a file and the file under the key of its copy in the order of their ids, as the opposite copy does. */
@@ -78,9 +91,17 @@ export async function lockForCopy(
   await dialectOf(tx).lockRows(query).execute()
 }
 
-function selectFile(executor: Db | Tx, botId: string, id: string) {
-  return executor.selectFrom('files').selectAll().where('bot_id', '=', botId).where('id', '=', id)
-}
+const selectByKeyLocked = prepared<{ botId: string; keySpace: string; key: string }>()(
+  (db, p, dialect) =>
+    dialect.lockRows(
+      db
+        .selectFrom('files')
+        .selectAll()
+        .where('bot_id', '=', p('botId'))
+        .where('key', '=', p('key'))
+        .where('key_space', '=', p('keySpace')),
+    ),
+)
 
 /** The file under a key, expired or not, locked. */
 export async function lockFileByKey(
@@ -89,13 +110,7 @@ export async function lockFileByKey(
   keySpace: string,
   key: string,
 ): Promise<FileRow | undefined> {
-  const query = tx
-    .selectFrom('files')
-    .selectAll()
-    .where('bot_id', '=', botId)
-    .where('key', '=', key)
-    .where('key_space', '=', keySpace)
-  return await dialectOf(tx).lockRows(query).executeTakeFirst()
+  return await selectByKeyLocked.first(tx, { botId, keySpace, key })
 }
 
 export async function pageFiles(
@@ -116,18 +131,15 @@ export async function pageFiles(
   return await paginate(query, page)
 }
 
+const updateFile = preparedPatch('files', ['bot_id', 'id'])
+
 export async function patchFile(
   tx: Tx,
   botId: string,
   id: string,
   patch: Updateable<FilesTable>,
 ): Promise<void> {
-  await tx
-    .updateTable('files')
-    .set(patch)
-    .where('bot_id', '=', botId)
-    .where('id', '=', id)
-    .execute()
+  await updateFile(tx, { bot_id: botId, id }, patch)
 }
 
 /** Stores the progress of indexing of a generation, unless it has ended or restarted in the meantime. */
@@ -274,17 +286,13 @@ export interface Usage {
   vector: number
 }
 
-/**
- * Adds to the usage of a workspace and returns the new total. Its row stays locked until the
- * transaction ends, so that concurrent transactions cannot exceed a quota together.
- */
-export async function addUsage(tx: Tx, workspaceId: string, change: Usage): Promise<Usage> {
-  const row = await tx
+const countUsage = prepared<Usage & { workspaceId: string }>()((db, p) =>
+  db
     .insertInto('file_usage')
     .values({
-      workspace_id: workspaceId,
-      storage_bytes: change.storage,
-      vector_bytes: change.vector,
+      workspace_id: p('workspaceId'),
+      storage_bytes: p('storage'),
+      vector_bytes: p('vector'),
     })
     .onConflict((conflict) =>
       conflict.column('workspace_id').doUpdateSet({
@@ -292,18 +300,28 @@ export async function addUsage(tx: Tx, workspaceId: string, change: Usage): Prom
         vector_bytes: sql`file_usage.vector_bytes + excluded.vector_bytes`,
       }),
     )
-    .returning(['storage_bytes', 'vector_bytes'])
-    .executeTakeFirstOrThrow()
-  return { storage: row.storage_bytes, vector: row.vector_bytes }
+    .returning(['storage_bytes as storage', 'vector_bytes as vector']),
+)
+
+/**
+ * Adds to the usage of a workspace and returns the new total. Its row stays locked until the
+ * transaction ends, so that concurrent transactions cannot exceed a quota together.
+ */
+export async function addUsage(tx: Tx, workspaceId: string, change: Usage): Promise<Usage> {
+  const total = await countUsage.first(tx, { workspaceId, ...change })
+  if (total === undefined) throw new Error(`The usage of ${workspaceId} was not counted`)
+  return total
 }
+
+const selectUsageLocked = prepared<{ workspaceId: string }>()((db, p, dialect) =>
+  dialect.lockRows(
+    db.selectFrom('file_usage').select('workspace_id').where('workspace_id', '=', p('workspaceId')),
+  ),
+)
 
 /** Locks the usage of a workspace, if it has any. */
 export async function lockUsage(tx: Tx, workspaceId: string): Promise<void> {
-  const query = tx
-    .selectFrom('file_usage')
-    .select('workspace_id')
-    .where('workspace_id', '=', workspaceId)
-  await dialectOf(tx).lockRows(query).execute()
+  await selectUsageLocked(tx, { workspaceId })
 }
 
 /** Deletes the usage of workspaces without files, also of those that were deleted: no row counts as none. */

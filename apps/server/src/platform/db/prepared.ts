@@ -9,11 +9,12 @@ import {
   type QueryResult,
   sql,
   type Transaction,
+  type Updateable,
   type UpdateResult,
 } from 'kysely'
 import { type Dialect, dialectOf } from './dialect.js'
 import type { NamedQuery } from './executor.js'
-import type { Schema } from './schema.js'
+import type { Schema, Tx } from './schema.js'
 
 /** Stands for a value that each run of the query supplies. */
 type Parameter<P> = <Name extends keyof P & string>(name: Name) => Expression<P[Name]>
@@ -98,4 +99,55 @@ export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {
     )
   }
   return prepare
+}
+
+/** Changes the given columns of the rows with the given keys. */
+type Patch<Table extends keyof Schema, Key extends string> = (
+  tx: Tx,
+  keys: Readonly<Record<Key, string | number>>,
+  patch: Updateable<Schema[Table]>,
+) => Promise<void>
+
+/** The names of a table that is a parameter are too much for the types of the query builder. */
+type AnyTables = Record<string, AnyRow>
+type AnyRow = Record<string, string | number>
+
+/**
+ * Prepares the updates of a table whose columns vary: one for each set of columns. Members that are undefined
+ * are left as they are.
+ * @param keyNames columns that select the rows
+ */
+export function preparedPatch<
+  Table extends keyof Schema & string,
+  Key extends keyof Schema[Table] & string,
+>(table: Table, keyNames: readonly Key[]): Patch<Table, Key> {
+  const name: string = table
+  const selecting: readonly string[] = keyNames
+
+  function prepareUpdate(columns: readonly string[]) {
+    return prepared<AnyRow, AnyTables>()((db, p) => {
+      const values = Object.fromEntries(columns.map((column) => [column, p(column)]))
+      const update = db.updateTable(name).set(values)
+      return selecting.reduce((query, key) => query.where(key, '=', p(keySlot(key))), update)
+    })
+  }
+
+  const updates = new Map<string, ReturnType<typeof prepareUpdate>>()
+  return async (tx, keys, patch) => {
+    const changed = Object.entries(patch).filter(([, value]) => value !== undefined)
+    const columns = changed.map(([column]) => column)
+    const known = updates.get(columns.join())
+    const update = known ?? prepareUpdate(columns)
+    if (known === undefined) updates.set(columns.join(), update)
+    const selected = keyNames.map((key) => [keySlot(key), keys[key]])
+    await update(
+      tx as unknown as Transaction<AnyTables>,
+      Object.fromEntries([...changed, ...selected]),
+    )
+  }
+}
+
+/** A key may be among the columns that change. */
+function keySlot(key: string): string {
+  return `key ${key}`
 }

@@ -1,6 +1,7 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
+import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { installationsIn } from '../installations/index.js'
 import type { BotsTable } from './table.js'
@@ -47,13 +48,13 @@ export async function findBot(
     .executeTakeFirst()
 }
 
+const selectWorkspaceOf = prepared<{ id: string }>()((db, p) =>
+  db.selectFrom('bots').select('workspace_id').where('id', '=', p('id')),
+)
+
 /** The workspace of a bot: for authentication, which has no scope yet. */
 export async function findWorkspaceOf(db: Db, id: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('bots')
-    .select('workspace_id')
-    .where('id', '=', id)
-    .executeTakeFirst()
+  const row = await selectWorkspaceOf.first(db, { id })
   return row?.workspace_id
 }
 

@@ -1,4 +1,5 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
+import { prepared, preparedPatch } from '../../../platform/db/prepared.js'
 import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
 import type { ContentRow, FileContentsTable, PartRow } from '../table.js'
 
@@ -12,19 +13,31 @@ export async function insertContent(tx: Tx, row: Insertable<FileContentsTable>):
   await tx.insertInto('file_contents').values(row).execute()
 }
 
+const selectContent = prepared<ContentId & { botId: string }>()((db, p) =>
+  db
+    .selectFrom('file_contents')
+    .selectAll()
+    .where('bot_id', '=', p('botId'))
+    .where('file_id', '=', p('fileId'))
+    .where('generation', '=', p('generation')),
+)
+
 export async function findContent(
   executor: Db | Tx,
   botId: string,
-  { fileId, generation }: ContentId,
+  id: ContentId,
 ): Promise<ContentRow | undefined> {
-  return await executor
+  return await selectContent.first(executor, { botId, ...id })
+}
+
+const selectContents = prepared<{ botId: string; fileId: string }>()((db, p) =>
+  db
     .selectFrom('file_contents')
     .selectAll()
-    .where('bot_id', '=', botId)
-    .where('file_id', '=', fileId)
-    .where('generation', '=', generation)
-    .executeTakeFirst()
-}
+    .where('bot_id', '=', p('botId'))
+    .where('file_id', '=', p('fileId'))
+    .orderBy('generation'),
+)
 
 /** All generations of a file that are still needed, oldest first. */
 export async function listContents(
@@ -32,14 +45,10 @@ export async function listContents(
   botId: string,
   fileId: string,
 ): Promise<ContentRow[]> {
-  return await executor
-    .selectFrom('file_contents')
-    .selectAll()
-    .where('bot_id', '=', botId)
-    .where('file_id', '=', fileId)
-    .orderBy('generation')
-    .execute()
+  return await selectContents(executor, { botId, fileId })
 }
+
+const updateContent = preparedPatch('file_contents', ['bot_id', 'file_id', 'generation'])
 
 export async function patchContent(
   tx: Tx,
@@ -47,13 +56,7 @@ export async function patchContent(
   { fileId, generation }: ContentId,
   patch: Updateable<FileContentsTable>,
 ): Promise<void> {
-  await tx
-    .updateTable('file_contents')
-    .set(patch)
-    .where('bot_id', '=', botId)
-    .where('file_id', '=', fileId)
-    .where('generation', '=', generation)
-    .execute()
+  await updateContent(tx, { bot_id: botId, file_id: fileId, generation }, patch)
 }
 
 /** Changes all generations of a file. */
@@ -158,6 +161,23 @@ export interface StoredBytes {
   lostBlobKey?: string
 }
 
+const countUse = prepared<Pick<StoredBytes, 'blobKey' | 'sha256' | 'size'> & { botId: string }>()(
+  (db, p) =>
+    db
+      .insertInto('file_blobs')
+      .values({
+        blob_key: p('blobKey'),
+        bot_id: p('botId'),
+        sha256: p('sha256'),
+        size: p('size'),
+        uses: 1,
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['bot_id', 'sha256']).doUpdateSet({ uses: sql`file_blobs.uses + 1` }),
+      )
+      .returning('blob_key'),
+)
+
 /**
  * Counts a use of bytes that were just stored and returns the key of the blob that holds them: an
  * older one where the bot has the same bytes already. The new blob is then left to the sweeper,
@@ -166,14 +186,8 @@ export interface StoredBytes {
 export async function useBytes(tx: Tx, botId: string, bytes: StoredBytes): Promise<string> {
   const { blobKey, sha256, size, lostBlobKey } = bytes
   if (lostBlobKey !== undefined && (await takeOverUses(tx, lostBlobKey, blobKey))) return blobKey
-  const row = await tx
-    .insertInto('file_blobs')
-    .values({ blob_key: blobKey, bot_id: botId, sha256, size, uses: 1 })
-    .onConflict((conflict) =>
-      conflict.columns(['bot_id', 'sha256']).doUpdateSet({ uses: sql`file_blobs.uses + 1` }),
-    )
-    .returning('blob_key')
-    .executeTakeFirstOrThrow()
+  const row = await countUse.first(tx, { blobKey, botId, sha256, size })
+  if (row === undefined) throw new Error(`The use of the blob ${blobKey} was not counted`)
   if (row.blob_key !== blobKey) await discardBlob(tx, blobKey)
   return row.blob_key
 }
@@ -243,18 +257,21 @@ export async function findBlob(db: Db, blobKey: string): Promise<StoredBytes | u
     .executeTakeFirst()
 }
 
+const selectEqualBlob = prepared<{ botId: string; sha256: string }>()((db, p) =>
+  db
+    .selectFrom('file_blobs')
+    .select(['blob_key as blobKey', 'sha256', 'size'])
+    .where('bot_id', '=', p('botId'))
+    .where('sha256', '=', p('sha256')),
+)
+
 /** The blob that new bytes of a bot would share. */
 export async function findEqualBlob(
   db: Db,
   botId: string,
   sha256: string,
 ): Promise<StoredBytes | undefined> {
-  return await db
-    .selectFrom('file_blobs')
-    .select(['blob_key as blobKey', 'sha256', 'size'])
-    .where('bot_id', '=', botId)
-    .where('sha256', '=', sha256)
-    .executeTakeFirst()
+  return await selectEqualBlob.first(db, { botId, sha256 })
 }
 
 /**
