@@ -53,7 +53,7 @@ interface HeadersResponse {
 /** The response of a `download` operation. */
 interface Download extends HeadersResponse {
   /** Opens the body, for GET only: HEAD sends the same headers and reads nothing. Absent without a body. */
-  open?(): Promise<Readable>
+  open?(): Promise<Readable | Buffer>
   /** The address of the body, for GET only, where the server does not send it itself. */
   readAt?(): Promise<string>
 }
@@ -225,7 +225,7 @@ function respondWithDownload(work: Work<Download>): RouteHandlers {
       // The stream is opened first: if that fails, the response is an error with headers of its own.
       // HEAD gets an empty stream, because Fastify drains the stream that it gets and drops the length.
       const body = isHead ? Readable.from([]) : await download.open?.()
-      if (!isHead && body !== undefined) closeIfShort(reply, body, download.headers)
+      if (!isHead && body instanceof Readable) closeIfShort(reply, body, download.headers)
       return reply.code(download.status).headers(download.headers).send(body)
     },
   }

@@ -240,6 +240,14 @@ export function testBlobStore(name: string, make: () => Promise<BlobStore>): voi
         await expect(store.get(key, { start, end })).rejects.toThrow(BlobRangeError)
       })
 
+      it('that is all of it is read at once, if it has the expected size', async () => {
+        for (const bytes of [content, Buffer.alloc(0)]) {
+          const key = await put(bytes)
+          expect((await store.read(key, bytes.length)).equals(bytes)).toBe(true)
+          await expect(store.read(key, bytes.length + 1)).rejects.toThrow(BlobRangeError)
+        }
+      })
+
       it('of nothing does not exist', async () => {
         const key = await put(Buffer.alloc(0))
         await expect(store.get(key, { start: 0, end: 0 })).rejects.toThrow(BlobRangeError)
@@ -267,6 +275,7 @@ export function testBlobStore(name: string, make: () => Promise<BlobStore>): voi
       it('that never was is not found, also not in part', async () => {
         await expect(store.get(newKey())).rejects.toThrow(BlobNotFoundError)
         await expect(store.get(newKey(), { start: 0, end: 1 })).rejects.toThrow(BlobNotFoundError)
+        await expect(store.read(newKey(), 1)).rejects.toThrow(BlobNotFoundError)
       })
 
       it('can be read to its end while it is removed, and can be left half read', async () => {

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { readFile as readFileWithCallback } from 'node:fs'
 import {
   access,
   constants,
@@ -12,6 +13,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addAbortSignal, type Readable } from 'node:stream'
+import { promisify } from 'node:util'
 import { hasErrorCode, syncFolder } from '../disk/files.js'
 import {
   type BlobFacts,
@@ -24,8 +26,12 @@ import {
   checkBlobKey,
   isBlobKey,
   type PutOptions,
+  requireSize,
   type StoredBlob,
 } from './blob-store.js'
+
+/** Without the handle of a file that the promises of Node make, which takes longer than the reading. */
+const readFile = promisify(readFileWithCallback)
 
 /** Bytes per read of a download: fewer turns of the event loop than the default of 64 KiB. */
 const readSize = 256 * 1024
@@ -99,6 +105,12 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
       }
     },
 
+    async read(key, size) {
+      const bytes = await readBlob(locate(key).path, key)
+      requireSize(bytes, size)
+      return bytes
+    },
+
     async head(key) {
       return factsOf(locate(key).path)
     },
@@ -143,9 +155,21 @@ async function openBlob(path: string, key: string): Promise<FileHandle> {
   try {
     return await open(path, 'r')
   } catch (error) {
-    if (!hasErrorCode(error, 'ENOENT')) throw error
-    throw new BlobNotFoundError(`There is no blob ${key}.`, { cause: error })
+    throw explainMissing(error, key)
   }
+}
+
+async function readBlob(path: string, key: string): Promise<Buffer> {
+  try {
+    return await readFile(path)
+  } catch (error) {
+    throw explainMissing(error, key)
+  }
+}
+
+function explainMissing(error: unknown, key: string): unknown {
+  if (!hasErrorCode(error, 'ENOENT')) return error
+  return new BlobNotFoundError(`There is no blob ${key}.`, { cause: error })
 }
 
 function checkRange({ start, end }: ByteRange, size: number): void {

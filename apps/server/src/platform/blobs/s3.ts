@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { buffer } from 'node:stream/consumers'
 import { createGate } from '../workers/gate.js'
 import {
   BlobNotFoundError,
@@ -7,6 +8,7 @@ import {
   type ByteRange,
   checkBlobKey,
   isBlobKey,
+  requireSize,
 } from './blob-store.js'
 import type { S3Address } from './s3-address.js'
 import { createS3Client, type S3Client, type S3ClientOptions } from './s3-client.js'
@@ -58,7 +60,7 @@ export async function openS3BlobStore(
   await check(3)
   if (options.owner !== undefined) await requireOwner(client, address, options.owner)
 
-  return {
+  const store: BlobStore = {
     async put(key, content, options = {}) {
       checkBlobKey(key)
       // The stream may fail before anything reads it; the reading reports that.
@@ -93,6 +95,14 @@ export async function openS3BlobStore(
             signal,
           ),
       })
+    },
+
+    async read(key, size) {
+      // Some stores refuse the range of nothing.
+      const range = size === 0 ? undefined : { start: 0, end: size - 1 }
+      const bytes = await buffer(await store.get(key, range))
+      requireSize(bytes, size)
+      return bytes
     },
 
     async head(key) {
@@ -156,6 +166,7 @@ export async function openS3BlobStore(
 
     check: () => check(1),
   }
+  return store
 
   async function open(key: string, headers: Record<string, string>, signal?: AbortSignal) {
     try {

@@ -24,7 +24,7 @@ interface DescribedContent {
 export interface ContentResponse {
   status: number
   headers: Record<string, string | number>
-  open?(): Promise<Readable>
+  open?(): Promise<Readable | Buffer>
   /** The address of the body, where the server does not send it itself. */
   readAt?(): Promise<string>
 }

@@ -12,6 +12,7 @@ import type { FileAddresses } from '../addresses.js'
 import type { FilesDeps } from '../dependencies.js'
 import * as store from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
+import { createContentReader } from './content-reader.js'
 import { type ContentRequest, type ContentResponse, describeResponse } from './content-response.js'
 import { findContent } from './store.js'
 
@@ -27,7 +28,7 @@ interface ServedContent {
   /** Key of the blob. */
   blobKey: string
   /** Opens bytes; undefined when the content was replaced or deleted in the meantime, or is lost. */
-  open(range: ByteRange | undefined): Promise<Readable | undefined>
+  open(range: ByteRange | undefined): Promise<Readable | Buffer | undefined>
   /** Whether the store has the blob with the right size. */
   hasBytes(): Promise<boolean>
   /** The address at which the store itself serves the content; absent where it cannot. */
@@ -57,6 +58,7 @@ export function createDownloads(
   deps: Pick<FilesDeps, 'db' | 'clock' | 'blobs' | 'bots'> & { addresses: FileAddresses },
 ) {
   const { db, blobs } = deps
+  const read = createContentReader(blobs)
 
   async function findServed(fileId: string) {
     for (let lookup = 1; lookup <= maxLookups; lookup++) {
@@ -100,9 +102,9 @@ export function createDownloads(
       blobKey,
       hasBytes: async () => (await blobs.head(blobKey))?.size === content.size,
       ...(blobs.direct && { addressOf: readAddress(blobs.direct, blobKey) }),
-      open: async (range = wholeOf(content)) => {
+      open: async (range) => {
         try {
-          return await blobs.get(blobKey, range)
+          return await read(blobKey, content.size, range)
         } catch (error) {
           if (error instanceof BlobNotFoundError || error instanceof BlobRangeError)
             return undefined
@@ -143,11 +145,6 @@ export function createDownloads(
 function lost({ key }: ServedContent): ApiError {
   const advice = 'send it again, and "botstead check" names all that are lost'
   return new ApiError('ResourceGone', `The storage has lost the content of ${key}: ${advice}.`)
-}
-
-/** All bytes as a range, which a store refuses if it has lost some of them. */
-function wholeOf({ size }: ContentRow): ByteRange | undefined {
-  return size === 0 ? undefined : { start: 0, end: size - 1 }
 }
 
 /** A content is public if both the file and the content have the policy, and the content is processed. */
