@@ -20,8 +20,10 @@ describe('an embeddings endpoint', () => {
       pauses.push(milliseconds)
     },
   })
-  const embed = (texts: string[], options: { timeoutMs?: number; attempts?: number } = {}) =>
-    endpoint.embed({ model: 'small', texts, timeoutMs: 60_000, attempts: 3, ...options })
+  const embed = (
+    texts: string[],
+    options: { model?: string; timeoutMs?: number; attempts?: number } = {},
+  ) => endpoint.embed({ model: 'small', texts, timeoutMs: 60_000, attempts: 3, ...options })
 
   afterAll(async () => {
     await outgoing[Symbol.asyncDispose]()
@@ -67,10 +69,12 @@ describe('an embeddings endpoint', () => {
 
   it('that refuses a text is not called with it again', async () => {
     fake.mood = 'refusing long texts'
-    const error = await embed(['x'.repeat(2000)]).catch((reason: unknown) => reason)
+    const model = 'refusing'
+    const error = await embed(['x'.repeat(2000)], { model }).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(EmbeddingsError)
     expect(error).toMatchObject({ isRefusal: true })
-    expect(fake.calls).toHaveLength(1)
+    // The call that nobody waited for may arrive only now.
+    expect(fake.calls.filter((call) => call.model === model)).toHaveLength(1)
     expect(String(error)).not.toContain('a-key')
   })
 })
