@@ -44,15 +44,16 @@ export async function readLiveHeap(file: string): Promise<LiveHeap> {
   return held
 }
 
-export function liveBytes(heap: LiveHeap): number {
-  return [...heap.values()].reduce((sum, bytes) => sum + bytes, 0)
+/** A class that holds more than before. */
+export interface Growth {
+  of: string
+  bytes: number
 }
 
 /** The classes that hold more than before, those with the most of it first. */
-export function growth(before: LiveHeap, after: LiveHeap): string[] {
+export function growth(before: LiveHeap, after: LiveHeap): Growth[] {
   return [...after]
-    .map(([of, bytes]) => ({ of, more: bytes - (before.get(of) ?? 0) }))
-    .filter(({ more }) => more > 0)
-    .sort((a, b) => b.more - a.more)
-    .map(({ of, more }) => `${of}: ${more}`)
+    .map(([of, bytes]) => ({ of, bytes: bytes - (before.get(of) ?? 0) }))
+    .filter(({ bytes }) => bytes > 0)
+    .sort((a, b) => b.bytes - a.bytes)
 }
