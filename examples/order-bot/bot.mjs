@@ -17,7 +17,7 @@ export function teach(bot) {
 
     const order = await readOrder(client, conversationId)
     if (text === 'menu') await sendMenu({ client, ctx }, conversationId)
-    else if (text === 'remind me') await remindLater({ client }, conversationId)
+    else if (text === 'remind me') await remindLater({ client, ctx }, conversationId)
     else if (drinks.some(({ value }) => value === text)) {
       await rememberOrder(client, conversationId, text)
       await beginToBrew({ client }, conversationId, text)
@@ -108,14 +108,14 @@ async function readOrder(client, conversationId) {
   }
 }
 
-async function remindLater({ client }, conversationId) {
-  const { event } = await client.createEvent({
+async function remindLater({ client, ctx }, conversationId) {
+  await client.createEvent({
     type: 'reminder',
     payload: { about: 'your cup' },
     conversationId,
     schedule: { delay: 10 * 60 * 1000 },
   })
-  return event.id
+  await say({ client, ctx }, conversationId, 'I will remind you in ten minutes.')
 }
 
 async function beginToBrew({ client }, conversationId, drink) {

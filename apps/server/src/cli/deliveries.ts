@@ -22,11 +22,11 @@ const maxResponseLength = 600
 /** `botstead deliveries`: shows what was sent to a bot, and manages failed deliveries. */
 export function deliveriesCommand(): Command {
   const command = new Command('deliveries').description(
-    'Show deliveries to a bot, retry them, pause and resume them.',
+    'Show deliveries to a bot, replay them, pause and resume them.',
   )
   command.addCommand(listCommand())
   command.addCommand(
-    action('show', 'show one delivery with its attempts', async (of, id) => {
+    action('show', 'Show one delivery with its attempts.', async (of, id) => {
       const { delivery } = await of.client.getDelivery({ id: of.botId, deliveryId: id })
       const { attemptLog, ...rest } = delivery
       print(JSON.stringify(rest, undefined, 2))
@@ -38,8 +38,8 @@ export function deliveriesCommand(): Command {
   )
   command.addCommand(replayCommand())
   for (const [name, does] of [
-    ['pause', 'stop sending, and keep what comes'],
-    ['resume', 'send again, in order'],
+    ['pause', 'Stop sending, and keep what comes.'],
+    ['resume', 'Send again, in order.'],
   ] as const) {
     const receiver = new Command(name)
       .description(does)
@@ -63,7 +63,7 @@ export function deliveriesCommand(): Command {
 
 function listCommand(): Command {
   const command = new Command('list')
-    .description('list deliveries, newest first')
+    .description('List deliveries, newest first.')
     .option('--status <status>', 'only pending, delivered, failed or canceled ones')
     .option('--conversation <id>', 'only those of a conversation')
     .option('--since <time>', 'only those made since an ISO 8601 time')
@@ -94,7 +94,7 @@ function listCommand(): Command {
 
 function replayCommand(): Command {
   const command = new Command('replay')
-    .description('send a finished delivery once more, or all that failed')
+    .description('Send a finished delivery once more, or all that failed.')
     .argument('<id>', 'id of the delivery, or "failed" for all that failed')
     .option('--integration <alias>', 'with "failed": only those to an installation')
   return addConnectionOptions(command).action(async (id: string, options: ReceiverOptions) => {
@@ -116,7 +116,7 @@ function replayCommand(): Command {
 }
 
 function testCommand(): Command {
-  const command = new Command('test').description('call the bot at once and show its response')
+  const command = new Command('test').description('Call the bot at once and show its response.')
   return addConnectionOptions(command).action(async (options: ConnectionOptions) => {
     const { client, botId } = await connectAsPerson(options)
     const { result } = await client.sendTestEvent({ id: botId })

@@ -9,11 +9,12 @@ const minute = 60 * 1000
 
 it('the guide to the SDK shows code of the example, word for word', async () => {
   const guide = await readDocument('docs/guides/sdk.md')
-  const example = await readDocument('examples/order-bot/bot.mjs')
+  const parts = ['examples/order-bot/bot.mjs', 'examples/order-bot/main.mjs']
+  const example = (await Promise.all(parts.map(readDocument))).join('\n')
   // The workaround for the SDK precedes the recipes, and runs in the process of the tests.
-  const [, recipes = ''] = guide.split('\n## Choices\n')
+  const [, recipes = ''] = guide.split('\n## The bot\n')
   const snippets = [...recipes.matchAll(/^```js\n(.*?)^```$/gms)]
-  expect(snippets).toHaveLength(9)
+  expect(snippets).toHaveLength(12)
   for (const [, code = ''] of snippets) expect(example).toContain(code)
 })
 
@@ -65,6 +66,7 @@ describeEachEngine('the example of the guide to the SDK', (engine) => {
     await hears({ text: 'You ordered tea.' })
 
     await say('remind me')
+    await hears({ text: 'I will remind you in ten minutes.' })
     await vi.waitFor(async () => {
       const { events } = await inBot.listEvents({ type: 'reminder', conversationId })
       expect(events).toMatchObject([{ status: 'scheduled' }])
