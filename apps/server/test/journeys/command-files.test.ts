@@ -97,6 +97,14 @@ describe('botstead files', () => {
     expect(nowhere.stderr).toBe(`There is no folder ${join(folder, 'no')} to write to.\n`)
   })
 
+  it('says so when the key of a file is another file', async () => {
+    await write('a.md', 'a')
+    await write('b.md', 'b')
+    const [path, key] = [join(folder, 'a.md'), join(folder, 'b.md')]
+    const { stderr } = await files('put', path, key)
+    expect(stderr).toMatch(`Sent ${key}, 1 B.\n${key} is also a file here, which was not sent`)
+  })
+
   it('uploads a folder, then only the changes, and deletes only vanished files with the prefix', async () => {
     await write('a.md', '# A')
     await write('deep/er/b.txt', 'b')

@@ -25,9 +25,10 @@ export function filesCommand(): Command {
     .action(
       async (
         path: string,
-        key: string = basename(path),
+        given: string | undefined,
         options: ConnectionOptions & DescriptionOptions & { type?: string },
       ) => {
+        const key = given ?? basename(path)
         await requireFile(path)
         const { client } = await connect(options)
         const description = {
@@ -41,6 +42,9 @@ export function filesCommand(): Command {
             sendFile({ client, key, file, description, signal }),
           )
           process.stderr.write(`Sent ${key}, ${toSize(file.size)}.\n`)
+          if (given !== undefined && given !== path && (await exists(given))) {
+            process.stderr.write(toUnsentNote(given))
+          }
           await awaitAsWanted({ client, signal }, options, [sent])
         })
       },
@@ -117,4 +121,9 @@ async function requireFile(path: string): Promise<void> {
   if (facts === undefined) throw new Error(`There is no file ${path} on this machine.`)
   if (!facts.isDirectory()) return
   throw new Error(`${path} is a folder: "npx botstead files sync" sends all of it.`)
+}
+
+/** Two files in one command are a likely mistake: the second is taken for the key of the first. */
+function toUnsentNote(key: string): string {
+  return `${key} is also a file here, which was not sent: "npx botstead files sync" sends a whole folder.\n`
 }
