@@ -129,12 +129,14 @@ export function createStatesService(deps: StatesDeps) {
     })
   }
 
-  /** Returns the expiry columns of a state, and enqueues the job that ends it. */
+  /** Returns the columns of a state that is changed now, and enqueues the job that ends it. */
   async function planExpiry(tx: Tx, botId: string, id: string, expiry: number | null) {
-    if (expiry === null) return { expiry, expires_at: null }
-    const runAt = clock.now() + expiry
+    const now = clock.now()
+    const updated_at = isoTime(now)
+    if (expiry === null) return { updated_at, expiry, expires_at: null }
+    const runAt = now + expiry
     await enqueueExpiry(tx, botId, id, runAt)
-    return { expiry, expires_at: isoTime(runAt) }
+    return { updated_at, expiry, expires_at: isoTime(runAt) }
   }
 
   async function insert(
@@ -145,15 +147,8 @@ export function createStatesService(deps: StatesDeps) {
   ): Promise<store.StateRow> {
     requireStateName(key.name, 'params', 'name')
     const id = ids.next('state')
-    const now = isoTime(clock.now())
-    const row = {
-      ...key,
-      id,
-      payload,
-      created_at: now,
-      updated_at: now,
-      ...(await planExpiry(tx, key.bot_id, id, expiry)),
-    }
+    const plan = await planExpiry(tx, key.bot_id, id, expiry)
+    const row = { ...key, id, payload, created_at: plan.updated_at, ...plan }
     await store.insertState(tx, row)
     return row
   }
@@ -164,11 +159,7 @@ export function createStatesService(deps: StatesDeps) {
     payload: string,
     expiry: number | null,
   ): Promise<store.StateRow> {
-    const patch = {
-      payload,
-      updated_at: isoTime(clock.now()),
-      ...(await planExpiry(tx, row.bot_id, row.id, expiry)),
-    }
+    const patch = { payload, ...(await planExpiry(tx, row.bot_id, row.id, expiry)) }
     await store.patchState(tx, row.bot_id, row.id, patch)
     return { ...row, ...patch }
   }
