@@ -36,6 +36,8 @@ describeEachEngine('the webhook of a chat', (engine) => {
     const listener = await listenRaw(room.address)
     const conversationId = room.conversation.id
     const { message } = await room.say('hello')
+    // Only now is it certain to be live: one that joins later gets pieces of a message in progress after the rest.
+    await listener.until((heard) => heard.length === 1)
     const guest = await room.guest()
     const part = { conversationId, userId: guest.user.id }
     await room.owner.chat.chatAddParticipant(part)
