@@ -66,8 +66,10 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     let held: Promise<void> | undefined
     let letGo = () => {}
     const run: Run = async (work) => {
+      // As of its start: its commit is visible to others before it returns.
+      const hold = held
       const value = await bench.run(work)
-      await held
+      await hold
       return value
     }
     const { stop } = await bench.start({ name: 'one', run })
