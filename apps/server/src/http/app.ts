@@ -132,7 +132,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   logRequests(app, options.log)
 
-  await setSharedHeaders(app, options.allowedOrigins)
+  setSharedHeaders(app, options.allowedOrigins)
 
   await app.register(async (streams) => {
     streams.removeAllContentTypeParsers()

@@ -1,6 +1,6 @@
 import { allOperations, type Operation, tus } from '@botstead/contract'
 import cors from '@fastify/cors'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 
 /** Response headers that a script on a web page must be able to read. */
 const exposedHeaders = [
@@ -47,11 +47,11 @@ function firstSegments(test: (operation: Operation) => boolean): string[] {
  * require a header that permits it.
  * @param allowedOrigins undefined allows any
  */
-export async function setSharedHeaders(
+export function setSharedHeaders(
   app: FastifyInstance,
   allowedOrigins: readonly string[] | undefined,
-): Promise<void> {
-  app.addHook('onRequest', (request, reply, done) => {
+): void {
+  const setOwn = (request: FastifyRequest, reply: FastifyReply): void => {
     if (tusPaths.test(request.url)) setTusHeaders(request, reply)
     const { origin } = request.headers
     const isAllowed =
@@ -62,16 +62,44 @@ export async function setSharedHeaders(
         reply.header('access-control-allow-credentials', 'true')
       }
     }
-    done()
-  })
-  await app.register(cors, {
+  }
+
+  const corsOptions = {
     origin: allowedOrigins === undefined ? true : [...allowedOrigins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     maxAge: 600,
     strictPreflight: false,
     // The API documents 200 for every OPTIONS; some clients accept no other status.
     optionsSuccessStatus: 200,
+  }
+  // Called and not registered, because a registered plugin gets an application of its own.
+  cors(forPages(app, setOwn), corsOptions, (error) => {
+    if (error) throw error
   })
+}
+
+/**
+ * An application whose hooks run for requests of web pages alone: the others get none of the headers that
+ * the hooks of the CORS plugin set, and it takes longer to find that out than they cost.
+ * @param setOwn runs before, for all requests
+ */
+function forPages(
+  app: FastifyInstance,
+  setOwn: (request: FastifyRequest, reply: FastifyReply) => void,
+): FastifyInstance {
+  const addHook = (_name: 'onRequest', hook: onRequestHookHandler) =>
+    app.addHook('onRequest', function onlyForPages(request, reply, done) {
+      setOwn(request, reply)
+      const { method } = request
+      if (request.headers.origin !== undefined || method === 'OPTIONS') {
+        return hook.call(this, request, reply, done)
+      }
+      // A cache must not give this response to a page: it has no header that permits it.
+      const isCacheable = method === 'GET' || method === 'HEAD'
+      if (isCacheable && request.routeOptions.config.cors !== false) reply.header('vary', 'Origin')
+      done()
+    })
+  return Object.create(app, { addHook: { value: addHook } })
 }
 
 /** Sets the version of tus for an address, and the supported extensions on `OPTIONS`. */

@@ -10,7 +10,7 @@ import type {
 import { LRUCache } from 'lru-cache'
 import type { StartStream } from '../platform/streams/sink.js'
 import type { ActorByAuth } from './auth.js'
-import { discardUnreadBody, leavePaceToReader } from './connections/index.js'
+import { discardUnreadBody, leavePaceToReader, observeResponse } from './connections/index.js'
 import type { HttpContext } from './context.js'
 import { type Once, onceWithKey, onceWithoutKey } from './once.js'
 import { compileQueryReader } from './query.js'
@@ -136,16 +136,18 @@ function mount<const Spec extends Operation>(
         leavePaceToReader(request.raw)
         discardUnreadBody(request, reply)
       }
+      if (observe !== undefined && kind === 'json') observeResponse(reply.raw, observe)
       context.admit(operation, request, reply, done)
     },
     // On the route and not on the application, where each response would have to look up its operation.
-    ...(observe && {
-      onResponse: (_request, reply, done) => {
-        // A client that has disconnected received no response.
-        if (!reply.raw.destroyed) observe(reply.statusCode, reply.elapsedTime)
-        done()
-      },
-    }),
+    ...(observe !== undefined &&
+      kind !== 'json' && {
+        onResponse: (_request, reply, done) => {
+          // A client that has disconnected received no response.
+          if (!reply.raw.destroyed) observe(reply.statusCode, reply.elapsedTime)
+          done()
+        },
+      }),
     ...responders[kind]((request, reply) =>
       handler(new RequestCall(context, operation, request, reply)),
     ),

@@ -133,16 +133,18 @@ export function createConnections(options: ConnectionOptions): Connections {
       const connection = connectionOf(socket)
       const previous = connection.response
       connection.response = response
+      // Only a response behind an earlier one has no connection yet.
+      if (response.socket !== null) {
+        connection.request = request
+        handle(request, response)
+        return
+      }
       const start = (exchange: Exchange): void => {
         connection.request = exchange.request
         handle(exchange.request, exchange.response)
       }
-      // Only a response behind an earlier one has no connection yet.
-      if (response.socket !== null) start({ request, response })
-      else {
-        connection.pipeline ??= new Pipeline(socket, start, held)
-        connection.pipeline.accept({ request, response }, previous)
-      }
+      connection.pipeline ??= new Pipeline(socket, start, held)
+      connection.pipeline.accept({ request, response }, previous)
     }
 
   return {

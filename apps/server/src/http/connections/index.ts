@@ -8,4 +8,4 @@ export {
 export { createListener } from './listener.js'
 export { stopStarting } from './pipeline.js'
 export { endConnection, errorBody, refuseRaw, respondToBrokenRequest } from './refusals.js'
-export { isGone } from './response.js'
+export { isGone, observeResponse } from './response.js'
