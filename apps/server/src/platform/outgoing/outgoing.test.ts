@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { freePort } from '../../../test/ports.js'
 import { createAddressRules } from './address-rules.js'
 import { createOutgoing, type OutgoingRequest } from './outgoing.js'
@@ -31,8 +31,12 @@ describe('a call to another server', () => {
     return { url: `http://localhost:${port}/bot?a=b` }
   }
 
-  function open(allowLoopback: boolean) {
-    const outgoing = createOutgoing({ rules: createAddressRules({ allowed: [], allowLoopback }) })
+  function open(allowLoopback: boolean, connectionsPerOrigin?: number) {
+    const rules = createAddressRules({ allowed: [], allowLoopback })
+    const outgoing = createOutgoing({
+      rules,
+      ...(connectionsPerOrigin && { connectionsPerOrigin }),
+    })
     cleanups.push(() => outgoing[Symbol.asyncDispose]())
     return outgoing
   }
@@ -109,6 +113,31 @@ describe('a call to another server', () => {
       const call = outgoing.send(target, { ...request, timeoutMs: 50 })
       await expect(call).rejects.toMatchObject({ failure: 'timeout' })
     }
+  })
+
+  it('ends in time while it waits for a connection, and is not sent afterwards', async () => {
+    const received: string[] = []
+    let letGo = () => {}
+    const { url } = await listen((incoming, response) => {
+      received.push(incoming.url ?? '')
+      letGo = () => response.end()
+    })
+    const outgoing = open(true, 1)
+    const first = outgoing.send(`${url}&first`, request)
+    await vi.waitUntil(() => received.length > 0)
+    const stop = new AbortController()
+    const late = outgoing.send(`${url}&late`, { ...request, timeoutMs: 50 })
+    const stopped = outgoing.send(`${url}&stopped`, { ...request, signal: stop.signal })
+    await expect(late).rejects.toMatchObject({ failure: 'timeout' })
+    stop.abort(new Error('stopping'))
+    await expect(stopped).rejects.toThrow('stopping')
+    letGo()
+    expect((await first).status).toBe(200)
+    const last = outgoing.send(`${url}&last`, request)
+    await vi.waitUntil(() => received.length > 1)
+    letGo()
+    expect((await last).status).toBe(200)
+    expect(received).toEqual(['/bot?a=b&first', '/bot?a=b&last'])
   })
 
   it('explains in words why there was no connection', async () => {

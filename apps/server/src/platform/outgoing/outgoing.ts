@@ -1,6 +1,8 @@
 import { type LookupAddress, lookup } from 'node:dns'
+import type { IncomingHttpHeaders } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Agent, Dispatcher } from 'undici'
+import { createLruCache } from '../lru-cache.js'
 import type { AddressRules } from './address-rules.js'
 
 /** Why a call to another server got no response. */
@@ -66,8 +68,19 @@ export interface OutgoingOptions {
   connectionsPerOrigin?: number
 }
 
+/** Most addresses whose parts are remembered. */
+const maxKnownAddresses = 1000
+
+/** The parts of an address that may be called, as far as that is known without resolving its name. */
+interface Address {
+  origin: string
+  /** With the query. */
+  path: string
+}
+
 /** Makes the client for outgoing calls, which connects only to addresses that `rules` permit. */
 export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOptions): Outgoing {
+  const known = createLruCache<string, Address>(maxKnownAddresses)
   let opened: Promise<Agent> | undefined
 
   /** The client is loaded by the first call, so that a start without one does not wait for it. */
@@ -83,42 +96,37 @@ export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOp
     })
   }
 
-  async function send(url: string, given: OutgoingRequest): Promise<OutgoingResponse> {
+  function requireAddress(url: string): Address {
     const target = parse(url)
     // A literal address is never resolved, so the guard of the lookup does not see it.
     const literal = target.hostname.replace(/^\[|\]$/g, '')
     if (isIP(literal) !== 0 && !rules.permits(literal)) throw refusal(literal, [])
+    const address = { origin: target.origin, path: `${target.pathname}${target.search}` }
+    known.set(url, address)
+    return address
+  }
 
+  async function send(url: string, given: OutgoingRequest): Promise<OutgoingResponse> {
+    const { origin, path } = known.get(url) ?? requireAddress(url)
     opened ??= open()
     const agent = await opened
-    if (given.signal?.aborted) throw given.signal.reason
-    // One signal for abort and timeout: combined signals (AbortSignal.any) cost more than the rest of a call.
-    const ending = new AbortController()
-    let isLate = false
+    const { method, headers, body = null, timeoutMs, maxResponseBytes, signal } = given
+    if (signal?.aborted) throw signal.reason
+    const exchange = new Exchange(maxResponseBytes)
     const timer = setTimeout(() => {
-      isLate = true
-      ending.abort()
-    }, given.timeoutMs)
-    const end = () => ending.abort()
-    given.signal?.addEventListener('abort', end)
+      exchange.fail(new OutgoingError('timeout', `No answer within ${timeoutMs} ms.`))
+    }, timeoutMs)
+    const end = () => exchange.fail(signal?.reason)
+    signal?.addEventListener('abort', end)
     try {
-      const { statusCode, headers, body } = await agent.request({
-        origin: target.origin,
-        path: `${target.pathname}${target.search}`,
-        method: given.method,
-        headers: given.headers,
-        body: given.body ?? null,
-        signal: ending.signal,
-      })
-      const read = await readAtMost(body, given.maxResponseBytes)
-      return { status: statusCode, headers, ...read }
+      agent.dispatch({ origin, path, method, headers, body }, exchange)
+      return await exchange.response
     } catch (error) {
-      if (given.signal?.aborted) throw given.signal.reason
-      if (isLate) throw new OutgoingError('timeout', `No answer within ${given.timeoutMs} ms.`)
+      if (signal?.aborted) throw signal.reason
       throw toOutgoingError(error)
     } finally {
       clearTimeout(timer)
-      given.signal?.removeEventListener('abort', end)
+      signal?.removeEventListener('abort', end)
     }
   }
 
@@ -138,23 +146,84 @@ function parse(url: string): URL {
   return target
 }
 
-async function readAtMost(
-  body: AsyncIterable<Uint8Array>,
-  limit: number,
-): Promise<Pick<OutgoingResponse, 'body' | 'cut'>> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    const remaining = limit - size
-    if (chunk.length > remaining) {
-      chunks.push(chunk.subarray(0, remaining))
-      // Leaving the loop closes the connection: the rest is not wanted.
-      return { body: Buffer.concat(chunks), cut: true }
-    }
-    chunks.push(chunk)
-    size += chunk.length
+/**
+ * Collects the response to one request, as the handler that the client calls. The methods of the client
+ * that return a promise make a stream, a signal and an asynchronous context for each request, which
+ * together cost as much as the request.
+ */
+class Exchange implements Dispatcher.DispatchHandler {
+  /** Rejects with the failure of the client, or with what `fail` was called with. */
+  readonly response: Promise<OutgoingResponse>
+  readonly #maxBytes: number
+  readonly #chunks: Uint8Array[] = []
+  #resolve: (response: OutgoingResponse) => void = () => {}
+  #reject: (error: unknown) => void = () => {}
+  #controller: Dispatcher.DispatchController | undefined
+  #ended = false
+  #status = 0
+  #headers: IncomingHttpHeaders = {}
+  #size = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+    this.response = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
   }
-  return { body: Buffer.concat(chunks), cut: false }
+
+  /** Ends the call now, also if it still waits for a connection; does nothing after its end. */
+  fail(error: unknown): void {
+    this.#reject(error)
+    this.#end()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#ended) this.#end()
+  }
+
+  /** Called for interim responses, too; the final one comes last. */
+  onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status
+    this.#headers = headers
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    const remaining = this.#maxBytes - this.#size
+    this.#size += chunk.length
+    if (chunk.length <= remaining) {
+      this.#chunks.push(chunk)
+      return
+    }
+    this.#chunks.push(chunk.subarray(0, remaining))
+    this.#respond(true)
+    // Closes the connection: the rest is not wanted.
+    this.#end()
+  }
+
+  onResponseEnd(): void {
+    this.#respond(false)
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.#reject(error)
+  }
+
+  #respond(cut: boolean): void {
+    this.#resolve({
+      status: this.#status,
+      headers: this.#headers,
+      body: Buffer.concat(this.#chunks),
+      cut,
+    })
+  }
+
+  /** Ends the request, if it was begun; otherwise as soon as it begins. */
+  #end(): void {
+    this.#ended = true
+    this.#controller?.abort(new Error('The call has ended'))
+  }
 }
 
 function toOutgoingError(error: unknown): OutgoingError {
