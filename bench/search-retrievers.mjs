@@ -23,8 +23,10 @@ export function retrieversOf(reads, botId) {
   const readCandidates = createCandidateReader()
   const candidates = new Map()
 
-  const words = (db, query) =>
-    keywords.search(db, { query: toQuery(query), scope, tags: [], limit })
+  const words = async (db, query) => {
+    const reader = await keywords.reader(db, botId)
+    return await reader.search({ query: toQuery(query), scope, tags: [], limit })
+  }
   const nearest = async (db, query) => (await meaning.search(db, request(query), limit)).question
   /** Found before the measurement, because other retrievers find them. */
   const candidatesOf = async (db, query) => {

@@ -63,7 +63,8 @@ describeEachEngine('index entries of an earlier release', (engine) => {
     const { db, dialect } = database()
     const scope: FileScope = { botId, integrationId: undefined, now: '2026-03-01T12:00:00.000Z' }
     const search = { query: toQuery(query), scope, tags: [], limit: 100 }
-    return await createKeywordIndex(dialect).search(db, search)
+    const reader = await createKeywordIndex(dialect).reader(db, botId)
+    return await reader.search(search)
   }
 
   const listWords = async () => {

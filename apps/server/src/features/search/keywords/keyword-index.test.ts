@@ -82,7 +82,8 @@ describeEachEngine('the keyword index', (engine) => {
     const scope: FileScope = { botId, integrationId: undefined, now: '2026-03-01T12:00:00.000Z' }
     const tags = toTagConditions(options.tag === undefined ? {} : { kb: options.tag })
     const { limit = 20 } = options
-    const hits = await index().search(database().db, { query: toQuery(query), scope, tags, limit })
+    const reader = await index().reader(database().db, botId)
+    const hits = await reader.search({ query: toQuery(query), scope, tags, limit })
     if (hits.length === 0) return []
     const rows = await database()
       .db.selectFrom('passages')
@@ -111,7 +112,8 @@ describeEachEngine('the keyword index', (engine) => {
       )
     }
     const query = toQuery('pump valve gasket washer')
-    const { passages, counts } = await index().frequencies(database().db, botId, query)
+    const reader = await index().reader(database().db, botId)
+    const { passages, counts } = await reader.frequencies(query)
     expect(passages).toBe(5006)
     expect(counts.get('pump')).toBeGreaterThan(4950)
     expect(Math.abs((counts.get('valve') ?? 0) - 2500)).toBeLessThan(50)
@@ -251,6 +253,32 @@ describeEachEngine('the keyword index', (engine) => {
       'a pump among other things',
     ])
     expect(await contents(botId, 'pump', { tag: 'two' })).toEqual([])
+  })
+
+  it('finds and counts the passages of its bot alone, whether others have none, fewer or more', async () => {
+    await database().run((tx) => tx.deleteFrom('passages').execute())
+    const pumps = (of: string, count: number) =>
+      Array.from({ length: count }, (_, at) => ({ body: `pump ${of} ${at}` }))
+    const expectOwn = async (botId: string, of: string, count: number) => {
+      const found = await contents(botId, 'pump', { limit: 50 })
+      expect(found.toSorted()).toEqual(
+        pumps(of, count)
+          .map(({ body }) => body)
+          .toSorted(),
+      )
+      const reader = await index().reader(database().db, botId)
+      const { passages, counts } = await reader.frequencies(toQuery('pump one two'))
+      expect(passages).toBe(count)
+      expect([counts.get('pump'), counts.get(of)]).toEqual([count, count])
+      expect(counts.get(of === 'one' ? 'two' : 'one')).toBe(0)
+    }
+    const one = await makeBot(pumps('one', 9))
+    await expectOwn(one.botId, 'one', 9)
+    const two = await makeBot(pumps('two', 5))
+    await expectOwn(one.botId, 'one', 9)
+    await expectOwn(two.botId, 'two', 5)
+    await addFile(two.botId, pumps('more', 7))
+    await expectOwn(one.botId, 'one', 9)
   })
 
   it('does not find deleted passages', async () => {

@@ -23,9 +23,9 @@ export interface KeywordHit {
   score: number
 }
 
-interface KeywordSearch {
+export interface KeywordSearch {
   query: Query
-  /** The files to search. */
+  /** The files to search, of the bot of the reader. */
   scope: FileScope
   tags: readonly TagCondition[]
   limit: number
@@ -40,12 +40,18 @@ export interface KeywordIndex {
   add(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
   /** Adds entries and replaces those of the same passages, also those of an earlier release. */
   replace(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
-  /** The best passages that have any of the words, best first; ties have a stable order. */
-  search(db: Db, search: KeywordSearch): Promise<KeywordHit[]>
-  /** The number of passages of a bot that contain each term and each literal phrase of a query. */
-  frequencies(db: Db, botId: string, query: Query): Promise<Frequencies>
   /** The given words that no passage of a bot contains in any form. */
   missing(tx: Tx, botId: string, words: readonly string[]): Promise<string[]>
+  /** Prepares to read the entries of a bot, for one search. */
+  reader(db: Db, botId: string): Promise<KeywordReader>
+}
+
+/** Reads the entries of one bot. */
+export interface KeywordReader {
+  /** The best passages that have any of the words, best first; ties have a stable order. */
+  search(search: KeywordSearch): Promise<KeywordHit[]>
+  /** The number of passages that contain each term and each literal phrase of a query. */
+  frequencies(query: Query): Promise<Frequencies>
 }
 
 /** How common words are in the passages of a bot; on SQLite estimated for very common words. */

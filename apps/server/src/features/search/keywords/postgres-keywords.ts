@@ -1,12 +1,15 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Tx } from '../../../platform/db/schema.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
 import { searchableFiles } from '../../files/lookup/index.js'
 import { isEmptyQuery, type Query } from '../query.js'
 import {
   bounded,
   type CountRow,
+  type Frequencies,
   type IndexEntry,
+  type KeywordHit,
   type KeywordIndex,
+  type KeywordSearch,
   listWords,
   type RankedRow,
   scopeWord,
@@ -30,67 +33,6 @@ export const postgresKeywords: KeywordIndex = {
     await write(tx, botId, entries)
   },
 
-  async search(db, { query, scope, tags, limit }) {
-    const words = toParts(query).flatMap((part) => toTsquery(part) ?? [])
-    if (words.length === 0) return []
-    // Nothing here may depend on statistics: after many uploads they are wrong for a while, and a plan
-    // that runs one part again for each row of another takes minutes. Hence every part is materialized,
-    // the bot is a lexeme like any other, and `is true` makes the files a hash instead of a join.
-    // Weights of D, C, B, A as on SQLite, scaled so that 3 is 1. The logarithm limits the advantage of long passages.
-    const { rows } = await sql<RankedRow>`
-      with
-        wanted as materialized (
-          select word, to_tsquery('botstead_words', word) as query
-          from unnest(${words}::text[]) as word
-        ),
-        matches as materialized (
-          select
-            wanted.word,
-            passage_words.number,
-            ts_rank('{0.333, 0.167, 0.667, 1}', passage_words.words, wanted.query)
-              / ln(2 + length(passage_words.words)) as frequency
-          from wanted
-          join passage_words on passage_words.words
-            @@ (wanted.query && quote_literal(${scopeLexeme(scope.botId)})::tsquery)
-        ),
-        size as materialized (
-          select count(*)::float as passages from passages where bot_id = ${scope.botId}
-        ),
-        rarity as materialized (
-          select word, ln(1 + (max(size.passages) - count(*) + 0.5) / (count(*) + 0.5)) as weight
-          from matches cross join size
-          group by word
-        ),
-        ranked as materialized (
-          select matches.number, sum(rarity.weight * matches.frequency) as rank
-          from matches join rarity on rarity.word = matches.word
-          group by matches.number
-        )
-      select passages.number, ranked.rank
-      from ranked
-      join passages on passages.number = ranked.number
-      where ((passages.file_id, passages.generation) in (${searchableFiles(db, scope, tags)})) is true
-      order by ranked.rank desc, passages.number
-      limit ${limit}
-    `.execute(db)
-    return rows.map(({ number, rank }) => ({ number, rank, score: bounded(rank, fairWeight) }))
-  },
-
-  async frequencies(db, botId, query) {
-    const parts = toParts(query)
-    const counts = parts.map(
-      (part, at) => sql`select ${at + 1}::integer, count(*)::integer from passage_words where words
-        @@ (to_tsquery('botstead_words', ${toTsquery(part)}::text)
-          && quote_literal(${scopeLexeme(botId)})::tsquery)`,
-    )
-    const passages = sql`select 0 as part, count(*)::integer as count from passages
-      where bot_id = ${botId}`
-    const { rows } = await sql<CountRow>`
-      ${sql.join([passages, ...counts], sql` union all `)}
-    `.execute(db)
-    return toFrequencies(parts, rows)
-  },
-
   async missing(tx, botId, words) {
     const parts = words.map(
       (word) => sql`select ${word}::text as word where not exists (
@@ -101,6 +43,74 @@ export const postgresKeywords: KeywordIndex = {
     )
     return await listWords(tx, parts)
   },
+
+  async reader(db, botId) {
+    return {
+      search: (wanted) => search(db, wanted),
+      frequencies: (query) => frequencies(db, botId, query),
+    }
+  },
+}
+
+async function search(db: Db, { query, scope, tags, limit }: KeywordSearch): Promise<KeywordHit[]> {
+  const words = toParts(query).flatMap((part) => toTsquery(part) ?? [])
+  if (words.length === 0) return []
+  // Nothing here may depend on statistics: after many uploads they are wrong for a while, and a plan
+  // that runs one part again for each row of another takes minutes. Hence every part is materialized,
+  // the bot is a lexeme like any other, and `is true` makes the files a hash instead of a join.
+  // Weights of D, C, B, A as on SQLite, scaled so that 3 is 1. The logarithm limits the advantage of long passages.
+  const { rows } = await sql<RankedRow>`
+    with
+      wanted as materialized (
+        select word, to_tsquery('botstead_words', word) as query
+        from unnest(${words}::text[]) as word
+      ),
+      matches as materialized (
+        select
+          wanted.word,
+          passage_words.number,
+          ts_rank('{0.333, 0.167, 0.667, 1}', passage_words.words, wanted.query)
+            / ln(2 + length(passage_words.words)) as frequency
+        from wanted
+        join passage_words on passage_words.words
+          @@ (wanted.query && quote_literal(${scopeLexeme(scope.botId)})::tsquery)
+      ),
+      size as materialized (
+        select count(*)::float as passages from passages where bot_id = ${scope.botId}
+      ),
+      rarity as materialized (
+        select word, ln(1 + (max(size.passages) - count(*) + 0.5) / (count(*) + 0.5)) as weight
+        from matches cross join size
+        group by word
+      ),
+      ranked as materialized (
+        select matches.number, sum(rarity.weight * matches.frequency) as rank
+        from matches join rarity on rarity.word = matches.word
+        group by matches.number
+      )
+    select passages.number, ranked.rank
+    from ranked
+    join passages on passages.number = ranked.number
+    where ((passages.file_id, passages.generation) in (${searchableFiles(db, scope, tags)})) is true
+    order by ranked.rank desc, passages.number
+    limit ${limit}
+  `.execute(db)
+  return rows.map(({ number, rank }) => ({ number, rank, score: bounded(rank, fairWeight) }))
+}
+
+async function frequencies(db: Db, botId: string, query: Query): Promise<Frequencies> {
+  const parts = toParts(query)
+  const counts = parts.map(
+    (part, at) => sql`select ${at + 1}::integer, count(*)::integer from passage_words where words
+      @@ (to_tsquery('botstead_words', ${toTsquery(part)}::text)
+        && quote_literal(${scopeLexeme(botId)})::tsquery)`,
+  )
+  const passages = sql`select 0 as part, count(*)::integer as count from passages
+    where bot_id = ${botId}`
+  const { rows } = await sql<CountRow>`
+    ${sql.join([passages, ...counts], sql` union all `)}
+  `.execute(db)
+  return toFrequencies(parts, rows)
 }
 
 /**

@@ -1,12 +1,16 @@
 import { sql } from 'kysely'
+import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { searchableFiles } from '../../files/lookup/index.js'
 import { isEmptyQuery, type Query } from '../query.js'
 import {
   bounded,
   type CountRow,
+  type Frequencies,
   type IndexEntry,
+  type KeywordHit,
   type KeywordIndex,
+  type KeywordSearch,
   listWords,
   type RankedRow,
   scopeWord,
@@ -43,57 +47,6 @@ export const sqliteKeywords: KeywordIndex = {
     await insert(tx, botId, entries)
   },
 
-  async search(db, { query, scope, tags, limit }) {
-    const words = toFts5Match(query)
-    if (words === undefined) return []
-    const found: RankedRow[] = []
-    const tables = await tablesOf(db)
-    // The joins are written so that FTS5 comes first and returns rows by rank: then only as many rows are
-    // read as are requested, and not all matches.
-    for (const each of tables) {
-      const match = toMatch(each, scope.botId, words)
-      const table = sql.table(each.name)
-      const { rows } = await sql<RankedRow>`
-        select passages.number, ${table}.rank
-        from ${table}
-        cross join passages on passages.number = ${table}.rowid
-        cross join (${searchableFiles(db, scope, tags)}) as found
-          on found.file_id = passages.file_id and found.generation = passages.generation
-        where ${table} match ${match}
-        order by ${table}.rank
-        limit ${limit}
-      `.execute(db)
-      found.push(...rows)
-    }
-    if (tables.length > 1) found.sort((a, b) => a.rank - b.rank).splice(limit)
-    return found.map((row) => ({
-      number: row.number,
-      rank: -row.rank,
-      score: bounded(-row.rank, fairBm25),
-    }))
-  },
-
-  async frequencies(db, botId, query) {
-    const parts = toParts(query)
-    const tables = await tablesOf(db)
-    const counts = tables.flatMap((each) =>
-      parts.map((part, at) => {
-        const match = toMatch(each, botId, toFts5Match(part))
-        const table = sql.table(each.name)
-        return sql`select ${at + 1} as part, count(*) as count, max(rowid) as last from (
-          select rowid from ${table} where ${table} match ${match} limit ${maxWithWord}
-        )`
-      }),
-    )
-    const passages = sql`select 0 as part, count(*) as count, null as last from (
-      select 1 from passages where bot_id = ${botId} limit ${maxPassages}
-    )`
-    const { rows } = await sql<CountRow & { last: number | null }>`
-      ${sql.join([passages, ...counts], sql` union all `)}
-    `.execute(db)
-    return toFrequencies(parts, addUp(await estimateCommon(db, botId, rows)))
-  },
-
   async missing(tx, botId, words) {
     const tables = await tablesOf(tx)
     const parts = words.map((word) => {
@@ -106,6 +59,112 @@ export const sqliteKeywords: KeywordIndex = {
     })
     return await listWords(tx, parts)
   },
+
+  async reader(db, botId) {
+    const extent = await readExtent(db, botId)
+    return {
+      search: (wanted) => search(db, extent, wanted),
+      frequencies: (query) => countWords(db, extent, query),
+    }
+  },
+}
+
+/** What a search must know about the entries of a bot beforehand. */
+interface Extent {
+  botId: string
+  tables: Table[]
+  /** Passages of the bot, and of the others together; each at most `maxPassages`. */
+  own: number
+  others: number
+}
+
+const selectExtent = prepared<{ botId: string }>()((db, p) => {
+  const countOf = (comparison: '=' | '<' | '>') => {
+    const some = db
+      .selectFrom('passages')
+      .select('bot_id')
+      .where('bot_id', comparison, p('botId'))
+      .limit(sql.lit(maxPassages))
+    return db.selectFrom(some.as('some')).select((eb) => eb.fn.countAll<number>().as('count'))
+  }
+  return db.selectNoFrom([
+    countOf('=').as('own'),
+    countOf('<').as('before'),
+    countOf('>').as('after'),
+  ])
+})
+
+async function readExtent(db: Db, botId: string): Promise<Extent> {
+  const { own, before, after } = (await selectExtent.first(db, { botId })) ?? {}
+  return {
+    botId,
+    tables: await tablesOf(db),
+    own: own ?? 0,
+    others: Math.min(maxPassages, (before ?? 0) + (after ?? 0)),
+  }
+}
+
+/** The tables that have entries: usually one, both until all former entries are replaced. */
+async function tablesOf(db: Db | Tx): Promise<Table[]> {
+  const { rows } = await sql`select rowid from passage_words limit 1`.execute(db)
+  return rows.length === 0 ? [indexed] : [indexed, former]
+}
+
+async function search(
+  db: Db,
+  extent: Extent,
+  { query, scope, tags, limit }: KeywordSearch,
+): Promise<KeywordHit[]> {
+  const words = toFts5Match(query)
+  if (words === undefined) return []
+  const found: RankedRow[] = []
+  // FTS5 gives a word of more than half of the passages no weight, but takes most of the time to count it.
+  const isMost = extent.others < maxPassages && extent.others <= extent.own
+  // The joins are written so that FTS5 comes first and returns rows by rank: then only as many rows are
+  // read as are requested, and not all matches.
+  for (const each of extent.tables) {
+    const match = toMatch(each, isMost ? undefined : extent.botId, words)
+    const table = sql.table(each.name)
+    const { rows } = await sql<RankedRow>`
+      select passages.number, ${table}.rank
+      from ${table}
+      cross join passages on passages.number = ${table}.rowid
+      cross join (${searchableFiles(db, scope, tags)}) as found
+        on found.file_id = passages.file_id and found.generation = passages.generation
+      where ${table} match ${match}
+      order by ${table}.rank
+      limit ${limit}
+    `.execute(db)
+    found.push(...rows)
+  }
+  if (extent.tables.length > 1) found.sort((a, b) => a.rank - b.rank).splice(limit)
+  return found.map((row) => ({
+    number: row.number,
+    rank: -row.rank,
+    score: bounded(-row.rank, fairBm25),
+  }))
+}
+
+async function countWords(db: Db, extent: Extent, query: Query): Promise<Frequencies> {
+  const parts = toParts(query)
+  const scope = extent.others > 0 ? extent.botId : undefined
+  const counts = extent.tables.flatMap((each) =>
+    parts.map((part, at) => {
+      const match = toMatch(each, scope, toFts5Match(part))
+      const table = sql.table(each.name)
+      return sql`select ${at + 1} as part, count(*) as count, max(rowid) as last from (
+        select rowid from ${table} where ${table} match ${match} limit ${maxWithWord}
+      )`
+    }),
+  )
+  const { rows } =
+    counts.length === 0
+      ? { rows: [] }
+      : await sql<CountRow & { last: number | null }>`
+          ${sql.join(counts, sql` union all `)}
+        `.execute(db)
+  const counted = addUp(await estimateCommon(db, extent, rows))
+  return toFrequencies(parts, [{ part: 0, count: extent.own }, ...counted])
 }
 
 /**
@@ -124,14 +183,10 @@ function toFts5Phrase(tokens: string[]): string {
   return `"${tokens.map(withoutStar).join(' ')}"${prefix ? ' *' : ''}`
 }
 
-/** The tables that have entries: usually one, both until all former entries are replaced. */
-async function tablesOf(db: Db | Tx): Promise<Table[]> {
-  const { rows } = await sql`select rowid from passage_words limit 1`.execute(db)
-  return rows.length === 0 ? [indexed] : [indexed, former]
-}
-
-function toMatch({ columns }: Table, botId: string, words: string | undefined): string {
-  return `scope : "${scopeWord(botId)}" AND ${columns} : (${words})`
+/** @param botId the bot whose entries are read; undefined to read those of all */
+function toMatch({ columns }: Table, botId: string | undefined, words: string | undefined): string {
+  const match = `${columns} : (${words})`
+  return botId === undefined ? match : `scope : "${scopeWord(botId)}" AND ${match}`
 }
 
 async function insert(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void> {
@@ -159,10 +214,10 @@ function addUp(rows: readonly CountRow[]): CountRow[] {
  */
 async function estimateCommon(
   db: Db,
-  botId: string,
+  { botId, own }: Extent,
   rows: readonly (CountRow & { last: number | null })[],
 ): Promise<CountRow[]> {
-  const common = rows.filter(({ part, count }) => part > 0 && count === maxWithWord)
+  const common = rows.filter(({ count }) => count === maxWithWord)
   if (common.length === 0) return [...rows]
   const spans = common.map(
     ({ part, last }) => sql`select ${part} as part, count(*) as count from (
@@ -171,9 +226,8 @@ async function estimateCommon(
   )
   const { rows: found } = await sql<CountRow>`${sql.join(spans, sql` union all `)}`.execute(db)
   const upTo = new Map(found.map(({ part, count }) => [part, count]))
-  const all = rows.find(({ part }) => part === 0)?.count ?? 0
   return rows.map(({ part, count }) => {
     const looked = upTo.get(part)
-    return { part, count: looked ? Math.round((all * count) / looked) : count }
+    return { part, count: looked ? Math.round((own * count) / looked) : count }
   })
 }

@@ -1,6 +1,6 @@
 import type { Db } from '../../../platform/db/schema.js'
 import type { FileScope, TagCondition } from '../../files/lookup/index.js'
-import type { Frequencies, KeywordHit, KeywordIndex } from '../keywords/index.js'
+import type { Frequencies, KeywordHit, KeywordReader } from '../keywords/index.js'
 import type { Query } from '../query.js'
 import { findWords } from '../vocabulary-store.js'
 import type { Substitutes } from './coverage.js'
@@ -40,14 +40,14 @@ export interface WordFindings {
 
 /** Finds passages that have words of a question, or words similar to those that no passage has. */
 export async function findByWords(
-  keywords: KeywordIndex,
+  keywords: KeywordReader,
   db: Db,
   query: Query,
   search: KeywordRequest & { limit: number },
 ): Promise<WordFindings> {
   const { botId } = search.scope
-  const frequencies = await keywords.frequencies(db, botId, query)
-  const hits = await keywords.search(db, { ...search, query })
+  const frequencies = await keywords.frequencies(query)
+  const hits = await keywords.search({ ...search, query })
   const isFull = hits.length >= search.limit
   const spellings = toSpellings(search.query)
   const expandable = toExpandable(
@@ -75,7 +75,7 @@ export async function findByWords(
     const terms = [...new Set(ofGroup.flatMap(([, others]) => [...others.keys()]))]
     if (terms.length === 0) continue
     const query = { terms, phrases: [], exact: [] }
-    all = merge(all, await keywords.search(db, { ...search, query }), worth, search.limit)
+    all = merge(all, await keywords.search({ ...search, query }), worth, search.limit)
   }
   return { hits: all, frequencies, substitutes }
 }

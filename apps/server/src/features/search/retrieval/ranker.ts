@@ -61,7 +61,7 @@ const proposals = 100
 
 /** Depends only on the given handle, so that it works on any thread with its own connection. */
 export function createRanker({ dialect, weights = defaultWeights }: RankerOptions): Ranker {
-  const keywords = createKeywordIndex(dialect)
+  const index = createKeywordIndex(dialect)
   const semantics = createSemanticRetriever(dialect)
   const readCandidates = createCandidateReader()
 
@@ -69,6 +69,7 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
     async rank(db, request) {
       const query = toQuery(request.query)
       const limit = Math.max(proposals, request.limit)
+      const keywords = await index.reader(db, request.scope.botId)
       const isUsed = (retriever: Retriever) => (weights[retriever] ?? 0) > 0
       const words = isUsed('keyword')
         ? await findByWords(keywords, db, query, { ...request, limit })
@@ -80,8 +81,7 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
       let isVague = false
       if (candidates.size > 0) {
         const texts = await readCandidates(db, [...candidates.keys()])
-        const frequencies =
-          words?.frequencies ?? (await keywords.frequencies(db, request.scope.botId, query))
+        const frequencies = words?.frequencies ?? (await keywords.frequencies(query))
         const substitutes = words?.substitutes ?? new Map()
         const weighed = toQueryParts(query, toSubject(request.query), frequencies, substitutes)
         isVague = weighed.isVague
