@@ -38,6 +38,7 @@ import { ownedKnowledgeBases } from './0042-owned-knowledge-bases.js'
 import { interruptedJobs } from './0044-interrupted-jobs.js'
 import { namesInSearch } from './0046-names-in-search.js'
 import { userKeys } from './0047-user-keys.js'
+import { headsOfSpaces } from './0048-heads-of-spaces.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   interruptedJobs,
   namesInSearch,
   userKeys,
+  headsOfSpaces,
 ]

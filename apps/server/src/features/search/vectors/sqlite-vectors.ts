@@ -84,8 +84,9 @@ export function createSqliteVectors(cache: VectorCache = createVectorCache()): V
       if (numbers.length === 0) return []
       const { rows } = await sql<Neighbour>`
         select number, ${similarity(vector)} as similarity
-        from passage_vectors
-        where space = ${space.number} and number in (${sql.join(numbers)})
+        from json_each(${JSON.stringify(numbers)}) as wanted
+        cross join passage_vectors
+          on passage_vectors.space = ${space.number} and passage_vectors.number = wanted.value
       `.execute(db)
       return rows
     },
