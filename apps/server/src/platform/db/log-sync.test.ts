@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { memoryFolder } from '../../../test/memory-folder.js'
 import type { Database } from './engine.js'
 import { DatabaseUnavailableError } from './errors.js'
+import { syncedFile } from './log-sync.js'
 import { openSqlite } from './sqlite-driver.js'
 import { afterCommit } from './transaction.js'
 
@@ -114,6 +115,18 @@ describe('commits beside the event loop', () => {
     await expect(database.check()).rejects.toThrow('restart the server')
     expect(told).not.toHaveBeenCalled()
     await database.close()
+  })
+
+  it('fail when the log cannot be opened for its first sync, and the database closes', async () => {
+    const database = await openSqlite({ file, syncLog: (path) => syncedFile(`${path}/no-folder`) })
+    const making = database.run(async (tx) => {
+      await sql`create table notes (id integer primary key) strict`.execute(tx)
+    })
+    await expect(making).rejects.toMatchObject({
+      message: expect.stringContaining('restart the server'),
+      cause: { code: 'ENOTDIR' },
+    })
+    await expect(database.close()).resolves.toBeUndefined()
   })
 })
 

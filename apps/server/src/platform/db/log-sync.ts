@@ -89,7 +89,9 @@ export function syncedFile(path: string): SyncedFile {
       await syncFile(await opening)
     },
     async close() {
-      if (opening !== undefined) await closeFile(await opening)
+      // The sync that could not open the file has failed with the reason.
+      const opened = await opening?.catch(() => undefined)
+      if (opened !== undefined) await closeFile(opened)
     },
   }
 }
