@@ -132,6 +132,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     await sql`select 1`.execute(db)
   }
 
+  async function close(): Promise<void> {
+    await pool.close()
+    guard.end()
+  }
+
   try {
     await requireVersion(db)
   } catch (error) {
@@ -149,8 +154,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     durable: async () => {},
     foreignChanges: () => undefined,
     check,
-    close: () => pool.close(),
-    [Symbol.asyncDispose]: () => pool.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -120,6 +120,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
 
   async function closeAll(): Promise<void> {
     await Promise.all([commits.close(), filling])
+    guard?.end()
     reader.close()
     writer.close()
     await writeAhead.close()

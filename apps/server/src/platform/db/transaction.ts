@@ -114,6 +114,8 @@ export interface NestingGuard {
   run<DB, T>(attempt: TransactionAttempt<DB>, body: (tx: Transaction<DB>) => Promise<T>): Promise<T>
   /** Throws if the caller is the body of a transaction that has not ended. */
   refuse(): void
+  /** To be called when the database is closed: stops following promises. */
+  end(): void
 }
 
 /**
@@ -131,5 +133,6 @@ export function createNestingGuard(): NestingGuard {
         'Inside a transaction only its own tx may be used: neither run() nor the outer db',
       )
     },
+    end: () => current.disable(),
   }
 }

@@ -1,3 +1,4 @@
+import { executionAsyncResource } from 'node:async_hooks'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
@@ -189,6 +190,19 @@ describeEachEngine('a database', (engine) => {
     )
     const rows = await notesOf(database()).db.selectFrom('notes').select('id').execute()
     expect(rows).toEqual([{ id: 'running' }])
+  })
+
+  it('leaves no trace on later promises once its database is closed', async () => {
+    const traces = async () => {
+      await Promise.resolve()
+      return Object.getOwnPropertySymbols(executionAsyncResource()).length
+    }
+    const before = await traces()
+    for (let round = 0; round < 3; round += 1) {
+      await using other = await openDatabase(database().options)
+      await other.run((tx) => sql`select 1`.execute(tx))
+    }
+    expect(await traces()).toBe(before)
   })
 
   it('returns whole numbers as numbers and bytes as bytes', async () => {
