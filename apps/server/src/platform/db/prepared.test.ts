@@ -3,7 +3,7 @@ import { expect, expectTypeOf, it, vi } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { type NotesSchema, note, notesMigration, notesOf } from '../../../test/notes.js'
 import { openDatabase } from './open.js'
-import { prepared } from './prepared.js'
+import { prepared, preparedPatch } from './prepared.js'
 
 const insertNote = prepared<{ id: string; text: string; size: number }, NotesSchema>()((db, p) =>
   db.insertInto('notes').values({ id: p('id'), text: p('text'), size: p('size') }),
@@ -120,5 +120,92 @@ describeEachEngine('a prepared query', (engine) => {
     expectTypeOf(insertReturning).toBeCallableWith(db, { id: '', size: 1 })
     // @ts-expect-error: the value has another type
     expectTypeOf(findNotes).toBeCallableWith(db, { prefix: 1, from: 0, most: 1 })
+  })
+})
+
+describeEachEngine('a prepared patch', (engine) => {
+  const database = useDatabase(engine)
+  const patchJob = preparedPatch('jobs', ['kind', 'state'])
+
+  const insertJob = async (kind: string, state: 'waiting' | 'running') => {
+    const time = '2026-01-01T00:00:00.000Z'
+    const job = {
+      id: `${kind} ${state}`,
+      kind,
+      key: state,
+      payload: '{}',
+      state,
+      priority: 1,
+      due_at: time,
+      follow_up_at: null,
+      attempts: 0,
+      max_attempts: 3,
+      deadline_milliseconds: 1000,
+      claims: 0,
+      interruptions: 0,
+      owner: 'somebody',
+      last_error: null,
+      created_at: time,
+      updated_at: time,
+    }
+    await database().run((tx) => tx.insertInto('jobs').values(job).execute())
+    return job
+  }
+  const jobsOf = async (kind: string) =>
+    await database()
+      .db.selectFrom('jobs')
+      .selectAll()
+      .where('kind', '=', kind)
+      .orderBy('id')
+      .execute()
+
+  it('changes the given columns of the rows with all of the keys', async () => {
+    const running = await insertJob('keys', 'running')
+    const waiting = await insertJob('keys', 'waiting')
+    const other = await insertJob('other keys', 'waiting')
+    await database().run((tx) =>
+      patchJob(tx, { kind: 'keys', state: 'waiting' }, { owner: 'me', attempts: 2 }),
+    )
+    expect(await jobsOf('keys')).toEqual([running, { ...waiting, owner: 'me', attempts: 2 }])
+    expect(await jobsOf('other keys')).toEqual([other])
+  })
+
+  it('stores null, and leaves what is undefined as it is', async () => {
+    const job = await insertJob('empty', 'waiting')
+    const patch = { due_at: null, owner: undefined, last_error: 'no' }
+    await database().run((tx) => patchJob(tx, { kind: 'empty', state: 'waiting' }, patch))
+    expect(await jobsOf('empty')).toEqual([{ ...job, due_at: null, last_error: 'no' }])
+  })
+
+  it('changes a key', async () => {
+    const job = await insertJob('moved', 'waiting')
+    await database().run((tx) =>
+      patchJob(tx, { kind: 'moved', state: 'waiting' }, { kind: 'gone', state: 'dead' }),
+    )
+    expect(await jobsOf('moved')).toEqual([])
+    expect(await jobsOf('gone')).toEqual([{ ...job, kind: 'gone', state: 'dead' }])
+  })
+
+  it('is built once for each set of columns', async () => {
+    const job = await insertJob('columns', 'waiting')
+    const keys = { kind: 'columns', state: 'waiting' }
+    const built = await database().run(async (tx) => {
+      const build = vi.spyOn(tx, 'updateTable')
+      await patchJob(tx, keys, { claims: 1, priority: 3 })
+      await patchJob(tx, keys, { claims: 4, priority: 5, key: undefined })
+      await patchJob(tx, keys, { claims: 6 })
+      return build.mock.calls.length
+    })
+    expect(built).toBe(2)
+    expect(await jobsOf('columns')).toEqual([{ ...job, claims: 6, priority: 5 }])
+  })
+
+  it('knows its types', async () => {
+    await database().run(async (tx) => {
+      // @ts-expect-error: the table has no such column
+      expectTypeOf(patchJob).toBeCallableWith(tx, { kind: '', state: '' }, { colour: 'red' })
+      // @ts-expect-error: a key is missing
+      expectTypeOf(patchJob).toBeCallableWith(tx, { kind: '' }, {})
+    })
   })
 })
