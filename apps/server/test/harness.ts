@@ -97,7 +97,7 @@ export async function startTestServer(
   engine: TestEngine,
   environment: Record<string, string> = {},
   log?: Log,
-  options: Pick<ServerOptions, 'findEntry'> = {},
+  options: Pick<ServerOptions, 'findEntry' | 'syncLog'> = {},
 ): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-data-'))
   const place = engine.name === 'postgres' ? await engine.createPlace(true) : undefined

@@ -7,7 +7,7 @@ import type { EventBus } from '../platform/bus/event-bus.js'
 import { createLocalBus } from '../platform/bus/local.js'
 import { type Clock, systemClock, systemTimers, type Timers } from '../platform/clock.js'
 import { migrate } from '../platform/db/migrate.js'
-import { type Database, openDatabase } from '../platform/db/open.js'
+import { type Database, type DatabaseOptions, openDatabase } from '../platform/db/open.js'
 import { createPager, type Pager } from '../platform/db/pager.js'
 import type { Db, Run } from '../platform/db/schema.js'
 import { closeDataFolder, prepareDataFolder } from '../platform/disk/data-folder.js'
@@ -55,11 +55,13 @@ export interface ContextOptions {
   clock?: Clock
   /** Source of timers, which follow the clock. */
   timers?: Timers
+  /** Makes the log of SQLite durable: for tests of a disk that is slow or fails. */
+  syncLog?: DatabaseOptions['syncLog']
 }
 
 /** Opens the data folder and the database, brings the schema up to date and connects the bus. */
 export async function openContext(
-  { config, log, clock = systemClock, timers = systemTimers }: ContextOptions,
+  { config, log, clock = systemClock, timers = systemTimers, syncLog }: ContextOptions,
   closers: Pick<Closers, 'add'>,
 ): Promise<Context> {
   await prepareDataFolder(config.dataDir)
@@ -77,6 +79,7 @@ export async function openContext(
       ? { file: join(config.dataDir, 'botstead.db'), reserveBytes: config.diskReserveBytes }
       : { url: config.databaseUrl }),
     log,
+    ...(syncLog && { syncLog }),
   })
   closers.add('database', () => database.close())
   await migrate(database, migrations, log)

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Database } from './engine.js'
+import type { SyncedFile } from './log-sync.js'
 
 export type { Database } from './engine.js'
 
@@ -22,6 +23,8 @@ export interface DatabaseOptions {
    */
   readonly guardNesting?: boolean
   readonly log?: Logger
+  /** Makes the log of SQLite durable, given its path; for tests of a disk that is slow or fails. */
+  readonly syncLog?: (path: string) => SyncedFile
 }
 
 /** Opens the database that the options name. Rejects with the reason if it cannot be used. */

@@ -32,7 +32,7 @@ export interface SqliteOptions {
   readonly guardNesting?: boolean
   /** Used when space for deletions cannot be reserved, or commits cannot be made durable. */
   readonly log?: Log
-  /** Makes the log of SQLite durable, given its path; for tests of what a loss of power leaves. */
+  /** Makes the log of SQLite durable, given its path; for tests of a disk that is slow or fails. */
   readonly syncLog?: (path: string) => SyncedFile
 }
 
