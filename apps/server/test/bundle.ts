@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -49,19 +49,30 @@ export async function bundleCommand(keeper: Keeper): Promise<BundledCommand> {
       logLevel: 'silent',
       plugins: [parts],
     })
-    await build.write({
-      file: join(dir, 'command.cjs'),
+    const { output } = await build.generate({
       format: 'cjs',
       codeSplitting: false,
       dynamicImportInCjs: false,
+      comments: false,
+      // Names stay, which errors show.
+      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
     })
     await build.close()
+    await writeFile(join(dir, 'command.cjs'), toAscii(output[0].code))
     await copyFile(runner, path)
     await rm(join(dir, 'command.cjs.cache'), { force: true })
     await compile(path)
   }
   await bundle()
   return { path, bundle }
+}
+
+/** Code that is read four times as fast as with other characters; each may be escaped wherever it stands. */
+function toAscii(code: string): string {
+  return code.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** Starts a server, which leaves its compiled code for others. */
