@@ -43,7 +43,8 @@ export interface Prepare<P, DB> {
 
 let lastName = 0
 
-class Slot {
+/** The place of a parameter in a compiled query. */
+class ParameterSlot {
   readonly name: string
 
   constructor(name: string) {
@@ -67,7 +68,11 @@ export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {
     const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row> & NamedQuery>()
 
     function compile(handle: Kysely<DB>, adapter: DialectAdapter) {
-      const query = build(handle, (name) => sql`${new Slot(name)}`, dialectOf(handle)).compile()
+      const query = build(
+        handle,
+        (name) => sql`${new ParameterSlot(name)}`,
+        dialectOf(handle),
+      ).compile()
       lastName += 1
       const named = { ...query, name: `prepared_${lastName}` }
       compiled.set(adapter, named)
@@ -80,7 +85,7 @@ export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {
         const executor = handle.getExecutor()
         const query = compiled.get(executor.adapter) ?? compile(handle, executor.adapter)
         const parameters = query.parameters.map((parameter) => {
-          if (!(parameter instanceof Slot)) return parameter
+          if (!(parameter instanceof ParameterSlot)) return parameter
           const value: unknown = Reflect.get(values, parameter.name)
           // The PostgreSQL driver would store null instead.
           if (value !== undefined) return value
@@ -108,46 +113,47 @@ type Patch<Table extends keyof Schema, Key extends string> = (
   patch: Updateable<Schema[Table]>,
 ) => Promise<void>
 
-/** The names of a table that is a parameter are too much for the types of the query builder. */
+/** The types of the query builder cannot resolve the columns of a table that is itself a type parameter. */
 type AnyTables = Record<string, AnyRow>
 type AnyRow = Record<string, string | number>
 
 /**
- * Prepares the updates of a table whose columns vary: one for each set of columns. Members that are undefined
- * are left as they are.
+ * Prepares updates of a table in which the changed columns vary: one query for each set of columns. A column
+ * whose new value is undefined keeps its value.
  * @param keyNames columns that select the rows
  */
 export function preparedPatch<
   Table extends keyof Schema & string,
   Key extends keyof Schema[Table] & string,
 >(table: Table, keyNames: readonly Key[]): Patch<Table, Key> {
-  const name: string = table
-  const selecting: readonly string[] = keyNames
+  const tableName: string = table
+  const keyColumns: readonly string[] = keyNames
 
   function prepareUpdate(columns: readonly string[]) {
     return prepared<AnyRow, AnyTables>()((db, p) => {
       const values = Object.fromEntries(columns.map((column) => [column, p(column)]))
-      const update = db.updateTable(name).set(values)
-      return selecting.reduce((query, key) => query.where(key, '=', p(keySlot(key))), update)
+      const update = db.updateTable(tableName).set(values)
+      return keyColumns.reduce((query, key) => query.where(key, '=', p(keyParameter(key))), update)
     })
   }
 
   const updates = new Map<string, ReturnType<typeof prepareUpdate>>()
   return async (tx, keys, patch) => {
-    const changed = Object.entries(patch).filter(([, value]) => value !== undefined)
-    const columns = changed.map(([column]) => column)
-    const known = updates.get(columns.join())
+    const newValues = Object.entries(patch).filter(([, value]) => value !== undefined)
+    const columns = newValues.map(([column]) => column)
+    const name = columns.join()
+    const known = updates.get(name)
     const update = known ?? prepareUpdate(columns)
-    if (known === undefined) updates.set(columns.join(), update)
-    const selected = keyNames.map((key) => [keySlot(key), keys[key]])
+    if (known === undefined) updates.set(name, update)
+    const keyValues = keyNames.map((key) => [keyParameter(key), keys[key]])
     await update(
       tx as unknown as Transaction<AnyTables>,
-      Object.fromEntries([...changed, ...selected]),
+      Object.fromEntries([...newValues, ...keyValues]),
     )
   }
 }
 
-/** A key may be among the columns that change. */
-function keySlot(key: string): string {
+/** Names the parameter of a key, which may also be among the columns that change. */
+function keyParameter(key: string): string {
   return `key ${key}`
 }
