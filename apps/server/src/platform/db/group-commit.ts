@@ -75,7 +75,7 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
   const rollbackTo = connection.prepare('rollback to job')
   const queue: Member<DB>[] = []
   let working: Promise<void> | undefined
-  /** The end of the last sync. */
+  /** Resolves once the last batch is settled, and with it all before. */
   let settling: Promise<void> | undefined
   let isClosed = false
 
@@ -146,7 +146,7 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
     return keptBack
   }
 
-  /** The next batch does not wait for the disk: it is committed while this one is made durable. */
+  /** Settles a batch once it is durable. The next one does not wait: it is committed meanwhile. */
   async function settleOnceDurable(
     batch: readonly Member<DB>[],
     durable: Promise<void>,

@@ -6,30 +6,31 @@ const openFile = promisify(open)
 const closeFile = promisify(close)
 const syncFile = promisify(fdatasync)
 
-/** Makes the commits of one SQLite file durable beside the event loop. */
+/** Makes the commits of one SQLite file durable beside the event loop. Its errors are `DatabaseUnavailableError`. */
 export interface LogSync {
-  /** To be called after each commit. Resolves once it is durable. */
+  /** To be called after each commit. Resolves once it is durable; rejects if its sync, or one before, failed. */
   committed(): Promise<void>
-  /** Resolves once all commits are durable; undefined if they are already. */
+  /** Resolves or rejects like `committed`, for all commits so far; undefined if they are durable already. */
   durable(): Promise<void> | undefined
   /** Throws if a sync has failed. */
   requireIntact(): void
 }
 
 /**
- * SQLite writes a commit to its log and does not wait for the disk (`synchronous = normal`); this waits for
- * it in the thread pool. Commits that are made meanwhile share the next sync.
+ * SQLite writes a commit to its write-ahead log and does not wait for the disk (`synchronous = normal`). The wait
+ * is here, in the thread pool; commits that are made meanwhile share the next sync.
  *
- * After a sync that failed, nobody knows what is on the disk: the operating system counts the pages that could
- * not be written as clean, and the next sync would succeed without them. So everything fails until the next start.
+ * After a failed sync it is unknown what is on the disk: the operating system counts the pages that could not be
+ * written as clean, and the next sync would succeed without them. So everything fails until the next start.
  *
- * @param sync waits until everything that was written to the log before the call is on the disk
+ * @param sync resolves once everything that was written to the log before the call is on the disk
  */
 export function createLogSync(sync: () => Promise<void>): LogSync {
-  /** How many commits were made, and how many of them are durable. */
-  let made = 0
-  let safe = 0
+  let commits = 0
+  let durableCommits = 0
+  /** The sync that runs, and the number of commits that it makes durable. */
   let running: { upTo: number; done: Promise<void> } | undefined
+  /** The sync that begins when the running one ends. */
   let following: Promise<void> | undefined
   let failure: DatabaseUnavailableError | undefined
 
@@ -43,27 +44,27 @@ export function createLogSync(sync: () => Promise<void>): LogSync {
       )
       throw failure
     }
-    safe = upTo
+    durableCommits = upTo
     running = undefined
   }
 
   function begin(): Promise<void> {
     following = undefined
-    running = { upTo: made, done: syncTo(made) }
+    running = { upTo: commits, done: syncTo(commits) }
     return running.done
   }
 
   function durable(): Promise<void> | undefined {
-    if (safe === made) return undefined
+    if (durableCommits === commits) return undefined
     if (running === undefined) return begin()
-    if (running.upTo === made) return running.done
+    if (running.upTo === commits) return running.done
     following ??= running.done.then(begin)
     return following
   }
 
   return {
     committed() {
-      made += 1
+      commits += 1
       return durable() ?? Promise.resolve()
     },
     durable,
@@ -73,13 +74,15 @@ export function createLogSync(sync: () => Promise<void>): LogSync {
   }
 }
 
-/** A file whose written content can be made durable. */
+/** A file that others write, whose content can be made durable. */
 export interface SyncedFile {
+  /** Resolves once everything that was written before the call is on the disk. */
   sync(): Promise<void>
+  /** Closes the file, if a sync has opened it. */
   close(): Promise<void>
 }
 
-/** @param path of a file that exists at the first sync, and until it is closed */
+/** @param path a file that exists at the first sync, which opens it */
 export function syncedFile(path: string): SyncedFile {
   let opening: Promise<number> | undefined
   return {

@@ -130,7 +130,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     db: handles.reads(async (query) => {
       admit()
       const result = reader.execute<never>(query)
-      // Nobody learns of rows that a loss of power would take back.
+      // The rows may be of a commit that is not durable, which a loss of power would take back.
       const durable = sync.durable()
       if (durable !== undefined) await durable
       return result
