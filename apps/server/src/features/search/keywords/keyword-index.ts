@@ -23,11 +23,13 @@ export interface KeywordHit {
   score: number
 }
 
+/** A search in the entries of one bot. */
 export interface KeywordSearch {
   query: Query
   /** The files to search, of the bot of the reader. */
   scope: FileScope
   tags: readonly TagCondition[]
+  /** Most hits, from 1. */
   limit: number
 }
 

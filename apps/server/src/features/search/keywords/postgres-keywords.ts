@@ -47,7 +47,7 @@ export const postgresKeywords: KeywordIndex = {
   async reader(db, botId) {
     return {
       search: (wanted) => search(db, wanted),
-      frequencies: (query) => frequencies(db, botId, query),
+      frequencies: (query) => countWords(db, botId, query),
     }
   },
 }
@@ -98,7 +98,7 @@ async function search(db: Db, { query, scope, tags, limit }: KeywordSearch): Pro
   return rows.map(({ number, rank }) => ({ number, rank, score: bounded(rank, fairWeight) }))
 }
 
-async function frequencies(db: Db, botId: string, query: Query): Promise<Frequencies> {
+async function countWords(db: Db, botId: string, query: Query): Promise<Frequencies> {
   const parts = toParts(query)
   const counts = parts.map(
     (part, at) => sql`select ${at + 1}::integer, count(*)::integer from passage_words where words

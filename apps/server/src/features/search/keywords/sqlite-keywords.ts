@@ -72,9 +72,11 @@ export const sqliteKeywords: KeywordIndex = {
 /** What a search must know about the entries of a bot beforehand. */
 interface Extent {
   botId: string
+  /** The tables that have entries. */
   tables: Table[]
-  /** Passages of the bot, and of the others together; each at most `maxPassages`. */
+  /** Passages of the bot, up to `maxPassages`. */
   own: number
+  /** Passages of all other bots together, up to `maxPassages`. */
   others: number
 }
 
@@ -118,12 +120,14 @@ async function search(
   const words = toFts5Match(query)
   if (words === undefined) return []
   const found: RankedRow[] = []
-  // FTS5 gives a word of more than half of the passages no weight, but takes most of the time to count it.
-  const isMost = extent.others < maxPassages && extent.others <= extent.own
+  // FTS5 counts each word before it ranks, also the word that identifies the bot, whose column weighs nothing.
+  // For a bot with most of the passages this takes longer than to rank those of the other bots as well, which
+  // the joins leave out.
+  const hasMost = extent.others < maxPassages && extent.others <= extent.own
   // The joins are written so that FTS5 comes first and returns rows by rank: then only as many rows are
   // read as are requested, and not all matches.
   for (const each of extent.tables) {
-    const match = toMatch(each, isMost ? undefined : extent.botId, words)
+    const match = toMatch(each, hasMost ? undefined : extent.botId, words)
     const table = sql.table(each.name)
     const { rows } = await sql<RankedRow>`
       select passages.number, ${table}.rank
@@ -147,10 +151,11 @@ async function search(
 
 async function countWords(db: Db, extent: Extent, query: Query): Promise<Frequencies> {
   const parts = toParts(query)
-  const scope = extent.others > 0 ? extent.botId : undefined
+  // Without the word of the bot, passages of all bots are counted.
+  const scopedTo = extent.others > 0 ? extent.botId : undefined
   const counts = extent.tables.flatMap((each) =>
     parts.map((part, at) => {
-      const match = toMatch(each, scope, toFts5Match(part))
+      const match = toMatch(each, scopedTo, toFts5Match(part))
       const table = sql.table(each.name)
       return sql`select ${at + 1} as part, count(*) as count, max(rowid) as last from (
         select rowid from ${table} where ${table} match ${match} limit ${maxWithWord}

@@ -206,11 +206,12 @@ function stemOf(word: string): string {
 }
 
 /**
- * Letters that a typing error leaves at the end of a word, or else at its beginning: together they find every
- * single error in a word of six letters or more, except for two letters that are swapped in the middle.
+ * Letters at the end and at the beginning of a word. One typing error leaves the ones or the others intact in a
+ * word of six letters or more, unless it swaps the two letters in the middle.
  */
 const intactEnd = 3
 const intactBeginning = 3
+/** For words of fewer letters than both. */
 const intactBeginningOfShort = 2
 
 function toIntactBeginnings(word: string): string[] {
