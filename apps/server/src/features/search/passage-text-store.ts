@@ -96,7 +96,7 @@ export async function listUnchanged(
   return new Set(passages.flatMap(({ number, id }) => (ids.get(number) === id ? [number] : [])))
 }
 
-/** A passage without its content, and the file that it is from. */
+/** A passage without its content, and the key of its file. */
 export interface PassageFacts {
   number: number
   /** UUID of the passage: its content never changes. */
@@ -106,12 +106,12 @@ export interface PassageFacts {
   key: string
 }
 
-/** A list of numbers of passages in one parameter, as JSON. */
+/** Numbers of passages in one parameter, as JSON, so that a query for any number of them is prepared once. */
 interface ListOfNumbers {
   numbers: string
 }
 
-const asNumber = sql<number>`cast(given.value as bigint)`
+const givenNumber = sql<number>`cast(given.value as bigint)`
 
 const selectFacts = prepared<ListOfNumbers>()((db, p, dialect) =>
   db
@@ -119,21 +119,31 @@ const selectFacts = prepared<ListOfNumbers>()((db, p, dialect) =>
     .crossJoin('passages')
     .crossJoin(fileKeys(db).as('file'))
     .select(['passages.number', 'passages.id', 'passages.headings', 'file.key'])
-    .where('passages.number', '=', asNumber)
+    .where('passages.number', '=', givenNumber)
     .whereRef('file.file_id', '=', 'passages.file_id'),
 )
+
+/** The facts of some passages of any bot; those that were deleted are omitted. */
+export async function readFacts(db: Db, numbers: readonly number[]): Promise<PassageFacts[]> {
+  return await selectFacts(db, { numbers: JSON.stringify(numbers) })
+}
 
 const selectContents = prepared<ListOfNumbers>()((db, p, dialect) =>
   db
     .selectFrom(dialect.jsonTexts(p('numbers')))
     .crossJoin('passages')
     .select(['passages.number', 'passages.content'])
-    .where('passages.number', '=', asNumber),
+    .where('passages.number', '=', givenNumber),
 )
 
-/** Describes some passages of any bot; those that were deleted are omitted. */
-export async function readFacts(db: Db, numbers: readonly number[]): Promise<PassageFacts[]> {
-  return await selectFacts(db, { numbers: JSON.stringify(numbers) })
+/** The contents of some passages of any bot, by their numbers; those that were deleted are omitted. */
+export async function readContents(
+  db: Db,
+  numbers: readonly number[],
+): Promise<Map<number, string>> {
+  if (numbers.length === 0) return new Map()
+  const rows = await selectContents(db, { numbers: JSON.stringify(numbers) })
+  return new Map(rows.map(({ number, content }) => [number, content]))
 }
 
 /** The position of a passage, and its headings. */
@@ -177,16 +187,6 @@ export async function listHeadings(
     .where('generation', '=', generation)
     .orderBy('position')
     .execute()
-}
-
-/** The contents of passages, by their numbers. */
-export async function readContents(
-  db: Db,
-  numbers: readonly number[],
-): Promise<Map<number, string>> {
-  if (numbers.length === 0) return new Map()
-  const rows = await selectContents(db, { numbers: JSON.stringify(numbers) })
-  return new Map(rows.map(({ number, content }) => [number, content]))
 }
 
 /** Changes the headings above passages. */

@@ -56,18 +56,18 @@ export async function insertWords(
     .execute()
 }
 
-/** A list of texts in one parameter, as JSON, so that a query about any number of them is prepared once. */
-interface ListOfBot {
+/** Texts in one parameter, as JSON, so that a query for any number of them is prepared once. */
+interface TextsOfBot {
   botId: string
   texts: string
 }
 
-/** Above every text that continues another one. */
+/** A text with this appended sorts behind all words that begin with the text. */
 const afterAll = '\u{10ffff}'
 
-/** For each of some texts the words that begin with it, as a JSON array; or backwards, that end with it. */
+/** For each of some texts a JSON array of the words that begin with it; of reversed words, those that end with it. */
 const selectRanges = (column: 'word' | 'reversed') =>
-  prepared<ListOfBot>()((db, p, dialect) =>
+  prepared<TextsOfBot>()((db, p, dialect) =>
     db.selectFrom(dialect.jsonTexts(p('texts'))).select((eb) => {
       const beginning = eb.ref('given.value')
       const range = eb
@@ -86,7 +86,7 @@ const selectRanges = (column: 'word' | 'reversed') =>
 const selectByBeginning = selectRanges('word')
 const selectByEnd = selectRanges('reversed')
 
-const selectListed = prepared<ListOfBot>()((db, p, dialect) =>
+const selectListed = prepared<TextsOfBot>()((db, p, dialect) =>
   db
     .selectFrom(dialect.jsonTexts(p('texts')))
     .crossJoin('bot_words')
@@ -126,7 +126,7 @@ export async function hasGermanWords(db: Db, botId: string): Promise<boolean> {
   return signs.length === minSigns
 }
 
-const selectBeginnings = prepared<ListOfBot>()((db, p, dialect) =>
+const selectBeginnings = prepared<TextsOfBot>()((db, p, dialect) =>
   db
     .selectFrom(dialect.jsonTexts(p('texts')))
     .select('given.value as word')

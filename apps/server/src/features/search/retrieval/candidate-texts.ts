@@ -18,33 +18,33 @@ export type ReadCandidates = (
   numbers: readonly number[],
 ) => Promise<ReadonlyMap<number, CandidateText>>
 
-/** What a text was made of, besides the content of its passage. */
-interface Kept extends CandidateText {
+/** A candidate with what its text was made of, besides the content of its passage. */
+interface CachedCandidate extends CandidateText {
   key: string
   headings: JsonColumn
 }
 
-/** Most characters that one process or thread keeps. */
+/** Characters of all candidates that one reader keeps; each search thread has a reader. */
 const maxCharacters = 16 * 1024 * 1024
-/** Additional characters per entry: its keys and its place in a map. */
+/** Counted for each entry besides its text: its name, key, headings and place in a map. */
 const charactersPerEntry = 300
 
 /**
- * Makes a reader of candidates that remembers the texts of passages that were candidates before: normalising
- * them takes longer than everything else that is done with them.
+ * Makes a reader of candidates that keeps the texts that were read last: normalising a text takes longer than
+ * everything else that is done with it.
  */
 export function createCandidateReader(): ReadCandidates {
-  const texts = new LRUCache<string, Kept>({
+  const texts = new LRUCache<string, CachedCandidate>({
     maxSize: maxCharacters,
     sizeCalculation: ({ text }) => text.length + charactersPerEntry,
   })
   return async (db, numbers) => {
-    const candidates = new Map<number, Kept>()
+    const candidates = new Map<number, CachedCandidate>()
     const unknown: PassageFacts[] = []
     for (const passage of await readFacts(db, numbers)) {
-      const kept = texts.get(passage.id)
-      const isCurrent = kept?.key === passage.key && kept.headings === passage.headings
-      if (kept !== undefined && isCurrent) candidates.set(passage.number, kept)
+      const cached = texts.get(passage.id)
+      const isCurrent = cached?.key === passage.key && cached.headings === passage.headings
+      if (cached !== undefined && isCurrent) candidates.set(passage.number, cached)
       else unknown.push(passage)
     }
     const contents = await readContents(
@@ -62,7 +62,7 @@ export function createCandidateReader(): ReadCandidates {
   }
 }
 
-function toCandidate({ key, headings }: PassageFacts, content: string): Kept {
+function toCandidate({ key, headings }: PassageFacts, content: string): CachedCandidate {
   const file = toFileName(key)
   const name = toIndexText(file.name)
   const text = toIndexText([...decodeJson<string[]>(headings), content].join('\n'))

@@ -1,6 +1,6 @@
 import type { Frequencies } from '../keywords/index.js'
 import type { Query, Subject } from '../query.js'
-import { nextHash, slotOf, slots, space } from './gram-hash.js'
+import { indexOf, nextHash, spaceCode, tableSize } from './gram-hash.js'
 import { countBits, isForm, letterSet, minAlike, shortestForm, toGrams } from './word-likeness.js'
 
 /** A word or a literal phrase of a question, with its share of the question. */
@@ -10,7 +10,7 @@ export interface QueryPart {
   /** Share of the meaning of the question, from 0 to 1; the shares of all parts add up to 1. */
   weight: number
   /** Substitutes for the word with their worth, from 0 to 1. */
-  instead: ReadonlyMap<string, number>
+  substitutes: ReadonlyMap<string, number>
 }
 
 /** Substitutes for words of a question, each with its worth. */
@@ -48,7 +48,7 @@ export function toQueryParts(
   const parts = all.map((tokens, at) => ({
     tokens,
     weight: (weights[at] ?? 0) / sum,
-    instead: substitutes.get(tokens.join(' ')) ?? new Map(),
+    substitutes: substitutes.get(tokens.join(' ')) ?? new Map(),
   }))
   return { parts, isVague: phrases.length === 0 && (subject.isGrammar || sum < minInformation) }
 }
@@ -65,31 +65,31 @@ function rarity(all: number, having: number): number {
  * The function expects a text in the form of `toIndexText`.
  */
 export function coverageOf(parts: readonly QueryPart[]): (text: string) => number {
-  const literal = parts.filter(isLiteral).map(({ tokens, weight }) => ({
+  const patterns = parts.filter(isLiteral).map(({ tokens, weight }) => ({
     pattern: toPattern(tokens),
     weight,
   }))
-  const worded = parts.filter((part) => !isLiteral(part))
-  const eachRelated = relatedWords(worded)
+  const words = parts.filter((part) => !isLiteral(part))
+  const visitRelated = visitorOfRelatedWords(words)
   // The candidates of a question have many words in common.
-  const worthsOf = remembered(worthsOfWords(worded))
+  const worthsOf = memoize(worthsOfWords(words))
   return (text) => {
     const padded = ` ${text} `
     let covered = 0
-    for (const { pattern, weight } of literal) if (padded.includes(pattern)) covered += weight
-    const best = new Float64Array(worded.length)
-    eachRelated(text, (word) => {
+    for (const { pattern, weight } of patterns) if (padded.includes(pattern)) covered += weight
+    const best = new Float64Array(words.length)
+    visitRelated(text, (word) => {
       for (const { at, worth } of worthsOf(word)) {
         if (worth > (best[at] ?? 0)) best[at] = worth
       }
     })
-    for (const [at, { weight }] of worded.entries()) covered += weight * (best[at] ?? 0)
+    for (const [at, { weight }] of words.entries()) covered += weight * (best[at] ?? 0)
     return Math.min(1, covered)
   }
 }
 
-/** Calls a function once per text. */
-export function remembered<T>(work: (text: string) => T): (text: string) => T {
+/** Returns a function that calls `work` once for each text, and then returns the same result. */
+export function memoize<T>(work: (text: string) => T): (text: string) => T {
   const results = new Map<string, T>()
   return (text) => {
     const known = results.get(text)
@@ -118,53 +118,55 @@ function isLiteral({ tokens }: QueryPart): boolean {
   return tokens.length > 1 || term.endsWith('*') || hasDigit.test(term)
 }
 
-const isBeginning = 1
-const isGram = 2
+const beginningFlag = 1
+const gramFlag = 2
 
 /**
- * Returns a function that visits the words of a text that may be related to the words of a question: those with
- * the beginning of one, or with some of its grams. Most words of a text are neither, and are not even cut out.
+ * Returns a function that visits the words of a text that may be related to the words of a question: those that
+ * begin like one or have some of its grams, and very short ones. It finds them by the hash of the last four
+ * characters at each position, so that the other words, which are most, are not even cut out of the text.
  */
-function relatedWords(
+function visitorOfRelatedWords(
   parts: readonly QueryPart[],
 ): (text: string, visit: (word: string) => void) => void {
-  const table = new Uint8Array(slots)
-  const mark = (gram: string, sign: number) => {
+  const table = new Uint8Array(tableSize)
+  const mark = (gram: string, flag: number) => {
     let hash = 0
     for (let at = 0; at < gram.length; at++) hash = nextHash(hash, gram.charCodeAt(at))
-    const slot = slotOf(hash)
-    table[slot] = (table[slot] ?? 0) | sign
+    const index = indexOf(hash)
+    table[index] = (table[index] ?? 0) | flag
   }
-  let least = Number.POSITIVE_INFINITY
-  for (const { tokens, instead } of parts) {
+  let minGrams = Number.POSITIVE_INFINITY
+  for (const { tokens, substitutes } of parts) {
     const [term = ''] = tokens
-    for (const word of [term, ...instead.keys()])
-      mark(` ${word.slice(0, shortestForm)}`, isBeginning)
+    for (const word of [term, ...substitutes.keys()])
+      mark(` ${word.slice(0, shortestForm)}`, beginningFlag)
     const grams = toGrams(term)
-    for (const gram of grams) mark(gram, isGram)
-    if (grams.length > 0) least = Math.min(least, minAlike * grams.length)
+    for (const gram of grams) mark(gram, gramFlag)
+    if (grams.length > 0) minGrams = Math.min(minGrams, minAlike * grams.length)
   }
   return (text, visit) => {
-    let hash = space
+    let hash = spaceCode
     let start = 0
-    let hits = 0
-    let begins = false
+    let gramCount = 0
+    let beginsAlike = false
     for (let at = 0; at <= text.length; at++) {
-      const code = at < text.length ? text.charCodeAt(at) : space
+      const code = at < text.length ? text.charCodeAt(at) : spaceCode
       hash = nextHash(hash, code)
       const length = at - start
-      const signs = length < 2 ? 0 : (table[slotOf(hash)] ?? 0)
-      if (signs !== 0) {
-        if (length === 2) begins = (signs & isBeginning) !== 0
-        if ((signs & isGram) !== 0) hits += 1
+      // Before the third character of a word, the last four include some of the word before it.
+      const flags = length < 2 ? 0 : (table[indexOf(hash)] ?? 0)
+      if (flags !== 0) {
+        if (length === 2) beginsAlike = (flags & beginningFlag) !== 0
+        if ((flags & gramFlag) !== 0) gramCount += 1
       }
-      if (code !== space) continue
-      if (length > 0 && (length < shortestForm || begins || hits >= least)) {
+      if (code !== spaceCode) continue
+      if (length > 0 && (length < shortestForm || beginsAlike || gramCount >= minGrams)) {
         visit(text.slice(start, at))
       }
       start = at + 1
-      hits = 0
-      begins = false
+      gramCount = 0
+      beginsAlike = false
     }
   }
 }
@@ -177,29 +179,31 @@ interface Worth {
   worth: number
 }
 
-/** Returns a function that compares a word of a text with the words of a question: few are alike. */
+/** Returns a function that compares a word of a text with the words of a question; it returns those that are alike. */
 function worthsOfWords(parts: readonly QueryPart[]): (word: string) => readonly Worth[] {
-  const given = new Map<string, Worth[]>()
+  /** The words of the question and their substitutes. */
+  const listed = new Map<string, Worth[]>()
   const byBeginning = new Map<string, { term: string; at: number }[]>()
-  for (const [at, { tokens, instead }] of parts.entries()) {
+  for (const [at, { tokens, substitutes }] of parts.entries()) {
     const [term = ''] = tokens
-    const worths = [...instead, [term, 1] as const]
-    for (const [word, worth] of worths) given.set(word, [...(given.get(word) ?? []), { at, worth }])
+    for (const [word, worth] of [...substitutes, [term, 1] as const]) {
+      listed.set(word, [...(listed.get(word) ?? []), { at, worth }])
+    }
     const beginning = term.slice(0, shortestForm)
     byBeginning.set(beginning, [...(byBeginning.get(beginning) ?? []), { term, at }])
   }
-  const finders = parts.flatMap(({ tokens: [term = ''] }, at) => {
-    const alikeness = likenessTo(term)
-    return alikeness === undefined ? [] : [{ at, alikeness }]
+  const comparisons = parts.flatMap(({ tokens: [term = ''] }, at) => {
+    const likenessOf = likenessTo(term)
+    return likenessOf === undefined ? [] : [{ at, likenessOf }]
   })
   return (word) => {
-    const found = [...(given.get(word) ?? [])]
+    const found = [...(listed.get(word) ?? [])]
     for (const { term, at } of byBeginning.get(word.slice(0, shortestForm)) ?? []) {
       if (isForm(term, word)) found.push({ at, worth: 1 })
     }
     const letters = letterSet(word)
-    for (const { at, alikeness } of finders) {
-      const worth = alikeness(word, letters)
+    for (const { at, likenessOf } of comparisons) {
+      const worth = likenessOf(word, letters)
       if (worth > 0) found.push({ at, worth })
     }
     return found
@@ -207,21 +211,21 @@ function worthsOfWords(parts: readonly QueryPart[]): (word: string) => readonly 
 }
 
 /**
- * Returns a function that determines the share of the grams of a term that a word has, or 0 if it is small;
- * undefined for a term that is too short.
+ * Returns a function that determines the share of the grams of a term that a word has, given the word and its
+ * `letterSet`: 0 below `minAlike`, otherwise up to 1. Undefined for a term that is too short.
  */
 function likenessTo(term: string): ((word: string, letters: number) => number) | undefined {
   const grams = toGrams(term)
   if (grams.length === 0) return undefined
-  const own = letterSet(term)
-  const least = minAlike * grams.length
-  // The word lacks at least one gram more than letters.
-  const mostMissing = grams.length - least - 1
+  const lettersOfTerm = letterSet(term)
+  const minCount = minAlike * grams.length
+  // A word that lacks n letters of the term lacks at least n + 1 of its grams.
+  const maxMissingLetters = grams.length - minCount - 1
   return (word, letters) => {
-    if (countBits(own & ~letters) > mostMissing) return 0
+    if (countBits(lettersOfTerm & ~letters) > maxMissingLetters) return 0
     const padded = ` ${word} `
     let count = 0
     for (const gram of grams) if (padded.includes(gram)) count += 1
-    return count < least ? 0 : count / grams.length
+    return count < minCount ? 0 : count / grams.length
   }
 }

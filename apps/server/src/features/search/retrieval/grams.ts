@@ -1,4 +1,4 @@
-import { gramLength, nextHash, slotOf, slots, space } from './gram-hash.js'
+import { gramLength, indexOf, nextHash, spaceCode, tableSize } from './gram-hash.js'
 
 /** The similarity of a question and a passage by letters. */
 export interface GramScore {
@@ -8,10 +8,12 @@ export interface GramScore {
   coverage: number
 }
 
+/** The different grams of a question in a hash table with open addressing. */
 interface QueryGrams {
   count: number
-  /** Maps the hash of a gram to its index plus 1; 0 is a free slot. */
+  /** The number of the gram in each entry, from 1; 0 in a free entry. */
   table: Int32Array
+  /** The hash of the gram in each entry. */
   hashes: Int32Array
 }
 
@@ -60,20 +62,20 @@ function saturate(count: number, relativeLength: number): number {
 }
 
 function toQueryGrams(query: string): QueryGrams {
-  const table = new Int32Array(slots)
-  const hashes = new Int32Array(slots)
+  const table = new Int32Array(tableSize)
+  const hashes = new Int32Array(tableSize)
   const padded = ` ${query} `
   let count = 0
   let hash = 0
   for (let at = 0; at < padded.length; at++) {
     hash = nextHash(hash, padded.charCodeAt(at))
     // Half full is enough: no question has thousands of different grams.
-    if (at + 1 < gramLength || count >= slots / 2) continue
-    const slot = findSlot(table, hashes, hash)
-    if (table[slot] !== 0) continue
+    if (at + 1 < gramLength || count >= tableSize / 2) continue
+    const entry = findEntry(table, hashes, hash)
+    if (table[entry] !== 0) continue
     count += 1
-    table[slot] = count
-    hashes[slot] = hash
+    table[entry] = count
+    hashes[entry] = hash
   }
   return { count, table, hashes }
 }
@@ -81,19 +83,20 @@ function toQueryGrams(query: string): QueryGrams {
 /** How often a text has each gram of a question, within words and across the spaces between them. */
 function countGrams({ count, table, hashes }: QueryGrams, text: string) {
   const counts = new Uint16Array(count)
-  let hash = space
+  let hash = spaceCode
   for (let at = 0; at <= text.length; at++) {
-    hash = nextHash(hash, at < text.length ? text.charCodeAt(at) : space)
+    hash = nextHash(hash, at < text.length ? text.charCodeAt(at) : spaceCode)
     // The space before the text is the first character.
-    if (at + 2 < gramLength || table[slotOf(hash)] === 0) continue
-    const gram = table[findSlot(table, hashes, hash)] ?? 0
+    if (at + 2 < gramLength || table[indexOf(hash)] === 0) continue
+    const gram = table[findEntry(table, hashes, hash)] ?? 0
     if (gram > 0) counts[gram - 1] = (counts[gram - 1] ?? 0) + 1
   }
   return { counts, length: text.length }
 }
 
-function findSlot(table: Int32Array, hashes: Int32Array, hash: number): number {
-  let slot = slotOf(hash)
-  while (table[slot] !== 0 && hashes[slot] !== hash) slot = (slot + 1) & (slots - 1)
-  return slot
+/** The entry with a hash, or the free entry for it. */
+function findEntry(table: Int32Array, hashes: Int32Array, hash: number): number {
+  let entry = indexOf(hash)
+  while (table[entry] !== 0 && hashes[entry] !== hash) entry = (entry + 1) & (tableSize - 1)
+  return entry
 }

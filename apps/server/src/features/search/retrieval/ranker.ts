@@ -12,8 +12,8 @@ import { type CandidateText, createCandidateReader } from './candidate-texts.js'
 import {
   coverageOf,
   hasPhrase,
+  memoize,
   type QueryPart,
-  remembered,
   type Substitutes,
   toQueryParts,
 } from './coverage.js'
@@ -135,7 +135,7 @@ function addTexts(
   const letters = scoreGrams(words, texts)
   const coverage = coverageOf(parts)
   // Most candidates of a question belong to a few files.
-  const coverageOfName = remembered(coverage)
+  const coverageOfName = memoize(coverage)
   for (const [number, { text, name }] of texts) {
     const candidate = candidates.get(number)
     if (candidate === undefined) continue

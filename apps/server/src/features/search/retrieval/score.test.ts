@@ -136,11 +136,11 @@ describe('the coverage of a question', () => {
   const word = stringMatching(/^[ab]{1,8}$/)
   const text = array(word, { maxLength: 12 }).map((words) => words.join(' '))
 
-  function worthOf(term: string, instead: ReadonlyMap<string, number>, other: string): number {
+  function worthOf(term: string, substitutes: ReadonlyMap<string, number>, other: string): number {
     if (other === term || isForm(term, other)) return 1
     const grams = toGrams(term)
     const same = grams.filter((gram) => ` ${other} `.includes(gram)).length / grams.length
-    return Math.max(instead.get(other) ?? 0, same >= minAlike ? same : 0)
+    return Math.max(substitutes.get(other) ?? 0, same >= minAlike ? same : 0)
   }
 
   it('is the best of all words of a text, most of which are not compared', () => {
@@ -151,10 +151,10 @@ describe('the coverage of a question', () => {
         const question = parts.map(({ term, other, worth }) => ({
           tokens: [term],
           weight,
-          instead: new Map([[other, worth]]),
+          substitutes: new Map([[other, worth]]),
         }))
-        const expected = question.reduce((sum, { tokens: [term = ''], instead }) => {
-          const worths = text.split(' ').map((other) => worthOf(term, instead, other))
+        const expected = question.reduce((sum, { tokens: [term = ''], substitutes }) => {
+          const worths = text.split(' ').map((other) => worthOf(term, substitutes, other))
           return sum + weight * Math.max(...worths)
         }, 0)
         expect(coverageOf(question)(text)).toBeCloseTo(Math.min(1, expected), 10)
@@ -163,7 +163,7 @@ describe('the coverage of a question', () => {
   })
 
   it('is that of the last text, too, after many others', () => {
-    const coverage = coverageOf([{ tokens: ['pump'], weight: 1, instead: new Map() }])
+    const coverage = coverageOf([{ tokens: ['pump'], weight: 1, substitutes: new Map() }])
     expect(['the pump', 'the cake', 'pumps', ''].map(coverage)).toEqual([1, 0, 1, 0])
   })
 })
