@@ -16,17 +16,17 @@ export function callerAddress({ ip }: Pick<FastifyRequest, 'ip'>): string {
   return addressOf(ip)
 }
 
-/** Addresses that were read before: all requests of a connection have the same. */
-const known = createLruCache<string, string>(10_000)
-/** Characters of the longest address, with a zone and a port; what proxies make up may be longer. */
-const longest = 80
+/** Texts that were read before, with their addresses: all requests of a connection have the same. */
+const knownAddresses = createLruCache<string, string>(10_000)
+/** Characters up to which a text is kept: enough for any address with a zone and a port. Proxies may make up longer ones. */
+const maxKnownLength = 80
 
 function addressOf(text: string): string {
-  if (text.length > longest) return readAddress(text)
-  const before = known.get(text)
-  if (before !== undefined) return before
+  if (text.length > maxKnownLength) return readAddress(text)
+  const known = knownAddresses.get(text)
+  if (known !== undefined) return known
   const address = readAddress(text)
-  known.set(text, address)
+  knownAddresses.set(text, address)
   return address
 }
 

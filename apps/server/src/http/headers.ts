@@ -51,7 +51,7 @@ export function setSharedHeaders(
   app: FastifyInstance,
   allowedOrigins: readonly string[] | undefined,
 ): void {
-  const setOwn = (request: FastifyRequest, reply: FastifyReply): void => {
+  const setOwnHeaders: SetHeaders = (request, reply) => {
     if (tusPaths.test(request.url)) setTusHeaders(request, reply)
     const { origin } = request.headers
     const isAllowed =
@@ -73,28 +73,27 @@ export function setSharedHeaders(
     optionsSuccessStatus: 200,
   }
   // Called and not registered, because a registered plugin gets an application of its own.
-  cors(forPages(app, setOwn), corsOptions, (error) => {
+  cors(forPages(app, setOwnHeaders), corsOptions, (error) => {
     if (error) throw error
   })
 }
 
+type SetHeaders = (request: FastifyRequest, reply: FastifyReply) => void
+
 /**
- * An application whose hooks run for requests of web pages alone: the others get none of the headers that
- * the hooks of the CORS plugin set, and it takes longer to find that out than they cost.
- * @param setOwn runs before, for all requests
+ * Wraps an application for the CORS plugin, so that the hook of the plugin runs only for requests of web pages
+ * and for `OPTIONS`. Of its headers the others need only `Vary`, where the response can be cached; it is set here.
+ * @param setOwnHeaders runs before the hook, for all requests
  */
-function forPages(
-  app: FastifyInstance,
-  setOwn: (request: FastifyRequest, reply: FastifyReply) => void,
-): FastifyInstance {
+function forPages(app: FastifyInstance, setOwnHeaders: SetHeaders): FastifyInstance {
   const addHook = (_name: 'onRequest', hook: onRequestHookHandler) =>
     app.addHook('onRequest', function onlyForPages(request, reply, done) {
-      setOwn(request, reply)
+      setOwnHeaders(request, reply)
       const { method } = request
       if (request.headers.origin !== undefined || method === 'OPTIONS') {
         return hook.call(this, request, reply, done)
       }
-      // A cache must not give this response to a page: it has no header that permits it.
+      // A cache must not give this response to a page, because it lacks the header that permits the page to read it.
       const isCacheable = method === 'GET' || method === 'HEAD'
       if (isCacheable && request.routeOptions.config.cors !== false) reply.header('vary', 'Origin')
       done()

@@ -139,7 +139,7 @@ function mount<const Spec extends Operation>(
       if (observe !== undefined && kind === 'json') observeResponse(reply.raw, observe)
       context.admit(operation, request, reply, done)
     },
-    // On the route and not on the application, where each response would have to look up its operation.
+    // A hook of the route, because one of the application would have to look up the operation of each response.
     ...(observe !== undefined &&
       kind !== 'json' && {
         onResponse: (_request, reply, done) => {
@@ -252,7 +252,7 @@ function closeIfShort(
   })
 }
 
-/** A request as its handler reads it. What few handlers read is made when it is read. */
+/** A request as its handler reads it. What only few handlers use is made on demand, by getters. */
 class RequestCall<Spec extends Operation> implements Call<Spec> {
   readonly actor: ActorByAuth[Spec['auth']]
   readonly params: Params<Spec>
@@ -325,21 +325,21 @@ interface ResponseCache {
 
 const maxCharacters = 8 * 1024 * 1024
 
-interface Kept {
+interface CachedResponse {
   revision: string
   response: string
 }
 
 /** Polled lists are not read and serialized again while nothing has changed. */
 function createResponseCache(): ResponseCache {
-  const responses = new LRUCache<string, Kept>({
+  const responses = new LRUCache<string, CachedResponse>({
     maxSize: maxCharacters,
     sizeCalculation: ({ response }, url) => response.length + url.length,
   })
   return {
     find: (revision, url) => {
-      const kept = responses.get(url)
-      return kept?.revision === revision ? kept.response : undefined
+      const cached = responses.get(url)
+      return cached?.revision === revision ? cached.response : undefined
     },
     keep: (revision, url, response) => {
       responses.set(url, { revision, response })

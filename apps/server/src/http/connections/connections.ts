@@ -76,6 +76,8 @@ export interface Connections {
   hasPending(socket: Socket): boolean
 }
 
+type Handle = (request: IncomingMessage, response: ServerResponse) => void
+
 /**
  * Bounds what one connection can hold: pending requests, slow bodies, and responses that the client
  * does not read. Without pipelining this costs one map look-up per request.
@@ -124,28 +126,25 @@ export function createConnections(options: ConnectionOptions): Connections {
     cancelCheck = connections.size > 0 ? timers.after(interval, checkAll) : undefined
   }
 
-  const bounded =
-    (handle: (request: IncomingMessage, response: ServerResponse) => void) =>
-    (request: IncomingMessage, response: ServerResponse): void => {
+  const bounded = (handle: Handle): Handle => {
+    const start = (connection: Connection, { request, response }: Exchange): void => {
+      connection.request = request
+      handle(request, response)
+    }
+    return (request, response) => {
       const { socket } = request
       // The rest of a chunk that was read before the connection was closed.
       if (socket.destroyed) return
       const connection = connectionOf(socket)
       const previous = connection.response
       connection.response = response
+      const exchange = { request, response }
       // Only a response behind an earlier one has no connection yet.
-      if (response.socket !== null) {
-        connection.request = request
-        handle(request, response)
-        return
-      }
-      const start = (exchange: Exchange): void => {
-        connection.request = exchange.request
-        handle(exchange.request, exchange.response)
-      }
-      connection.pipeline ??= new Pipeline(socket, start, held)
-      connection.pipeline.accept({ request, response }, previous)
+      if (response.socket !== null) return start(connection, exchange)
+      connection.pipeline ??= new Pipeline(socket, (next) => start(connection, next), held)
+      connection.pipeline.accept(exchange, previous)
     }
+  }
 
   return {
     serverFactory: (handle, { keepAliveTimeout }): Server => {
@@ -167,7 +166,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     afterResponses: (socket, callback) => {
       const { response } = connections.get(socket) ?? {}
       if (response === undefined || response.writableFinished) return callback()
-      // What is still arriving will not end, so that its response is never sent.
+      // Nothing more is read of a request that is still arriving, so its response is never sent.
       const isArriving = () =>
         connections.get(socket)?.request?.complete === false && !response.headersSent
       if (response.socket !== null && isArriving()) return callback()
@@ -179,7 +178,7 @@ export function createConnections(options: ConnectionOptions): Connections {
       if (response.socket === null) response.once('socket', whenFirst)
       response.once('close', callback)
     },
-    // Responses are sent in order.
+    // Responses are sent in order, so the last one is closed after all others.
     hasPending: (socket) => connections.get(socket)?.response?.closed === false,
   }
 }
