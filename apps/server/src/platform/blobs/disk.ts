@@ -30,7 +30,7 @@ import {
   type StoredBlob,
 } from './blob-store.js'
 
-/** Without the handle of a file that the promises of Node make, which takes longer than the reading. */
+/** The `readFile` of `node:fs/promises` makes a `FileHandle`, which takes longer than reading a small file. */
 const readFile = promisify(readFileWithCallback)
 
 /** Bytes per read of a download: fewer turns of the event loop than the default of 64 KiB. */

@@ -98,7 +98,7 @@ export async function openS3BlobStore(
     },
 
     async read(key, size) {
-      // Some stores refuse the range of nothing.
+      // An empty object has no range that could be requested.
       const range = size === 0 ? undefined : { start: 0, end: size - 1 }
       const bytes = await buffer(await store.get(key, range))
       requireSize(bytes, size)
