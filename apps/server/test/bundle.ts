@@ -1,35 +1,37 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
 import type { Keeper } from './keeper.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const dist = fileURLToPath(new URL('../dist/', import.meta.url))
+const src = fileURLToPath(new URL('../src/', import.meta.url))
+const programs = fileURLToPath(new URL('./programs/', import.meta.url))
 const runner = fileURLToPath(new URL('./processes/cached-command.cjs', import.meta.url))
 /** Below the server, so that packages outside of the bundle are found. */
 const place = fileURLToPath(new URL('../node_modules/.cache/', import.meta.url))
 
-/** The command in one file instead of 1600. */
-export interface BundledCommand {
-  /** Path of the script to start. */
+/** What tests start, in few files instead of 1600. */
+export interface Bundle {
+  /** The script to start, or the folder of the programs. */
   path: string
   /** Takes over what was built since. */
   bundle(): Promise<void>
 }
 
 /** Packages with native code or threads of their own, which load files that are beside them. */
-const outside = /^(@photostructure\/sqlite|pg-native|pino|sqlite-vec)/
+const outside = /^(@photostructure\/sqlite|pg-native|sqlite-vec)/
 
 const parts: Plugin = {
   name: 'parts',
   resolveId: (id) => (outside.test(id) ? { id, external: true } : undefined),
   // Workers and files beside a module are still found where the build has them.
   transform: (code, id) =>
-    id.startsWith(root)
+    id.startsWith(root) && !id.startsWith(programs)
       ? code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
       : undefined,
 }
@@ -38,7 +40,7 @@ const parts: Plugin = {
  * Bundles the command as built, and compiles it once: a start of it then takes little more than half
  * of the time, and tests start it hundreds of times.
  */
-export async function bundleCommand(keeper: Keeper): Promise<BundledCommand> {
+export async function bundleCommand(keeper: Keeper): Promise<Bundle> {
   await mkdir(place, { recursive: true })
   const dir = await keeper.createFolder(place)
   const path = join(dir, 'main.cjs')
@@ -62,6 +64,46 @@ export async function bundleCommand(keeper: Keeper): Promise<BundledCommand> {
     await copyFile(runner, path)
     await rm(join(dir, 'command.cjs.cache'), { force: true })
     await compile(path)
+  }
+  await bundle()
+  return { path, bundle }
+}
+
+/** As the modules that tests import, those of a program are the built ones. */
+const builtModules: Plugin = {
+  name: 'built-modules',
+  resolveId(id, importer = '') {
+    const path = resolve(dirname(importer), id)
+    return id.startsWith('.') && path.startsWith(src)
+      ? join(dist, path.slice(src.length))
+      : undefined
+  },
+}
+
+/**
+ * Bundles the programs that tests start as processes and threads of their own: translating their modules
+ * at each start takes half a second.
+ */
+export async function bundlePrograms(keeper: Keeper): Promise<Bundle> {
+  await mkdir(place, { recursive: true })
+  const path = await keeper.createFolder(place)
+  const bundle = async () => {
+    const names = await readdir(programs)
+    const build = await rolldown({
+      input: names.map((name) => join(programs, name)),
+      platform: 'node',
+      logLevel: 'silent',
+      plugins: [builtModules, parts],
+      resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+      transform: { target: 'node20' },
+    })
+    await build.write({
+      dir: path,
+      format: 'esm',
+      entryFileNames: '[name].mjs',
+      chunkFileNames: '[name].mjs',
+    })
+    await build.close()
   }
   await bundle()
   return { path, bundle }

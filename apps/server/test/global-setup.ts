@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises'
 import type { TestProject } from 'vitest/node'
 import { buildServer } from './build.js'
-import { bundleCommand } from './bundle.js'
+import { bundleCommand, bundlePrograms } from './bundle.js'
 import { type Keeper, startKeeper } from './keeper.js'
 import { memoryFolder } from './memory-folder.js'
 import { createTemplates } from './migrated.js'
@@ -17,6 +17,8 @@ declare module 'vitest' {
     migratedDatabase: string
     /** Script of the command that tests start. */
     command: string
+    /** Folder of the programs that tests start. */
+    programs: string
   }
 }
 
@@ -62,17 +64,19 @@ async function prepare(project: TestProject, keeper: Keeper): Promise<() => Prom
     await chmod(folder, 0o1777)
     process.env.TMPDIR = folder
   }
-  const [templates, command] = await Promise.all([
+  const [templates, command, programs] = await Promise.all([
     createTemplates(keeper, postgresUrl),
     bundleCommand(keeper),
+    bundlePrograms(keeper),
   ])
   project.provide('postgresUrl', postgresUrl ?? '')
   project.provide('migratedFile', templates.file)
   project.provide('migratedDatabase', templates.database)
   project.provide('command', command.path)
+  project.provide('programs', programs.path)
   project.onTestsRerun(async () => {
     await build()
-    await command.bundle()
+    await Promise.all([command.bundle(), programs.bundle()])
   })
   return async () => {
     await keeper.end()

@@ -11,9 +11,10 @@ import { createLog } from '../../src/platform/telemetry/log.js'
 import { engines } from '../engines.js'
 import { blockedUntil, foundFile } from '../fixtures/blocked-find-words.js'
 import { startTestServer } from '../harness.js'
+import { programEntry } from '../programs.js'
 import { untilIndexed, uploadText } from '../tenant.js'
 
-const findEntry = new URL('../fixtures/blocked-find-worker.js', import.meta.url)
+const findEntry = programEntry('blocked-find-worker')
 
 /** A disk that stores the log of a database when a test lets it. */
 function createDisk() {

@@ -7,9 +7,10 @@ import { openDatabase } from '../../src/platform/db/open.js'
 import { describeEachEngine, type TestEngine } from '../engines.js'
 import { blockedUntil } from '../fixtures/blocked-find-words.js'
 import { startTestServer, type TestServer } from '../harness.js'
+import { programEntry } from '../programs.js'
 
 const environment = { BOTSTEAD_SEARCHES_AT_ONCE: '1', BOTSTEAD_SEARCH_TIMEOUT_MS: '5m' }
-const options = { findEntry: new URL('../fixtures/blocked-find-worker.js', import.meta.url) }
+const options = { findEntry: programEntry('blocked-find-worker') }
 
 /** Blocks one search for as long as the test needs. */
 async function blockSearch(engine: TestEngine, server: TestServer) {

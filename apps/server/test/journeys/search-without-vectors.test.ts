@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLog } from '../../src/platform/telemetry/log.js'
 import { describeEachEngine } from '../engines.js'
 import { startTestServer } from '../harness.js'
+import { programEntry } from '../programs.js'
 import { untilIndexed } from '../tenant.js'
 import { claimUnknownPlatform } from '../unknown-platform.js'
 
@@ -16,7 +17,7 @@ beforeAll(() => {
 afterAll(() => {
   restore()
 })
-const findEntry = new URL('../fixtures/find-worker-without-vectors.js', import.meta.url)
+const findEntry = programEntry('find-worker-without-vectors')
 
 describeEachEngine('a database that cannot compare vectors', (engine) => {
   it('is searched by words, and reports it in the header, the log and the probe', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { programPath } from '../../../test/programs.js'
 import { BlobStoreFullError } from './blob-store.js'
 import { stalled, testBlobStore } from './conformance.js'
 import { openDiskBlobStore } from './disk.js'
@@ -171,16 +172,9 @@ async function failNext(call: 'writev' | 'sync', code: string) {
 
 /** Starts a put in another process and kills that once a part of the content is on disk. */
 async function dieWhilePutting(folder: string): Promise<void> {
-  const script = `
-    import { Readable } from 'node:stream'
-    import { openDiskBlobStore } from ${JSON.stringify(new URL('./disk.ts', import.meta.url).href)}
-    const store = await openDiskBlobStore(${JSON.stringify(folder)})
-    let left = 64
-    await store.put(${JSON.stringify(key)}, new Readable({
-      read() { if (left-- > 0) this.push(Buffer.alloc(65536)) },
-    }))`
-  const args = ['--import', 'tsx', '--input-type=module', '--eval', script]
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })
+  const child = spawn(process.execPath, [programPath('put-content'), folder, key], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
   const ended = new Promise((resolve) => child.once('exit', resolve))
   const drafts = join(folder, 'tmp')
   await vi.waitUntil(() =>

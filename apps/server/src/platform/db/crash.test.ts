@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { notesMigration, notesOf } from '../../../test/notes.js'
-import { startProcess } from '../../../test/processes/start.js'
+import { startProcess } from '../../../test/programs.js'
 import { openDatabase } from './open.js'
 
 describeEachEngine('a process killed while it writes', (engine) => {

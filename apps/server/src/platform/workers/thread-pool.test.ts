@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { ThreadOrder } from '../../../test/fixtures/thread-tasks.js'
 import { countAlive } from '../../../test/garbage.js'
+import type { ThreadOrder } from '../../../test/programs/thread-tasks.js'
+import { programEntry } from '../../../test/programs.js'
 import { createThreadPool, type ThreadPool, type ThreadPoolOptions } from './thread-pool.js'
 
 /** Milliseconds for a task. No real one takes as long, also on a busy machine. */
@@ -12,7 +13,7 @@ describe('a thread pool', () => {
 
   function open(options: Partial<ThreadPoolOptions> = {}) {
     const pool = createThreadPool<ThreadOrder, unknown>({
-      entry: new URL('../../../test/fixtures/thread-tasks.js', import.meta.url),
+      entry: programEntry('thread-tasks'),
       setup: 'setup',
       threads: 1,
       maximumQueue: 1,
@@ -40,6 +41,11 @@ describe('a thread pool', () => {
     }
     return { order: { do: 'wait', gate: buffer } as const, open }
   }
+
+  it('runs from the source of its threads where nothing is built', async () => {
+    const entry = new URL('../../../test/programs/thread-tasks.js', import.meta.url)
+    expect(await open({ entry }).run(echo(1))).toEqual(['setup', 1])
+  })
 
   it('returns the results of its threads, which have their setup', async () => {
     const pool = open()

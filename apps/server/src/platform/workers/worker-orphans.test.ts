@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { expect, test, vi } from 'vitest'
-
-const HOST = fileURLToPath(new URL('../../../test/fixtures/pool-host.ts', import.meta.url))
+import { programPath } from '../../../test/programs.js'
 
 /** Starts a process that has a pool; gives it and the id of its worker. */
 async function startHost(mode: 'idle' | 'loop') {
-  const args = ['--conditions=botstead:source', '--import', import.meta.resolve('tsx'), HOST, mode]
-  const host = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const host = spawn(process.execPath, [programPath('pool-host'), mode], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const exited = once(host, 'exit')
   const [output] = await once(host.stdout, 'data')
   return { host, exited, worker: Number(String(output)) }

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { Trouble } from '../../../test/fixtures/limits-worker.js'
 import { countAlive } from '../../../test/garbage.js'
+import type { Trouble } from '../../../test/programs/limits-worker.js'
+import { programEntry } from '../../../test/programs.js'
 import { resolveEntry } from './worker-entry.js'
 import { createWorkerPool, type WorkerPoolOptions } from './worker-pool.js'
 import { startWorkerProcess } from './worker-process.js'
@@ -12,7 +13,7 @@ interface Input {
 
 function openPool(options: Partial<WorkerPoolOptions> = {}) {
   return createWorkerPool<Input, unknown, never, string>({
-    entry: new URL('../../../test/fixtures/limits-worker.js', import.meta.url),
+    entry: programEntry('limits-worker'),
     workers: 1,
     maximumQueue: 10,
     timeLimitMs: 60_000,
@@ -183,8 +184,14 @@ test('a worker leaves it to its server to stop, when a signal is meant for both'
   expect(await pool.run({ trouble: 'echo' })).toEqual(before)
 })
 
+test('a worker runs from its source where nothing is built', async () => {
+  const entry = new URL('../../../test/programs/limits-worker.js', import.meta.url)
+  await using pool = openPool({ entry })
+  expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
+})
+
 test('a process keeps no result once it was returned', async () => {
-  const entry = resolveEntry(new URL('../../../test/fixtures/limits-worker.js', import.meta.url))
+  const entry = resolveEntry(programEntry('limits-worker'))
   const worker = startWorkerProcess(entry, 64)
   const ignore = () => {}
   const results: WeakRef<object>[] = []

@@ -1,8 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
-import type { DatabaseOptions } from '../../src/platform/db/open.js'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { inject } from 'vitest'
+import type { DatabaseOptions } from '../src/platform/db/open.js'
 
-/** A script of this folder that runs as a process of its own and prints what it does, line by line. */
+/** The module of a program in the folder beside this file, as bundled for this run. */
+export function programEntry(name: string): URL {
+  return pathToFileURL(programPath(name))
+}
+
+/** As `programEntry`: its path. */
+export function programPath(name: string): string {
+  return join(inject('programs'), `${name}.mjs`)
+}
+
+/** A program that runs as a process of its own and prints what it does, line by line. */
 export interface TestProcess {
   readonly process: ChildProcess
   /** The lines it wrote so far, each complete. */
@@ -17,17 +29,9 @@ export function startProcess(
   script: 'write-notes' | 'migrate-notes',
   options: DatabaseOptions,
 ): TestProcess {
-  const child = spawn(
-    process.execPath,
-    [
-      '--conditions=botstead:source',
-      '--import',
-      'tsx',
-      fileURLToPath(new URL(`./${script}.ts`, import.meta.url)),
-      JSON.stringify(options),
-    ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
+  const child = spawn(process.execPath, [programPath(script), JSON.stringify(options)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const lines: string[] = []
   const exit = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
