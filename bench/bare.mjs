@@ -1,4 +1,4 @@
-// The framework of the server with the schema of a message, and nothing else: the best that it can do.
+// The framework of the server with the schema of a message and nothing else: the most that the server could do.
 import { createRequire } from 'node:module'
 import { contract } from '@botstead/contract'
 

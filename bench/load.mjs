@@ -1,5 +1,5 @@
 // A load on one address: requests per second and latencies.
-// By wrk where it is installed; autocannon, which comes with the packages, is itself the limit of fast servers.
+// By wrk where it is installed; autocannon, which is among the dependencies, is slower than a fast server.
 import { execFile, spawnSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ export const limitOfClient = hasWrk ? '' : ' (limited by the client: install wrk
  */
 
 /**
- * Sends a number of requests.
+ * Sends a number of requests, by autocannon.
  * @param {string} url
  * @param {{ amount: number, connections?: number, requests: Request[] }} load
  * @returns {Promise<Figures>}
@@ -42,7 +42,7 @@ export async function measure(url, { seconds = 6, connections = 64, requests }) 
 }
 
 /**
- * Measures several works in turn, so that a change of the machine concerns all of them.
+ * Measures several kinds of work in turn, so that whatever else the machine does affects all of them.
  * @template {string} Name
  * @param {Record<Name, () => Promise<Figures>>} works
  * @param {number} rounds odd

@@ -75,10 +75,11 @@ async function messages(folder) {
       return [
         {
           work: 'POST, bare framework with the schema of a message',
-          figure: `${Math.round(found.bare).toLocaleString('en')} /s${limitOfClient}`,
+          figure: `${rate({ perSecond: found.bare })}${limitOfClient}`,
         },
         {
           work: 'create a chat message, durable',
+          // Latencies of the last round.
           figure: waits({ ...created, perSecond: found.created }),
           against: 'bare framework',
           ratio: found.created / found.bare,

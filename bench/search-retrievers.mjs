@@ -13,7 +13,10 @@ import { sqliteDialect } from '../apps/server/dist/platform/db/dialect.js'
 /** As many as each retriever proposes in a search. */
 const limit = 100
 
-/** Functions that query the database like each retriever, by name, and FTS5 alone. */
+/**
+ * Functions that search like each retriever alone, by name, like all together, and by FTS5 alone. They return what
+ * they found.
+ */
 export function retrieversOf(reads, botId) {
   const keywords = createKeywordIndex(sqliteDialect)
   const meaning = createSemanticRetriever(sqliteDialect)
@@ -41,7 +44,7 @@ export function retrieversOf(reads, botId) {
   const retrievers = {
     'FTS5 alone': (db, query) =>
       sql`
-        select rowid from passage_words where passage_words match ${query.split(' ').join(' OR ')}
+        select rowid from passage_index where passage_index match ${query.split(' ').join(' OR ')}
         order by rank limit ${limit}
       `.execute(db),
     words,
