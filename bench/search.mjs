@@ -38,7 +38,7 @@ async function searchIn(dataDir, passages) {
   try {
     const queries = Array.from({ length: questions }, (_, at) => {
       const question = words.text(8)
-      // Every tenth with a typing error, so that its first word is searched in the vocabulary of the bot.
+      // Every tenth with a typing error in its first word.
       return at % 10 === 0 ? question.replace(/^(.)(.)(.)/, '$1$3$2') : question
     })
     const retrievers = {}
