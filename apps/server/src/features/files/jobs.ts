@@ -60,9 +60,12 @@ export const directUploadJob = 'files.direct'
 /** Name of the job that deletes expired files and fails abandoned uploads. */
 export const expireFilesJob = 'files.expire'
 
+/** The transactions that have requested a sweep of blobs. */
+const sweeping = new WeakSet<Tx>()
+
 /**
- * Enqueues the removal of unreferenced blobs. There is one such job for all bots, so it is locked last,
- * and once per transaction.
+ * Enqueues the removal of unreferenced blobs, when the transaction is about to commit. All bots share this job:
+ * a transaction that locked it earlier would hold up those of all other bots, and could deadlock with them.
  */
 export function requestBlobSweep(queue: Queue, tx: Tx): void {
   if (sweeping.has(tx)) return
@@ -71,9 +74,6 @@ export function requestBlobSweep(queue: Queue, tx: Tx): void {
     await queue.enqueue(tx, { kind: sweepBlobsJob, key: 'all', payload: {} })
   })
 }
-
-/** The transactions that have requested a sweep. */
-const sweeping = new WeakSet<Tx>()
 
 /** Enqueues the deletion of passages of a file that are no longer needed. */
 export async function requestPassageClearing(queue: Queue, tx: Tx, file: FileRow): Promise<void> {

@@ -25,9 +25,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-const insert = (database: Database, id: number, told?: (id: number) => void) =>
+const insert = (database: Database, id: number, notify?: (id: number) => void) =>
   database.run(async (tx) => {
-    if (told !== undefined) afterCommit(tx, () => told(id))
+    if (notify !== undefined) afterCommit(tx, () => notify(id))
     await sql`insert into notes values (${id})`.execute(tx)
     return id
   })
@@ -84,7 +84,7 @@ describe('commits beside the event loop', () => {
     const { database, next } = await openHeld()
     const order: string[] = []
     const note = (name: string) => () => void order.push(name)
-    const writing = insert(database, 1, note('told')).then(note('resolved'))
+    const writing = insert(database, 1, note('notified')).then(note('resolved'))
     await vi.waitUntil(() => rowsIn(file).length === 1)
     const reading = read(database).then(note('read'))
     const settling = database.durable().then(note('durable'))
@@ -93,16 +93,16 @@ describe('commits beside the event loop', () => {
     expect(order).toEqual([])
     ;(await next()).resolve()
     await Promise.all([writing, reading, settling, closing])
-    expect(order.toSorted()).toEqual(['closed', 'durable', 'read', 'resolved', 'told'])
+    expect(order.toSorted()).toEqual(['closed', 'durable', 'notified', 'read', 'resolved'])
     expect(order.at(-1)).toBe('closed')
   })
 
   it('fail with everything after them when the disk fails to store the log', async () => {
     const { database, next } = await openHeld()
-    const told = vi.fn()
-    const writing = insert(database, 1, told)
+    const notify = vi.fn()
+    const writing = insert(database, 1, notify)
     const fault = await next()
-    const later = insert(database, 2, told)
+    const later = insert(database, 2, notify)
     await vi.waitUntil(() => rowsIn(file).length === 2)
     const reading = read(database)
     const failing = [writing, later, reading].map((each) =>
@@ -113,7 +113,7 @@ describe('commits beside the event loop', () => {
     await expect(insert(database, 3)).rejects.toThrow('restart the server')
     await expect(read(database)).rejects.toThrow('restart the server')
     await expect(database.check()).rejects.toThrow('restart the server')
-    expect(told).not.toHaveBeenCalled()
+    expect(notify).not.toHaveBeenCalled()
     await database.close()
   })
 
@@ -149,9 +149,10 @@ function randomOf(seed: number) {
   }
 }
 
-/** What somebody was told, and the log that was on the disk at that moment. */
-interface Told {
+/** The rows that a caller received, and the log at that moment. */
+interface Received {
   ids: readonly number[]
+  /** What was on the disk for certain. */
   durable: Buffer
   written: Buffer
 }
@@ -161,10 +162,10 @@ const cutsPerRun = 50
 
 describe('a loss of power', () => {
   it.each(Array.from({ length: runs }, (_, seed) => seed))(
-    'takes back nothing that anybody was told, in run %i',
+    'takes back nothing that a caller received, in run %i',
     async (seed) => {
       const random = randomOf(seed)
-      const told: Told[] = []
+      const received: Received[] = []
       let durable: Buffer = Buffer.alloc(0)
       const log = `${file}-wal`
       const database = await openSqlite({
@@ -182,19 +183,19 @@ describe('a loss of power', () => {
       await database.run(async (tx) => {
         await sql`create table notes (id integer primary key) strict`.execute(tx)
       })
-      const tell = (ids: readonly number[]) =>
-        void told.push({ ids, durable, written: readFileSync(log) })
+      const receive = (ids: readonly number[]) =>
+        void received.push({ ids, durable, written: readFileSync(log) })
       const work = Array.from({ length: 4 }, async (_, caller) => {
         for (let number = 0; number < 8; number++) {
           for (let turns = random(4); turns > 0; turns--) await nextTurn()
           const id = caller * 100 + number
-          if (random(3) === 0) tell(await read(database))
-          tell([await insert(database, id, () => tell([id]))])
+          if (random(3) === 0) receive(await read(database))
+          receive([await insert(database, id, () => receive([id]))])
         }
       })
       await Promise.all(work)
       for (let count = 0; count < cutsPerRun; count++) {
-        const { ids, durable, written } = told[random(told.length)] as Told
+        const { ids, durable, written } = received[random(received.length)] as Received
         // A file of its own, because SQLite may hold the last one until its garbage is collected.
         const cut = join(folder, `cut-${count}.db`)
         await copyFile(file, cut)

@@ -112,7 +112,7 @@ export function createStatesService(deps: StatesDeps) {
     return await run(async (tx) => {
       const key = await keyOf(tx, actor, ref)
       await dialect.holdName(tx, `states ${Object.values(key).join(' ')}`)
-      const found = await store.lockStateOf(tx, key)
+      const found = await store.lockStateByKey(tx, key)
       if (found === undefined || !hasExpired(found)) return await work(tx, key, found)
       await end(tx, profile, found)
       return await work(tx, key, undefined)

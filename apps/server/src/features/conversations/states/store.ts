@@ -9,7 +9,7 @@ export type StateRow = Selectable<StatesTable>
 /** Identifies a state. */
 export type StateKey = Pick<StateRow, 'bot_id' | 'type' | 'owner_id' | 'integration' | 'name'>
 
-const selectByKey = (isLocked: boolean) =>
+const selectByKey = ({ isLocked }: { isLocked: boolean }) =>
   prepared<StateKey>()((db, parameter, dialect) => {
     const query = db
       .selectFrom('states')
@@ -21,16 +21,16 @@ const selectByKey = (isLocked: boolean) =>
       .where('name', '=', parameter('name'))
     return isLocked ? dialect.lockRows(query) : query
   })
-const select = selectByKey(false)
-const selectLocked = selectByKey(true)
+const selectState = selectByKey({ isLocked: false })
+const selectStateLocked = selectByKey({ isLocked: true })
 
 export async function findState(db: Db, key: StateKey): Promise<StateRow | undefined> {
-  return await select.first(db, key)
+  return await selectState.first(db, key)
 }
 
-/** The state of this key, locked until the transaction ends: it may be about to expire. */
-export async function lockStateOf(tx: Tx, key: StateKey): Promise<StateRow | undefined> {
-  return await selectLocked.first(tx, key)
+/** The state with this key, locked until the transaction ends: the job that ends expired states may run now. */
+export async function lockStateByKey(tx: Tx, key: StateKey): Promise<StateRow | undefined> {
+  return await selectStateLocked.first(tx, key)
 }
 
 /** The state with this id, locked until the transaction ends. */
