@@ -22,26 +22,51 @@ export async function insertFile(tx: Tx, row: Insertable<FilesTable>): Promise<v
   await tx.insertInto('files').values(row).execute()
 }
 
+/**
+ * Prepares the selection of visible files by one column. With both columns, or an order by age, SQLite would
+ * read all files of the bot.
+ */
+function prepareVisible(column: 'id' | 'key', isIntegration: boolean) {
+  return prepared<{ idOrKey: string; botId: string; integrationId: string; now: string }>()(
+    (db, p) =>
+      db
+        .selectFrom('files')
+        .selectAll()
+        .where(column, '=', p('idOrKey'))
+        .where((eb) =>
+          isVisible(eb, {
+            botId: p('botId'),
+            integrationId: isIntegration ? p('integrationId') : undefined,
+            now: p('now'),
+          }),
+        ),
+  )
+}
+
+const selectForBot = { byId: prepareVisible('id', false), byKey: prepareVisible('key', false) }
+const selectForIntegration = {
+  byId: prepareVisible('id', true),
+  byKey: prepareVisible('key', true),
+}
+
 /** The file that an id or a key refers to: ids precede keys, and the caller's own keys precede those of others. */
 export async function findFile(
   executor: Db | Tx,
   scope: FileScope,
   idOrKey: string,
 ): Promise<FileRow | undefined> {
-  const rows = await executor
-    .selectFrom('files')
-    .selectAll()
-    .where((eb) => isVisible(eb, scope))
-    .where((eb) => eb.or([eb('id', '=', idOrKey), eb('key', '=', idOrKey)]))
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
-  const own = scope.integrationId ?? ''
-  return (
-    rows.find(({ id }) => id === idOrKey) ??
-    rows.find(({ key_space }) => key_space === own) ??
-    rows[0]
-  )
+  const { botId, integrationId = '', now } = scope
+  const select = scope.integrationId === undefined ? selectForBot : selectForIntegration
+  const values = { idOrKey, botId, integrationId, now }
+  const file = await select.byId.first(executor, values)
+  if (file !== undefined) return file
+  const rows = await select.byKey(executor, values)
+  const oldestFirst = rows.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
+  return oldestFirst.find(({ key_space }) => key_space === integrationId) ?? oldestFirst[0]
+}
+
+function ageOf({ created_at, id }: FileRow): string {
+  return `${created_at} ${id}`
 }
 
 const selectAddressed = prepared<{ id: string }>()((db, p) =>
@@ -83,11 +108,13 @@ export async function lockForCopy(
   id: string,
   copy: Pick<FileRow, 'bot_id' | 'key_space' | 'key'>,
 ): Promise<void> {
-  const query = tx
+  // Not by `or`, with which SQLite would read all files.
+  const underKey = tx
     .selectFrom('files')
     .select('id')
-    .where((eb) => eb.or([eb('id', '=', id), eb.and(copy)]))
-    .orderBy('id')
+    .where((eb) => eb.and(copy))
+  const both = tx.selectFrom('files').select('id').where('id', '=', id).unionAll(underKey)
+  const query = tx.selectFrom('files').select('id').where('id', 'in', both).orderBy('id')
   await dialectOf(tx).lockRows(query).execute()
 }
 

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
+import type { Expression, ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
 import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
 import type { FileRow } from '../table.js'
 
@@ -21,10 +21,13 @@ export interface TagCondition {
   exists?: boolean
 }
 
+/** A scope whose members may be parameters of a prepared query. */
+type ScopeExpressions = { [Name in keyof FileScope]: FileScope[Name] | Expression<string> }
+
 /** Whether a row of `files` is visible to the caller. */
 export function isVisible(
   eb: ExpressionBuilder<Schema, 'files'>,
-  scope: FileScope,
+  scope: ScopeExpressions,
 ): ExpressionWrapper<Schema, 'files', SqlBool> {
   const { integrationId } = scope
   return eb.and([
