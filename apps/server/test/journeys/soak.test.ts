@@ -130,7 +130,8 @@ async function prepare({ url }: Measured) {
   }
 
   const text = Array.from({ length: 20 }, (_, at) => `## Part ${at}\n\nThe pump number ${at}.`)
-  await upload('manual.md', `# Manual\n\n${text.join('\n\n')}`, true)
+  // Every round searches in it.
+  await untilIndexed(client, await upload('manual.md', `# Manual\n\n${text.join('\n\n')}`, true))
   const largeId = await upload('large.bin', large)
   const { file: broken } = await client.upsertFile({ key: unfinished, size: 500_000 })
 
