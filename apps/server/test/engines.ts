@@ -23,7 +23,7 @@ export interface TestEngine {
 /** Milliseconds. By default, others wait less for a lock than it may be held on a busy machine. */
 const busyTimeout = 30_000
 
-const sqlite: TestEngine = {
+export const sqliteEngine: TestEngine = {
   name: 'sqlite',
   async createPlace(migrated) {
     const folder = await mkdtemp(join(tmpdir(), 'botstead-sqlite-'))
@@ -50,7 +50,9 @@ const postgres: TestEngine = {
 }
 
 /** The engines that storage is tested on: both, unless PostgreSQL could not be started. */
-export const engines: readonly TestEngine[] = inject('postgresUrl') ? [sqlite, postgres] : [sqlite]
+export const engines: readonly TestEngine[] = inject('postgresUrl')
+  ? [sqliteEngine, postgres]
+  : [sqliteEngine]
 
 /** Defines the same tests once per engine. */
 export function describeEachEngine(name: string, define: (engine: TestEngine) => void): void {

@@ -39,6 +39,7 @@ import { interruptedJobs } from './0044-interrupted-jobs.js'
 import { namesInSearch } from './0046-names-in-search.js'
 import { userKeys } from './0047-user-keys.js'
 import { headsOfSpaces } from './0048-heads-of-spaces.js'
+import { plannerStatistics } from './0049-planner-statistics.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -82,4 +83,5 @@ export const migrations: readonly Migration[] = [
   namesInSearch,
   userKeys,
   headsOfSpaces,
+  plannerStatistics,
 ]

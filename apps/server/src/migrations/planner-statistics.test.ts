@@ -1,0 +1,64 @@
+import { type RawBuilder, sql } from 'kysely'
+import { describe, expect, it } from 'vitest'
+import { sqliteEngine, useDatabase } from '../../test/engines.js'
+
+describe('SQLite', () => {
+  const database = useDatabase(sqliteEngine)
+
+  async function planOf(query: RawBuilder<unknown>): Promise<string> {
+    const plan = await sql<{ detail: string }>`explain query plan ${query}`.execute(database().db)
+    return plan.rows.map(({ detail }) => detail).join('\n')
+  }
+
+  // All of these once read every row of the bot.
+  it.each([
+    [
+      'messages of a conversation, newest first',
+      sql`select * from messages where bot_id = 'b' and conversation_id = 'c'
+        order by created_at desc, id desc limit 20`,
+      'messages_by_conversation (conversation_id=?)',
+    ],
+    [
+      'messages of a deleted conversation',
+      sql`select id from messages where conversation_id in ('c') and bot_id = 'b' limit 500`,
+      'messages_by_conversation (conversation_id=?)',
+    ],
+    [
+      'participants of a conversation',
+      sql`select * from participants where bot_id = 'b' and conversation_id = 'c'`,
+      'sqlite_autoindex_participants_1 (conversation_id=?)',
+    ],
+    [
+      'tags of a deleted object',
+      sql`select * from tag_index where object_id in ('o') and bot_id = 'b'`,
+      'sqlite_autoindex_tag_index_1 (object_id=?)',
+    ],
+    [
+      'tags of a file',
+      sql`select * from file_tags where bot_id = 'b' and file_id = 'f'`,
+      'sqlite_autoindex_file_tags_1 (file_id=?)',
+    ],
+    [
+      'passages of a file',
+      sql`select * from passages where bot_id = 'b' and file_id = 'f' and generation = 1 limit 500`,
+      'passages_by_place (file_id=? AND generation=?)',
+    ],
+    [
+      'files with a key, oldest first',
+      sql`select * from files where bot_id = 'b' and key = 'k' order by created_at, id`,
+      'sqlite_autoindex_files_2 (bot_id=? AND key=?)',
+    ],
+  ])('finds %s by their own index', async (_, query, index) => {
+    expect(await planOf(query)).toContain(index)
+  })
+
+  it('has statistics for each index of a table that has any', async () => {
+    const { rows } = await sql<{ name: string }>`
+      select indexes.name from sqlite_schema as indexes
+      where indexes.type = 'index'
+        and indexes.tbl_name in (select tbl from sqlite_stat1)
+        and indexes.name not in (select idx from sqlite_stat1)
+    `.execute(database().db)
+    expect(rows).toEqual([])
+  })
+})
