@@ -41,12 +41,18 @@ export function createValidator(input: { schema: unknown; httpPart?: string }): 
   return validator
 }
 
-/** Validator of a response, for tests: a view that drifts from its contract must be noticed. */
+/**
+ * Validator of a response, for tests: a view that drifts from its contract must be noticed. It is compiled at
+ * first use, as those of requests are.
+ */
 export function compileResponseValidator(
   schema: object,
 ): (response: unknown) => string | undefined {
-  const validate = bodyAjv.compile(schema)
-  return (response) => (validate(response) ? undefined : bodyAjv.errorsText(validate.errors))
+  let compiled: ValidateFunction | undefined
+  return (response) => {
+    compiled ??= bodyAjv.compile(schema)
+    return compiled(response) ? undefined : bodyAjv.errorsText(compiled.errors)
+  }
 }
 
 /** The catalogue error for a violation; names the field and the rule. */
