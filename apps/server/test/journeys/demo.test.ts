@@ -5,11 +5,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { checkout, withoutProxies } from '../documents.js'
 
 const server = join(checkout, 'apps/server')
-const builtCommand = join(server, 'bin/botstead.js')
 const run = promisify(execFile)
 
 /** The parent of the temporary folder of the demonstration. */
@@ -27,7 +26,7 @@ interface Demo {
 }
 
 interface DemoRun {
-  /** The program; that of this checkout by default. */
+  /** The program; that of this checkout, bundled, by default. */
   command?: string
   /** Called with the output when the demonstration waits for Ctrl-C. */
   meanwhile?: (output: string) => Promise<void>
@@ -37,7 +36,7 @@ interface DemoRun {
 async function runDemo(
   options: readonly string[],
   environment: Record<string, string> = {},
-  { command = builtCommand, meanwhile }: DemoRun = {},
+  { command = inject('command'), meanwhile }: DemoRun = {},
 ): Promise<Demo> {
   const child = spawn(process.execPath, [command, 'demo', ...options], {
     env: { ...withoutProxies(process.env), TMPDIR: temporary, ...environment },
