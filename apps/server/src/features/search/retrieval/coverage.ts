@@ -143,7 +143,7 @@ function visitorOfRelatedWords(
       mark(` ${word.slice(0, shortestForm)}`, beginningFlag)
     const grams = toGrams(term)
     for (const gram of grams) mark(gram, gramFlag)
-    if (grams.length > 0) minGrams = Math.min(minGrams, minAlike * grams.length)
+    if (grams.length > 0) minGrams = Math.min(minGrams, fewestDistinct(grams))
   }
   return (text, visit) => {
     let hash = spaceCode
@@ -169,6 +169,23 @@ function visitorOfRelatedWords(
       beginsAlike = false
     }
   }
+}
+
+/**
+ * The fewest different grams with which a word can be similar to a term: one that the term repeats, as `bana` in
+ * `banabana`, counts as often as the term has it.
+ */
+function fewestDistinct(grams: readonly string[]): number {
+  const repetitions = new Map<string, number>()
+  for (const gram of grams) repetitions.set(gram, (repetitions.get(gram) ?? 0) + 1)
+  let count = 0
+  let distinct = 0
+  for (const times of [...repetitions.values()].sort((a, b) => b - a)) {
+    if (count >= minAlike * grams.length) break
+    count += times
+    distinct += 1
+  }
+  return distinct
 }
 
 /** What a word of a text is worth as a word of the question. */

@@ -162,6 +162,11 @@ describe('the coverage of a question', () => {
     )
   })
 
+  it('counts a gram of a similar word as often as the question has it', () => {
+    const coverage = coverageOf([{ tokens: ['aaaaab'], weight: 1, substitutes: new Map() }])
+    expect(coverage('baaaaba')).toBeCloseTo(0.6, 10)
+  })
+
   it('is that of the last text, too, after many others', () => {
     const coverage = coverageOf([{ tokens: ['pump'], weight: 1, substitutes: new Map() }])
     expect(['the pump', 'the cake', 'pumps', ''].map(coverage)).toEqual([1, 0, 1, 0])
