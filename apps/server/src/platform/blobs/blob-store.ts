@@ -26,7 +26,7 @@ export interface BlobStore {
    * a stream.
    * @param size in bytes, as the caller knows it
    * @throws BlobNotFoundError when there is no such blob
-   * @throws BlobRangeError when the blob has another size
+   * @throws BlobRangeError when the blob has fewer bytes; a store may refuse one with more bytes as well
    */
   read(key: string, size: number): Promise<Buffer>
 
@@ -127,7 +127,7 @@ export class BlobNotFoundError extends Error {
   override name = 'BlobNotFoundError'
 }
 
-/** The requested range is not inside the blob, or the blob has another size than the caller gave. */
+/** The requested range is not inside the blob, or the blob does not have the size that the caller gave. */
 export class BlobRangeError extends Error {
   override name = 'BlobRangeError'
 }

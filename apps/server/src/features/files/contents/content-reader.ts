@@ -5,7 +5,7 @@ import type { BlobStore, ByteRange } from '../../../platform/blobs/blob-store.js
 /**
  * Reads a content of a known size, from 0 bytes, or the bytes of a range inside it.
  * @throws BlobNotFoundError when the store does not have the content
- * @throws BlobRangeError when bytes are missing, or a small content has another size
+ * @throws BlobRangeError when bytes are missing in the store
  */
 export type ReadContent = (
   blobKey: string,
