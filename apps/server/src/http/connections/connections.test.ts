@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ListeningApp, listenApp } from '../../../test/http-app.js'
 import { ManualTime } from '../../../test/manual-time.js'
 import { receivedBy, untilClosed } from '../../../test/raw-http.js'
+import { createRequestMeter, type RequestMeter } from '../metrics.js'
 import { route } from '../mount.js'
 
 const shared = { tag: 'Service', auth: 'public', status: 200, errors: [] } as const
@@ -46,17 +47,20 @@ const checkMilliseconds = 100
 describe('a connection', () => {
   let listening: ListeningApp
   let time: ManualTime
+  let meter: RequestMeter
   let release: () => void
   /** Whether the request that waits for the test has begun. */
   let isWaiting: boolean
 
   beforeEach(async () => {
     time = new ManualTime()
+    meter = createRequestMeter()
     isWaiting = false
     const released = new Promise<void>((resolve) => {
       release = resolve
     })
     listening = await listenApp({
+      meter,
       connections: { timers: time, clock: time, headMilliseconds: checkMilliseconds },
       routes: [
         route(echo, async ({ body }) => ({ length: body.text.length })),
@@ -209,6 +213,22 @@ describe('a connection', () => {
     client.write('GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n')
     const before = length
     await vi.waitUntil(() => length > before)
+  })
+
+  it('has a response counted once the client has read what is not buffered', async () => {
+    const counted = async () => {
+      const families = await meter.collect()
+      return families.find(({ name }) => name === 'botstead_http_requests_total')?.samples
+    }
+    const { client, server } = await listening.connect()
+    client.write('GET /large HTTP/1.1\r\nHost: a\r\n\r\n')
+    await vi.waitUntil(() => server.writableLength > 0)
+    expect(await counted()).toEqual([])
+    client.resume()
+    await vi.waitFor(async () => {
+      const labels = { operation: 'large', status: '2xx' }
+      expect(await counted()).toEqual([{ labels, value: 1 }])
+    })
   })
 
   it('sets no timer while no connection is open', async () => {

@@ -7,7 +7,7 @@ type Observe = (status: number, milliseconds: number) => void
 export class Response<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
-  /** Called when the response was passed to the connection; not called if the client has disconnected before. */
+  /** Called when the operating system has taken all of the response; not called if the client has disconnected before. */
   observe: Observe | undefined = undefined
   readonly #startedAt = performance.now()
 
@@ -33,8 +33,11 @@ export class Response<
     socket.cork()
     this.write(text)
     socket.uncork()
+    // What the operating system did not take is sent as fast as the client reads, and counts as time.
+    const isTaken = socket.writableLength === 0
+    if (!isTaken && this.observe !== undefined) this.once('finish', this.#report)
     super.end()
-    this.#report()
+    if (isTaken) this.#report()
     return this
   }
 
