@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { useDispatching } from '../../../test/dispatching.js'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
 import { eventually } from '../../../test/jobs.js'
+import type { Run } from '../../platform/db/schema.js'
 
 describeEachEngine('the dispatcher', (engine) => {
   const database = useDatabase(engine)
@@ -41,6 +42,76 @@ describeEachEngine('the dispatcher', (engine) => {
       await bench.rest()
     }
     expect(await statusOf(other)).toBe('delivered')
+  })
+
+  /**
+   * Sends the first of four queues through two places, and holds back what settling returns; then lets go, so
+   * that two more are being sent, and two wait for a place.
+   */
+  async function crowd({ bench, enqueue, callOf }: ReturnType<typeof dispatching>) {
+    let letGo = () => {}
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const run: Run = async (work) => {
+      const value = await bench.run(work)
+      const isSettled = Array.isArray(value) && value.some((each) => each && 'pausedNow' in each)
+      if (isSettled) await held
+      return value
+    }
+    for (const turn of ['first', 'second']) {
+      for (let i = 0; i < 5; i++) await enqueue(`${turn} ${i}`, `line ${i}`)
+    }
+    const { stop } = await bench.start({ run, limits: { perReceiver: 2 } })
+    for (let i = 0; i < 4; i++) {
+      ;(await callOf(`first ${i}`)).respond(200)
+      expect(bench.calls.length).toBeLessThanOrEqual(2)
+    }
+    await bench.rest()
+    const whileHeld = bench.begun.length
+    letGo()
+    await eventually(() => expect(bench.begun.length).toBe(6))
+    await bench.rest()
+    return { whileHeld, stop }
+  }
+
+  it('sends others while results are stored: as many as the limit allows, and no more than it stores', async () => {
+    const all = dispatching()
+    const { bench, begun } = all
+    const { whileHeld } = await crowd(all)
+    expect(whileHeld).toBe(4)
+    while (bench.finished.length < 10) {
+      expect(bench.calls.length).toBeLessThanOrEqual(2)
+      for (const call of [...bench.calls]) call.respond(200)
+      await bench.rest()
+    }
+    for (let i = 0; i < 5; i++) {
+      const sent = begun().filter(({ subject }) => subject.endsWith(` ${i}`))
+      expect(sent.map(({ subject }) => subject)).toEqual([`first ${i}`, `second ${i}`])
+    }
+  })
+
+  it('does not send what waits for its turn when the receiver is paused or the server stops', async () => {
+    const all = dispatching()
+    const { bench, botId, begun } = all
+    const { stop } = await crowd(all)
+    await bench.pause(botId)
+    await bench.rest()
+    for (const call of [...bench.calls]) call.respond(200)
+    await bench.rest()
+    expect(begun()).toHaveLength(6)
+    await bench.resume(botId)
+    await eventually(() => expect(bench.calls).toHaveLength(2))
+    await stop()
+    expect(begun()).toHaveLength(8)
+    const pending = await bench.db
+      .selectFrom('deliveries')
+      .selectAll()
+      .where('bot_id', '=', botId)
+      .where('status', '=', 'pending')
+      .execute()
+    expect(pending.map(({ owner }) => owner)).toEqual(pending.map(() => null))
+    expect(pending).toHaveLength(4)
   })
 
   it('reaches receivers behind the backlog of a saturated one', async () => {

@@ -1,4 +1,3 @@
-import { receiverKey, receiverOf } from '../../domain/deliveries.js'
 import { createBatches } from '../../platform/batches.js'
 import { isoTime, type Timers } from '../../platform/clock.js'
 import type { Db } from '../../platform/db/schema.js'
@@ -12,12 +11,14 @@ import {
 import { createWatch } from '../../platform/leases/watch.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import { createOutageLog } from '../../platform/telemetry/log.js'
-import { callReceiver } from '../calls/requests/index.js'
+import { type CallResult, callReceiver } from '../calls/requests/index.js'
 import type { Targets } from '../calls/targets/index.js'
 import type { BuildBodies } from './bodies.js'
 import * as claims from './claim-store.js'
+import { createInFlight, type Sending, type SendLimits } from './in-flight.js'
 import { deliveriesTopic, receiversTopic } from './outbox.js'
 import { createPauses, parkPaused } from './pauses.js'
+import { createReadySearch, type Scope } from './ready.js'
 import { createSettle, type SettleDeps } from './settle.js'
 import { type DeliveryRow, receiverIn, receiverKeyOf } from './store.js'
 
@@ -33,11 +34,7 @@ export interface DispatcherDeps extends SettleDeps {
    * at once.
    */
   alone: boolean
-  limits: {
-    /** Deliveries in flight at a time. */
-    concurrency: number
-    /** Deliveries in flight to one receiver. */
-    perReceiver: number
+  limits: SendLimits & {
     /** Milliseconds without a heartbeat after which a process counts as dead. */
     leaseMs: number
     /** Milliseconds without a hint after which the dispatcher looks anyway. */
@@ -54,23 +51,6 @@ export interface Dispatcher {
   stop(timeLeft: number): Promise<void>
 }
 
-/** A delivery in flight; while a queue is sent, its deliveries one after the other. */
-interface Sending {
-  row: DeliveryRow
-  /** Key of its receiver. */
-  receiver: string
-  abort: AbortController
-  /** Whether the next delivery of its queue may be sent right after it. */
-  chain: boolean
-  /** Whether the receiver responded to the last call; undefined without a call. */
-  responded: boolean | undefined
-}
-
-/** Scope of a look: all receivers, or those with these keys. */
-type Scope = 'everything' | ReadonlySet<string>
-
-/** Rows that are read for one claim. */
-const maxRows = 500
 /** Milliseconds before another look at rows that others had locked. */
 const contestedPauseMs = 50
 /** Deliveries of one queue in a row before other queues get a turn. */
@@ -85,14 +65,13 @@ const maxBodies = 64
 export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { db, run, bus, clock, timers, log, targets, limits } = deps
   const owner = ownerName(deps.ids)
-  const inFlight = new Set<Sending>()
+  const inFlight = createInFlight(limits)
+  const ready = createReadySearch(db, inFlight)
   /** Keys of receivers in flight that have failed lately: a success resets them. */
   const failing = new Set<string>()
   /** Scope of the next look. */
   let scope: Scope = new Set()
   let pausesWanted = false
-  /** Whether deliveries may be left because the concurrency was exhausted. */
-  let saturated = false
   let closed = false
   /** Whether the time that a stop leaves for deliveries in flight has passed. */
   let isTimeUp = false
@@ -105,7 +84,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     timers,
     log,
     leaseMs: limits.leaseMs,
-    held: () => Array.from(inFlight, (entry) => ({ entry, row: entry.row })),
+    held: () => Array.from(inFlight.entries, (entry) => ({ entry, row: entry.row })),
     async prolong(held, until) {
       const ids = held.map(({ row }) => row.id)
       const kept = await run((tx) => claims.prolong(tx, owner, ids, until))
@@ -161,7 +140,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       await pauses.look()
     }
     const now = isoTime(clock.now())
-    const { found, more } = await find(requested, now)
+    const { found, more } = await ready.find(requested, now)
     const toPark = found.filter((row) => row.receiver_state === 'paused')
     const toSend = found.filter((row) => row.receiver_state !== 'paused')
     const parked = toPark.length > 0 ? await run((tx) => parkPaused(tx, toPark, now)) : 0
@@ -191,59 +170,11 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     return isContested ? Math.min(pause, contestedPauseMs) : pause
   }
 
-  /**
-   * Finds deliveries that may be sent now, within the concurrency of each receiver. It does not read
-   * the backlog of saturated receivers, which can be long and would be read again after every
-   * delivery.
-   * @returns also whether there may be more after these are claimed
-   */
-  async function find(
-    requested: Scope,
-    now: string,
-  ): Promise<{ found: claims.ReadyDelivery[]; more: boolean }> {
-    const free = limits.concurrency - inFlight.size
-    if (requested === 'everything') saturated = false
-    if (free <= 0) {
-      saturated = true
-      return { found: [], more: false }
-    }
-    const found = new Map<string, claims.ReadyDelivery>()
-    const taken = new Map<string, number>()
-    const take = (receiver: string) => taken.set(receiver, (taken.get(receiver) ?? 0) + 1)
-    const freeAt = (receiver: string) =>
-      Math.min(limits.perReceiver - (taken.get(receiver) ?? 0), free - found.size)
-    const sent = new Set<string>()
-    for (const { row, receiver } of inFlight) {
-      sent.add(row.id)
-      take(receiver)
-    }
-
-    function add(rows: readonly claims.ReadyDelivery[]): void {
-      for (const row of rows) {
-        const receiver = receiverKeyOf(row)
-        // The lease of one that is sent may have expired.
-        if (freeAt(receiver) <= 0 || found.has(row.id) || sent.has(row.id)) continue
-        take(receiver)
-        found.set(row.id, row)
-      }
-    }
-
-    let receivers = requested === 'everything' ? [] : [...requested].map(receiverOf)
-    let more = false
-    if (requested === 'everything') {
-      const limit = Math.min(free * 2, maxRows)
-      const rows = await claims.listReady(db, { now, limit })
-      add(rows)
-      more = rows.length === limit
-      // Receivers behind the backlog of others have not been read yet.
-      if (more && found.size < free) receivers = await claims.listReadyReceivers(db, now)
-    }
-    for (const receiver of receivers) {
-      const limit = freeAt(receiverKey(receiver))
-      if (limit > 0) add(await claims.listReadyOf(db, { ...receiver, now, limit }))
-    }
-    if (found.size === free) saturated = true
-    return { found: [...found.values()], more: more && found.size > 0 }
+  /** Looks for another delivery to send when a call has ended, if there may be one. */
+  function fillPlace({ receiver }: Sending): void {
+    const left = ready.leftBehind(receiver)
+    if (left === undefined || closed) return
+    if (inFlight.room() > 0 && inFlight.roomAt(receiver) > 0) wake(left)
   }
 
   /**
@@ -254,32 +185,90 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   async function sendQueue(row: DeliveryRow, chain = true): Promise<boolean | undefined> {
     const receiver = receiverKeyOf(row)
     const abort = new AbortController()
-    const entry: Sending = { row, receiver, abort, chain, responded: undefined }
+    const entry: Sending = {
+      row,
+      receiver,
+      abort,
+      chain,
+      responded: undefined,
+      isSettling: false,
+    }
     inFlight.add(entry)
     try {
       for (let length = 1; ; length++) {
         const next = await send(entry, length < maxChain)
         if (next === undefined) break
         entry.row = next
+        inFlight.setSettling(entry, false)
         // A heartbeat during settling no longer found the claim of the last delivery.
         if (entry.abort.signal.reason instanceof LeaseLostError) entry.abort = new AbortController()
       }
     } catch (err) {
       log.error({ err, delivery: entry.row.id }, 'a delivery failed for a reason of the server')
     }
-    inFlight.delete(entry)
+    inFlight.remove(entry)
+    const left = ready.leftBehind(receiver)
     // The next claim reads whether the receiver fails; a deleted receiver must not stay in the set
     // forever.
-    const isBusy = [...inFlight].some((other) => other.receiver === receiver)
-    if (!isBusy) failing.delete(receiver)
-    if (inFlight.size === 0) onIdle()
-    wake(saturated ? 'everything' : new Set([receiver]))
+    if (!inFlight.has(receiver)) {
+      failing.delete(receiver)
+      ready.forget(receiver)
+    }
+    if (inFlight.entries.size === 0) onIdle()
+    wake(left ?? new Set([receiver]))
     return entry.responded
   }
 
   /** Sends one delivery and settles it; returns the next of its queue if it was claimed. */
   async function send(entry: Sending, mayChain: boolean): Promise<DeliveryRow | undefined> {
     const { row, receiver } = entry
+    const turn = inFlight.takePlace(entry)
+    if (turn !== undefined && !(await isStillWanted(entry, turn))) {
+      inFlight.freePlace(entry)
+      await settle.release(row, { called: false })
+      return undefined
+    }
+    let result: CallResult | undefined
+    try {
+      result = await call(entry)
+    } catch (error) {
+      if (error instanceof LeaseLostError) return undefined
+      if (!(error instanceof HolderStoppedError)) throw error
+      await settle.release(row, { called: true })
+    } finally {
+      inFlight.freePlace(entry)
+    }
+    if (result === undefined) return undefined
+    inFlight.setSettling(entry, true)
+    fillPlace(entry)
+    const settled = await settle.attempt({
+      row,
+      result,
+      wasFailing: failing.has(receiver),
+      nextClaim:
+        mayChain && entry.chain && !closed ? { owner, leaseUntil: leases.end() } : undefined,
+    })
+    const isBack = result.verdict.result !== 'retry'
+    entry.responded = settled !== undefined && isBack
+    if (isBack) failing.delete(receiver)
+    else failing.add(receiver)
+    if (settled?.pausedNow) pausesWanted = true
+    return settled?.next
+  }
+
+  /**
+   * Waits for a place; returns whether the delivery may still be sent. The server may stop meanwhile, and
+   * the receiver may be changed or paused.
+   */
+  async function isStillWanted(entry: Sending, turn: Promise<void>): Promise<boolean> {
+    const { chain } = entry
+    await turn
+    return !closed && entry.chain === chain
+  }
+
+  /** Calls the receiver; undefined if that is not possible, and the claim has ended without a call. */
+  async function call(entry: Sending): Promise<CallResult | undefined> {
+    const { row } = entry
     const target = await targets.of(receiverIn(row))
     if (target === undefined) {
       await settle.awaitAddress(row)
@@ -293,37 +282,18 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     // A process that stalled for so long may have lost its claim to another one that is already
     // calling. If it has not, this was not an attempt, and must not count towards giving the
     // delivery up. Once the time is up, the stop has already aborted the deliveries in flight.
-    if (isTimeUp || isoTime(clock.now()) >= (row.next_attempt_at ?? '')) {
+    const isExpired = isoTime(clock.now()) >= (row.next_attempt_at ?? '')
+    if (isTimeUp || isExpired) {
       await settle.release(row, { called: false })
       return undefined
     }
-    try {
-      const result = await callReceiver(deps, target, {
-        operation: row.kind,
-        type: body.type,
-        body: body.body,
-        headers: { 'x-botstead-delivery': row.id, 'x-botstead-attempt': String(row.attempts) },
-        signal: entry.abort.signal,
-      })
-      const settled = await settle.attempt({
-        row,
-        result,
-        wasFailing: failing.has(receiver),
-        nextClaim:
-          mayChain && entry.chain && !closed ? { owner, leaseUntil: leases.end() } : undefined,
-      })
-      const isBack = result.verdict.result !== 'retry'
-      entry.responded = settled !== undefined && isBack
-      if (isBack) failing.delete(receiver)
-      else failing.add(receiver)
-      if (settled?.pausedNow) pausesWanted = true
-      return settled?.next
-    } catch (error) {
-      if (error instanceof LeaseLostError) return undefined
-      if (!(error instanceof HolderStoppedError)) throw error
-      await settle.release(row, { called: true })
-      return undefined
-    }
+    return await callReceiver(deps, target, {
+      operation: row.kind,
+      type: body.type,
+      body: body.body,
+      headers: { 'x-botstead-delivery': row.id, 'x-botstead-attempt': String(row.attempts) },
+      signal: entry.abort.signal,
+    })
   }
 
   /** Sends one delivery of a paused receiver, without the rest of its queue. */
@@ -342,7 +312,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
    */
   function reconsider(botId: string): void {
     targets.forget(botId)
-    for (const entry of inFlight) if (entry.row.bot_id === botId) entry.chain = false
+    for (const entry of inFlight.entries) if (entry.row.bot_id === botId) entry.chain = false
     wakeForReceivers()
   }
 
@@ -372,12 +342,12 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       const pausesEnd = pauses.stop()
       await lookEnds
       const ended = new Promise<void>((resolve) => {
-        if (inFlight.size === 0) resolve()
+        if (inFlight.entries.size === 0) resolve()
         else onIdle = resolve
       })
       await leases.finish(timeLeft, ended, () => {
         isTimeUp = true
-        for (const { abort } of inFlight) abort.abort(new HolderStoppedError())
+        for (const { abort } of inFlight.entries) abort.abort(new HolderStoppedError())
       })
       await pausesEnd
     },

@@ -67,7 +67,7 @@ export interface Settled {
 }
 
 /** Deliveries that are settled in one transaction. */
-const maxBatch = 64
+const maxBatch = 128
 const noAddress = 'The receiver has no address.'
 
 /** Stores the end of a claim, with all consequences, in one transaction. */
