@@ -16,11 +16,17 @@ import { Patience } from '../patience.js'
 import { freePort } from '../ports.js'
 import { untilIndexed } from '../tenant.js'
 
-/** The resources that a server holds. */
-interface Held {
-  heap: LiveHeap
+/** The resources that a server holds, as far as they are counted quickly. */
+interface Counts {
+  /** Bytes of the heap after a collection, including compiled code. */
+  heapUsed: number
   descriptors: number
   timers: number
+}
+
+/** The resources that a server holds. */
+interface Held extends Counts {
+  heap: LiveHeap
 }
 
 /** Rounds before the first measurement, which fill caches and pools. */
@@ -76,10 +82,10 @@ function grownBytes(before: Held, after: Held): number {
 
 /** The resources after the last round has ended for the server too, when its heap stops shrinking. */
 async function settled(place: Measured): Promise<Held> {
-  let least = await place.roughly()
+  let least = (await place.count()).heapUsed
   for (let stable = 0; stable < look.count; ) {
     await sleep(look.pause)
-    const now = await place.roughly()
+    const now = (await place.count()).heapUsed
     stable = now < least - 20_000 ? 0 : stable + 1
     least = Math.min(least, now)
   }
@@ -96,6 +102,22 @@ async function untilFlat(place: Measured, before: Held): Promise<Held> {
       now.descriptors - before.descriptors <= slack &&
       now.timers - before.timers <= slack
     if (isFlat || patience.isOver(look.count * look.pause)) return now
+    await untilReleased(place, patience)
+  }
+}
+
+/**
+ * Waits until the server holds less, such as an idle connection, or for a timeout: to look at every object again
+ * takes two seconds of the processor.
+ */
+async function untilReleased(place: Measured, patience: Patience): Promise<void> {
+  const pause = 2 * look.pause
+  const first = await place.count()
+  while (!patience.isOver(pause)) {
+    await sleep(pause)
+    const { heapUsed, descriptors, timers } = await place.count()
+    const isLess = heapUsed < first.heapUsed - 4000
+    if (isLess || descriptors < first.descriptors || timers < first.timers) return
   }
 }
 
@@ -253,8 +275,7 @@ function textOf(data: Record<string, unknown>): unknown {
 interface Measured extends AsyncDisposable {
   url: string
   measure(): Promise<Held>
-  /** Bytes of the heap after a collection, including compiled code. */
-  roughly(): Promise<number>
+  count(): Promise<Counts>
 }
 
 /** The command in a process of its own, where nothing else is measured. */
@@ -278,7 +299,7 @@ async function startMeasured(): Promise<Measured> {
     },
   )
   await untilReady(url, child)
-  const ask = async (wish: { file?: string }) => {
+  const ask = async (wish: { file?: string }): Promise<Counts> => {
     const answer = once(child, 'message')
     child.send(wish)
     const [held] = await answer
@@ -288,11 +309,10 @@ async function startMeasured(): Promise<Measured> {
     url,
     async measure() {
       const file = join(dataDir, 'live.heapsnapshot')
-      const { descriptors, timers } = await ask({ file })
-      const heap = await readLiveHeap(file)
-      return { heap, descriptors, timers }
+      const counts = await ask({ file })
+      return { ...counts, heap: await readLiveHeap(file) }
     },
-    roughly: async () => (await ask({})).heapUsed,
+    count: () => ask({}),
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
       await once(child, 'close')
