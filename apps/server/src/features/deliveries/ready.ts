@@ -11,7 +11,7 @@ export type Scope = 'everything' | ReadonlySet<string>
 const maxRows = 500
 
 /** Finds deliveries that may be sent now, within the limits of what is in flight. */
-export interface ReadySearch {
+interface ReadySearch {
   /**
    * Does not read the backlog of saturated receivers, which can be long and would be read again after every
    * delivery.
@@ -31,6 +31,7 @@ export interface ReadySearch {
   forget(receiver: string): void
 }
 
+/** Makes a search that remembers where something was left. */
 export function createReadySearch(db: Db, inFlight: InFlight): ReadySearch {
   /** Whether deliveries may be left because the concurrency was exhausted. */
   let saturated = false
