@@ -40,6 +40,7 @@ import { namesInSearch } from './0046-names-in-search.js'
 import { userKeys } from './0047-user-keys.js'
 import { headsOfSpaces } from './0048-heads-of-spaces.js'
 import { plannerStatistics } from './0049-planner-statistics.js'
+import { numbersOfSpaces } from './0050-numbers-of-spaces.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -84,4 +85,5 @@ export const migrations: readonly Migration[] = [
   userKeys,
   headsOfSpaces,
   plannerStatistics,
+  numbersOfSpaces,
 ]

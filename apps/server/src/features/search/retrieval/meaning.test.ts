@@ -143,6 +143,33 @@ describe('meaning that is learned from the passages', () => {
     }, patience)
   })
 
+  it('is never that of a deleted bot', async () => {
+    // One thread, so that it remembers what the first bot has taught it.
+    const { server, database } = await start({ BOTSTEAD_SEARCHES_AT_ONCE: '1' })
+    const learnt = async (content: string, query: string) => {
+      const { id, client } = await newBot(server)
+      await upload(client, 'manual.md', content)
+      await vi.waitFor(async () => {
+        const { passages } = await client.searchFiles({ query, explain: true })
+        expect(passages[0]?.explanation?.semantic).toBeGreaterThan(0)
+      }, patience)
+      return id
+    }
+    const first = await learnt(manual, 'pressure leak')
+    await server.client().deleteBot({ id: first })
+    await server.pass(11_000)
+    await vi.waitFor(async () => {
+      expect(await count(database, 'semantic_spaces', first)).toBe(0)
+    }, patience)
+    const vehicles = [
+      sections('left', [['wheel'], ['axle', 'brake']]),
+      sections('right', [['engine'], ['fuel', 'piston']]),
+    ]
+    await learnt(vehicles.join('\n\n'), 'axle wheel')
+    await database.close()
+    await server.close()
+  })
+
   it('works while the model is fitted again, without losing or duplicating passages', async () => {
     const { server, database } = running
     const { id, client } = await newBot(server)

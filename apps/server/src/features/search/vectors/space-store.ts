@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Space } from './vector-index.js'
 
@@ -30,7 +32,7 @@ export async function findModel(db: Db | Tx, space: number): Promise<Uint8Array 
   return row?.model ?? undefined
 }
 
-/** Creates a space that is not used yet, and returns its number. */
+/** Creates a space that is not used yet, and returns its number, which no other space had before. */
 export async function insertSpace(
   tx: Tx,
   space: {
@@ -45,6 +47,7 @@ export async function insertSpace(
   const { number } = await tx
     .insertInto('semantic_spaces')
     .values({
+      ...(await nextNumber(tx)),
       bot_id: space.botId,
       embedder: space.embedder,
       dimensions: space.dimensions,
@@ -57,6 +60,18 @@ export async function insertSpace(
     .returning('number')
     .executeTakeFirstOrThrow()
   return number
+}
+
+/**
+ * The number of the next space on SQLite, which would give that of a deleted space again: a model or vectors
+ * in memory would then serve another bot. PostgreSQL counts by itself.
+ */
+async function nextNumber(tx: Tx): Promise<{ number: number } | undefined> {
+  if (dialectOf(tx).name !== 'sqlite') return undefined
+  const { rows } = await sql<{ number: number }>`
+    update last_space set number = number + 1 returning number
+  `.execute(tx)
+  return rows[0]
 }
 
 /** Makes searches use a space from now on; returns whether the bot still has it. */
