@@ -1,4 +1,5 @@
-// Search in the passages of one bot: each retriever alone, all together, for a caller, and the impact on others.
+// Search in the passages of one bot: each retriever alone, all together, for one caller and for many, and the impact
+// on others.
 // BENCH_PASSAGES=1000,10000 npm run bench -- search-size    other sizes than 1,000, 10,000 and 100,000
 // BENCH_SEARCH_DATA=<folder>    keeps the filled databases there, and reuses existing ones
 // BENCH_JSON=<file>             writes the figures, for bench/plot.mjs
@@ -13,6 +14,8 @@ import { describe, timed } from './timed.mjs'
 const sizes = (process.env.BENCH_PASSAGES ?? '1000,10000,100000').split(',').map(Number)
 const questions = 60
 const budgetMs = 100
+const callers = 16
+const togetherMs = 5000
 const whole = 'as a caller sees it'
 
 /** Rows of every size, in the order given. */
@@ -21,9 +24,9 @@ export async function searchBySize(folder) {
   const points = []
   for (const passages of sizes) {
     const dataDir = join(process.env.BENCH_SEARCH_DATA ?? folder, `search-${passages}`)
-    const { retrievers, messages } = await searchIn(dataDir, passages)
+    const { retrievers, others } = await searchIn(dataDir, passages)
     points.push({ passages, retrievers })
-    rows.push(...toRows(passages, retrievers), ...messages)
+    rows.push(...toRows(passages, retrievers), ...others)
   }
   if (process.env.BENCH_JSON) {
     await writeFile(process.env.BENCH_JSON, `${JSON.stringify(points, null, 2)}\n`)
@@ -47,10 +50,33 @@ async function searchIn(dataDir, passages) {
     }
     const { clock } = await timed(queries, (query) => inBot.searchFiles({ query }))
     retrievers[whole] = { clock }
-    return { retrievers, messages: await measureMessages(collection, passages, queries) }
+    const together = await searchTogether(inBot, queries)
+    return {
+      retrievers,
+      others: [together, ...(await measureMessages(collection, passages, queries))],
+    }
   } finally {
     reads.close()
     await server.stop()
+  }
+}
+
+/** A row: searches of many callers at once. */
+async function searchTogether(inBot, queries) {
+  const times = []
+  const begin = performance.now()
+  const search = async (first) => {
+    for (let at = first; performance.now() - begin < togetherMs; at += callers) {
+      const asked = performance.now()
+      await inBot.searchFiles({ query: queries[at % queries.length] })
+      times.push(performance.now() - asked)
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, (_, caller) => search(caller)))
+  const perSecond = Math.round((times.length * 1000) / (performance.now() - begin))
+  return {
+    work: `search, ${callers} callers at once`,
+    figure: `${perSecond} /s, ${describe(quantiles(times))}`,
   }
 }
 
