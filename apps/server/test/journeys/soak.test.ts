@@ -111,7 +111,7 @@ async function untilFlat(place: Measured, before: Held): Promise<Held> {
  * takes two seconds of the processor.
  */
 async function untilReleased(place: Measured, patience: Patience): Promise<void> {
-  const pause = 2 * look.pause
+  const pause = 4 * look.pause
   const first = await place.count()
   while (!patience.isOver(pause)) {
     await sleep(pause)
@@ -285,7 +285,8 @@ async function startMeasured(): Promise<Measured> {
   const url = `http://127.0.0.1:${port}`
   const child = spawn(
     process.execPath,
-    ['--expose-gc', '--import', probe, inject('command'), 'start'],
+    // Literals of code that V8 has dropped would count as values from then on.
+    ['--expose-gc', '--no-flush-bytecode', '--import', probe, inject('command'), 'start'],
     {
       env: {
         PATH: process.env.PATH,
