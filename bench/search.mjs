@@ -9,7 +9,7 @@ import { openSqliteReads } from '../apps/server/dist/platform/db/sqlite-driver.j
 import { startCollection } from './collection.mjs'
 import { measureMessages } from './search-impact.mjs'
 import { retrieversOf } from './search-retrievers.mjs'
-import { describe, timed } from './timed.mjs'
+import { describe, quantiles, timed } from './timed.mjs'
 
 const sizes = (process.env.BENCH_PASSAGES ?? '1000,10000,100000').split(',').map(Number)
 const questions = 60
