@@ -73,7 +73,9 @@ it('rejects', async () => {
 /** What the setup of the tests does besides, and takes seconds. */
 const quick = {
   'apps/server/test/build.ts': 'export const buildServer = async () => {}',
-  'apps/server/test/bundle.ts': "export const bundleCommand = async () => ({ path: '' })",
+  'apps/server/test/bundle.ts': `export const bundleCommand = async () => ({ path: '' })
+export const bundlePrograms = bundleCommand
+`,
   'apps/server/test/migrated.ts':
     "export const createTemplates = async () => ({ file: '', database: '' })",
   'apps/server/test/postgres-server.ts':
