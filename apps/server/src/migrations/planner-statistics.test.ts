@@ -44,9 +44,16 @@ describe('SQLite', () => {
       'passages_by_place (file_id=? AND generation=?)',
     ],
     [
-      'files with a key, oldest first',
-      sql`select * from files where bot_id = 'b' and key = 'k' order by created_at, id`,
+      'files with an id or a key, oldest first',
+      sql`select * from files where bot_id = 'b' and (expires_at is null or expires_at > 'now')
+        and (id = 'k' or key = 'k') order by created_at, id`,
       'sqlite_autoindex_files_2 (bot_id=? AND key=?)',
+    ],
+    [
+      'the files of a copy',
+      sql`select id from files where id = 'f' or (bot_id = 'b' and key_space = '' and key = 'k')
+        order by id`,
+      'sqlite_autoindex_files_2 (bot_id=? AND key=? AND key_space=?)',
     ],
   ])('finds %s by their own index', async (_, query, index) => {
     expect(await planOf(query)).toContain(index)

@@ -22,32 +22,27 @@ export async function insertFile(tx: Tx, row: Insertable<FilesTable>): Promise<v
   await tx.insertInto('files').values(row).execute()
 }
 
-/**
- * Prepares the selection of visible files by one column. With both columns, or an order by age, SQLite would
- * read all files of the bot.
- */
-function prepareVisible(column: 'id' | 'key', isIntegration: boolean) {
+function prepareFind(isIntegration: boolean) {
   return prepared<{ idOrKey: string; botId: string; integrationId: string; now: string }>()(
     (db, p) =>
       db
         .selectFrom('files')
         .selectAll()
-        .where(column, '=', p('idOrKey'))
         .where((eb) =>
           isVisible(eb, {
             botId: p('botId'),
             integrationId: isIntegration ? p('integrationId') : undefined,
             now: p('now'),
           }),
-        ),
+        )
+        .where((eb) => eb.or([eb('id', '=', p('idOrKey')), eb('key', '=', p('idOrKey'))]))
+        .orderBy('created_at')
+        .orderBy('id'),
   )
 }
 
-const selectForBot = { byId: prepareVisible('id', false), byKey: prepareVisible('key', false) }
-const selectForIntegration = {
-  byId: prepareVisible('id', true),
-  byKey: prepareVisible('key', true),
-}
+const selectForBot = prepareFind(false)
+const selectForIntegration = prepareFind(true)
 
 /** The file that an id or a key refers to: ids precede keys, and the caller's own keys precede those of others. */
 export async function findFile(
@@ -57,16 +52,12 @@ export async function findFile(
 ): Promise<FileRow | undefined> {
   const { botId, integrationId = '', now } = scope
   const select = scope.integrationId === undefined ? selectForBot : selectForIntegration
-  const values = { idOrKey, botId, integrationId, now }
-  const file = await select.byId.first(executor, values)
-  if (file !== undefined) return file
-  const rows = await select.byKey(executor, values)
-  const oldestFirst = rows.toSorted((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
-  return oldestFirst.find(({ key_space }) => key_space === integrationId) ?? oldestFirst[0]
-}
-
-function ageOf({ created_at, id }: FileRow): string {
-  return `${created_at} ${id}`
+  const rows = await select(executor, { idOrKey, botId, integrationId, now })
+  return (
+    rows.find(({ id }) => id === idOrKey) ??
+    rows.find(({ key_space }) => key_space === integrationId) ??
+    rows[0]
+  )
 }
 
 const selectAddressed = prepared<{ id: string }>()((db, p) =>
@@ -108,13 +99,11 @@ export async function lockForCopy(
   id: string,
   copy: Pick<FileRow, 'bot_id' | 'key_space' | 'key'>,
 ): Promise<void> {
-  // Not by `or`, with which SQLite would read all files.
-  const underKey = tx
+  const query = tx
     .selectFrom('files')
     .select('id')
-    .where((eb) => eb.and(copy))
-  const both = tx.selectFrom('files').select('id').where('id', '=', id).unionAll(underKey)
-  const query = tx.selectFrom('files').select('id').where('id', 'in', both).orderBy('id')
+    .where((eb) => eb.or([eb('id', '=', id), eb.and(copy)]))
+    .orderBy('id')
   await dialectOf(tx).lockRows(query).execute()
 }
 

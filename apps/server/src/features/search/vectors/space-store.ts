@@ -66,12 +66,15 @@ export async function insertSpace(
  * The number of the next space on SQLite, which would give that of a deleted space again: a model or vectors
  * in memory would then serve another bot. PostgreSQL counts by itself.
  */
-async function nextNumber(tx: Tx): Promise<{ number: number } | undefined> {
-  if (dialectOf(tx).name !== 'sqlite') return undefined
+async function nextNumber(tx: Tx): Promise<{ number?: number }> {
+  return await dialectOf(tx).choose({ sqlite: countSpace, postgres: async (_: Tx) => ({}) })(tx)
+}
+
+async function countSpace(tx: Tx): Promise<{ number?: number }> {
   const { rows } = await sql<{ number: number }>`
     update last_space set number = number + 1 returning number
   `.execute(tx)
-  return rows[0]
+  return rows[0] ?? {}
 }
 
 /** Makes searches use a space from now on; returns whether the bot still has it. */
