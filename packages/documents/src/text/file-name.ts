@@ -5,7 +5,7 @@ const extensionPattern = /(?<=.)\.[a-z][a-z0-9]{0,4}$/iu
 /** First part of a double extension: `notes.tar.gz`. */
 const doubleExtension = /\.tar$/iu
 /** Boundaries of words in camel case: `pumpWiring`, `HTTPServer`, `Teil3Montage`. */
-const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu
+export const camelBoundary = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu
 /** Characters in place of spaces in file names; in `v2.1` and `2024-05-01` they belong to a number. */
 const wordJoints = /[\s_+]+|(?<!\p{N})[-.]+|[-.]+(?!\p{N})|\p{Cc}+/gu
 /** Names that programs generate: UUIDs, hashes and ULIDs. */

@@ -30,7 +30,7 @@ function toText(normalised: string): string {
 /** Longer words are cut: nobody types them, and PostgreSQL refuses a query with one over 2 kB. */
 const maxTokenLength = 64
 const asciiWords = /[a-z0-9]+/g
-const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
+export const wordPattern = /[\p{L}\p{N}\p{M}]+/gu
 
 /** A spaced word, or a run of characters of a script without spaces, such as Chinese. */
 export interface Run {
@@ -80,16 +80,16 @@ export function toIndexTokens(run: Run): string[] {
   return [...toBigrams(run.text), ...[...run.text].slice(-1)]
 }
 
-function shorten(word: string): string {
+export function shorten(word: string): string {
   // By code points, so that no character outside the basic plane is cut in half.
   return word.length > maxTokenLength ? [...word].slice(0, maxTokenLength).join('') : word
 }
 
 /** Numbers with separated thousands: `1.245`, `1,245`, `1 245`, `1'245`. */
-const groupedNumber =
+export const groupedNumber =
   /(?<![\p{L}\p{N}.,_])\p{Nd}{1,3}(?:([.,' ’])\p{Nd}{3})(?:\1\p{Nd}{3})*(?!\p{N})/gu
 /** Letters and a number that people also write as one word: `UTF-8`, `HP-400`. */
-const lettersAndNumber = /(?<![\p{L}\p{N}])\p{L}{1,5}-\p{N}{1,6}(?![\p{L}\p{N}])/gu
+export const lettersAndNumber = /(?<![\p{L}\p{N}])\p{L}{1,5}-\p{N}{1,6}(?![\p{L}\p{N}])/gu
 const mayHaveJoined = /\p{N}[.,' ’]\p{N}{3}|\p{L}-\p{N}/u
 const separatorSigns = /[^\p{L}\p{N}]/gu
 
@@ -113,19 +113,19 @@ export function joinedAsWhole(compound: string): string | undefined {
   return more.length === 0 && token === join(compound) ? token : undefined
 }
 
-function join(text: string): string {
+export function join(text: string): string {
   return text.replace(separatorSigns, '')
 }
 
 /** Alphabetic scripts that are written without spaces between words. */
 const unsegmented = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-const hasLetter = /[\p{L}\p{N}]/u
+export const hasLetter = /[\p{L}\p{N}]/u
 
 // The script of the text selects the dictionary, not this language.
-const segmenter = new Intl.Segmenter('th', { granularity: 'word' })
+export const segmenter = new Intl.Segmenter('th', { granularity: 'word' })
 
 /** Whether a run may be several words without spaces between them. */
-function isUnsegmented(word: string): boolean {
+export function isUnsegmented(word: string): boolean {
   return unsegmented.test(word)
 }
 

@@ -32,4 +32,5 @@ export {
   toJoined,
   toRuns,
 } from './index-text.js'
+export { type LocatedToken, locateKeyTokens, locateTokens } from './locate.js'
 export { normalise } from './normalise.js'

@@ -1,6 +1,9 @@
 /** Scripts without spaces between words; `scx` includes the marks that they share, such as `ー`. */
 const unspacedScripts = String.raw`\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}`
-const lineBreakInUnspaced = new RegExp(`(?<=[${unspacedScripts}])\\n(?=[${unspacedScripts}])`, 'gu')
+export const lineBreakInUnspaced = new RegExp(
+  `(?<=[${unspacedScripts}])\\n(?=[${unspacedScripts}])`,
+  'gu',
+)
 const hasUnspaced = new RegExp(`[${unspacedScripts}]`, 'u')
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the class is plain asciiOnly
