@@ -117,6 +117,24 @@ describe('a thread pool', () => {
     expect(errors).toEqual([])
   })
 
+  it('leaves the tasks that wait for a thread the time that it takes to start', async () => {
+    const { order, open: openGate } = gate()
+    const pool = open({ setup: { startGate: order.gate }, maximumQueue: 2 })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    const early = [pool.run(echo(1)), pool.run(echo(2))]
+    await vi.advanceTimersByTimeAsync(15_000)
+    const late = pool.run(echo(3))
+    await vi.advanceTimersByTimeAsync(15_000)
+    vi.useRealTimers()
+    openGate()
+    expect(await Promise.all([...early, late])).toMatchObject([
+      [{}, 1],
+      [{}, 2],
+      [{}, 3],
+    ])
+    expect(errors).toEqual([])
+  })
+
   it('ends a thread that does not start', async () => {
     const { order } = gate()
     const pool = open({ setup: { startGate: order.gate } })
@@ -141,6 +159,21 @@ describe('a thread pool', () => {
     await expect(one).rejects.toBe(gone)
     openGate()
     expect(await pool.run(echo(2))).toEqual(['setup', 2])
+  })
+
+  it('ends a thread whose task takes too long also after the caller went away', async () => {
+    const pool = open()
+    await pool.run(echo(0))
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const caller = new AbortController()
+    const spinning = pool.run({ do: 'spin' }, caller.signal)
+    const refused = expect(spinning).rejects.toThrow('gone')
+    await vi.advanceTimersByTimeAsync(1000)
+    caller.abort(new Error('gone'))
+    await refused
+    await vi.advanceTimersByTimeAsync(limit)
+    vi.useRealTimers()
+    expect(await pool.run(echo(1))).toEqual(['setup', 1])
   })
 
   it('keeps no result once it was returned', async () => {

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { createGate, type Load, WorkerLimitError } from './gate.js'
 import type { ThreadReady, ThreadResult } from './thread-task.js'
+import { createTimeLimit, type TimeLimit } from './time-limit.js'
 import { resolveThreadEntry, type ThreadEntry } from './worker-entry.js'
 
 /** What bounds the work of a pool. */
@@ -13,7 +14,10 @@ export interface ThreadPoolOptions {
   threads: number
   /** Tasks that wait for a thread; more are refused. */
   maximumQueue: number
-  /** Milliseconds that a task may take, waiting for a place included and the start of a thread not. */
+  /**
+   * Milliseconds that a task may take, waiting for a place included; not those in which a thread starts, its
+   * own or one that it waits for.
+   */
   timeLimitMs: number
   /** Megabytes of JavaScript heap for one thread. */
   memoryLimitMb: number
@@ -21,7 +25,10 @@ export interface ThreadPoolOptions {
   onError(error: Error): void
 }
 
-/** Milliseconds that a thread may take to start: seconds, on a machine that is short of processors. */
+/**
+ * Milliseconds that threads may take to start while a task waits: one takes seconds on a machine that is
+ * short of processors.
+ */
 const startLimitMs = 60_000
 
 /** Runs short tasks beside the event loop, in threads that stay warm between them. */
@@ -55,6 +62,9 @@ export function createThreadPool<Input, Output>(
   const alive = new Set<Thread<Input, Output>>()
   // The last one used first: the others may never be needed.
   const idle: Thread<Input, Output>[] = []
+  const starting = new Set<Thread<Input, Output>>()
+  /** Of the tasks that wait for a place. */
+  const waiting = new Set<TimeLimit>()
   let closed: Error | undefined
 
   function take(): Thread<Input, Output> {
@@ -62,13 +72,26 @@ export function createThreadPool<Input, Output>(
     if (idleThread !== undefined) return idleThread
     const thread = startThread<Input, Output>(entry, options.setup, options.memoryLimitMb)
     alive.add(thread)
+    starting.add(thread)
+    limitWaiting()
+    thread.onceReady(() => endStart(thread))
     void thread.ended.then((error) => {
       alive.delete(thread)
+      endStart(thread)
       const place = idle.indexOf(thread)
       if (place >= 0) idle.splice(place, 1)
       if (closed === undefined) options.onError(error)
     })
     return thread
+  }
+
+  function endStart(thread: Thread<Input, Output>): void {
+    if (starting.delete(thread)) limitWaiting()
+  }
+
+  /** Whoever waits for a place also waits for the threads that start in the places. */
+  function limitWaiting(): void {
+    for (const limit of waiting) limit.count(starting.size > 0 ? 'start' : 'work')
   }
 
   /** Runs a task and gives the place back once the thread is free, however long that takes. */
@@ -86,49 +109,45 @@ export function createThreadPool<Input, Output>(
   return {
     async run(input, signal) {
       if (closed !== undefined) throw closed
-      const limit = new AbortController()
-      const late = new WorkerLimitError(
-        'time',
-        `The task took longer than ${options.timeLimitMs} ms`,
-      )
-      let timer: NodeJS.Timeout | undefined
-      const limitTime = (milliseconds: number) => {
-        clearTimeout(timer)
-        timer = setTimeout(() => limit.abort(late), milliseconds)
-      }
-      limitTime(options.timeLimitMs)
-      let isOver = false
-      const giveUp = () => limit.abort(signal?.reason)
+      const stop = new AbortController()
+      let thread: Thread<Input, Output> | undefined
+      const limit = createTimeLimit({ work: options.timeLimitMs, start: startLimitMs }, () => {
+        stop.abort(
+          new WorkerLimitError('time', `The task took longer than ${options.timeLimitMs} ms`),
+        )
+        // Also when nobody waits for the task any more: its place would be lost.
+        thread?.end()
+      })
+      const giveUp = () => stop.abort(signal?.reason)
       signal?.addEventListener('abort', giveUp, { once: true })
       if (signal?.aborted) giveUp()
       const forget = () => {
-        isOver = true
-        clearTimeout(timer)
+        limit.end()
         signal?.removeEventListener('abort', giveUp)
       }
-      const leave = await gate.enter(limit.signal).catch((error: unknown) => {
-        forget()
-        throw error
-      })
+      limit.count(starting.size > 0 ? 'start' : 'work')
+      waiting.add(limit)
+      const leave = await gate
+        .enter(stop.signal)
+        .catch((error: unknown) => {
+          forget()
+          throw error
+        })
+        .finally(() => waiting.delete(limit))
       if (closed !== undefined) {
         forget()
         leave()
         throw closed
       }
-      const thread = take()
-      limit.signal.addEventListener('abort', () => limit.signal.reason === late && thread.end())
-      if (!thread.isReady()) {
-        // Ended for its start, it would leave the next task with another thread that has to start.
-        limitTime(startLimitMs)
-        thread.onceReady(() => {
-          if (!isOver) limitTime(options.timeLimitMs)
-        })
-      }
+      thread = take()
+      // Ended for its start, it would leave the next task with another thread that has to start.
+      limit.count(thread.isReady() ? 'work' : 'start')
+      thread.onceReady(() => limit.count('work'))
       const running = runIn(thread, input).finally(() => {
         forget()
         leave()
       })
-      return await Promise.race([running, aborted(limit.signal)])
+      return await Promise.race([running, aborted(stop.signal)])
     },
     load: gate.load,
     async [Symbol.asyncDispose]() {
@@ -161,7 +180,7 @@ interface Thread<Input, Output> {
   run(input: Input): Promise<Output>
   /** Whether the thread has started and does at once what it is given. */
   isReady(): boolean
-  /** Calls back once the thread has started; never if it ends before. */
+  /** Calls back once the thread starts; never if it has started or ends before. */
   onceReady(callback: () => void): void
   /** Ends the thread. A call into the database that it is in the middle of is not cut short. */
   end(): void
@@ -189,7 +208,7 @@ function startThread<Input, Output>(
   let settle: ((result: ThreadResult<Output> | ThreadEndError) => void) | undefined
   let gone: ThreadEndError | undefined
   let isReady = false
-  let reportReady: (() => void) | undefined
+  const reportReady: (() => void)[] = []
   worker.on('error', (error: Error) => {
     failure = error
   })
@@ -199,8 +218,7 @@ function startThread<Input, Output>(
       return
     }
     isReady = true
-    reportReady?.()
-    reportReady = undefined
+    for (const report of reportReady.splice(0)) report()
   })
   const ended = new Promise<ThreadEndError>((resolve) => {
     worker.once('exit', () => {
@@ -217,7 +235,7 @@ function startThread<Input, Output>(
     ended,
     isReady: () => isReady,
     onceReady: (callback) => {
-      reportReady = callback
+      if (!isReady) reportReady.push(callback)
     },
     async run(input) {
       if (gone !== undefined) throw gone
