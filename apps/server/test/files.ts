@@ -32,6 +32,7 @@ export const limits = {
   fileBytes: 10_000_000,
   indexedFileBytes: 200_000,
   passagesPerFile: 5000,
+  evaluationCases: 50,
   searchesAtOnce: 2,
   searchTimeoutMs: 20_000,
 }

@@ -82,6 +82,7 @@ export const bundlePrograms = bundleCommand
     "export const startPostgres = async () => 'postgres://localhost/none'",
   'apps/server/test/property-tests.ts': '',
   'apps/server/test/patience.ts': '',
+  'scripts/dashboard.mjs': '',
   'scripts/docs.mjs': '',
   'scripts/walls.mjs': '',
 }

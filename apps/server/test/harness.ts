@@ -102,17 +102,20 @@ export async function startTestServer(
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-data-'))
   const place = engine.name === 'postgres' ? await engine.createPlace(true) : undefined
   if (place === undefined) await copyFile(inject('migratedFile'), join(dataDir, 'botstead.db'))
-  const { config } = loadConfig({
+  const { config, settings } = loadConfig({
     PORT: '0',
     BOTSTEAD_DATA_DIR: dataDir,
     // Written at every start, which is for those who test a full disk.
     BOTSTEAD_DISK_RESERVE_BYTES: '0',
+    // No search of a test is slow by itself, but a machine may be too busy for it.
+    BOTSTEAD_SEARCH_TIMEOUT_MS: '1m',
     ...(place?.options.url && { DATABASE_URL: place.options.url }),
     ...environment,
   })
   const clock = createTestClock()
   const server = await startServer({
     config,
+    settings,
     clock,
     timers: clock,
     log: log ?? (await createLog({ level: 'silent' })),

@@ -33,8 +33,10 @@ export async function startServerProcess(
   probe = '/readyz',
 ): Promise<ServerProcess> {
   const port = environment.PORT ?? String(await freePort())
+  // No search of a test is slow by itself, but a machine may be too busy for it.
+  const patient = { BOTSTEAD_SEARCH_TIMEOUT_MS: '1m' }
   const child = spawn(process.execPath, [command, 'start'], {
-    env: { ...withoutSettings(process.env), PORT: port, ...environment },
+    env: { ...withoutSettings(process.env), PORT: port, ...patient, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'exit')

@@ -43,6 +43,8 @@ export async function settle(
   const key = await admin.createBotApiKey({ botId: bot.id, note: words })
   const { pat } = await admin.createPersonalAccessToken({ note: words })
   const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+  const page = server.client({ token: undefined, headers: { origin: server.url } })
+  const { session } = await page.createSession({ token, note: words })
   const { user, key: userKey } = await server.client({ webhookId }).chatCreateUser({ name: words })
   const chat = server.client({ webhookId, userKey })
   const runtime = server.client({ token, workspaceId, botId: bot.id })
@@ -83,13 +85,16 @@ export async function settle(
   const integrationKey = await admin.createIntegrationApiKey({ integrationId: integration.id })
   const file = await uploadText(runtime, 'own.md', words)
   const { knowledgeBase } = await runtime.createKnowledgeBase({ name: words })
+  const evaluation = await addEvaluation(runtime, words)
   return {
+    ...evaluation,
     token,
     workspaceId,
     fileId: file.id,
     knowledgeBaseId: knowledgeBase.id,
     personalTokenId: pat.id,
     personalToken: pat.value,
+    sessionId: session.id,
     botId: bot.id,
     botKeyId: key.id,
     botKey: key.value,
@@ -122,6 +127,19 @@ export async function uploadText(
   const response = await fetch(file.uploadUrl, { method: 'PUT', body: text })
   if (!response.ok) throw new Error(`The content was refused: ${await response.text()}`)
   return file
+}
+
+/** An evaluation set with a case and a run. */
+export async function addEvaluation(runtime: Client, words: string) {
+  const { evaluationSet } = await runtime.createEvaluationSet({ name: words })
+  const { id } = evaluationSet
+  const { evaluationCase } = await runtime.createEvaluationCase({ id, question: words, right: [] })
+  const { evaluationRun } = await runtime.startEvaluationRun({ id })
+  return {
+    evaluationSetId: id,
+    evaluationCaseId: evaluationCase.id,
+    evaluationRunId: evaluationRun.id,
+  }
 }
 
 /** The file once its indexing has ended, however often the server has to be asked. */

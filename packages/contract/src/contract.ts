@@ -1,16 +1,30 @@
 import type { Operation } from './operation.js'
 import { accounts, tokens } from './resources/admin/accounts.js'
+import { inspection } from './resources/admin/conversations.js'
+import { jobs } from './resources/admin/jobs.js'
+import { limits } from './resources/admin/limits.js'
+import { logs } from './resources/admin/logs.js'
+import { overview } from './resources/admin/overview.js'
+import { server } from './resources/admin/server.js'
 import { service } from './resources/admin/service.js'
+import { sessions } from './resources/admin/sessions.js'
+import { timeline } from './resources/admin/timeline.js'
 import { workspaces } from './resources/admin/workspaces.js'
 import { botLogs } from './resources/bots/bot-logs.js'
 import { bots } from './resources/bots/bots.js'
 import { deliveries } from './resources/bots/deliveries.js'
+import { deliveryReplays } from './resources/bots/delivery-replays.js'
 import { hub } from './resources/bots/integration-hub.js'
+import { integrationInstallations } from './resources/bots/integration-installations.js'
 import { integrations } from './resources/bots/integrations.js'
 import { packageLists, packageLookups } from './resources/bots/packages.js'
+import { workspaceDeliveries } from './resources/bots/workspace-deliveries.js'
 import { chat } from './resources/chat/index.js'
 import { content, resumable } from './resources/files/content.js'
+import { evaluationCases, evaluationRuns, evaluationSets } from './resources/files/evaluations.js'
+import { explanations } from './resources/files/explanations.js'
 import { fileEvents } from './resources/files/file-events.js'
+import { fileFolders } from './resources/files/file-folders.js'
 import { filePassages } from './resources/files/file-passages.js'
 import { files } from './resources/files/files.js'
 import { fileTags, knowledgeBases } from './resources/files/knowledge-bases.js'
@@ -27,22 +41,37 @@ import { workflows } from './resources/runtime/workflows.js'
 export const contract = {
   accounts,
   tokens,
+  sessions,
   workspaces,
   bots,
   botLogs,
+  logs,
+  limits,
+  overview,
+  server,
   deliveries,
+  workspaceDeliveries,
+  deliveryReplays,
   integrations,
+  integrationInstallations,
   hub,
   packageLists,
   packageLookups,
   files,
   fileTags,
+  fileFolders,
   knowledgeBases,
   fileEvents,
   filePassages,
   search,
+  explanations,
+  evaluationSets,
+  evaluationCases,
+  evaluationRuns,
   users,
   conversations,
+  inspection,
+  timeline,
   messages,
   events,
   states,
@@ -53,6 +82,7 @@ export const contract = {
   chat,
   content,
   resumable,
+  jobs,
   service,
 } satisfies Record<string, Record<string, Operation>>
 

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { toApiError } from './client.js'
+import { readEventStream, type StreamEvent } from './event-stream.js'
 import type { ChatEvent, ChatMessage } from './resources/chat/entities.js'
 
 type Message = Static<typeof ChatMessage>
@@ -91,7 +92,7 @@ export async function* followConversation(options: FollowOptions): AsyncGenerato
       if (body !== undefined) {
         pause = pauses.first
         onConnection?.('open')
-        for await (const frame of readFrames(body, options.silence ?? 60_000)) {
+        for await (const frame of readEventStream(body, options.silence)) {
           const next = toSignal(frame)
           if (next === undefined) continue
           if (next.sequence !== undefined) last = next.sequence
@@ -133,7 +134,7 @@ function isFailure(error: unknown): boolean {
   return error instanceof TypeError || error instanceof DOMException
 }
 
-function toSignal({ id, data }: { id: string | undefined; data: string }): Signal | undefined {
+function toSignal({ id, data }: StreamEvent): Signal | undefined {
   if (!data.startsWith('{')) return undefined
   const { type, data: content } = JSON.parse(data)
   return { type, data: content, sequence: id === undefined ? undefined : Number(id) }
@@ -149,62 +150,4 @@ function rest(milliseconds: number, signal: AbortSignal | undefined): Promise<vo
     const timer = setTimeout(end, milliseconds)
     signal?.addEventListener('abort', end)
   })
-}
-
-/** One event of a stream of server-sent events. */
-interface EventFrame {
-  id: string | undefined
-  data: string
-}
-
-/**
- * Reads a stream of server-sent events. Ends with the stream, and when no data arrived for a while:
- * a dead connection is otherwise indistinguishable from an idle one.
- *
- * @param silence milliseconds without data after which the stream counts as dead
- */
-async function* readFrames(
-  body: ReadableStream<Uint8Array>,
-  silence: number,
-): AsyncGenerator<EventFrame, void> {
-  const reader = body.getReader()
-  const decoder = new TextDecoder()
-  let text = ''
-  try {
-    for (;;) {
-      const chunk = await within(reader.read(), silence)
-      if (chunk === undefined || chunk.done) return
-      text += decoder.decode(chunk.value, { stream: true })
-      const frames = text.split(/\r?\n\r?\n/)
-      text = frames.pop() ?? ''
-      for (const frame of frames) yield parse(frame)
-    }
-  } finally {
-    // Also closes the connection when the caller stops reading.
-    await reader.cancel().catch(() => {})
-  }
-}
-
-function parse(frame: string): EventFrame {
-  let id: string | undefined
-  const data: string[] = []
-  for (const line of frame.split(/\r?\n/)) {
-    const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? []
-    if (field === 'id') id = value
-    if (field === 'data') data.push(value)
-  }
-  return { id, data: data.join('\n') }
-}
-
-/** The result of the promise, or undefined if it takes too long. */
-async function within<T>(promise: Promise<T>, milliseconds: number): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), milliseconds)
-  })
-  try {
-    return await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

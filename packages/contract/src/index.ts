@@ -1,8 +1,15 @@
 export * from './calling.js'
-export { type CallOptions, type Client, type ClientOptions, createClient } from './client.js'
+export {
+  type CallOptions,
+  type Client,
+  type ClientOptions,
+  createClient,
+  encodeQuery,
+  toApiError,
+} from './client.js'
 export * from './contract.js'
 export * from './errors.js'
-export * from './errors.js'
+export { readEventStream } from './event-stream.js'
 export type { Signal, SignalData } from './follow.js'
 export { type FollowOptions, followConversation } from './follow.js'
 export { createOpenApi, type OpenApiDocument, type OpenApiOptions } from './openapi/document.js'
@@ -16,9 +23,11 @@ export {
   NewPersonalAccessToken,
   PersonalAccessToken,
 } from './resources/admin/accounts.js'
+export { mostRetried } from './resources/admin/jobs.js'
 export { Workspace } from './resources/admin/workspaces.js'
 export { installationMembers } from './resources/bots/bot-bodies.js'
 export { Bot, BotSummary, botTypes } from './resources/bots/bot-entity.js'
+export { mostAttempts } from './resources/bots/delivery-details.js'
 export {
   Installation,
   installationStatuses,
@@ -30,8 +39,10 @@ export {
   PublicIntegration,
   PublicIntegrationSummary,
 } from './resources/bots/integration-entity.js'
+export { mostCounted, mostLookedAt } from './resources/bots/workspace-deliveries.js'
 export { ChatConversation, ChatEvent, ChatMessage, ChatUser } from './resources/chat/entities.js'
 export { tus } from './resources/files/content.js'
+export { searchOutcomes, wordRelations } from './resources/files/explanations.js'
 export {
   accessPolicies,
   File,

@@ -120,6 +120,10 @@ export interface Operation {
    * abuse.
    */
   throttle?: Throttle
+  /**
+   * Begins or ends the session of a browser, which is a cookie: accepted from pages of the server only.
+   */
+  session?: 'begins' | 'ends'
   /** A health check for the operator: exempt from rate limits. */
   probe?: true
   /** Maximum body size: `small` for chat and runtime, `large` for definitions and code. */

@@ -6,10 +6,12 @@ import type { Feature } from '../features/feature.js'
 import { createThrottle } from '../http/admission.js'
 import { createApp } from '../http/app.js'
 import { createListener } from '../http/connections/index.js'
+import { mountDashboard } from '../http/dashboard/index.js'
 import { createRequestMeter, mountMetrics, type RequestMeter } from '../http/metrics.js'
 import type { Route } from '../http/mount.js'
 import { mountReference } from '../http/reference/index.js'
 import { serviceRoutes } from '../http/service-routes.js'
+import { createSessionCookies } from '../http/session-cookies.js'
 import { prepareDataFolder } from '../platform/disk/data-folder.js'
 import { createIdempotencyStore } from '../platform/idempotency/store.js'
 import { createRateLimiter, type RateLimiter } from '../platform/security/rate-limit.js'
@@ -76,6 +78,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     accounts: slices.accounts.service,
     workspaces: slices.workspaces.service,
     tokens: slices.operatorTokens,
+    signIn: config.dashboard === 'on' && config.roles.api,
   })
   const idempotency = createIdempotencyStore(context)
   if (config.roles.worker) await startWorker(context, features, idempotency, closers)
@@ -84,10 +87,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   const metrics = meter && renderAll(context, features, meter, closers)
   let stopping = false
   const probes = serviceRoutes({
-    checks: [
-      { name: 'database', check: () => database.check() },
-      ...features.flatMap(({ checks }) => checks ?? []),
-    ],
+    checks: slices.checks,
     isStopping: () => stopping,
   })
   const served = config.roles.api ? features : []
@@ -99,6 +99,13 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     ],
     rawRoutes: served.flatMap((feature) => feature.rawRoutes ?? []),
     authenticator: { ...slices.access.authenticator, ...slices.chat.authenticator },
+    sessionCookies:
+      config.dashboard === 'on'
+        ? createSessionCookies({
+            installation: context.keys.installation.toString('hex').slice(0, 8),
+            baseUrl: () => base,
+          })
+        : undefined,
     idempotency,
     rateLimiter: createLimiter(context),
     throttle: createThrottle({ clock, rates: config.chatRates }),
@@ -115,7 +122,11 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     allowedOrigins: config.allowedOrigins,
     checkResponses: options.checkResponses ?? false,
     mountOthers: (others, http) => {
-      mountReference(others, http, version)
+      const hasDashboard = config.dashboard === 'on' && config.roles.api
+      mountReference(others, http, { version, hasDashboard })
+      if (hasDashboard) {
+        mountDashboard(others, http, { basePath: new URL(base).pathname.replace(/\/$/, '') })
+      }
       if (metrics) mountMetrics(others, http, config.metrics, metrics)
     },
   })

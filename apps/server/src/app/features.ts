@@ -1,8 +1,9 @@
+import type { SettingInForce } from '../config/config.js'
 import type { Addresses } from '../domain/addresses.js'
-import { createBots } from '../features/bots/bots/index.js'
+import { createBots, purgeBotJob } from '../features/bots/bots/index.js'
 import { builtInChat } from '../features/bots/installations/index.js'
-import { createIntegrations } from '../features/bots/integrations/index.js'
-import { createBotLogs } from '../features/bots/logs/index.js'
+import { createIntegrations, integrationLogSource } from '../features/bots/integrations/index.js'
+import { botLogSource, createBotLogs } from '../features/bots/logs/index.js'
 import { createActions } from '../features/calls/actions/index.js'
 import { createRegistration } from '../features/calls/registration/index.js'
 import { createRemoteCreator } from '../features/calls/remote-creation/index.js'
@@ -19,19 +20,34 @@ import { createStates } from '../features/conversations/states/index.js'
 import { createTags } from '../features/conversations/tags/index.js'
 import { createUsers } from '../features/conversations/users/index.js'
 import { createWorkflows } from '../features/conversations/workflows/index.js'
-import { createDeliveries } from '../features/deliveries/index.js'
+import { attemptSource, createDeliveries } from '../features/deliveries/index.js'
 import type { Feature } from '../features/feature.js'
 import { createFiles } from '../features/files/index.js'
+import { createConversationList } from '../features/inspection/conversation-list/index.js'
+import { createConversationStream } from '../features/inspection/conversation-stream/index.js'
+import { createMessageSearch } from '../features/inspection/message-search/index.js'
+import { createTimeline } from '../features/inspection/timeline/index.js'
+import { createInstallationList } from '../features/operations/installations/index.js'
+import { createJobs, type KnownKind } from '../features/operations/jobs/index.js'
+import { createLimits } from '../features/operations/limits/index.js'
+import { createLogs } from '../features/operations/logs/index.js'
+import { createOverview } from '../features/operations/overview/index.js'
+import { createServerState } from '../features/operations/server/index.js'
 import { createSearch, type RetrieverWeights } from '../features/search/index.js'
 import { createAccess, createOperatorTokens } from '../features/tenancy/access/index.js'
 import { createAccounts } from '../features/tenancy/accounts/index.js'
 import { createWorkspaces } from '../features/tenancy/workspaces/index.js'
+import type { ReadinessCheck } from '../http/service-routes.js'
 import type { BlobStore } from '../platform/blobs/blob-store.js'
 import { createSigner } from '../platform/security/signing.js'
 import { version } from '../version.js'
 import type { Context } from './context.js'
+import { housekeepingKind } from './housekeeping.js'
+import { foldersOf } from './metrics.js'
 
 export interface FeaturesOptions {
+  /** The settings in force, for the operator. */
+  settings?: readonly SettingInForce[]
   /** Module that the search threads run: for tests. */
   findEntry?: URL
   /** Weights of the retrievers: for measuring the contribution of each. */
@@ -46,7 +62,7 @@ export interface FeaturesOptions {
 export function createFeatures(
   context: Context,
   { blobs, addresses }: { blobs: BlobStore; addresses: Addresses },
-  { findEntry, weights }: FeaturesOptions = {},
+  { settings = [], findEntry, weights }: FeaturesOptions = {},
 ) {
   const { config, log, clock, timers, ids, keys, sealer, pager } = context
   const { database, dialect, db, run, bus, publisher, queue, domainEvents, outgoing } = context
@@ -69,7 +85,17 @@ export function createFeatures(
   const integrations = add(createIntegrations(defining))
   const bots = add(createBots({ ...defining, database, addresses, integrations }))
   const { botProfiles } = bots
-  const access = add(createAccess({ ...storage, timers, log, workspaces, bots, integrations }))
+  const access = add(
+    createAccess({
+      ...storage,
+      timers,
+      log,
+      workspaces,
+      bots,
+      integrations,
+      sessionLifetimeMs: config.sessionLifetimeMs,
+    }),
+  )
   const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))
   const { writeLine: writeLogLine } = botLogs.service
 
@@ -120,6 +146,7 @@ export function createFeatures(
     createDeliveries({
       ...storage,
       timers,
+      queue,
       bus,
       log,
       outgoing,
@@ -156,6 +183,26 @@ export function createFeatures(
         pendingBytes: limits.listenerBufferBytes,
       },
       version,
+    }),
+  )
+
+  // What people see of all that.
+  const inspecting = { ...storage, bots: bots.service, users: users.service }
+  const messageSearch = add(createMessageSearch({ ...storage, timers, log }))
+  const conversationList = add(createConversationList({ ...inspecting, search: messageSearch }))
+  add(
+    createTimeline({
+      ...inspecting,
+      conversations: conversationList.service,
+      messages: messages.service,
+    }),
+  )
+
+  add(
+    createConversationStream({
+      conversations: conversationList.service,
+      streams: chat.streams,
+      isAuthorized: access.isAuthorized,
     }),
   )
 
@@ -196,10 +243,73 @@ export function createFeatures(
     }),
   )
 
+  // What people see who operate all of it.
+  const sources = {
+    bot: botLogSource,
+    delivery: attemptSource,
+    integration: integrationLogSource,
+  }
+  add(
+    createOverview({
+      ...storage,
+      queue,
+      sources,
+      folders: foldersOf(context),
+      accounts: accounts.service,
+      bots: bots.service,
+      integrations: integrations.service,
+    }),
+  )
+  const ofWorkspaces = { bots: bots.service, integrations: integrations.service }
+  add(createLimits({ db, config, workspaces: workspaces.service, ...ofWorkspaces }))
+  add(createInstallationList({ db, pager, addresses, ...ofWorkspaces }))
+  const serverState = add(
+    createServerState({
+      ...storage,
+      timers,
+      version,
+      settings,
+      addresses,
+      hasObjectStore: config.objectStore !== undefined,
+      folders: foldersOf(context),
+      accounts: accounts.service,
+    }),
+  )
+  add(
+    createLogs({
+      ...storage,
+      timers,
+      log,
+      sources,
+      bots: bots.service,
+      integrations: integrations.service,
+      isAuthorized: access.isAuthorized,
+    }),
+  )
+
+  add(
+    createJobs({
+      ...storage,
+      queue,
+      accounts: accounts.service,
+      kinds: () => [
+        ...list.flatMap(kindsOf),
+        { kind: purgeBotJob, everyMs: undefined },
+        housekeepingKind,
+      ],
+    }),
+  )
+
+  const checks: ReadinessCheck[] = [
+    { name: 'database', check: () => database.check() },
+    ...list.flatMap((feature) => feature.checks ?? []),
+  ]
+  serverState.provideChecks(checks)
   for (const feature of list) if (feature.actions) actions.provide(feature.actions)
   const operatorTokens = createOperatorTokens({ db, run, clock, ids, accounts: accounts.service })
   return {
     list,
+    checks,
     accounts,
     workspaces,
     access,
@@ -213,6 +323,11 @@ export function createFeatures(
     recurring,
     chat,
   }
+}
+
+/** The kinds of jobs of a slice. */
+function kindsOf({ jobs }: Feature): KnownKind[] {
+  return Object.entries(jobs ?? {}).map(([kind, { everyMs }]) => ({ kind, everyMs }))
 }
 
 /** Limits of the processes that read documents. */

@@ -48,7 +48,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       const lines: string[] = []
       const log = await createLog({ level: 'info', destination: { write: (l) => lines.push(l) } })
       const tenants = await createSlices(database)
-      const made = await firstStart({ ...tenants, dataDir, adminToken, log })
+      const made = await firstStart({ ...tenants, signIn: true, dataDir, adminToken, log })
       return { made, lines, tenants }
     }
 

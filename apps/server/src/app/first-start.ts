@@ -16,13 +16,17 @@ export interface FirstStart {
   workspaceId: string
   /** File of the token. */
   tokenFile: string
+  /** Code that signs one browser in to the dashboard; undefined if there is none. */
+  signInCode: string | undefined
 }
 
 export interface FirstStartDeps {
   run: Run
   accounts: Pick<AccountsService, 'createFirst' | 'findFirst'>
   workspaces: Pick<WorkspacesService, 'createFirst'>
-  tokens: Pick<OperatorTokens, 'add' | 'isKnown'>
+  tokens: Pick<OperatorTokens, 'add' | 'addSignInCode' | 'isKnown'>
+  /** Whether to make a code that signs a browser in. */
+  signIn: boolean
   dataDir: string
   /** Token given by the operator; generated at the first start if left out. */
   adminToken: string | undefined
@@ -51,15 +55,15 @@ async function createFirst(deps: FirstStartDeps): Promise<FirstStart | undefined
   // The file comes first: a crash in between leaves a token that the next start uses. The other
   // order would leave an account whose token is unknown.
   const token = await keepToken(tokenFile, deps.adminToken)
-  const workspaceId = await run(async (tx) => {
+  const made = await run(async (tx) => {
     const accountId = await accounts.createFirst(tx)
     if (accountId === undefined) return undefined
     await tokens.add(tx, accountId, token, deps.adminToken ? givenNote : 'First start')
-    return await workspaces.createFirst(tx, accountId)
+    const workspaceId = await workspaces.createFirst(tx, accountId)
+    const signInCode = deps.signIn ? await tokens.addSignInCode(tx, accountId) : undefined
+    return { workspaceId, signInCode }
   })
-  if (workspaceId !== undefined) {
-    return { token, isNew: deps.adminToken === undefined, workspaceId, tokenFile }
-  }
+  if (made !== undefined) return { token, isNew: deps.adminToken === undefined, tokenFile, ...made }
   // Another process was first. With another data folder it has another token, and ours is invalid.
   if (!(await tokens.isKnown(token))) await rm(tokenFile, { force: true })
   return undefined

@@ -11,6 +11,9 @@ const housekeepingJob = 'server.housekeeping'
 
 const hour = 60 * 60 * 1000
 const day = 24 * hour
+/** The kind of that job, for those who look at jobs. */
+export const housekeepingKind = { kind: housekeepingJob, everyMs: hour }
+
 /** Days for which dead jobs are kept for the operator. */
 const deadJobDays = 30
 const rowsAtOnce = 500
@@ -44,6 +47,7 @@ export function createHousekeeping(deps: HousekeepingDeps) {
 
   const handler: JobHandler = {
     mayUseReserve: true,
+    everyMs: hour,
     handler: async () => {
       const now = clock.now()
       for (const sweep of deps.sweeps) await sweepAll(sweep)

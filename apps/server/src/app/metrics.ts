@@ -10,11 +10,20 @@ export function serverMetrics(context: Context): Metric[] {
   return [buildInfo(context), diskMetrics(context), jobMetrics(context.queue)]
 }
 
-/** Free space on the disks of this machine that the server writes to. */
-function diskMetrics({ config, database }: Context): Metric {
-  const folders = new Map<string, string>()
+/** The folders of this machine that the server writes to, by what they hold. */
+export function foldersOf({
+  config,
+  database,
+}: Pick<Context, 'config' | 'database'>): Map<'database' | 'contents', string> {
+  const folders = new Map<'database' | 'contents', string>()
   if (database.file !== undefined) folders.set('database', config.dataDir)
   if (config.objectStore === undefined) folders.set('contents', join(config.dataDir, 'blobs'))
+  return folders
+}
+
+/** Free space on the disks of this machine that the server writes to. */
+function diskMetrics(context: Context): Metric {
+  const folders = foldersOf(context)
   return {
     collect: async () => [
       {

@@ -6,6 +6,7 @@ import { botsCommand } from './bots.js'
 import { chatCommand } from './chat/command.js'
 import { checkCommand } from './check.js'
 import { configCommand } from './config.js'
+import { dashboardCommand } from './dashboard.js'
 import { deliveriesCommand } from './deliveries.js'
 import { demoCommand } from './demo/command.js'
 import { evalCommand } from './eval/command.js'
@@ -31,6 +32,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(demoCommand())
     .addCommand(configCommand())
     .addCommand(tokenCommand())
+    .addCommand(dashboardCommand())
     .addCommand(botsCommand())
     .addCommand(evalCommand())
     .addCommand(filesCommand())

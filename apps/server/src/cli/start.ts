@@ -3,17 +3,18 @@ import type { Server } from '../app/container.js'
 import type { FirstStart } from '../app/first-start.js'
 import { type Config, loadConfig } from '../config/config.js'
 import { createLog, type Log } from '../platform/telemetry/log.js'
+import { signInLink } from './dashboard.js'
 
 /** `botstead start`: runs the server until it is stopped. */
 export function startCommand(): Command {
   return new Command('start').description('Start the server.').action(async () => {
-    const { config, warnings } = loadConfig(undefined, { envFile: '.env' })
+    const { config, warnings, settings } = loadConfig(undefined, { envFile: '.env' })
     const log = await createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
     for (const warning of warnings) log.warn(warning)
     const stopOnFault = endOnFault(log, config.shutdownTimeoutMs)
     // Loaded on demand: commands that only call a server do not wait for it.
     const { startServer } = await import('../app/container.js')
-    const server = await startServer({ config, log })
+    const server = await startServer({ config, settings, log })
     stopOnFault(server.stop)
     if (server.firstStart !== undefined) welcome(config, server, server.firstStart)
     await untilStopped(config, server)
@@ -56,6 +57,12 @@ function welcome(config: Config, server: Server, first: FirstStart): void {
       line('token', token.shown),
       line('workspace', first.workspaceId),
       line('reference', `${server.address}/docs`),
+      ...(first.signInCode === undefined
+        ? []
+        : [line('dashboard', signInLink(server.address, first.signInCode))]),
+      first.signInCode === undefined
+        ? ''
+        : '\nThe link to the dashboard signs one browser in, within an hour.',
       `\nThe token is kept in ${first.tokenFile}. Your first call:\n\n`,
       `  curl ${server.address}/v1/admin/bots -H "Authorization: Bearer ${token.sent}" -H 'x-workspace-id: ${first.workspaceId}'\n\n`,
     ].join(''),

@@ -61,6 +61,8 @@ describe('without any variable', () => {
       deliveryRetentionMs: 604_800_000,
       missedEventsMs: 3_600_000,
       botLogRetentionMs: 604_800_000,
+      dashboard: 'on',
+      sessionLifetimeMs: 1_209_600_000,
       shutdownTimeoutMs: 5_000,
       jobLeaseMs: 30_000,
       diskReserveBytes: 16 * 1024 * 1024,
@@ -82,6 +84,7 @@ describe('without any variable', () => {
         deliveriesPerReceiver: 64,
         deliveryAttempts: 20,
         messageBytes: 131_072,
+        evaluationCases: 10_000,
         fileBytes: 5_368_709_120,
         indexedFileBytes: 95_000_000,
         passagesPerFile: 5_000,
@@ -284,5 +287,23 @@ describe('the object store', () => {
         /^BOTSTEAD_BLOBS_URL accepts an address such as s3:.* not the given text\.$/,
       ),
     ])
+  })
+})
+
+describe('the settings in force', () => {
+  it('say where each comes from, and show no secret', async () => {
+    const path = await envFile(
+      'PORT=9000\nHOST=0.0.0.0\nBOTSTEAD_ADMIN_TOKEN=from-the-file-12345678\n',
+    )
+    const { settings } = loadConfig({ PORT: '9001', BOTSTEAD_RATE_BURST: ' ' }, { envFile: path })
+    const of = (name: string) => {
+      const { value, source } = settings.find((each) => each.name === name) ?? {}
+      return [value, source]
+    }
+    expect(of('PORT')).toEqual(['9001', 'environment'])
+    expect(of('HOST')).toEqual(['0.0.0.0', 'file'])
+    expect(of('BOTSTEAD_ADMIN_TOKEN')).toEqual(['(set)', 'file'])
+    expect(of('BOTSTEAD_RATE_BURST')).toEqual(['100', 'default'])
+    expect(of('BOTSTEAD_TOKEN')).toEqual([undefined, undefined])
   })
 })

@@ -88,6 +88,22 @@ export interface LoadedConfig {
   config: Config
   /** Things that are probably not meant, one line each; for the log. */
   warnings: readonly string[]
+  /** The settings of the server as they are in force, without secrets. */
+  settings: readonly SettingInForce[]
+}
+
+/** A setting as it is in force. */
+export interface SettingInForce {
+  name: string
+  /** The text in force, or what happens without one; a secret that is set is not shown. */
+  value: string
+  default: string
+  source: 'environment' | 'file' | 'default'
+  isSecret: boolean
+  /** Settings are read at the start only. */
+  needsRestart: boolean
+  accepts: string
+  meaning: string
 }
 
 /**
@@ -99,7 +115,8 @@ export function loadConfig(
   environment: Environment = process.env,
   options: { envFile?: string } = {},
 ): LoadedConfig {
-  const given = { ...readEnvFile(options.envFile), ...environment }
+  const file = readEnvFile(options.envFile)
+  const given = { ...file, ...environment }
   const problems: string[] = []
   const values = readSettings(serverSettings, given, problems)
   const limitValues = readSettings(limitSettings, given, problems)
@@ -155,7 +172,22 @@ export function loadConfig(
   return {
     config: Object.freeze(config),
     warnings: [...unknownNames(given), ...suspectValues(config)],
+    settings: settingsInForce(environment, file),
   }
+}
+
+/** The settings of the server, without those of commands that call one. */
+function settingsInForce(environment: Environment, file: Environment): SettingInForce[] {
+  const ofServer = [serverSettings, objectStoreSettings, limitSettings].flatMap((group) =>
+    Object.values<Setting<unknown>>(group),
+  )
+  return ofServer.map(({ name, secret: isSecret, default: fallback, accepts, meaning }) => {
+    const text = (environment[name] ?? file[name])?.trim()
+    const described = { name, default: fallback, isSecret, needsRestart: true, accepts, meaning }
+    if (!text) return { ...described, value: fallback, source: 'default' }
+    const source = environment[name] === undefined ? 'file' : 'environment'
+    return { ...described, value: isSecret ? '(set)' : text, source }
+  })
 }
 
 /** What a command knows of the server that it calls, before its options. */

@@ -60,7 +60,10 @@ export const serverSettings = {
   }),
   adminToken: optional(
     'BOTSTEAD_ADMIN_TOKEN',
-    text('20 to 512 characters, no spaces', /^[!-~]{20,512}$/),
+    text(
+      '20 to 512 characters, no spaces, not beginning with bp_ses_',
+      /^(?!bp_ses_)[!-~]{20,512}$/,
+    ),
     {
       default: 'generated at the first start',
       meaning: 'Personal access token of the first account.',
@@ -76,6 +79,14 @@ export const serverSettings = {
     default: 'derived from BOTSTEAD_SECRET',
     meaning: 'Secret (HS256) of the user keys that chat applications sign themselves.',
     secret: true,
+  }),
+  dashboard: setting('BOTSTEAD_DASHBOARD', oneOf('on', 'off'), {
+    default: 'on',
+    meaning: 'Whether the server has a dashboard, at /dashboard, and lets browsers sign in to it.',
+  }),
+  sessionLifetimeMs: setting('BOTSTEAD_SESSION_LIFETIME', duration('5m', '365d'), {
+    default: '14d',
+    meaning: 'How long a browser stays signed in to the dashboard.',
   }),
   metricsAccess: setting('BOTSTEAD_METRICS', oneOf('off', 'loopback', 'public'), {
     default: 'loopback',
@@ -329,6 +340,10 @@ export const limitSettings = {
   vectorQuotaBytes: setting('BOTSTEAD_VECTOR_QUOTA_BYTES', bytes('0', '1000TB'), {
     default: '2GB',
     meaning: 'Content of all indexed files of a workspace.',
+  }),
+  evaluationCases: setting('BOTSTEAD_EVALUATION_CASES', integer(0, 1_000_000), {
+    default: '10000',
+    meaning: 'Cases in all evaluation sets of a bot.',
   }),
 }
 

@@ -37,7 +37,7 @@ describe('the rate limit of an address', () => {
       allowance: burst,
       trustedProxies: ['127.0.0.0/8'],
       mountOthers: (app, context) => {
-        mountReference(app, context, '1.2.3')
+        mountReference(app, context, { version: '1.2.3', hasDashboard: false })
         mountMetrics(app, context, { access: 'loopback', token: undefined }, async () => '')
       },
     })

@@ -11,11 +11,14 @@ import {
 import { identify } from './auth.js'
 import { callerAddress, isLoopback } from './caller-address.js'
 import type { HttpContext } from './context.js'
+import type { SessionCookies } from './session-cookies.js'
 
 type Allowance = Pick<RateLimitDecision, 'limit' | 'remaining' | 'resetSeconds'>
 
 interface AdmissionOptions {
   authenticator: Authenticator
+  /** Undefined where browsers cannot sign in. */
+  sessionCookies: SessionCookies | undefined
   /** Counts requests per principal; undefined applies no limit. */
   rateLimiter: RateLimiter | undefined
   /** Applies the additional limits of some operations. */
@@ -30,7 +33,7 @@ interface AdmissionOptions {
 export function admission(
   options: AdmissionOptions,
 ): Pick<HttpContext, 'admit' | 'admitUnmatched'> {
-  const { authenticator, rateLimiter, allowance } = options
+  const { authenticator, sessionCookies, rateLimiter, allowance } = options
   const unlimited = { limit: allowance, remaining: allowance, resetSeconds: 0 }
 
   const takeOne = (request: FastifyRequest): RateLimitDecision | undefined => {
@@ -46,6 +49,17 @@ export function admission(
     const tightest = tighterOf(own, general)
     setRateHeaders(reply, tightest ?? unlimited)
     if (tightest?.allowed === false) throw tooManyRequests(tightest)
+  }
+
+  const requireSignInPage = (request: FastifyRequest): void => {
+    if (sessionCookies !== undefined) {
+      sessionCookies.requireOwnPage(request)
+      return
+    }
+    throw new ApiError(
+      'Forbidden',
+      'Browsers cannot sign in, because BOTSTEAD_DASHBOARD is off; programs send "Authorization: Bearer <token>".',
+    )
   }
 
   const admitAs = (
@@ -78,7 +92,8 @@ export function admission(
       return done()
     }
     try {
-      const actor = identify(authenticator, operation.auth, request)
+      if (operation.session === 'begins') requireSignInPage(request)
+      const actor = identify(authenticator, sessionCookies, operation.auth, request)
       if (!(actor instanceof Promise)) {
         admitAs(operation, request, reply, actor)
         return done()

@@ -20,6 +20,7 @@ import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
 import { encodeSlashes, patternOf, plainPath, refuseUnknownRoutes } from './paths.js'
 import { mountRawRoutes, type RawRoute } from './raw-routes.js'
+import type { SessionCookies } from './session-cookies.js'
 import { acceptWebSockets, screenUpgrades } from './streams/index.js'
 import { compileResponseValidator, createValidator } from './validation.js'
 
@@ -27,6 +28,8 @@ export interface AppOptions {
   routes: readonly Route[]
   rawRoutes?: readonly RawRoute[]
   authenticator: Authenticator
+  /** Undefined where browsers cannot sign in. */
+  sessionCookies?: SessionCookies | undefined
   idempotency: IdempotencyStore
   rateLimiter: RateLimiter | undefined
   throttle: Throttle
@@ -58,8 +61,9 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   // A large upload may take long, but a connection without any progress is closed.
   const connections = createConnections({ idleMilliseconds, ...options.connections })
   const context: HttpContext = {
-    ...admission(options),
+    ...admission({ ...options, sessionCookies: options.sessionCookies }),
     idempotency: options.idempotency,
+    sessionCookies: options.sessionCookies,
     holderOf: (actor) => options.authenticator.holderOf(actor),
     bodyLimits: options.bodyLimits,
     observe: (operation) => options.meter?.of(operation),

@@ -16,7 +16,9 @@ import {
   type ScopeHeaders,
   scopeRefusals,
 } from '../domain/authenticator.js'
+import { isSessionValue } from '../platform/ids.js'
 import { callerAddress } from './caller-address.js'
+import type { SessionCookies } from './session-cookies.js'
 import { wantsWebSocket } from './streams/index.js'
 
 /** The kind of actor that a handler gets, by the `auth` of its operation. */
@@ -31,29 +33,34 @@ export interface ActorByAuth {
   'chat-user': ChatUserActor
 }
 
-/** Identifies the caller before any of the body is read. */
+/**
+ * Identifies the caller before any of the body is read.
+ * @param cookies undefined where sessions of browsers are not accepted
+ */
 export function identify(
   authenticator: Authenticator,
+  cookies: SessionCookies | undefined,
   auth: Auth,
   request: FastifyRequest,
 ): Awaitable<Actor> | undefined {
+  const token = () => tokenOf(request, cookies)
   switch (auth) {
     case 'public':
     case 'signature':
       return undefined
     case 'account':
-      return authenticator.account(bearerToken(request))
+      return authenticator.account(token())
     case 'token':
-      return authenticator.token(bearerToken(request))
+      return authenticator.token(token())
     case 'workspace':
       return authenticator.workspace(
-        bearerToken(request),
+        token(),
         scopeHeader(request, 'x-workspace-id'),
         intentOf(request),
       )
     case 'bot':
       return authenticator.bot(
-        bearerToken(request),
+        token(),
         scopeHeader(request, 'x-bot-id'),
         scopeHeaders(request),
         intentOf(request),
@@ -67,9 +74,12 @@ export function identify(
   }
 }
 
-function bearerToken(request: FastifyRequest): string {
+/** The token in `Authorization`, or else the session of a browser. */
+function tokenOf(request: FastifyRequest, cookies: SessionCookies | undefined): string {
   const header = request.headers.authorization
   if (header === undefined || header === '') {
+    const session = cookies?.read(request)
+    if (session !== undefined) return session
     throw new ApiError(
       'Unauthorized',
       'The header Authorization is missing: send "Bearer <token>".',
@@ -81,6 +91,9 @@ function bearerToken(request: FastifyRequest): string {
       'Unauthorized',
       'The header Authorization must have the form "Bearer <token>".',
     )
+  }
+  if (isSessionValue(token)) {
+    throw new ApiError('Unauthorized', 'A session is accepted as a cookie alone, not as a token.')
   }
   return token
 }

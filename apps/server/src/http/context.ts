@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../domain/actor.js'
 import type { Authenticator } from '../domain/authenticator.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
+import type { SessionCookies } from './session-cookies.js'
 
 /** The body limit of some operations. */
 interface BodyLimit {
@@ -23,6 +24,8 @@ export interface HttpContext {
   /** Counts a request that matches no operation against the address that it comes from. */
   admitUnmatched(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
   idempotency: IdempotencyStore
+  /** Sets and clears the cookies of sessions; undefined where browsers cannot sign in. */
+  sessionCookies: SessionCookies | undefined
   /** The current user behind a chat key: a stored response is for that user only. */
   holderOf: Authenticator['holderOf']
   /** Largest JSON bodies, by the `bodyLimit` of operations. */

@@ -31,6 +31,13 @@ interface Call<Spec extends Operation> {
   signal: AbortSignal
   /** Adds a header to the response. */
   setHeader(name: string, value: string): void
+  /**
+   * For operations with a `session`: signs the browser in.
+   * @param expiresAt ISO 8601
+   */
+  beginSession(value: string, expiresAt: string): void
+  /** For operations with a `session`: signs the browser out. */
+  endSession(): void
   /** For `idempotent` operations: does the work once per `Idempotency-Key`. */
   once: Once<Output<Spec>>
 }
@@ -262,6 +269,8 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
   readonly stream: IncomingMessage
   readonly isHead: boolean
   readonly once: Once<Output<Spec>>
+  readonly #context: HttpContext
+  readonly #request: FastifyRequest
   readonly #reply: FastifyReply
 
   constructor(context: HttpContext, operation: Spec, request: FastifyRequest, reply: FastifyReply) {
@@ -272,6 +281,8 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
     this.body = request.body as Body<Spec>
     this.stream = request.raw
     this.isHead = request.method === 'HEAD'
+    this.#context = context
+    this.#request = request
     this.#reply = reply
     const key = operation.idempotent ? idempotencyKeyOf(operation, request) : undefined
     this.once =
@@ -280,6 +291,15 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
 
   get signal(): AbortSignal {
     return abortSignalOf(this.#reply)
+  }
+
+  get beginSession(): Call<Spec>['beginSession'] {
+    return (value, expiresAt) =>
+      this.#context.sessionCookies?.set(this.#request, this.#reply, value, expiresAt)
+  }
+
+  get endSession(): Call<Spec>['endSession'] {
+    return () => this.#context.sessionCookies?.clear(this.#request, this.#reply)
   }
 
   get setHeader(): Call<Spec>['setHeader'] {

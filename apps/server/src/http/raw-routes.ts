@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { HttpContext } from './context.js'
+import { setsSession, withoutSessions } from './session-cookies.js'
 
 /**
  * Addresses outside of the contract, at which requests of every method are passed on as received. The
@@ -18,7 +19,7 @@ export interface RawRequest {
   method: string
   /** Path and query as the client sent them: neither decoded nor normalized. */
   url: string
-  /** The values of a repeated header are joined. */
+  /** The values of a repeated header are joined; without the sessions of browsers. */
   headers: Record<string, string>
   /** Undefined if it is empty. */
   body: Buffer | undefined
@@ -26,7 +27,7 @@ export interface RawRequest {
   requestId: string
 }
 
-/** The response of a raw route, which is sent as it is. */
+/** The response of a raw route, which is sent as it is, but cannot begin or end the session of a browser. */
 export interface RawResponse {
   status: number
   headers: Record<string, string | string[]>
@@ -53,7 +54,8 @@ export async function mountRawRoutes(
           onRequest: admitUnmatched,
           handler: async (request, reply) => {
             const response = await handle(toRawRequest(request))
-            return reply.code(response.status).headers(response.headers).send(response.body)
+            const headers = { ...withoutForeignSessions(response.headers), ...sandboxed(response) }
+            return reply.code(response.status).headers(headers).send(response.body)
           },
         })
       }
@@ -73,9 +75,40 @@ function toRawRequest(request: FastifyRequest): RawRequest {
 }
 
 function textHeaders({ headers }: FastifyRequest): Record<string, string> {
+  const { cookie } = headers
+  // Whoever had the session of a person could act for that person.
+  const passed = cookie === undefined ? headers : { ...headers, cookie: withoutSessions(cookie) }
   return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
+    Object.entries(passed).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
     ),
   )
+}
+
+/** A browser that is signed in must neither be signed out nor be signed in to the account of somebody else. */
+function withoutForeignSessions(headers: RawResponse['headers']): RawResponse['headers'] {
+  const { 'clear-site-data': _, 'set-cookie': cookies, ...others } = headers
+  if (cookies === undefined) return others
+  return { ...others, 'set-cookie': [cookies].flat().filter((cookie) => !setsSession(cookie)) }
+}
+
+/**
+ * Pages of others get an origin of their own: in that of the server, their scripts could do all that a person
+ * may do who is signed in. Except for that, they may do what they could without.
+ */
+const sandbox = [
+  'sandbox',
+  'allow-downloads',
+  'allow-forms',
+  'allow-modals',
+  'allow-popups',
+  'allow-popups-to-escape-sandbox',
+  'allow-scripts',
+  'allow-top-navigation',
+].join(' ')
+
+/** A policy in addition to those of the response: browsers apply all. */
+function sandboxed({ headers }: RawResponse): RawResponse['headers'] {
+  const name = 'content-security-policy'
+  return { [name]: [headers[name] ?? [], sandbox].flat() }
 }

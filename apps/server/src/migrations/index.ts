@@ -41,6 +41,13 @@ import { userKeys } from './0047-user-keys.js'
 import { headsOfSpaces } from './0048-heads-of-spaces.js'
 import { plannerStatistics } from './0049-planner-statistics.js'
 import { numbersOfSpaces } from './0050-numbers-of-spaces.js'
+import { sessions } from './0051-sessions.js'
+import { conversationsForPeople } from './0052-conversations-for-people.js'
+import { listsOfDeliveries } from './0054-lists-of-deliveries.js'
+import { replaysOfDeliveries } from './0055-replays-of-deliveries.js'
+import { workspaceLogs } from './0056-workspace-logs.js'
+import { evaluations } from './0057-evaluations.js'
+import { wordsOfMessages } from './0058-words-of-messages.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -86,4 +93,11 @@ export const migrations: readonly Migration[] = [
   headsOfSpaces,
   plannerStatistics,
   numbersOfSpaces,
+  sessions,
+  conversationsForPeople,
+  listsOfDeliveries,
+  replaysOfDeliveries,
+  workspaceLogs,
+  evaluations,
+  wordsOfMessages,
 ]

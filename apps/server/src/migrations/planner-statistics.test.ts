@@ -55,6 +55,19 @@ describe('SQLite', () => {
         order by id`,
       'sqlite_autoindex_files_2 (bot_id=? AND key=? AND key_space=?)',
     ],
+    [
+      'finished deliveries to a receiver, newest first',
+      sql`select (created_at || '/' || id) from deliveries where bot_id = 'b' and integration = 'i'
+        and status = 'failed' and status <> 'pending' and (created_at || '/' || id) < 'p'
+        order by (created_at || '/' || id) desc limit 20`,
+      'COVERING INDEX deliveries_finished (bot_id=? AND integration=? AND status=? AND <expr><?)',
+    ],
+    [
+      'parked deliveries to a receiver',
+      sql`select id from deliveries where bot_id = 'b' and integration = 'i' and set_aside = 1
+        limit 500`,
+      'deliveries_set_aside (bot_id=? AND integration=?)',
+    ],
   ])('finds %s by their own index', async (_, query, index) => {
     expect(await planOf(query)).toContain(index)
   })

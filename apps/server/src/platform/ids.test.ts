@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createIds, hashToken, newSigningSecret, newToken } from './ids.js'
+import { createIds, hashToken, idsSince, newSigningSecret, newToken, timeOfId } from './ids.js'
 
 /** A clock that returns the given times one after another and then stands still. */
 function clockOf(times: number[]) {
@@ -20,6 +20,15 @@ describe('ids with a prefix', () => {
   it('are the prefix and a ULID that holds the time', () => {
     const ids = createIds({ now: () => 1_469_918_176_385 })
     expect(ids.next('conv')).toMatch(/^conv_01ARYZ6S41[0-9A-HJKMNP-TV-Z]{16}$/)
+  })
+
+  it('tell when they were made, and where those of a time begin', () => {
+    const time = Date.UTC(2024, 1, 29, 12, 30, 15, 123)
+    const id = createIds({ now: () => time }).next('msg')
+    expect(timeOfId(id)).toBe(time)
+    expect(timeOfId('')).toBe(0)
+    expect(idsSince('msg', time) < id).toBe(true)
+    expect(idsSince('msg', time + 1) > id).toBe(true)
   })
 
   it('rise strictly, whatever the clock does', () => {

@@ -15,6 +15,9 @@ type IdPrefix =
   | 'cfg'
   | 'conv'
   | 'delivery'
+  | 'evalcase'
+  | 'evalrun'
+  | 'evalset'
   | 'evt'
   | 'file'
   | 'iak'
@@ -28,8 +31,10 @@ type IdPrefix =
   | 'plugin'
   | 'plugver'
   | 'recevt'
+  | 'replay'
   | 'report'
   | 'req'
+  | 'sess'
   | 'state'
   | 'table'
   | 'tag'
@@ -39,8 +44,8 @@ type IdPrefix =
   | 'webhook'
   | 'wrkflow'
 
-/** Prefix of an access token: personal, bot or integration. */
-export type TokenPrefix = 'bp_pat_' | 'bp_bak_' | 'bp_iak_'
+/** Prefix of a secret: a personal token, the key of a bot or integration, a session, a sign-in code. */
+export type TokenPrefix = 'bp_pat_' | 'bp_bak_' | 'bp_iak_' | 'bp_ses_' | 'bp_code_'
 
 /** Fills the whole buffer with unpredictable bytes. */
 export type RandomSource = (buffer: Uint8Array) => void
@@ -121,9 +126,28 @@ export function createIds(clock: Clock = systemClock, random: RandomSource = ran
   }
 }
 
+/**
+ * A text that sorts before all ids of a kind that are made at or after a time, and behind those made before it.
+ * @param milliseconds since the Unix epoch
+ */
+export function idsSince(prefix: IdPrefix, milliseconds: number): string {
+  return `${prefix}_${encode(Math.max(0, Math.floor(milliseconds)), timeLength)}`
+}
+
+/** When an id was made, in milliseconds since the Unix epoch; 0 for an empty text. */
+export function timeOfId(id: string): number {
+  const text = id.slice(id.indexOf('_') + 1).slice(0, timeLength)
+  return [...text].reduce((time, character) => time * 32 + alphabet.indexOf(character), 0)
+}
+
 /** A new access token: the prefix and 256 random bits. Shown once; only its hash is stored. */
 export function newToken(prefix: TokenPrefix): string {
   return prefix + randomBytes(32).toString('base64url')
+}
+
+/** Whether a secret is that of a session, which is accepted as a cookie alone. */
+export function isSessionValue(value: string): boolean {
+  return value.startsWith('bp_ses_' satisfies TokenPrefix)
 }
 
 /** A new secret that signs deliveries to a bot: 256 random bits. */

@@ -6,6 +6,12 @@ const atDelivery: Example = {
   foreign: 'ResourceNotFound',
 }
 
+/** Belongs to the server, and not to a tenant. */
+const forOperator = (request: ReturnType<Example['request']>): Example => ({
+  request: () => request,
+  foreign: 'Forbidden',
+})
+
 /** Accounts, workspaces and bots. */
 export const adminExamples: Examples = {
   getAccount: own(),
@@ -14,6 +20,9 @@ export const adminExamples: Examples = {
   introspect: { request: ({ botId }) => ({ body: { botId } }), foreign: 'ReferenceNotFound' },
   createPersonalAccessToken: own(() => ({ body: { note: 'another' } })),
   deletePersonalAccessToken: byId(({ personalTokenId }) => personalTokenId),
+  createSession: own(({ personalToken }) => ({ body: { token: personalToken, note: 'another' } })),
+  listSessions: own(),
+  deleteSession: byId(({ sessionId }) => sessionId),
 
   listBotApiKeys: {
     request: ({ botId }) => ({ query: { botId } }),
@@ -38,6 +47,8 @@ export const adminExamples: Examples = {
   }),
   deleteWorkspace: byId(({ workspaceId }) => workspaceId),
 
+  listWorkspaceLimits: byId(({ workspaceId }) => workspaceId),
+
   listBots: own(() => ({
     query: { 'tags.whose': 'own', integrationNames: ['chat', 'chat'], pageSize: '100' },
   })),
@@ -58,12 +69,37 @@ export const adminExamples: Examples = {
   deleteBot: byId(({ botId }) => botId),
   rotateBotSigningSecrets: byId(({ botId }) => botId),
 
+  listWorkspaceConversations: {
+    request: ({ botId }) => ({ query: { botId, hasFailedDelivery: 'false', pageSize: '5' } }),
+    foreign: 'ReferenceNotFound',
+  },
+  getOverview: own(),
+  exportWorkspaceConversations: {
+    request: ({ botId }) => ({ query: { botId, messages: 'true' } }),
+    foreign: 'ReferenceNotFound',
+  },
+  getWorkspaceConversation: byId(({ conversationId }) => conversationId),
+  streamWorkspaceConversation: byId(({ conversationId }) => conversationId),
+  getConversationTimeline: byId(({ conversationId }) => conversationId),
+  getServer: { request: () => ({}), foreign: 'Forbidden' },
   getBotLogs: {
     request: ({ botId }) => ({
       params: { id: botId },
       query: { timeStart: '2026-01-01T00:00:00Z' },
     }),
     foreign: 'ResourceNotFound',
+  },
+  listLogs: {
+    request: ({ botId }) => ({ query: { botId, minLevel: 'debug', text: 'a' } }),
+    foreign: 'ReferenceNotFound',
+  },
+  countLogs: {
+    request: ({ botId }) => ({ query: { botId, buckets: '10' } }),
+    foreign: 'ReferenceNotFound',
+  },
+  streamLogs: {
+    request: ({ botId }) => ({ query: { botId } }),
+    foreign: 'ReferenceNotFound',
   },
   writeBotLogs: own(() => ({ body: { logs: [{ level: 'info', message: 'Started' }] } })),
   listDeliveries: byId(({ botId }) => botId),
@@ -73,5 +109,36 @@ export const adminExamples: Examples = {
   listDeliveryReceivers: byId(({ botId }) => botId),
   pauseDeliveries: byId(({ botId }) => botId, { integration: 'chat' }),
   resumeDeliveries: byId(({ botId }) => botId, { integration: 'chat' }),
+  getWorkspaceDelivery: {
+    request: () => ({ params: { deliveryId: 'delivery_none' } }),
+    foreign: 'ResourceNotFound',
+  },
+  listWorkspaceDeliveryReceivers: {
+    request: ({ botId }) => ({ query: { botId, paused: 'true' } }),
+    foreign: 'ReferenceNotFound',
+  },
+  listJobs: forOperator({ query: { kind: 'search.index', state: 'dead' } }),
+  retryJob: forOperator({ params: { id: 'job_none' } }),
+  retryJobs: forOperator({ body: { kind: 'search.index' } }),
+  dropJob: forOperator({ params: { id: 'job_none' } }),
+  listJobSchedules: forOperator({}),
+  runJobSchedule: forOperator({ params: { kind: 'server.housekeeping' } }),
+  createDeliveryReplay: {
+    request: ({ botId }) => ({ body: { botId, conversationId: 'none' } }),
+    foreign: 'ReferenceNotFound',
+  },
+  listDeliveryReplays: own(),
+  getDeliveryReplay: {
+    request: () => ({ params: { replayId: 'replay_none' } }),
+    foreign: 'ResourceNotFound',
+  },
+  cancelDeliveryReplay: {
+    request: () => ({ params: { replayId: 'replay_none' } }),
+    foreign: 'ResourceNotFound',
+  },
+  listWorkspaceDeliveries: {
+    request: ({ botId }) => ({ query: { botId, status: ['failed', 'pending'], kind: 'signal' } }),
+    foreign: 'ReferenceNotFound',
+  },
   sendTestEvent: byId(({ botId }) => botId, { type: 'test', payload: { any: 'thing' } }),
 }

@@ -40,6 +40,7 @@ export const integrationsExamples: Examples = {
   validateIntegrationUpdate: byId(({ integrationId }) => integrationId, { title: 'Renamed' }),
   deleteIntegration: byId(({ integrationId }) => integrationId),
   rotateIntegrationSigningSecrets: byId(({ integrationId }) => integrationId, {}),
+  listIntegrationInstallations: byId(({ integrationId }) => integrationId),
   getIntegrationLogs: {
     request: ({ integrationId }) => ({
       params: { id: integrationId },

@@ -2,7 +2,9 @@ import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { useServer } from '../harness.js'
 import { runCommand } from '../processes.js'
+import { untilIndexed, uploadText } from '../tenant.js'
 
 const lines = (...rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).join('\n')
 
@@ -59,6 +61,22 @@ describe('botstead eval', () => {
     expect(stderr).toContain('count as not found: d7\n')
     expect(stderr).toContain('1 judged questions are not in queries.jsonl: q8\n')
     expect(stderr).toContain('1 questions have no right document and are left out: q3\n')
+  })
+
+  it('reads questions with their right documents in the same line', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'botstead-exported-'))
+    await writeFile(join(folder, 'corpus.jsonl'), lines({ _id: 'd1', text: 'The red button.' }))
+    await writeFile(
+      join(folder, 'queries.jsonl'),
+      lines({ _id: 'q1', text: 'Which button is red?', relevant: { d1: 1 } }),
+    )
+    const { status, stdout } = await runCommand(
+      ['eval', '--dataset', folder, '--settle', '0', '--misses', '0'],
+      {},
+    )
+    await rm(folder, { recursive: true, force: true })
+    expect(status).toBe(0)
+    expect(stdout).toContain('1 documents, 1 questions\nnDCG@10    1.0000\n')
   })
 
   it('lists the worst questions, and compares with files that lack them', async () => {
@@ -160,5 +178,38 @@ describe('botstead eval', () => {
     const file = join(folder, 'none.json')
     const missing = await runCommand(['eval', '--dataset', folder, '--baseline', file], {})
     expect(missing).toMatchObject({ status: 1, stderr: `There is no file ${file}.\n` })
+  })
+})
+
+describe('botstead eval --set', () => {
+  const server = useServer()
+
+  it('runs a set of the server, and compares with the run before', async () => {
+    const { bot } = await server().client().createBot()
+    const client = server().client({ botId: bot.id })
+    const button = await uploadText(client, 'button.txt', 'Press the red button.', true)
+    const oil = await uploadText(client, 'oil.txt', 'Change the oil every 500 hours.', true)
+    for (const { id } of [button, oil]) await untilIndexed(client, id)
+    const { evaluationSet } = await client.createEvaluationSet({ name: 'Operators' })
+    const cases = lines(
+      { _id: 'q1', text: 'Which button is red?', relevant: { 'button.txt': 1 } },
+      { _id: 'q2', text: 'When is oil changed?', relevant: { 'oil.txt': 1 } },
+    )
+    await client.importEvaluationCases({ id: evaluationSet.id, lines: cases })
+    const { url, token } = server()
+    const run = (...words: string[]) =>
+      runCommand(['eval', '--url', url, '--token', token, '--bot', bot.id, ...words], {})
+    const first = await run('--set', 'Operators')
+    expect(first).toMatchObject({ status: 0 })
+    expect(first.stdout).toMatch(/^2 cases, 2 with an answer\nnDCG@10 {4}1\.0000\n/)
+    await client.deleteFile({ id: oil.id })
+    const second = await run('--set', evaluationSet.id)
+    expect(second.stdout).toMatch(/nDCG@10 {4}0\.5000 {2}-0\.5000 \(p /)
+    expect(second.stdout).toContain('1 cases have lost what they refer to\n')
+    expect(second.stdout).toContain('0 better, 1 worse, 1 documents changed\n  oil.txt (removed)\n')
+    expect(second.stdout).toContain('When is oil changed?\n        oil.txt is gone; ')
+    const unknown = await run('--set', 'None')
+    expect(unknown).toMatchObject({ status: 1, stdout: '' })
+    expect(unknown.stderr).toContain('no evaluation set with the name or id None')
   })
 })

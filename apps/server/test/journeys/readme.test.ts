@@ -5,7 +5,7 @@ import { startTestServer } from '../harness.js'
 
 /**
  * The guides in the order in which they are pasted, after the five minutes and on the same server. Search
- * is last: it leaves a file behind that the guide to files would list.
+ * leaves a file behind that the guide to files would list.
  */
 const guides = [
   'getting-started',
@@ -15,8 +15,10 @@ const guides = [
   'stream',
   'bots',
   'integrations',
+  'operation',
   'errors',
   'search',
+  'evaluation',
 ].map((name) => `docs/guides/${name}.md`)
 const border = '===='
 
@@ -94,6 +96,16 @@ describe('the commands, pasted in order,', () => {
     expect(written).toMatch(/pageNumber: 4, position: 1 \}\n$/)
   })
 
+  it('of the guide to evaluation make a set, run it and compare two runs', () => {
+    const written = outputOf('docs/guides/evaluation.md')
+    expect(written).toContain(
+      "[ [ 'ARCHITECTURE.md', 'present' ] ]\n{ ndcg: 1, recall: 1, mrr: 1 }\n",
+    )
+    expect(written).toContain("[ [ 'How does the server stop?', 1, 0, 'ARCHITECTURE.md' ] ]\n")
+    expect(written).toContain('{ difference: 0, pValue: 1 }\n')
+    expect(written).toContain('"relevant":{"ARCHITECTURE.md":1}')
+  })
+
   it('of the guide to chat send a message once', () => {
     const written = outputOf('docs/guides/chat.md')
     expect(written).toMatch(/^http.*\/chat\/[\w-]{36}\n\{ status: 'ok' \}\n/)
@@ -110,7 +122,17 @@ describe('the commands, pasted in order,', () => {
 
   it('of the guide to bots create one that replies', () => {
     const written = outputOf('docs/guides/bots.md')
-    expect(written).toBe("Good morning\n[ 'You said: Good morning', 'Good morning' ]\n")
+    expect(written).toContain("Good morning\n[ 'You said: Good morning', 'Good morning' ]\n")
+    expect(written).toContain("[ 'error: Invoice 4711 has no total' ]\n13\n")
+  })
+
+  it('of the guide to operation show what is wrong', () => {
+    const written = outputOf('docs/guides/operation.md')
+    expect(written).toMatch(/^attention\n/)
+    expect(written).toContain('1 Invoice # has no total')
+    expect(written).toContain("'database: ok'")
+    expect(written).toContain("'PORT=0 from environment'")
+    expect(written).toMatch(/'storage \d+ of 10000000000 bytes'/)
   })
 
   it('of the guide to integrations ask a bot through one', () => {
@@ -118,6 +140,7 @@ describe('the commands, pasted in order,', () => {
     expect(written).toContain('Hello! Try "story", "bloc" or "metadata".\n')
     expect(written).toMatch(/\[ 'desk', '1\.0\.0' \].*\]\nregistered\n/)
     expect(written).toContain("[ 'desk', 'message_created', '")
+    expect(written).toContain("[ 'Porter desk registered' ]")
     expect(written).toMatch(/\nbp_iak_\n$/)
   })
 

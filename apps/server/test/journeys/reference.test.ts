@@ -9,7 +9,7 @@ import { useServer } from '../harness.js'
 const documentPath = '/openapi.json'
 
 describe('the reference', () => {
-  const server = useServer()
+  const server = useServer(undefined, { BOTSTEAD_DASHBOARD: 'off' })
 
   it('has every operation in its document', async () => {
     const response = await server().fetch(documentPath)
@@ -87,7 +87,7 @@ describe('the reference', () => {
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
 
 describe.skipIf(browserPath === undefined)(`the reference ${title}`, () => {
-  const server = useServer()
+  const server = useServer(undefined, { BOTSTEAD_DASHBOARD: 'off' })
 
   async function openPage(path: string, options = {}): Promise<{ page: Page; faults: string[] }> {
     const browser = await openBrowser()

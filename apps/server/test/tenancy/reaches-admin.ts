@@ -5,6 +5,7 @@ import type { Reaches } from './reaches.js'
 export const adminReaches: Reaches = {
   deletePersonalAccessToken: (client, { tokenId }) =>
     client.deletePersonalAccessToken({ id: tokenId }),
+  deleteSession: (client, { sessionId }) => client.deleteSession({ id: sessionId }),
   listBotApiKeys: (client, { botId }) => client.listBotApiKeys({ botId }),
   createBotApiKey: (client, { botId }) => client.createBotApiKey({ botId }),
   deleteBotApiKey: (client, { keyId }) => client.deleteBotApiKey({ id: keyId }),
@@ -19,6 +20,24 @@ export const adminReaches: Reaches = {
   introspect: (client, { botId }) => client.introspect({ botId }),
   listActionRuns: (client, { botId }) =>
     client.listActionRuns({ id: botId, integrationName: 'chat' }),
+  listWorkspaceConversations: (client, { conversationId }) =>
+    client.listWorkspaceConversations({ afterId: conversationId }),
+  listWorkspaceLimits: (client, { workspaceId }) => client.listWorkspaceLimits({ id: workspaceId }),
+  listIntegrationInstallations: (client, { integrationId }) =>
+    client.listIntegrationInstallations({ id: integrationId }),
+  listLogs: (client, { botId }) => client.listLogs({ botId }),
+  countLogs: (client, { botId }) => client.countLogs({ botId }),
+  // The client has no method for streams, whose filter is checked in the same way.
+  streamLogs: (client, { botId }) => client.listLogs({ botId, minLevel: 'error' }),
+  // The client has no method for downloads, whose filter is checked in the same way.
+  exportWorkspaceConversations: (client, { botId }) => client.listWorkspaceConversations({ botId }),
+  getWorkspaceConversation: (client, { conversationId }) =>
+    client.getWorkspaceConversation({ id: conversationId }),
+  // The client has no method for streams, whose conversation is looked up in the same way.
+  streamWorkspaceConversation: (client, { conversationId }) =>
+    client.getWorkspaceConversation({ id: conversationId }),
+  getConversationTimeline: (client, { conversationId }) =>
+    client.getConversationTimeline({ id: conversationId }),
   getBotLogs: (client, { botId }) =>
     client.getBotLogs({ id: botId, timeStart: '2026-01-01T00:00:00Z' }),
   listDeliveries: (client, { botId }) => client.listDeliveries({ id: botId }),
@@ -30,6 +49,15 @@ export const adminReaches: Reaches = {
   listDeliveryReceivers: (client, { botId }) => client.listDeliveryReceivers({ id: botId }),
   pauseDeliveries: (client, { botId }) => client.pauseDeliveries({ id: botId }),
   resumeDeliveries: (client, { botId }) => client.resumeDeliveries({ id: botId }),
+  getWorkspaceDelivery: (client) => client.getWorkspaceDelivery({ deliveryId: 'delivery_none' }),
+  listWorkspaceDeliveryReceivers: (client, { botId }) =>
+    client.listWorkspaceDeliveryReceivers({ botId }),
+  retryJob: (client) => client.retryJob({ id: 'job_none' }),
+  dropJob: (client) => client.dropJob({ id: 'job_none' }),
+  createDeliveryReplay: (client, { botId }) => client.createDeliveryReplay({ botId }),
+  getDeliveryReplay: (client) => client.getDeliveryReplay({ replayId: 'replay_none' }),
+  cancelDeliveryReplay: (client) => client.cancelDeliveryReplay({ replayId: 'replay_none' }),
+  listWorkspaceDeliveries: (client, { botId }) => client.listWorkspaceDeliveries({ botId }),
   sendTestEvent: (client, { botId }) => client.sendTestEvent({ id: botId }),
   getFile: (client, { fileId }) => client.getFile({ id: fileId }),
   listFilePassages: (client, { fileId }) => client.listFilePassages({ id: fileId }),
@@ -83,6 +111,31 @@ export const adminReaches: Reaches = {
     client.updateFileMetadata({ id: fileId, tags: { taken: 'yes' } }),
   copyFile: (client, { fileId }) =>
     client.copyFile({ idOrKey: fileId, destinationKey: 'taken.txt' }),
+  explainSearch: (client, { fileId }) => client.explainSearch({ query: 'secret', fileId }),
+  getEvaluationSet: (client, { evaluationSetId: id }) => client.getEvaluationSet({ id }),
+  updateEvaluationSet: (client, { evaluationSetId: id }) =>
+    client.updateEvaluationSet({ id, name: 'taken' }),
+  deleteEvaluationSet: (client, { evaluationSetId: id }) => client.deleteEvaluationSet({ id }),
+  exportEvaluationSet: (client, { evaluationSetId: id }) => client.exportEvaluationSet({ id }),
+  importEvaluationCases: (client, { evaluationSetId: id }) =>
+    client.importEvaluationCases({ id, lines: '{"_id": "q", "text": "Who?"}' }),
+  createEvaluationCase: (client, { evaluationSetId: id }) =>
+    client.createEvaluationCase({ id, question: 'Who?', right: [] }),
+  listEvaluationCases: (client, { evaluationSetId: id }) => client.listEvaluationCases({ id }),
+  updateEvaluationCase: (client, { evaluationSetId: id, evaluationCaseId: caseId }) =>
+    client.updateEvaluationCase({ id, caseId, question: 'Who?' }),
+  deleteEvaluationCase: (client, { evaluationSetId: id, evaluationCaseId: caseId }) =>
+    client.deleteEvaluationCase({ id, caseId }),
+  startEvaluationRun: (client, { evaluationSetId: id }) => client.startEvaluationRun({ id }),
+  listEvaluationRuns: (client, { evaluationSetId: id }) => client.listEvaluationRuns({ id }),
+  getEvaluationRun: (client, { evaluationSetId: id, evaluationRunId: runId }) =>
+    client.getEvaluationRun({ id, runId }),
+  deleteEvaluationRun: (client, { evaluationSetId: id, evaluationRunId: runId }) =>
+    client.deleteEvaluationRun({ id, runId }),
+  listEvaluationResults: (client, { evaluationSetId: id, evaluationRunId: runId }) =>
+    client.listEvaluationResults({ id, runId }),
+  compareEvaluationRuns: (client, { evaluationSetId: id, evaluationRunId: runId }) =>
+    client.compareEvaluationRuns({ id, runId }),
   updateKnowledgeBase: (client, { knowledgeBaseId }) =>
     client.updateKnowledgeBase({ id: knowledgeBaseId, name: 'taken' }),
   deleteKnowledgeBase: (client, { knowledgeBaseId }) =>

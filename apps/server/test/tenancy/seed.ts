@@ -3,11 +3,13 @@ import type { Client } from '@botstead/contract'
 import { openDatabase } from '../../src/platform/db/open.js'
 import type { TestServer } from '../harness.js'
 import { createSlices, type Slices } from '../slices.js'
+import { addEvaluation } from '../tenant.js'
 
 /** Everything that a tenant can have, by the parameter names of operations. */
 export interface Tenant {
   token: string
   tokenId: string
+  sessionId: string
   workspaceId: string
   botId: string
   keyId: string
@@ -15,6 +17,9 @@ export interface Tenant {
   webhookId: string
   fileId: string
   knowledgeBaseId: string
+  evaluationSetId: string
+  evaluationCaseId: string
+  evaluationRunId: string
   conversationId: string
   chatConversationId: string
   chatMessageId: string
@@ -45,6 +50,8 @@ export async function inDatabase<T>(
 export async function seedTenant(server: TestServer): Promise<Tenant> {
   const { token, workspace } = await inDatabase(server, (tenants) => tenants.person())
   const { workspaceId } = workspace
+  const page = server.client({ token: undefined, headers: { origin: server.url } })
+  const { session } = await page.createSession({ token })
   const headers = { 'x-multiple-integrations': 'true' }
   const admin = server.client({ token, workspaceId, headers })
   const { bot } = await admin.createBot({ name: 'Secret' })
@@ -53,6 +60,7 @@ export async function seedTenant(server: TestServer): Promise<Tenant> {
   const inBot = server.client({ token, workspaceId, botId: bot.id, webhookId, headers })
   const { file } = await inBot.upsertFile({ key: 'secret.txt', size: 5 })
   const { knowledgeBase } = await inBot.createKnowledgeBase({ name: 'Secret' })
+  const evaluation = await addEvaluation(inBot, 'Secret')
   const { conversation } = await inBot.createConversation({ channel: 'channel', tags: {} })
   const { user, key: userKey } = await inBot.chatCreateUser({})
   const client = server.client({
@@ -82,6 +90,7 @@ export async function seedTenant(server: TestServer): Promise<Tenant> {
   const { integration } = await client.createIntegration({ name: 'secret', version: '1.0.0' })
   const integrationKey = await client.createIntegrationApiKey({ integrationId: integration.id })
   return {
+    ...evaluation,
     workflowId: workflow.id,
     integrationId: integration.id,
     integrationKeyId: integrationKey.id,
@@ -89,6 +98,7 @@ export async function seedTenant(server: TestServer): Promise<Tenant> {
     eventId: event.id,
     token,
     tokenId: workspace.tokenId,
+    sessionId: session.id,
     workspaceId,
     botId: bot.id,
     keyId: made.id,
@@ -118,6 +128,12 @@ export async function inventory({ client, botId, ...own }: Tenant) {
     tokens: (await client.listPersonalAccessTokens()).pats.map(({ id }) => id),
     files: (await client.listFiles()).files.map(({ url, ...file }) => file),
     knowledgeBases: (await client.listKnowledgeBases()).knowledgeBases,
+    evaluationCases: (await client.listEvaluationCases({ id: own.evaluationSetId }))
+      .evaluationCases,
+    evaluationRuns: (
+      await client.listEvaluationRuns({ id: own.evaluationSetId })
+    ).evaluationRuns.map(({ id }) => id),
+    evaluationSets: (await client.listEvaluationSets()).evaluationSets,
     conversations: (await client.listConversations()).conversations.map(({ id }) => id),
     workflows: (await client.listWorkflows()).workflows,
     state: await client.getState(noted(own.conversationId)),

@@ -27,7 +27,7 @@ export interface DemoBot extends AsyncDisposable {
 
 /** Creates a bot that is not started yet; disposing stops it. */
 export function createDemoBot(): DemoBot {
-  let reply: ((body: string) => Promise<void>) | undefined
+  let reply: ((body: string, isFirst: boolean) => Promise<Refusal | undefined>) | undefined
   const server = createServer(async (request, response) => {
     try {
       if (request.method !== 'POST') {
@@ -37,8 +37,11 @@ export function createDemoBot(): DemoBot {
       const body = await readBody(request)
       // Other requests, such as registrations and pings, are acknowledged without any action.
       const isEvent = request.headers['x-bp-operation'] === 'event_received'
-      if (isEvent && request.headers['x-bp-type'] === 'message_created') await reply?.(body)
-      response.end('{}')
+      const isMessage = isEvent && request.headers['x-bp-type'] === 'message_created'
+      const isFirst = request.headers['x-botstead-attempt'] === '1'
+      const refusal = isMessage ? await reply?.(body, isFirst) : undefined
+      if (refusal !== undefined) response.writeHead(422)
+      response.end(JSON.stringify(refusal ?? {}))
     } catch {
       // A failure makes the server send the message again later.
       response.writeHead(500).end('{}')
@@ -46,7 +49,7 @@ export function createDemoBot(): DemoBot {
   })
   return {
     async start(client, botId) {
-      reply = (body) => replyTo(client, botId, body)
+      reply = (body, isFirst) => replyTo(client, botId, body, isFirst)
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject).listen(0, '127.0.0.1', resolve)
       })
@@ -75,9 +78,26 @@ interface MessageCreated {
   }
 }
 
-async function replyTo(client: Client, botId: string, body: string): Promise<void> {
+/** Why the bot does not process an event. */
+interface Refusal {
+  message: string
+}
+
+/**
+ * Replies to a message. The first delivery of one that is no text is refused on purpose, so that the demonstration
+ * leaves a failed delivery to look at and to replay.
+ */
+async function replyTo(
+  client: Client,
+  botId: string,
+  body: string,
+  isFirst: boolean,
+): Promise<Refusal | undefined> {
   const { event } = JSON.parse(body) as MessageCreated
   const { type, payload } = event.payload.message
+  if (type !== 'text' && isFirst) {
+    return { message: `This bot refuses a message of the type ${type} once, for you to replay.` }
+  }
   const text =
     type === 'text' ? await answerTo(client, payload.text ?? '') : 'Ask me about my document.'
   await client.createMessage(
@@ -91,6 +111,7 @@ async function replyTo(client: Client, botId: string, body: string): Promise<voi
     // The same event may be delivered twice; its reply is stored once.
     { idempotencyKey: event.id },
   )
+  return undefined
 }
 
 /** Quotes of the passages that were found. */

@@ -5,6 +5,7 @@ import { Command } from 'commander'
 import type { Server } from '../../app/container.js'
 import { loadConfig } from '../../config/config.js'
 import { createLog } from '../../platform/telemetry/log.js'
+import { signInLink } from '../dashboard.js'
 import { untilStopped } from '../start.js'
 import { createDemoBot } from './bot.js'
 import { createPrinter, type Printer } from './print.js'
@@ -44,7 +45,7 @@ async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1
   await using bot = createDemoBot()
   const made = await runTour(server, print, bot)
   if (made !== undefined && !options.once) {
-    suggest(print, made)
+    suggest(print, made, server)
     print.title('The server runs until you press Ctrl-C; then its data is deleted.')
     await untilStopped(server.config, server)
     return 0
@@ -60,8 +61,8 @@ async function startDemoServer(dataDir: string, port: string, print: Printer): P
   const { startServer } = await import('../../app/container.js')
   const start = (on: string) => {
     // Without the caller's environment: a demonstration must not touch their data.
-    const { config } = loadConfig({ BOTSTEAD_DATA_DIR: dataDir, PORT: on })
-    return startServer({ config, log })
+    const { config, settings } = loadConfig({ BOTSTEAD_DATA_DIR: dataDir, PORT: on })
+    return startServer({ config, settings, log })
   }
   try {
     return await start(port)
@@ -75,13 +76,20 @@ async function startDemoServer(dataDir: string, port: string, print: Printer): P
 }
 
 /** Calls to try on the objects of the tour: each line works as pasted, in any order. */
-function suggest(print: Printer, made: TourResult): void {
+function suggest(print: Printer, made: TourResult, { firstStart }: Server): void {
   const bearer = `-H 'Authorization: Bearer ${made.token}'`
   const json = "-H 'Content-Type: application/json'"
   const message = JSON.stringify({
     conversationId: made.conversationId,
     payload: { type: 'text', text: 'How does the server stop?' },
   })
+  if (firstStart?.signInCode !== undefined) {
+    print.title('Look at all of this in the browser:')
+    print.command(
+      'The link signs you in, once. The bot refused the voice message on purpose: replay its delivery there',
+      signInLink(made.address, firstStart.signInCode),
+    )
+  }
   print.title('Try next, in another terminal:')
   print.command(
     'Ask the document something else',

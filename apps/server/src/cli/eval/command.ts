@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import type { Client } from '@botstead/contract'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { type Measures, measure, separate } from '../../domain/ranking-measures.js'
 import type { RetrieverWeights } from '../../domain/retriever-weights.js'
 import { ask, awaitSettled, idsOf } from './ask.js'
 import { type Dataset, type Question, readDataset, readQuestions } from './dataset.js'
-import { type Measures, measure, separate } from './measures.js'
 import {
   type OffTopicAnswer,
   type QuestionAnswer,
@@ -22,11 +22,13 @@ import {
   significant,
   summarize,
 } from './results.js'
+import { describeSet, runSet } from './server-set.js'
 import { openTarget, type TargetOptions } from './target.js'
 import { awaitIndexed, uploadAll } from './upload.js'
 
 interface EvalOptions extends Omit<TargetOptions, 'weights'> {
-  dataset: string
+  dataset?: string
+  set?: string
   legs?: RetrieverWeights
   weights?: readonly RetrieverWeights[]
   offTopic?: string
@@ -42,9 +44,15 @@ interface EvalOptions extends Omit<TargetOptions, 'weights'> {
 export function evalCommand(): Command {
   return new Command('eval')
     .description('Measure how well search answers questions whose answers are known.')
-    .requiredOption(
+    .option(
       '--dataset <folder>',
       'folder with corpus.jsonl, queries.jsonl and qrels/test.tsv, as in BEIR',
+    )
+    .addOption(
+      new Option(
+        '--set <name>',
+        'run an evaluation set of the bot instead, by its name or id',
+      ).conflicts(['dataset', 'legs', 'weights', 'offTopic', 'baseline', 'skipUpload']),
     )
     .option('--url <address>', 'server to measure; without it, a temporary one is started')
     .option('--token <token>', 'key of the bot, or a personal token, on that server')
@@ -70,6 +78,10 @@ export function evalCommand(): Command {
     .option('--json <file>', 'write the results, question by question, to a file; - for the output')
     .option('--baseline <file>', 'compare with such a file; the exit status is 1 if it was better')
     .action(async (options: EvalOptions) => {
+      if (options.set !== undefined) {
+        if (await evaluateSet(options.set, options)) process.exitCode = 1
+        return
+      }
       const baseline = options.baseline ? await readResults(options.baseline) : undefined
       const results = await evaluate(options, options.weights ?? [options.legs])
       await report(results, baseline, options)
@@ -83,6 +95,7 @@ async function evaluate(
   rankings: readonly (RetrieverWeights | undefined)[],
 ): Promise<Results[]> {
   const { settle, timeout, skipUpload, dataset: folder, url, token, bot } = options
+  if (folder === undefined) throw new Error('Give --dataset, or --set for a set of the server.')
   const dataset = await readDataset(folder)
   const offTopic = options.offTopic ? await readQuestions(options.offTopic) : []
   dataset.warnings.forEach(say)
@@ -149,6 +162,18 @@ async function askAll(
   }
 }
 
+/** Runs a set of the server; returns whether it became significantly worse. */
+async function evaluateSet(set: string, options: EvalOptions): Promise<boolean> {
+  const { url, token, bot, timeout, misses, json: file } = options
+  if (url === undefined) throw new Error('With --set, give --url, --token and --bot too.')
+  await using target = await openTarget({ url, ...(token && { token }), ...(bot && { bot }) })
+  const signal = AbortSignal.timeout(toMilliseconds('--timeout', timeout))
+  const results = await runSet(target.client, set, misses, { say, signal })
+  await print(`${JSON.stringify(results, null, 2)}\n`, `${describeSet(results).join('\n')}\n`, file)
+  const { difference = 0, pValue = 1 } = results.comparison?.measures.ndcg ?? {}
+  return difference < 0 && pValue < significant
+}
+
 /** Without a baseline, the first of several rankings serves as the baseline of the others. */
 async function report(
   results: readonly Results[],
@@ -157,13 +182,17 @@ async function report(
 ): Promise<void> {
   const [first, ...others] = results
   const json = `${JSON.stringify(others.length === 0 ? first : results, null, 2)}\n`
-  if (file !== undefined && file !== '-') await writeFile(file, json)
   const parts = results.map((each, at) => {
     const older = baseline ?? (at > 0 ? first : undefined)
     const lines = [...describeResults(each, older), ...describeQuestions(each, misses)]
     return `${lines.join('\n')}\n`
   })
-  const lines = parts.join('\n')
+  await print(json, parts.join('\n'), file)
+}
+
+/** Prints the lines, and writes the JSON to a file, or to the standard output instead of the lines. */
+async function print(json: string, lines: string, file: string | undefined): Promise<void> {
+  if (file !== undefined && file !== '-') await writeFile(file, json)
   process.stdout.write(file === '-' ? json : lines)
   if (file === '-') process.stderr.write(lines)
 }

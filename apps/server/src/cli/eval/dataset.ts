@@ -27,7 +27,8 @@ export interface Dataset {
 }
 
 /**
- * Reads `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv` (or `qrels.tsv`) of a folder.
+ * Reads `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv` (or `qrels.tsv`) of a folder. A line of `queries.jsonl`
+ * may have the grades of its question as `relevant`, as those that an evaluation set exports have.
  * @throws Error that names the file and the line that cannot be read
  */
 export async function readDataset(folder: string): Promise<Dataset> {
@@ -35,11 +36,20 @@ export async function readDataset(folder: string): Promise<Dataset> {
     const { id, title, text } = readRecord(line)
     return { id, title, text }
   })
-  const grades = await readGrades(gradesFile(folder))
-  const questions = await readLines(join(folder, 'queries.jsonl'), (line) => {
+  const queries = await readLines(join(folder, 'queries.jsonl'), (line) => {
     const { id, text } = readRecord(line)
-    return { id, text, relevant: grades.get(id) ?? new Map<string, number>() }
+    return { id, text, relevant: readRelevant(line) }
   })
+  const file = gradesFile(folder)
+  const needsFile = queries.every(({ relevant }) => relevant.size === 0)
+  const grades: ReadonlyMap<string, Map<string, number>> = needsFile || existsSync(file)
+    ? await readGrades(file)
+    : new Map()
+  const questions = queries.map(({ id, text, relevant }) => ({
+    id,
+    text,
+    relevant: new Map([...relevant, ...(grades.get(id) ?? [])]),
+  }))
   const answered = questions.filter(({ relevant }) => relevant.size > 0)
   if (documents.length === 0) throw new Error(`${folder}/corpus.jsonl has no document.`)
   if (answered.length === 0) throw new Error(`${folder} has no question with an answer.`)
@@ -114,6 +124,26 @@ function readGrade(line: string, number: number) {
     throw new Error('a question, a document and a grade, with tabs between them, belong here')
   }
   return { question, document, value }
+}
+
+/** The member `relevant` of a line: grades by the ids of documents. */
+function readRelevant(line: string): Map<string, number> {
+  const record: unknown = JSON.parse(line)
+  const relevant: unknown =
+    typeof record === 'object' && record ? Reflect.get(record, 'relevant') : undefined
+  if (relevant === undefined) return new Map()
+  if (typeof relevant !== 'object' || relevant === null) {
+    throw new Error('"relevant" must be an object: grades by the ids of documents')
+  }
+  return new Map(
+    Object.entries(relevant)
+      .map(([id, grade]) => {
+        const value = Number(grade)
+        if (!Number.isFinite(value)) throw new Error(`the grade of ${id} must be a number`)
+        return [id, value] as const
+      })
+      .filter(([, value]) => value > 0),
+  )
 }
 
 function readRecord(line: string): Document {

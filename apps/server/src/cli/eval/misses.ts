@@ -1,7 +1,7 @@
+import { depth } from '../../domain/ranking-measures.js'
 import { cutText } from '../text.js'
 import type { Answer, RankedDocument } from './ask.js'
 import type { Question } from './dataset.js'
-import { depth } from './measures.js'
 
 /** The result of a question about something else. */
 export interface OffTopicAnswer {

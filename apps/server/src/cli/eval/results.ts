@@ -2,18 +2,17 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { InvalidArgumentError } from 'commander'
 import {
-  defaultWeights,
-  type Retriever,
-  type RetrieverWeights,
-} from '../../domain/retriever-weights.js'
-import {
   compareRuns,
-  describeSeparation,
   type Measures,
   mean,
   quantile,
   type Separation,
-} from './measures.js'
+} from '../../domain/ranking-measures.js'
+import {
+  defaultWeights,
+  type Retriever,
+  type RetrieverWeights,
+} from '../../domain/retriever-weights.js'
 import {
   describeFalseHits,
   describeMisses,
@@ -78,6 +77,15 @@ export function describeResults(results: Results, baseline?: Results): string[] 
     }),
     `latency    p50 ${latency.p50.toFixed(1)} ms, p95 ${latency.p95.toFixed(1)} ms`,
     ...(separation === undefined ? [] : describeSeparation(separation)),
+  ]
+}
+
+/** Formats the result for people, line by line. */
+function describeSeparation({ chance, answered, offTopic }: Separation): string[] {
+  return [
+    `separation ${chance.toFixed(4)}`,
+    `  answered   best scores: median ${answered.median.toFixed(2)}, lowest tenth up to ${answered.low.toFixed(2)}`,
+    `  off topic  best scores: median ${offTopic.median.toFixed(2)}, highest tenth from ${offTopic.high.toFixed(2)}`,
   ]
 }
 

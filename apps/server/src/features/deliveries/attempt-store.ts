@@ -1,4 +1,6 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
+import { encodeJson } from '../../platform/db/columns.js'
+import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
@@ -21,6 +23,9 @@ const columnTypes = {
   status: 'integer',
   error: 'text',
   answer: 'text',
+  url: 'text',
+  signature: 'text',
+  response_headers: 'text',
 } as const
 const columns = Object.keys(columnTypes) as (keyof AttemptRow)[]
 
@@ -52,9 +57,29 @@ export async function insertAttempts(
       status: result.status,
       error: result.verdict.result === 'delivered' ? null : result.verdict.error,
       answer: result.responseText,
+      url: result.url,
+      signature: result.signature,
+      response_headers: result.responseHeaders && encodeJson(result.responseHeaders),
     }),
   )
   await insert(tx, { attempts: JSON.stringify(attempts) })
+}
+
+/** The last attempts at a delivery, the first of them first. */
+export async function listRecentAttempts(
+  db: Db,
+  { bot_id, id }: Pick<DeliveryRow, 'bot_id' | 'id'>,
+  limit: number,
+): Promise<AttemptRow[]> {
+  const rows = await db
+    .selectFrom('delivery_attempts')
+    .selectAll()
+    .where('delivery_id', '=', id)
+    .where('bot_id', '=', bot_id)
+    .orderBy('number', 'desc')
+    .limit(limit)
+    .execute()
+  return rows.reverse()
 }
 
 /** The attempts at a delivery, the first one first. */
@@ -72,6 +97,26 @@ export async function listAttempts(
     .execute()
 }
 
+/** The last attempt at each of some deliveries that has ended, by the id of the delivery. */
+export async function listLastAttempts(
+  db: Db,
+  deliveries: readonly Pick<DeliveryRow, 'id'>[],
+): Promise<Map<string, AttemptRow>> {
+  const ids = JSON.stringify(deliveries.map(({ id }) => id))
+  const rows = await db
+    .selectFrom(dialectOf(db).jsonTexts(sql`${ids}`))
+    .crossJoin('delivery_attempts')
+    .whereRef('delivery_attempts.delivery_id', '=', 'given.value')
+    .whereRef('delivery_attempts.number', '=', ({ selectFrom }) =>
+      selectFrom('delivery_attempts as other')
+        .select(({ fn }) => fn.max('other.number').as('last'))
+        .whereRef('other.delivery_id', '=', 'given.value'),
+    )
+    .selectAll('delivery_attempts')
+    .execute()
+  return new Map(rows.map((row) => [row.delivery_id, row]))
+}
+
 /** An attempt as a line in the log of its bot. */
 interface AttemptLine {
   id: string
@@ -84,19 +129,13 @@ interface AttemptLine {
   created_at: string
 }
 
-/** Returns attempts at the deliveries of a bot as lines; `narrow` restricts the columns of a line. */
-export async function pageAttempts(
-  db: Db,
-  botId: string,
-  narrow: (db: Db) => readonly Expression<SqlBool>[],
-  page: PageRequest<'created_at'>,
-): Promise<Page<AttemptLine>> {
-  const lines = db
+/** Attempts at deliveries as lines of the log of their bots, from the tables `a` and `d`. */
+export function attemptLines(db: Db) {
+  return db
     .selectFrom('delivery_attempts as a')
     .innerJoin('deliveries as d', 'd.id', 'a.delivery_id')
     .leftJoin(eventSubjects(db).as('e'), 'e.id', 'd.subject_id')
     .leftJoin(messageSubjects(db).as('m'), 'm.id', 'd.subject_id')
-    .where('a.bot_id', '=', botId)
     .select((eb) => [
       sql<string>`a.delivery_id || '/' || cast(a.number as text)`.as('id'),
       'a.bot_id',
@@ -113,8 +152,17 @@ export async function pageAttempts(
         else coalesce(e.conversation_id, m.conversation_id) end`.as('conversation_id'),
       'a.started_at as created_at',
     ])
+}
+
+/** Returns attempts at the deliveries of a bot as lines; `narrow` restricts the columns of a line. */
+export async function pageAttempts(
+  db: Db,
+  botId: string,
+  narrow: (db: Db) => readonly Expression<SqlBool>[],
+  page: PageRequest<'created_at'>,
+): Promise<Page<AttemptLine>> {
   let query = db
-    .selectFrom(lines.as('line'))
+    .selectFrom(attemptLines(db).where('a.bot_id', '=', botId).as('line'))
     .selectAll()
     .where((eb) => eb.and([...narrow(db)]))
   // Repeated in a form that can use an index.

@@ -3,7 +3,7 @@ import type { Receiver } from '../../domain/deliveries.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
-import { type DeliveryRow, isPending, type ReceiverColumns } from './store.js'
+import { type DeliveryRow, isParked, isPending, type ReceiverColumns } from './store.js'
 
 /**
  * The life of a claim: a ready delivery is found, claimed with a lease, prolonged, and released.
@@ -143,7 +143,7 @@ export async function claimFirst(
     .where('bot_id', '=', botId)
     .where('integration', '=', integration)
     .limit(1)
-  const parked = waiting.where('set_aside', '=', 1).orderBy('created_at').orderBy('id')
+  const parked = waiting.where(isParked).orderBy('created_at').orderBy('id')
   const pausing = waiting
     .where('next_attempt_at', 'is not', null)
     .where('owner', 'is', null)

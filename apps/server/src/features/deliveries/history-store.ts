@@ -2,46 +2,9 @@ import { type Expression, type SqlBool, sql } from 'kysely'
 import type { DeliveryKind, NeededSubjects } from '../../domain/deliveries.js'
 import { isoTime } from '../../platform/clock.js'
 import { dialectOf } from '../../platform/db/dialect.js'
-import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import type { KeepStream } from '../../platform/events/trim.js'
-import { queueOf } from './queue-store.js'
-import type { DeliveryRow } from './store.js'
-
-/** Restricts a list of deliveries; undefined for anything. */
-export interface DeliveryFilter {
-  status?: DeliveryRow['status'] | undefined
-  kind?: DeliveryRow['kind'] | undefined
-  /** Receiver: an alias for an integration, empty for the bot. */
-  integration?: string | undefined
-  conversationId?: string | undefined
-  /** ISO 8601 times: from the first on, before the second. */
-  since?: string | undefined
-  until?: string | undefined
-}
-
-function ofBot(executor: Db | Tx, botId: string, filter: DeliveryFilter) {
-  const { status, kind, integration, conversationId, since, until } = filter
-  let query = executor.selectFrom('deliveries').where('bot_id', '=', botId)
-  if (status !== undefined) query = query.where('status', '=', status)
-  if (kind !== undefined) query = query.where('kind', '=', kind)
-  if (integration !== undefined) query = query.where('integration', '=', integration)
-  if (conversationId !== undefined) {
-    query = query.where('order_key', '=', queueOf(botId, integration ?? '', conversationId))
-  }
-  if (since !== undefined) query = query.where('created_at', '>=', since)
-  if (until !== undefined) query = query.where('created_at', '<', until)
-  return query
-}
-
-export async function pageDeliveries(
-  db: Db | Tx,
-  botId: string,
-  filter: DeliveryFilter,
-  page: PageRequest<'created_at'>,
-): Promise<Page<DeliveryRow>> {
-  return await paginate(ofBot(db, botId, filter).selectAll(), page)
-}
+import { type DeliveryRow, isFinished, isPending } from './store.js'
 
 export async function findDelivery(
   executor: Db | Tx,
@@ -54,6 +17,11 @@ export async function findDelivery(
     .where('id', '=', id)
     .where('bot_id', '=', botId)
     .executeTakeFirst()
+}
+
+/** A delivery of any bot; the caller checks whose it is. */
+export async function findAnyDelivery(db: Db, id: string): Promise<DeliveryRow | undefined> {
+  return await db.selectFrom('deliveries').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
 /**
@@ -208,11 +176,16 @@ export function keepWaitingSignals(alias: string): KeepStream {
 
 /** Ids of the events of a bot whose delivery was requested since an ISO 8601 time. */
 export function requestedEvents(tx: Tx, botId: string, since: string): Expression<string> {
-  const subjects = tx
+  const toBot = tx
     .selectFrom('deliveries')
     .select('subject_id')
     .where('bot_id', '=', botId)
+    .where('integration', '=', '')
     .where('kind', '=', 'event_received')
-    .where('created_at', '>=', since)
-  return sql<string>`${subjects}`
+    // As the indexes have it.
+    .where(sql<SqlBool>`(created_at || '/' || id) >= ${since}`)
+  const finished = toBot
+    .where(isFinished)
+    .where('status', 'in', ['delivered', 'failed', 'canceled'])
+  return sql<string>`${toBot.where(isPending).unionAll(finished)}`
 }

@@ -3,6 +3,7 @@ import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
 import type { Db } from '../../platform/db/schema.js'
 import { afterCommit } from '../../platform/db/transaction.js'
+import type { Queue } from '../../platform/jobs/queue.js'
 import type { Family, Metric } from '../../platform/telemetry/metrics.js'
 import type { BotsService } from '../bots/bots/index.js'
 import { builtInChat } from '../bots/installations/index.js'
@@ -16,13 +17,38 @@ import { createBuildBodies, type DescribeSignal } from './bodies.js'
 import { createDispatcher, type DispatcherDeps } from './dispatcher.js'
 import { keepWaitingSignals, requestedEvents } from './history-store.js'
 import { announceReceiver, createOutbox } from './outbox.js'
+import { overviewRoutes } from './overview/index.js'
 import { countPaused, retryNow } from './receiver-store.js'
+import { createReplayIn } from './replaying.js'
+import {
+  createReplays,
+  deleteOfWorkspace,
+  deleteSomeOfBot as deleteReplaysOfBot,
+} from './replays/index.js'
 import { createRetention, createSubjectRetention } from './retention.js'
 import { deliveriesRoutes } from './routes.js'
 import { createDeliveriesService } from './service.js'
 import { countPending, deleteSomeOfBot } from './store.js'
 
+export { attemptSource } from './attempt-line-store.js'
+export {
+  type DeliveryStates,
+  type DeliveryWithResult,
+  deliveryStatesOf,
+  listDeliveriesAbout,
+  listFailedConversations,
+} from './conversation-store.js'
+export {
+  type FailedDelivery,
+  listFailed,
+  listReceivers,
+  listWaiting,
+  type ReceiverState,
+  type WaitingDeliveries,
+} from './health-store.js'
 export { createSubjectRetention } from './retention.js'
+
+export { toDelivery } from './view.js'
 
 /** The slice of deliveries, as others see it. */
 export interface Deliveries extends Feature {
@@ -33,12 +59,13 @@ export interface Deliveries extends Feature {
 
 interface DeliveriesDeps
   extends Omit<DispatcherDeps, 'buildBodies' | 'retry' | 'pausing' | 'random' | 'limits'> {
-  bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
+  bots: Pick<BotsService, 'requireIn' | 'installationsOf' | 'idsIn' | 'workspaceOf'>
   botLogs: Pick<BotLogsService, 'provideAttempts'>
   events: Pick<EventsService, 'findAll' | 'provideRequestedEvents' | 'trim'>
   messages: Pick<MessagesService, 'describe'>
   changes: Pick<Changes, 'findAll' | 'trim'>
   pager: Pager
+  queue: Pick<Queue, 'enqueue'>
   /**
    * Milliseconds for which finished deliveries are kept, and pending ones wait for their receiver.
    */
@@ -66,12 +93,13 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const outbox = createOutbox(deps)
   deps.events.provideRequestedEvents(requestedEvents)
   deps.botLogs.provideAttempts(pageAttempts)
+  const buildBodies = createBuildBodies({
+    ...deps,
+    describeSignal: (botId, subjectId) => describeSignal(botId, subjectId),
+  })
   const dispatcher = createDispatcher({
     ...deps,
-    buildBodies: createBuildBodies({
-      ...deps,
-      describeSignal: (botId, subjectId) => describeSignal(botId, subjectId),
-    }),
+    buildBodies,
     random: Math.random,
     retry: {
       maximumAttempts: limits.deliveryAttempts,
@@ -93,11 +121,19 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     announceReceiver(bus, botId)
   }
 
+  const replays = createReplays({ ...deps, replayIn: createReplayIn(deps) })
+
   return {
     name: 'deliveries',
-    routes: deliveriesRoutes(createDeliveriesService(deps)),
+    jobs: replays.jobs,
+    routes: [
+      ...deliveriesRoutes(createDeliveriesService(deps)),
+      ...overviewRoutes({ ...deps, buildBodies }),
+      ...replays.routes,
+    ],
     on: {
       'delivery.requested': outbox.enqueue,
+      'workspace.removed': (tx, { workspaceId }) => deleteOfWorkspace(tx, workspaceId),
       // A changed receiver that fails, or is paused for failures, is retried at once.
       'bot.changed': async (tx, { botId }) =>
         afterCommit(tx, () => {
@@ -106,7 +142,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
           )
         }),
     },
-    sweeps: [...createRetention(deps), ...createSubjectRetention(deps)],
+    sweeps: [...createRetention(deps), ...createSubjectRetention(deps), ...replays.sweeps],
     metrics: [deliveryMetrics(deps)],
     start: dispatcher.start,
     stop: dispatcher.stop,
@@ -117,6 +153,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     },
     async purge(botId) {
       await purge(run, (tx, limit) => deleteSomeOfBot(tx, botId, limit))
+      await purge(run, (tx, limit) => deleteReplaysOfBot(tx, botId, limit))
     },
   }
 }

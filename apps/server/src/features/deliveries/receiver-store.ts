@@ -1,9 +1,10 @@
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Receiver } from '../../domain/deliveries.js'
 import { dialectOf } from '../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
-import { isPending } from './store.js'
+import { isParked, isPending, type ReceiverColumns } from './store.js'
 import type { DeliveryReceiversTable } from './table.js'
 
 export type ReceiverRow = Selectable<DeliveryReceiversTable>
@@ -30,6 +31,53 @@ export async function listReceivers(
     .selectAll()
     .where('bot_id', 'in', [...new Set(botIds)])
     .execute()
+}
+
+/** Returns the receivers of bots that are paused. */
+export async function listPausedReceivers(
+  db: Db,
+  botIds: readonly string[],
+): Promise<ReceiverColumns[]> {
+  return await db
+    .selectFrom(dialectOf(db).jsonTexts(sql`${JSON.stringify(botIds)}`))
+    .crossJoin('delivery_receivers')
+    .whereRef('bot_id', '=', 'given.value')
+    .select(['bot_id', 'integration'])
+    .where('paused', 'is not', null)
+    .execute()
+}
+
+/** A receiver in a list, whose `id` is its alias. */
+export interface ListedReceiver extends ReceiverRow {
+  id: string
+  /** Its oldest pending delivery: time and id; null if there is none. */
+  oldest_waiting: string | null
+}
+
+/** Pages through the receivers of bots that have failed lately or are paused, by bot and alias. */
+export async function pageReceivers(
+  db: Db,
+  botIds: readonly string[],
+  paused: boolean | undefined,
+  page: PageRequest<'bot_id'>,
+): Promise<Page<ListedReceiver>> {
+  const oldest = sql<string | null>`(
+    select (d.created_at || '/' || d.id) from deliveries as d
+    where d.bot_id = r.bot_id and d.integration = r.integration and d.status = 'pending'
+    order by (d.created_at || '/' || d.id) limit 1)`
+  let receivers = db
+    .selectFrom(dialectOf(db).jsonTexts(sql`${JSON.stringify(botIds)}`))
+    .crossJoin('delivery_receivers as r')
+    .whereRef('r.bot_id', '=', 'given.value')
+    .selectAll('r')
+    .select(['r.integration as id', oldest.as('oldest_waiting')])
+  if (paused !== undefined) receivers = receivers.where('paused', paused ? 'is not' : 'is', null)
+  if (paused !== true) {
+    receivers = receivers.where((eb) =>
+      eb.or([eb('paused', 'is not', null), eb('failures', '>', 0)]),
+    )
+  }
+  return await paginate(db.selectFrom(receivers.as('receiver')).selectAll(), page)
 }
 
 const countFailure = prepared<{
@@ -332,14 +380,15 @@ async function makeDue(
     .select('id')
     .where('bot_id', '=', botId)
     .where('integration', '=', integration)
-    .where(isPending)
     .limit(limit)
   const some =
     waiting === 'parked'
       ? // Checked again when locked: a probe may have claimed one.
-        lockRows(ofReceiver.where('set_aside', '=', 1))
+        lockRows(ofReceiver.where(isParked))
       : // Those that another process is claiming are skipped.
-        lockFreeRows(ofReceiver.where('next_attempt_at', '>', now).where('owner', 'is', null))
+        lockFreeRows(
+          ofReceiver.where('next_attempt_at', '>', now).where('owner', 'is', null).where(isPending),
+        )
   const result = await tx
     .with('waiting', () => some)
     .updateTable('deliveries')

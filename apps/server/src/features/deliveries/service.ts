@@ -4,7 +4,7 @@ import type { Receiver } from '../../domain/deliveries.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
-import type { Page } from '../../platform/db/paginate.js'
+import type { Page, PageRequest } from '../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../platform/db/schema.js'
 import { afterCommit } from '../../platform/db/transaction.js'
 import type { Ids } from '../../platform/ids.js'
@@ -15,11 +15,13 @@ import { type CallResult, callReceiver } from '../calls/requests/index.js'
 import type { Targets } from '../calls/targets/index.js'
 import { type AttemptRow, listAttempts } from './attempt-store.js'
 import * as history from './history-store.js'
-import { announceDelivery, announceReceiver } from './outbox.js'
-import { inLockOrder, joinQueue } from './queue-store.js'
+import * as listing from './listing-store.js'
+import { announceReceiver } from './outbox.js'
+import { inLockOrder } from './queue-store.js'
 import * as receivers from './receiver-store.js'
+import { createReplayIn } from './replaying.js'
 import type { EndingDeps } from './settle.js'
-import { type DeliveryRow, refOf } from './store.js'
+import type { DeliveryRow } from './store.js'
 
 type DeliveryQuery = Query<typeof contract.deliveries.list>
 type Replay = Body<typeof contract.deliveries.replayFailed>
@@ -45,6 +47,7 @@ export type DeliveriesService = ReturnType<typeof createDeliveriesService>
 /** Operations on deliveries: list, replay, pause and resume receivers. */
 export function createDeliveriesService(deps: DeliveriesServiceDeps) {
   const { db, run, bus, clock, ids, pager, targets, bots, writeLogLine } = deps
+  const replayIn = createReplayIn(deps)
 
   async function requireReceiver(
     actor: WorkspaceActor,
@@ -65,13 +68,20 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
     return new ApiError('ResourceNotFound', `There is no delivery ${id} of this bot.`)
   }
 
-  /** Appends a finished delivery, locked by the caller, to its queue. */
-  async function replayIn(tx: Tx, delivery: DeliveryRow): Promise<void> {
-    const now = isoTime(clock.now())
-    const { position, isHead } = await joinQueue(tx, delivery)
-    await history.reopen(tx, delivery, { position, nextAttemptAt: isHead ? now : null }, now)
-    await deps.domainEvents.raise(tx, 'delivery.reopened', refOf(delivery))
-    afterCommit(tx, () => announceDelivery(bus, delivery))
+  async function pageOfBot(
+    executor: Db | Tx,
+    botId: string,
+    { integration, status, ...filter }: Omit<DeliveryQuery, 'nextToken' | 'pageSize'>,
+    page: PageRequest<'created_at'>,
+  ): Promise<Page<DeliveryRow>> {
+    // Those of a conversation are to the bot unless the filter names an installation.
+    const only = integration ?? (filter.conversationId === undefined ? undefined : '')
+    const receivers =
+      only === undefined
+        ? await listing.listReceiversOf(executor, [botId])
+        : [{ bot_id: botId, integration: only }]
+    const listed = { ...filter, ...listing.inUtc(filter), statuses: status && [status] }
+    return await listing.pageOfReceivers(executor, receivers, listed, page)
   }
 
   /** Pauses or resumes a receiver, and writes a line into the log of its bot if that changed it. */
@@ -106,7 +116,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
         nextToken,
         pageSize,
       })
-      return await history.pageDeliveries(db, botId, filter, page)
+      return await pageOfBot(db, botId, filter, page)
     },
 
     async get(
@@ -151,7 +161,7 @@ export function createDeliveriesService(deps: DeliveriesServiceDeps) {
         nextToken,
       })
       return await run(async (tx) => {
-        const failed = await history.pageDeliveries(tx, botId, filter, {
+        const failed = await pageOfBot(tx, botId, filter, {
           ...page,
           size: limit ?? maxReplays,
         })

@@ -41,6 +41,9 @@ describeEachEngine('deliveries that are settled together', (engine) => {
       durationMs: 1,
       status: 200,
       responseText: '',
+      url: 'http://localhost/',
+      signature: 't=0',
+      responseHeaders: null,
     }
     const nextClaim = { owner: 'me', leaseUntil: '2027-01-01T00:00:00.000Z' }
     const settled = await Promise.all(

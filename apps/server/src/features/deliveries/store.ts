@@ -31,6 +31,15 @@ export function refOf({ bot_id: botId, kind, subject_id: subjectId }: DeliveryRo
  */
 export const isPending = sql<boolean>`status = 'pending'`
 
+/**
+ * The condition of the index on parked deliveries, which are pending. Without `isPending`, with which SQLite may
+ * read all pending ones of the receiver.
+ */
+export const isParked = sql<boolean>`set_aside = 1`
+
+/** The condition of the partial indexes on finished deliveries, as a literal too. */
+export const isFinished = sql<boolean>`status <> 'pending'`
+
 /** The columns that differ between new deliveries. */
 export type NewDelivery = Pick<
   DeliveryRow,
@@ -89,8 +98,13 @@ export async function countPending(db: Db) {
 export async function deleteSomeOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
   const { lockRows, lockFreeRows } = dialectOf(tx)
   const own = tx.selectFrom('deliveries').select('id').where('bot_id', '=', botId)
+  const parts = [own.where(isPending), own.where(isFinished)]
   // Locked rows come last, one by one.
-  for (const query of [lockFreeRows(own.limit(limit)), lockRows(own.limit(1))]) {
+  const queries = [
+    ...parts.map((part) => lockFreeRows(part.limit(limit))),
+    ...parts.map((part) => lockRows(part.limit(1))),
+  ]
+  for (const query of queries) {
     const deliveries = await tx
       .with('own', () => query)
       .deleteFrom('deliveries')

@@ -64,6 +64,12 @@ export interface DeliveryAttemptsTable {
   error: string | null
   /** Beginning of the body of the response. */
   answer: string | null
+  /** URL that was called, without a password; null in rows of earlier versions. */
+  url: string | null
+  /** Header with the signature; it proves which body was sent. */
+  signature: string | null
+  /** JSON object: headers of the response that help to find out why a call failed. */
+  response_headers: string | null
 }
 
 /** Receivers that have failed lately or are paused. A working one has no row. */

@@ -18,6 +18,7 @@ import type { FilesDeps } from './dependencies.js'
 import { requireIndexableKey } from './rules.js'
 import * as store from './store.js'
 import type { ContentRow, FileRow } from './table.js'
+import { lockUsage } from './usage-store.js'
 
 /** A request to copy a file. */
 export interface CopyRequest extends Body<typeof contract.files.copy> {
@@ -65,7 +66,7 @@ export function createCopies(
     if (current !== undefined && !overwrite) throw alreadyExists(key)
     if (current !== undefined && isBotKey) requireOwn(destination, current)
 
-    await store.lockUsage(tx, destination.workspaceId)
+    await lockUsage(tx, destination.workspaceId)
     await shareBlobs(tx, [blobKey, original.passages_blob_key])
     const { file, content } = await announceContent(
       tx,

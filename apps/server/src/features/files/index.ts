@@ -16,11 +16,18 @@ import { createKnowledgeBases } from './knowledge-bases/index.js'
 import { createSweeps } from './maintenance/index.js'
 import { filesRoutes, toFile } from './routes.js'
 import { createFilesService, type FilesService } from './service.js'
-import { deleteEmptyUsage } from './store.js'
 import type { FileRow } from './table.js'
 import { createUploads } from './uploads/index.js'
+import { deleteEmptyUsage } from './usage-store.js'
 import { createWaiting, type Waiting } from './waiting.js'
 
+export {
+  countFiles,
+  type FailedFile,
+  findFileUsage,
+  listFailedFiles,
+  sumFiles,
+} from './health-store.js'
 export type { FilesIndexing, IndexableContent, IndexingProgress } from './indexing.js'
 export {
   type ClearPassages,

@@ -1,6 +1,7 @@
+import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
-import { type TestBot, useFiles } from '../../../test/files.js'
+import { integration, type TestBot, useFiles } from '../../../test/files.js'
 
 describeEachEngine('the list of files', (engine) => {
   const bench = useFiles(engine)
@@ -64,7 +65,13 @@ describeEachEngine('the list of files', (engine) => {
   it('accepts a page token only for the same list', async () => {
     const { meta } = await bot.as().listFiles({ pageSize: 1 })
     const { nextToken } = meta
-    const others = [{ sortField: 'key' as const }, { indexed: true }, { tags: { kb: 'one' } }]
+    const others = [
+      { sortField: 'key' as const },
+      { indexed: true },
+      { tags: { kb: 'one' } },
+      { prefix: 'a' },
+      { status: ['upload_pending' as const] },
+    ]
     for (const other of others) {
       await expect(bot.as().listFiles({ pageSize: 1, nextToken, ...other })).rejects.toMatchObject({
         type: 'InvalidQuery',
@@ -85,6 +92,73 @@ describeEachEngine('the list of files', (engine) => {
   it('contains only indexed files, or only the others', async () => {
     expect(await keysOf('&indexed=true')).toEqual(['d'])
     expect(await keysOf('&indexed=false')).toEqual(['a', 'b', 'c'])
+  })
+
+  it.each([
+    ['&status=upload_pending', 'b'],
+    ['&status=upload_completed&status=indexing_completed', 'acd'],
+    ['&prefix=a', 'a'],
+    ['&prefix=A', ''],
+    ['&prefix=', 'abcd'],
+    ['&text=TXT', 'abc'],
+    ['&text=%25', ''],
+    ['&text=.txt&status=upload_pending', 'b'],
+  ])('contains only what matches %s', async (query, expected) => {
+    expect((await keysOf(query)).join('')).toBe(expected)
+  })
+
+  describe('by folders', () => {
+    /** Keys from few characters, so that folders meet; some are beyond the basic plane. */
+    const key = fc
+      .array(fc.constantFrom('a', 'B', '/', '0', '%', '🙂', 'ä'), { minLength: 1, maxLength: 8 })
+      .map((characters) => characters.join(''))
+
+    async function foldersOf(owner: TestBot, prefix: string | undefined) {
+      const folders: { prefix: string; files: number }[] = []
+      let nextToken: string | undefined
+      do {
+        const page = await owner.as().listFileFolders({ prefix, pageSize: 2, nextToken })
+        folders.push(...page.folders)
+        nextToken = page.meta.nextToken
+      } while (nextToken !== undefined)
+      return folders
+    }
+
+    it('counts the files below each, page by page', async () => {
+      const property = fc.asyncProperty(
+        fc.uniqueArray(key, { minLength: 1, maxLength: 12 }),
+        fc.option(key, { nil: undefined }),
+        async (keys, prefix = '') => {
+          const owner = bench().newBot()
+          for (const each of keys) await owner.as().upsertFile({ key: each, size: 1 })
+          const counts = new Map<string, number>()
+          for (const each of keys.filter((one) => one.startsWith(prefix))) {
+            const end = each.indexOf('/', prefix.length)
+            if (end < 0) continue
+            const folder = each.slice(0, end + 1)
+            counts.set(folder, (counts.get(folder) ?? 0) + 1)
+          }
+          const expected = [...counts]
+            .map(([prefix, files]) => ({ prefix, files }))
+            .sort((a, b) => Buffer.compare(Buffer.from(a.prefix), Buffer.from(b.prefix)))
+          expect(await foldersOf(owner, prefix)).toEqual(expected)
+          const { files } = await owner.as().listFiles({ prefix, pageSize: 100 })
+          expect(files.map((file) => file.key).toSorted()).toEqual(
+            keys.filter((one) => one.startsWith(prefix)).toSorted(),
+          )
+        },
+      )
+      await fc.assert(property, { numRuns: 25 })
+    })
+
+    it('hides files that the caller does not see', async () => {
+      const owner = bench().newBot()
+      await owner.as().upsertFile({ key: 'private/a', size: 1 })
+      await owner.as().upsertFile({ key: 'shared/a', size: 1, accessPolicies: ['integrations'] })
+      const { folders } = await owner.as(integration('int_1')).listFileFolders()
+      expect(folders).toEqual([{ prefix: 'shared/', files: 1 }])
+      expect((await bench().newBot().as().listFileFolders()).folders).toEqual([])
+    })
   })
 
   describe('by tags', () => {

@@ -61,6 +61,11 @@ export function filesRoutes(deps: FilesRoutesDeps): Route[] {
       return {}
     }),
 
+    route(contract.fileFolders.list, async ({ actor, query }) => {
+      const page = await service.listFolders(actor, query)
+      return { folders: [...page.rows], meta: toPageMeta(page) }
+    }),
+
     route(contract.fileTags.list, async ({ actor, query }) => {
       const page = await service.listTagNames(actor, query)
       return { tags: [...page.rows], meta: toPageMeta(page) }

@@ -28,7 +28,10 @@ import {
 } from './rules.js'
 import {
   type FileSort,
+  type Folder,
+  findFile,
   pageFiles,
+  pageFolders,
   pageTagNames,
   pageTagValues,
   patchFile,
@@ -39,6 +42,7 @@ import type { FileRow } from './table.js'
 type Upsert = Body<typeof contract.files.upsert>
 type FilePatch = Body<typeof contract.files.update>
 type ListQuery = Query<typeof contract.files.list>
+type FolderQuery = Query<typeof contract.fileFolders.list>
 type TagQuery = Query<typeof contract.fileTags.list>
 
 export type FilesService = ReturnType<typeof createFilesService>
@@ -95,6 +99,11 @@ export function createFilesService(
     return await requireFile(db, actor, idOrKey, isoTime(clock.now()))
   }
 
+  /** As `get`, for a file that is not named in a path: undefined if the caller sees none. */
+  async function find(actor: BotActor, idOrKey: string): Promise<FileRow | undefined> {
+    return await findFile(db, scopeOf(actor, isoTime(clock.now())), idOrKey)
+  }
+
   async function list(actor: BotActor, query: ListQuery): Promise<Page<FileRow>> {
     const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
     const scope = scopeOf(actor, isoTime(clock.now()))
@@ -108,9 +117,25 @@ export function createFilesService(
       pageSize,
     })
     const tags = toTagConditions(filter.tags)
-    const { ids } = filter
-    if (ids?.length === 0) return { rows: [], nextToken: undefined }
-    return await pageFiles(db, scope, { tags, ids, indexed: filter.indexed }, page)
+    const { ids, indexed, prefix, text, status: statuses } = filter
+    if (ids?.length === 0 || statuses?.length === 0) return { rows: [], nextToken: undefined }
+    return await pageFiles(db, scope, { tags, ids, indexed, prefix, text, statuses }, page)
+  }
+
+  /** The folders that the keys of visible files make, directly below a prefix. */
+  async function listFolders(actor: BotActor, query: FolderQuery): Promise<Page<Folder>> {
+    const { nextToken, pageSize, prefix = '' } = query
+    const scope = scopeOf(actor, isoTime(clock.now()))
+    const page = pager.page({
+      operation: 'listFileFolders',
+      scope: `${actor.botId} ${scope.integrationId ?? ''}`,
+      filter: { prefix },
+      sort: 'prefix',
+      direction: 'asc',
+      nextToken,
+      pageSize,
+    })
+    return await pageFolders(db, scope, prefix, page)
   }
 
   /** Changes the description of a file. Its content, key, type and index stay. */
@@ -198,7 +223,7 @@ export function createFilesService(
     return { scope, page }
   }
 
-  return { upsert, get, list, update, remove, listTagNames, listTagValues }
+  return { upsert, get, find, list, listFolders, update, remove, listTagNames, listTagValues }
 }
 
 /** The description of a file from an upsert, as it is stored. */

@@ -1,11 +1,17 @@
-import { type Insertable, type RawBuilder, sql, type Updateable } from 'kysely'
+import {
+  type ExpressionBuilder,
+  type Insertable,
+  type RawBuilder,
+  sql,
+  type Updateable,
+} from 'kysely'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
 import { prepared, preparedPatch } from '../../platform/db/prepared.js'
-import type { Db, Tx } from '../../platform/db/schema.js'
+import type { Db, Schema, Tx } from '../../platform/db/schema.js'
 import type { IndexFile } from './jobs.js'
 import { type FileScope, isVisible, matchesTags, type TagCondition } from './lookup/index.js'
-import type { FileRow, FilesTable } from './table.js'
+import type { FileRow, FileStatus, FilesTable } from './table.js'
 
 /** The columns by which a list of files can be sorted. */
 export type FileSort = 'key' | 'size' | 'created_at' | 'updated_at' | 'status'
@@ -16,6 +22,11 @@ export interface FileFilter {
   /** Only these; undefined for any. */
   ids: readonly string[] | undefined
   indexed: boolean | undefined
+  /** Beginning of the keys. */
+  prefix: string | undefined
+  /** Part of the keys, regardless of case. */
+  text: string | undefined
+  statuses: readonly FileStatus[] | undefined
 }
 
 export async function insertFile(tx: Tx, row: Insertable<FilesTable>): Promise<void> {
@@ -144,7 +155,67 @@ export async function pageFiles(
     .$if(filter.indexed !== undefined, (indexed) =>
       indexed.where('indexed', '=', filter.indexed ? 1 : 0),
     )
+    .$if(filter.prefix !== undefined, (among) =>
+      among.where((eb) => beginsWith(eb, filter.prefix ?? '')),
+    )
+    .$if(filter.text !== undefined, (among) =>
+      among.where(({ ref }) => dialectOf(db).contains(ref('key'), filter.text ?? '')),
+    )
+    .$if(filter.statuses !== undefined, (among) =>
+      among.where('status', 'in', filter.statuses ?? []),
+    )
   return await paginate(query, page)
+}
+
+/** The last character: it follows every text that begins alike, in the order of bytes. */
+const afterAll = String.fromCodePoint(0x10ffff)
+
+/** Whether a key begins with a text, as a range of the index of keys. */
+function beginsWith(eb: ExpressionBuilder<Schema, 'files'>, prefix: string) {
+  return eb.and([eb('files.key', '>=', prefix), eb('files.key', '<', prefix + afterAll)])
+}
+
+/** A folder, and how many files have keys that begin with it. */
+export interface Folder {
+  prefix: string
+  files: number
+}
+
+/** The folders directly below a prefix, in the order of their bytes. */
+export async function pageFolders(
+  db: Db,
+  scope: FileScope,
+  prefix: string,
+  page: PageRequest<'prefix'>,
+): Promise<Page<Folder>> {
+  const rest = sql<string>`substr(files.key, ${sql.lit([...prefix].length + 1)})`
+  const position = dialectOf(db).positionOf(rest, '/')
+  const rows = await db
+    .selectFrom((eb) =>
+      eb
+        .selectFrom('files')
+        .select(sql<string>`substr(${rest}, 1, ${position})`.as('name'))
+        .where((where) => isVisible(where, scope))
+        .where((where) => beginsWith(where, prefix))
+        .$if(page.after !== undefined, (below) =>
+          // Past all files of the folder at which the page before ended.
+          below.where('files.key', '>', `${page.after?.value}${afterAll}`),
+        )
+        .where(position, '>', 0)
+        .as('below'),
+    )
+    .select(['name', ({ fn }) => fn.countAll<string>().as('files')])
+    .groupBy('name')
+    .orderBy('name')
+    .limit(page.size + 1)
+    .execute()
+  const folders = rows
+    .slice(0, page.size)
+    .map(({ name, files }) => ({ prefix: prefix + name, files: Number(files) }))
+  const last = folders.at(-1)
+  const more = rows.length > folders.length && last !== undefined
+  const nextToken = more ? page.tokenAfter({ value: last.prefix, id: '' }) : undefined
+  return { rows: folders, nextToken }
 }
 
 const updateFile = preparedPatch('files', ['bot_id', 'id'])
@@ -292,59 +363,4 @@ export async function listIdsOfBot(db: Db, botId: string, limit: number): Promis
     .limit(limit)
     .execute()
   return rows.map(({ id }) => id)
-}
-
-/** Bytes that files use. */
-export interface Usage {
-  /** Of all files. */
-  storage: number
-  /** Of the files that are indexed. */
-  vector: number
-}
-
-const countUsage = prepared<Usage & { workspaceId: string }>()((db, p) =>
-  db
-    .insertInto('file_usage')
-    .values({
-      workspace_id: p('workspaceId'),
-      storage_bytes: p('storage'),
-      vector_bytes: p('vector'),
-    })
-    .onConflict((conflict) =>
-      conflict.column('workspace_id').doUpdateSet({
-        storage_bytes: sql`file_usage.storage_bytes + excluded.storage_bytes`,
-        vector_bytes: sql`file_usage.vector_bytes + excluded.vector_bytes`,
-      }),
-    )
-    .returning(['storage_bytes as storage', 'vector_bytes as vector']),
-)
-
-/**
- * Adds to the usage of a workspace and returns the new total. Its row stays locked until the
- * transaction ends, so that concurrent transactions cannot exceed a quota together.
- */
-export async function addUsage(tx: Tx, workspaceId: string, change: Usage): Promise<Usage> {
-  const total = await countUsage.first(tx, { workspaceId, ...change })
-  if (total === undefined) throw new Error(`The usage of ${workspaceId} was not counted`)
-  return total
-}
-
-const selectUsageLocked = prepared<{ workspaceId: string }>()((db, p, dialect) =>
-  dialect.lockRows(
-    db.selectFrom('file_usage').select('workspace_id').where('workspace_id', '=', p('workspaceId')),
-  ),
-)
-
-/** Locks the usage of a workspace, if it has any. */
-export async function lockUsage(tx: Tx, workspaceId: string): Promise<void> {
-  await selectUsageLocked(tx, { workspaceId })
-}
-
-/** Deletes the usage of workspaces without files, also of those that were deleted: no row counts as none. */
-export async function deleteEmptyUsage(tx: Tx): Promise<void> {
-  await tx
-    .deleteFrom('file_usage')
-    .where('storage_bytes', '=', 0)
-    .where('vector_bytes', '=', 0)
-    .execute()
 }

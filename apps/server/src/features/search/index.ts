@@ -8,6 +8,7 @@ import type { Queue } from '../../platform/jobs/queue.js'
 import type { Log } from '../../platform/telemetry/log.js'
 import type { FeatureWith } from '../feature.js'
 import type { Files } from '../files/index.js'
+import { createEvaluation } from './evaluation/index.js'
 import { createIndexingJobs, createIngestPool, type IngestPoolOptions } from './indexing/index.js'
 import { createKeywordIndex } from './keywords/index.js'
 import { createSearchMeter, loadMetric } from './metrics.js'
@@ -39,6 +40,8 @@ export interface SearchOptions {
   embeddings?: EmbeddingsSettings | undefined
   limits: {
     passagesPerFile: number
+    /** Cases in all evaluation sets of a bot. */
+    evaluationCases: number
     indexedFileBytes: number
     /** Concurrent searches. */
     searchesAtOnce: number
@@ -82,6 +85,19 @@ export function createSearch(options: SearchOptions): Search {
     meter,
     limits,
   })
+  const evaluation = createEvaluation({
+    db,
+    run,
+    dialect: database.dialect,
+    clock,
+    ids,
+    pager,
+    queue,
+    log,
+    ask: service.ask,
+    load: finder.load,
+    limits,
+  })
   const jobs = createIndexingJobs({
     db,
     run,
@@ -101,8 +117,8 @@ export function createSearch(options: SearchOptions): Search {
   return {
     name: 'search',
     service,
-    routes: searchRoutes({ service, toFile: files.toFile }),
-    jobs: { ...jobs, ...vectors.jobs },
+    routes: [...searchRoutes({ service, toFile: files.toFile }), ...evaluation.routes],
+    jobs: { ...jobs, ...vectors.jobs, ...evaluation.jobs },
     metrics: [
       ...meter.all,
       loadMetric('botstead_searches', 'Searches of this process.', finder.load),
@@ -120,6 +136,7 @@ export function createSearch(options: SearchOptions): Search {
       await purge(run, (tx, limit) => deleteOfBot(tx, botId, limit), passagesDeletedAtOnce)
       await purge(run, (tx, limit) => deleteWordsOfBot(tx, botId, limit))
       await vectors.purge(botId)
+      await evaluation.purge(botId)
     },
 
     async stop() {

@@ -77,6 +77,61 @@ export async function listGeneration(
     .execute()
 }
 
+/** The passages of one generation of a file. */
+interface Place {
+  botId: string
+  fileId: string
+  generation: number
+}
+
+function inPlace(db: Db, { botId, fileId, generation }: Place) {
+  return db
+    .selectFrom('passages')
+    .where('bot_id', '=', botId)
+    .where('file_id', '=', fileId)
+    .where('generation', '=', generation)
+}
+
+/** Those of the given numbers that belong to a generation. */
+export async function listOwnNumbers(
+  db: Db,
+  place: Place,
+  numbers: readonly number[],
+): Promise<number[]> {
+  if (numbers.length === 0) return []
+  const own = inPlace(db, place).select('number').where('number', 'in', numbers)
+  return (await own.execute()).map(({ number }) => number)
+}
+
+/** Some passages of a generation in reading order: one by its id, some by their numbers, or the first ones. */
+export async function listOfFile(
+  db: Db,
+  place: Place,
+  wanted: { passageId: string } | { numbers: readonly number[] } | { first: number },
+): Promise<PassageRow[]> {
+  const all = inPlace(db, place).selectAll().orderBy('position')
+  if ('passageId' in wanted) return await all.where('id', '=', wanted.passageId).execute()
+  if ('first' in wanted) return await all.limit(wanted.first).execute()
+  return await all.where('number', 'in', wanted.numbers).execute()
+}
+
+/** Whether a file has a passage in any generation. */
+export async function hasPassage(
+  db: Db,
+  botId: string,
+  fileId: string,
+  passageId: string,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('passages')
+    .select('number')
+    .where('bot_id', '=', botId)
+    .where('file_id', '=', fileId)
+    .where('id', '=', passageId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** The passages of a file that search finds for the caller, in reading order. */
 export async function pagePassages(
   db: Db,

@@ -4,6 +4,7 @@ import {
   type contract,
   type Query,
   searchLimitDefault,
+  searchLimitMaximum,
   waitTimeoutDefault,
 } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
@@ -11,10 +12,16 @@ import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Db } from '../../platform/db/schema.js'
-import { type FileRow, type Files, scopeOf, toTagConditions } from '../files/index.js'
+import {
+  type FileRow,
+  type FileScope,
+  type Files,
+  scopeOf,
+  toTagConditions,
+} from '../files/index.js'
 import type { SearchMeter } from './metrics.js'
-import { type PassageRow, pagePassages } from './passage-store.js'
-import { type Finder, type FoundPassage, joinByFile } from './retrieval/index.js'
+import { hasPassage, type PassageRow, pagePassages } from './passage-store.js'
+import { type Finder, type FindRequest, type FoundPassage, joinByFile } from './retrieval/index.js'
 import type { QuestionVectors } from './vectors/index.js'
 
 export interface SearchServiceDeps {
@@ -22,7 +29,7 @@ export interface SearchServiceDeps {
   clock: Clock
   pager: Pager
   files: Pick<Files, 'service' | 'reindexing' | 'waiting'>
-  finder: Pick<Finder, 'find'>
+  finder: Pick<Finder, 'find' | 'explain'>
   questions: QuestionVectors
   meter: Pick<SearchMeter, 'measure'>
   limits: { passagesPerFile: number }
@@ -48,23 +55,84 @@ export function createSearchService(deps: SearchServiceDeps) {
     input: Query<typeof contract.search.files>,
     signal: AbortSignal | undefined,
   ) {
+    const request = await toRequest(scopeNow(actor), input, signal)
+    const { found, degraded } = await finder.find(request, signal)
+    return { found: input.consolidate ? joinByFile(found) : found, degraded }
+  }
+
+  /** Finds passages as `search` does, and the reasons. */
+  async function explain(
+    actor: BotActor,
+    input: Query<typeof contract.explanations.search>,
+    signal?: AbortSignal,
+  ) {
+    const { fileId, passageId, ...query } = input
+    const target = await requireTarget(actor, fileId, passageId)
+    const request = await toRequest(scopeNow(actor), query, signal)
+    const { found, ...rest } = await finder.explain(
+      { ...request, explain: { ...(target && { target }) } },
+      signal,
+    )
+    return { found: query.consolidate ? joinByFile(found) : found, ...rest }
+  }
+
+  /** The file and passage that an explanation is about. */
+  async function requireTarget(
+    actor: BotActor,
+    idOrKey: string | undefined,
+    passageId: string | undefined,
+  ): Promise<{ fileId: string; passageId?: string } | undefined> {
+    if (idOrKey === undefined) {
+      if (passageId === undefined) return undefined
+      throw new ApiError('InvalidQuery', 'query.passageId needs query.fileId, the file it is in.', {
+        metadata: { in: 'query', field: 'passageId' },
+      })
+    }
+    const file = await files.service.find(actor, idOrKey)
+    if (file === undefined) {
+      throw noReference('fileId', `There is no file ${idOrKey} in this bot.`)
+    }
+    if (passageId === undefined) return { fileId: file.id }
+    if (!(await hasPassage(db, actor.botId, file.id, passageId))) {
+      throw noReference('passageId', `There is no passage ${passageId} in the file ${idOrKey}.`)
+    }
+    return { fileId: file.id, passageId }
+  }
+
+  /** Searches as the bot itself, outside of any request. */
+  async function ask(
+    botId: string,
+    query: string,
+    parameters: Pick<Query<typeof contract.search.files>, 'tags' | 'minScore' | 'limit'>,
+    signal: AbortSignal,
+  ): Promise<{ found: FoundPassage[]; degraded: readonly string[] }> {
+    const scope = { botId, integrationId: undefined, now: isoTime(clock.now()) }
+    const input = { limit: searchLimitMaximum, ...parameters, query, contextDepth: 0 }
+    return await finder.find(await toRequest(scope, input, signal), signal)
+  }
+
+  const scopeNow = (actor: BotActor) => scopeOf(actor, isoTime(clock.now()))
+
+  async function toRequest(
+    scope: FileScope,
+    input: Query<typeof contract.search.files>,
+    signal: AbortSignal | undefined,
+  ): Promise<FindRequest> {
     if (input.query.trim() === '') {
       throw new ApiError('InvalidQuery', 'query.query must have more than white space.', {
         metadata: { in: 'query', field: 'query' },
       })
     }
-    const queryVector = await questions.of(actor.botId, input.query, signal)
-    const request = {
+    const queryVector = await questions.of(scope.botId, input.query, signal)
+    return {
       query: input.query,
       ...(queryVector && { queryVector }),
-      scope: scopeOf(actor, isoTime(clock.now())),
+      scope,
       tags: toTagConditions(input.tags),
       limit: input.limit ?? searchLimitDefault,
       depth: input.contextDepth ?? 1,
       ...(input.minScore !== undefined && { minScore: input.minScore }),
     }
-    const { found, degraded } = await finder.find(request, signal)
-    return { found: input.consolidate ? joinByFile(found) : found, degraded }
   }
 
   /** The passages of a file that search finds, in reading order. */
@@ -120,5 +188,9 @@ export function createSearchService(deps: SearchServiceDeps) {
     return await files.reindexing.reindex(actor, idOrKey)
   }
 
-  return { search, listPassages, replacePassages, reindex }
+  return { search, ask, explain, listPassages, replacePassages, reindex }
+}
+
+function noReference(field: string, message: string): ApiError {
+  return new ApiError('ReferenceNotFound', message, { metadata: { in: 'query', field } })
 }

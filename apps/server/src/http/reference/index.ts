@@ -4,6 +4,7 @@ import { allOperations, createOpenApi } from '@botstead/contract'
 import negotiate from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { HttpContext } from '../context.js'
+import { addToVary, readyContent } from '../ready-content.js'
 import {
   icon,
   referencePage,
@@ -12,7 +13,6 @@ import {
   startPage,
   startStyle,
 } from './pages.js'
-import { addToVary, readyContent } from './ready-content.js'
 
 /** Resolves the files of the library that renders the document; nothing else of its package is used. */
 const require = createRequire(import.meta.url)
@@ -33,6 +33,12 @@ const html = 'text/html; charset=utf-8'
 const css = 'text/css; charset=utf-8'
 const javascript = 'text/javascript; charset=utf-8'
 
+interface ReferenceOptions {
+  version: string
+  /** Whether browsers that open `/` are sent to the dashboard. */
+  hasDashboard: boolean
+}
+
 /**
  * The pages for browsers: a start page with the next steps, the reference at `/docs`, and its
  * document, `/openapi.json`. Everything is served from here, so that it works without
@@ -41,7 +47,7 @@ const javascript = 'text/javascript; charset=utf-8'
 export function mountReference(
   app: FastifyInstance,
   { admitUnmatched }: Pick<HttpContext, 'admitUnmatched'>,
-  version: string,
+  { version, hasDashboard }: ReferenceOptions,
 ): void {
   const serve = (path: string, contentType: string, make: () => Promise<string | Buffer>) =>
     app.get(path, { onRequest: admitUnmatched }, readyContent({ contentType, make }))
@@ -79,7 +85,8 @@ export function mountReference(
   })
   app.get('/', { onRequest: admitUnmatched }, (request, reply) => {
     addToVary(reply, 'accept')
-    return wantsPage(request) ? start(request, reply) : summary(request, reply)
+    if (!wantsPage(request)) return summary(request, reply)
+    return hasDashboard ? reply.redirect('dashboard') : start(request, reply)
   })
 }
 

@@ -46,6 +46,20 @@ describeEachEngine('the dialect', (engine) => {
     expect(await find('')).toHaveLength(texts.length)
   })
 
+  it('finds the position of a text in characters, not in bytes', async () => {
+    const { db, run } = notesOf(database())
+    await run((tx) => tx.insertInto('notes').values(note('position', 'Ä🙂/b/c')).execute())
+    const found = await db
+      .selectFrom('notes')
+      .select(({ ref }) => [
+        database().dialect.positionOf(ref('text'), '/').as('first'),
+        database().dialect.positionOf(ref('text'), 'x').as('none'),
+      ])
+      .where('id', '=', 'position')
+      .executeTakeFirst()
+    expect(found).toEqual({ first: 3, none: 0 })
+  })
+
   it.each(['plain', 'with "quotes"', "it's", 'a.b[0].$', '', 'ключ', '10'])(
     'reads the text under the key %j of JSON',
     async (key) => {

@@ -36,8 +36,16 @@ export interface Dialect {
   holdName<DB>(tx: Kysely<DB>, name: string): Promise<void>
   /** As `holdName`, but beside others that share the name: waits only for who holds it alone. */
   shareName<DB>(tx: Kysely<DB>, name: string): Promise<void>
+  /**
+   * When the oldest transaction that has written something began, in milliseconds since the Unix epoch: rows from
+   * before then are all visible, or never will be. Undefined if there is none; on SQLite, where rows are visible in
+   * the order in which they are written.
+   */
+  oldestWriterSince<DB>(handle: Kysely<DB>): Promise<number | undefined>
   /** Whether `column` contains `text`, without regard to case; wildcards in `text` mean themselves. */
   contains(column: Expression<string>, text: string): RawBuilder<SqlBool>
+  /** Where `text` first occurs in `column`, in characters from 1; 0 if it does not. */
+  positionOf(column: Expression<string>, text: string): RawBuilder<number>
   /** The text under a top-level key of a JSON object column; null if the key is missing. */
   jsonText(column: Expression<string>, key: string): RawBuilder<string | null>
   /**
@@ -90,7 +98,9 @@ export const sqliteDialect: Dialect = {
   lockFreeRows: (query) => query,
   holdName: async () => {},
   shareName: async () => {},
+  oldestWriterSince: async () => undefined,
   contains: (column, text) => sql`fold_case(${column}) like ${likePattern(text)} escape '\\'`,
+  positionOf: (column, text) => sql`instr(${column}, ${text})`,
   jsonText: (column, key) =>
     sql`(select value from json_each(${column}) where json_each.key = ${key})`,
   jsonTexts: (json) => sql<{ value: string }>`json_each(${json})`.as('given'),
@@ -136,8 +146,18 @@ export const postgresDialect: Dialect = {
   async shareName(tx, name) {
     await sql`select pg_advisory_xact_lock_shared(hashtextextended(${name}::text, 0))`.execute(tx)
   },
+  async oldestWriterSince(handle) {
+    const { rows } = await sql<{ since: number | null }>`
+      select (extract(epoch from min(xact_start)) * 1000)::double precision as since
+      from pg_stat_activity
+      where datname = current_database() and backend_xid is not null
+        and pid <> pg_backend_pid()
+    `.execute(handle)
+    return rows[0]?.since ?? undefined
+  },
   contains: (column, text) =>
     sql`lower(${column} collate "und-x-icu") like ${likePattern(text)} escape '\\'`,
+  positionOf: (column, text) => sql`strpos(${column}, ${text})`,
   jsonText: (column, key) => sql`(${column}::jsonb ->> ${key}::text)`,
   jsonTexts: (json) =>
     sql<{ value: string }>`jsonb_array_elements_text(${json}::jsonb)`.as<'given'>(

@@ -19,6 +19,9 @@ export interface PageRequest<Sort extends string = string> {
   tokenAfter(position: Position): string
 }
 
+/** A part of a list that is in an order, without the token of the part behind it. */
+export type PageRange<Sort extends string = string> = Omit<PageRequest<Sort>, 'tokenAfter'>
+
 /** One page of a list. */
 export interface Page<Row> {
   readonly rows: readonly Row[]
@@ -54,7 +57,7 @@ export async function paginate<
 /** The select of one page and of the row behind it, as {@link paginate} runs it. */
 export function pageOf<DB, TB extends keyof DB, Row>(
   query: SelectQueryBuilder<DB, TB, Row>,
-  page: PageRequest,
+  page: PageRange,
   table?: string,
 ): SelectQueryBuilder<DB, TB, Row> {
   const prefix = table === undefined ? '' : `${table}.`

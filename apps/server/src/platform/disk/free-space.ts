@@ -13,6 +13,28 @@ export async function freeBytes(folder: string): Promise<number> {
   return bavail * bsize
 }
 
+/** The space on the disk of a folder, in bytes. */
+export interface DiskSpace {
+  /** What this process may still write. */
+  freeBytes: number
+  totalBytes: number
+}
+
+/** The space on the disks of folders, by what these hold; a folder that cannot be read is left out. */
+export async function diskSpaces<Name extends string>(
+  folders: ReadonlyMap<Name, string>,
+): Promise<(DiskSpace & { of: Name })[]> {
+  const found = await Promise.all(
+    Array.from(folders, async ([of, folder]) => {
+      const disk = await statfs(folder).catch(() => undefined)
+      if (disk === undefined) return []
+      const { bavail, blocks, bsize } = disk
+      return [{ of, freeBytes: bavail * bsize, totalBytes: blocks * bsize }]
+    }),
+  )
+  return found.flat()
+}
+
 /** As much as SQLite wants at once for the index of its log, and more than what is left of a page. */
 const attemptBytes = 64 * 1024
 

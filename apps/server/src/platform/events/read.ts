@@ -1,6 +1,7 @@
+import type { Selectable } from 'kysely'
 import { decodeJson } from '../db/columns.js'
 import { prepared } from '../db/prepared.js'
-import type { Db } from '../db/schema.js'
+import type { Db, Schema } from '../db/schema.js'
 
 /** An event as it stands in the log. */
 export interface StoredEvent {
@@ -46,7 +47,11 @@ export async function readEvents(
   limit: number,
 ): Promise<StoredEvent[]> {
   const rows = await selectEvents(db, { stream, after: afterSequence, limit })
-  return rows.map((row) => ({
+  return rows.map(toStored)
+}
+
+function toStored(row: Selectable<Schema['events']>): StoredEvent {
+  return {
     stream: row.stream,
     sequence: row.sequence,
     botId: row.bot_id,
@@ -54,7 +59,56 @@ export async function readEvents(
     subjectId: row.subject_id,
     data: row.data === null ? undefined : decodeJson<unknown>(row.data),
     createdAt: row.created_at,
-  }))
+  }
+}
+
+/** Types of events; of some of them only those that have no subject. */
+export interface EventSelection {
+  types: readonly string[]
+  typesWithoutSubject: readonly string[]
+}
+
+/** A part of a stream in the order of times, then of numbers. */
+export interface EventRange {
+  direction: 'asc' | 'desc'
+  /** Begins behind this time (ISO 8601) and number. */
+  after: { time: string; sequence: number } | undefined
+  limit: number
+}
+
+/** Selected events in the order of their times, which may differ a little from that of their numbers. */
+export async function listSelectedEvents(
+  db: Db,
+  stream: string,
+  { types, typesWithoutSubject }: EventSelection,
+  { direction, after, limit }: EventRange,
+): Promise<StoredEvent[]> {
+  let query = db
+    .selectFrom('events')
+    .selectAll()
+    .where('stream', '=', stream)
+    .where(({ eb, or, and }) =>
+      or([
+        ...types.map((type) => eb('type', '=', type)),
+        ...typesWithoutSubject.map((type) =>
+          and([eb('type', '=', type), eb('subject_id', '=', '')]),
+        ),
+      ]),
+    )
+    .orderBy('created_at', direction)
+    .orderBy('sequence', direction)
+    .limit(limit)
+  if (after !== undefined) {
+    const { time, sequence } = after
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(
+        refTuple('created_at', 'sequence'),
+        direction === 'asc' ? '>' : '<',
+        tuple(time, sequence),
+      ),
+    )
+  }
+  return (await query.execute()).map(toStored)
 }
 
 const selectBackwards = prepared<{ stream: string; below: number; limit: number }>()((db, p) =>

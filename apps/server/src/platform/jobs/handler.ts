@@ -43,6 +43,11 @@ export interface JobHandler<Payload = unknown, Result = unknown> {
    */
   readonly mayUseReserve?: boolean
   /**
+   * Milliseconds between two runs, of a job that enqueues itself again under the key `all`: then the end of its last
+   * run is kept.
+   */
+  readonly everyMs?: number
+  /**
    * Does the work. Rejecting means to try again later, with `PermanentJobError` never.
    */
   handler(job: Job<Payload>, context: JobContext): Promise<Result>

@@ -3,7 +3,7 @@ import type { Tx } from '../db/schema.js'
 import { LeaseLostError } from '../leases/leases.js'
 import { errorText, PermanentJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
-import { type ClaimRef, deleteJob, type JobRow, lockClaimed, patchJob } from './store.js'
+import { type ClaimRef, deleteJob, type JobRow, lockClaimed, noteRun, patchJob } from './store.js'
 
 /** After failed attempts: half a second to one at first, up to ten minutes. */
 const retries: Backoff = { firstMs: 1000, longestMs: 600_000 }
@@ -45,6 +45,7 @@ export async function storeSuccess(
   const row = await requireClaimed(tx, claim)
   if (row.follow_up_at === null) await deleteJob(tx, row.id)
   else await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), ...cleared })
+  if (handler.everyMs !== undefined) await noteRun(tx, row.kind, now, null)
   await handler.onDone?.(tx, job, result)
 }
 
@@ -59,6 +60,7 @@ export async function storeFailure(
   const row = await requireClaimed(tx, claim)
   // The worker reported the failure, so it was not interrupted.
   const outcome = { last_error: errorText(error), interruptions: 0 }
+  if (handler.everyMs !== undefined) await noteRun(tx, row.kind, now, outcome.last_error)
   if (row.follow_up_at !== null) {
     await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), ...outcome })
     return 'followed up'

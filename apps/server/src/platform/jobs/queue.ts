@@ -42,7 +42,7 @@ interface JobStats {
 }
 
 /** A job that was given up. */
-interface DeadJob {
+export interface DeadJob {
   id: string
   kind: string
   /** Undefined if it was enqueued without. */

@@ -221,3 +221,17 @@ export async function patchJob(tx: Tx, id: string, change: Partial<JobRow>): Pro
 export async function deleteJob(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('jobs').where('id', '=', id).execute()
 }
+
+/** Keeps the end of a run of a recurring job, instead of that of the run before. */
+export async function noteRun(
+  tx: Tx,
+  kind: string,
+  ended_at: string,
+  error: string | null,
+): Promise<void> {
+  await tx
+    .insertInto('job_runs')
+    .values({ kind, ended_at, error })
+    .onConflict((conflict) => conflict.column('kind').doUpdateSet({ ended_at, error }))
+    .execute()
+}

@@ -31,8 +31,17 @@ export interface JobsTable {
   updated_at: TimeColumn
 }
 
+/** The last run of each kind of recurring job. */
+interface JobRunsTable {
+  kind: string
+  ended_at: TimeColumn
+  /** Why it failed; null if it did not. */
+  error: string | null
+}
+
 declare module '../db/schema.js' {
   interface Schema {
     jobs: JobsTable
+    job_runs: JobRunsTable
   }
 }

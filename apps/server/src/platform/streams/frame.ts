@@ -7,15 +7,15 @@ const wholeText = 0x81
  */
 export class Frame {
   readonly #json: string
-  readonly #sequence: number | undefined
+  readonly #sequence: number | string | undefined
   #eventStream: Buffer | undefined
   #webSocket: Buffer | undefined
 
   /**
    * @param signal what happened
-   * @param sequence where it stands in the log; undefined if a listener that has it cannot go on from there
+   * @param sequence where it stands in the log, without line breaks; undefined if a listener that has it cannot go on from there
    */
-  constructor(signal: { type: string; data: object }, sequence: number | undefined) {
+  constructor(signal: { type: string; data: object }, sequence: number | string | undefined) {
     this.#json = JSON.stringify(signal)
     this.#sequence = sequence
   }
@@ -33,7 +33,7 @@ export class Frame {
     this.#webSocket ??= toTextFrame(
       this.#sequence === undefined
         ? this.#json
-        : `${this.#json.slice(0, -1)},"sequence":${this.#sequence}}`,
+        : `${this.#json.slice(0, -1)},"sequence":${JSON.stringify(this.#sequence)}}`,
     )
     return this.#webSocket
   }

@@ -56,6 +56,9 @@ export const Bot = Type.Object(
   {
     ...base,
     description: Type.Optional(Type.String({ description: 'Purpose of the bot.' })),
+    url: Type.Optional(
+      Type.String({ description: 'URL of the bot server; absent while there is none.' }),
+    ),
     createdBy: Type.Optional(Id('Id of the account that created the bot.')),
     dev: Type.Boolean({ description: 'Whether this is a development bot.' }),
     status: OneOf(['active', 'deploying', 'deleting'], 'Current status of the bot.'),

@@ -2,11 +2,12 @@ import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { Empty, Id, OneOf, Text, TimeBound, Timestamp } from '../../shared.js'
 
-const levels: ['debug', 'info', 'warn', 'error'] = ['debug', 'info', 'warn', 'error']
+/** Severities of log lines, the least severe first. */
+export const logLevels: ['debug', 'info', 'warn', 'error'] = ['debug', 'info', 'warn', 'error']
 
 const NewLogLine = Type.Object(
   {
-    level: OneOf(levels, 'Severity of the line.'),
+    level: OneOf(logLevels, 'Severity of the line.'),
     message: Text(4000, 'What happened, 1 to 4,000 characters.', 1),
     timestamp: Type.Optional(
       Timestamp('When it happened, at most five minutes in the future; now if omitted.'),
@@ -18,7 +19,8 @@ const NewLogLine = Type.Object(
   { title: 'NewBotLog', description: 'One log line.' },
 )
 
-const BotLog = Type.Object(
+/** One line of the log of a bot. */
+export const BotLog = Type.Object(
   {
     timestamp: Timestamp('When it happened.'),
     level: Type.String({ description: '`debug`, `info`, `warn` or `error`.' }),

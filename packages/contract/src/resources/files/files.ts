@@ -15,7 +15,7 @@ import {
   Timestamp,
   wrap,
 } from '../../shared.js'
-import { accessPolicies, File, Indexing, UploadableFile } from './file-entity.js'
+import { accessPolicies, File, fileStatuses, Indexing, UploadableFile } from './file-entity.js'
 
 const IdOrKey = Text(1024, 'Id or key of the file; a `/` in a key is percent-encoded.', 1)
 
@@ -111,6 +111,18 @@ export const files = {
       ),
       indexed: Type.Optional(
         Type.Boolean({ description: 'Only files with this value of `index`.' }),
+      ),
+      prefix: Type.Optional(
+        Text(1024, 'Only files whose keys begin with this text, such as `handbook/`.'),
+      ),
+      text: Type.Optional(
+        Text(200, 'Only files whose keys contain this text, regardless of case.'),
+      ),
+      status: Type.Optional(
+        Type.Array(OneOf([...fileStatuses], 'Status of a file.'), {
+          maxItems: fileStatuses.length,
+          description: 'Only files with one of these statuses.',
+        }),
       ),
     }),
     response: json(pageOf('files', File, 'Files in the requested order.')),

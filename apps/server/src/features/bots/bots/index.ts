@@ -18,6 +18,7 @@ export type {
 } from './bot-profile.js'
 export type { ChatInstallation, SignalPosting } from './lookups.js'
 export { type BotsService, purgeBotJob } from './service.js'
+export type { BotReachRow } from './store.js'
 
 /** The slice of bots, as others see it. */
 export interface Bots extends Feature {

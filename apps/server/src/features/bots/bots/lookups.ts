@@ -83,6 +83,27 @@ export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
       throw unknownBot(botId)
     },
 
+    /** The newest bots of a workspace, at most `limit`, with what shows whether they can be called. */
+    async reachIn(
+      { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
+      limit: number,
+    ): Promise<store.BotReachRow[]> {
+      return await store.listBotReach(db, workspaceId, limit)
+    },
+
+    /** The names of bots of a workspace, by id. */
+    async namesOf(
+      { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
+      ids: readonly string[],
+    ): Promise<Map<string, string>> {
+      return await store.listNames(db, workspaceId, ids)
+    },
+
+    /** Ids of the bots of a workspace. */
+    async idsIn({ workspaceId }: Pick<WorkspaceActor, 'workspaceId'>): Promise<string[]> {
+      return await store.listBotIds(db, workspaceId)
+    },
+
     /** The bot's own server; undefined if there is none, or the bot is blocked or gone. */
     async findServer(botId: string): Promise<BotServer | undefined> {
       const bot = await store.findBotServer(db, botId)

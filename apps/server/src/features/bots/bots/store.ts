@@ -130,9 +130,44 @@ export async function deleteBot(tx: Tx, workspaceId: string, id: string): Promis
   return result.numDeletedRows > 0n
 }
 
-/** Ids of the bots of a workspace, for its deletion. */
-export async function listBotIds(tx: Tx, workspaceId: string): Promise<string[]> {
-  const rows = await tx
+/** The columns of a bot that show whether it can be called. */
+export type BotReachRow = Pick<BotRow, 'id' | 'name' | 'url' | 'blocked'>
+
+/** The newest bots of a workspace, at most `limit`. */
+export async function listBotReach(
+  db: Db,
+  workspaceId: string,
+  limit: number,
+): Promise<BotReachRow[]> {
+  return await db
+    .selectFrom('bots')
+    .select(['id', 'name', 'url', 'blocked'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** Names of bots of a workspace, by id. */
+export async function listNames(
+  db: Db,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('bots')
+    .select(['id', 'name'])
+    .where('workspace_id', '=', workspaceId)
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** Ids of the bots of a workspace. */
+export async function listBotIds(executor: Db | Tx, workspaceId: string): Promise<string[]> {
+  const rows = await executor
     .selectFrom('bots')
     .select('id')
     .where('workspace_id', '=', workspaceId)

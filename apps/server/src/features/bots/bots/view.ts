@@ -44,6 +44,7 @@ export function toBot(record: BotRecord, view: BotView): WireBot {
   return {
     ...toBotSummary(bot),
     ...(bot.description !== null && { description: bot.description }),
+    ...(bot.url !== null && { url: bot.url }),
     ...(bot.created_by !== null && { createdBy: bot.created_by }),
     dev: decodeBoolean(bot.dev),
     status: 'active',

@@ -1,4 +1,6 @@
-import type { Expression, Insertable, Selectable, Updateable } from 'kysely'
+import { type Expression, type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { InstallationsTable } from './table.js'
 
@@ -103,6 +105,59 @@ export async function settleRegistration(
     .where('bot_id', '=', bot_id)
     .where('alias', '=', alias)
     .where('updated_at', '=', updated_at)
+    .execute()
+}
+
+/** The columns that show whether an installation works. */
+export type InstallationStateRow = Pick<
+  InstallationRow,
+  'bot_id' | 'alias' | 'name' | 'status' | 'status_reason' | 'updated_at'
+>
+
+/** The installations of some bots. */
+export async function listInstallationStates(
+  db: Db,
+  botIds: readonly string[],
+): Promise<InstallationStateRow[]> {
+  return await db
+    .selectFrom(dialectOf(db).jsonTexts(sql`${JSON.stringify(botIds)}`))
+    .crossJoin('installations')
+    .whereRef('installations.bot_id', '=', 'given.value')
+    .select(['bot_id', 'alias', 'name', 'status', 'status_reason', 'updated_at'])
+    .execute()
+}
+
+/** An installation as lists of its integration have it; `id` is the alias. */
+export type InstallationListRow = Omit<InstallationRow, 'alias'> & { id: string }
+
+/** The installations of an integration, all or those with a status. */
+export async function pageInstallationsOf(
+  db: Db,
+  integrationId: string,
+  status: InstallationRow['status'] | undefined,
+  page: PageRequest<'bot_id'>,
+): Promise<Page<InstallationListRow>> {
+  let own = db
+    .selectFrom('installations')
+    .selectAll()
+    .select('alias as id')
+    .where('integration_id', '=', integrationId)
+  if (status !== undefined) own = own.where('status', '=', status)
+  return await paginate(db.selectFrom(own.as('own')).selectAll(), page)
+}
+
+/** The columns that identify an installation. */
+export type InstallationKey = Pick<InstallationRow, 'bot_id' | 'alias'>
+
+/** Where an integration is installed. */
+export async function listInstallationsOf(
+  db: Db,
+  integrationId: string,
+): Promise<InstallationKey[]> {
+  return await db
+    .selectFrom('installations')
+    .select(['bot_id', 'alias'])
+    .where('integration_id', '=', integrationId)
     .execute()
 }
 

@@ -16,6 +16,8 @@ import {
 
 export type { Creation, IntegrationDefinition } from './definition.js'
 export type { KnownIntegrations } from './known.js'
+export { integrationLogSource } from './line-store.js'
+export { type LastError, listLastErrors } from './log-store.js'
 export type { IntegrationLogs } from './logs.js'
 export type { IntegrationsService } from './service.js'
 

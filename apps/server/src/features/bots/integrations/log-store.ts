@@ -61,3 +61,35 @@ export async function deleteSomeLogs(
     .executeTakeFirst()
   return Number(result.numDeletedRows)
 }
+
+/** The newest error about an integration in a bot. */
+export type LastError = Pick<LogRow, 'created_at' | 'message'>
+
+/** Errors of a bot among which that of one integration is looked for. */
+const mostLookedAt = 1000
+
+/** The newest error about an integration in each of some bots, by the id of the bot. */
+export async function listLastErrors(
+  db: Db,
+  integrationId: string,
+  botIds: readonly string[],
+): Promise<Map<string, LastError>> {
+  const given = dialectOf(db).jsonTexts(sql`${JSON.stringify(botIds)}`)
+  const { rows } = await sql<{ bot_id: string; id: string | null }>`
+    select given.value as bot_id, (
+      select newest.id from (
+        select l.id, l.integration_id, l.created_at from integration_logs as l
+        where l.bot_id = given.value and l.level = 'error'
+        order by l.created_at desc, l.id desc limit ${mostLookedAt}) as newest
+      where newest.integration_id = ${integrationId}
+      order by newest.created_at desc, newest.id desc limit 1) as id
+    from ${given}`.execute(db)
+  const ids = rows.flatMap(({ id }) => id ?? [])
+  if (ids.length === 0) return new Map()
+  const lines = await db
+    .selectFrom('integration_logs')
+    .select(['bot_id', 'created_at', 'message'])
+    .where('id', 'in', ids)
+    .execute()
+  return new Map(lines.map(({ bot_id, ...line }) => [bot_id, line]))
+}

@@ -13,7 +13,12 @@ import type { Sealer } from '../../../platform/security/sealing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 import { rotateSigningSecret } from '../definitions/index.js'
-import { type InstallableIntegration, listInstalledBots } from '../installations/index.js'
+import {
+  type InstallableIntegration,
+  type InstallationKey,
+  listInstallationsOf,
+  listInstalledBots,
+} from '../installations/index.js'
 import {
   changesOf,
   highestOf,
@@ -254,6 +259,16 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
         'ReferenceNotFound',
         `${field}: there is no integration ${id} in this workspace.`,
       )
+    },
+
+    /** The ids of all integrations of a workspace. */
+    async idsIn(workspaceId: string): Promise<string[]> {
+      return await store.listIds(db, workspaceId)
+    },
+
+    /** The bots and aliases under which an integration is installed. */
+    async installationsOf(id: string): Promise<InstallationKey[]> {
+      return await listInstallationsOf(db, id)
     },
 
     /** The given integrations that the bots of a workspace may install, by id. */

@@ -66,6 +66,16 @@ export async function findInstalled(db: Db, id: string): Promise<IntegrationRow 
   return await db.selectFrom('integrations').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+/** Ids of all integrations of a workspace. */
+export async function listIds(db: Db, workspaceId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('integrations')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
 /** The given integrations that belong to a workspace. */
 export async function listByIds(
   executor: Db | Tx,

@@ -4,8 +4,10 @@ import type { Feature } from '../../feature.js'
 import { type BotLogsDeps, type BotLogsService, createBotLogsService } from './service.js'
 import type { BotLogsTable } from './table.js'
 
+export { botLogSource } from './line-store.js'
 export type { BotLogsService, LogLine } from './service.js'
 export { lineOfReceiver } from './service.js'
+export { type LogRow, listLogsIn } from './store.js'
 
 /** The logs of bots, for their developers. */
 export function createBotLogs(deps: BotLogsDeps): Feature & { service: BotLogsService } {
@@ -28,7 +30,8 @@ export function createBotLogs(deps: BotLogsDeps): Feature & { service: BotLogsSe
   }
 }
 
-function toLog(row: BotLogsTable) {
+/** A line as people see it. */
+export function toLog(row: BotLogsTable) {
   return {
     timestamp: row.created_at,
     level: row.level,

@@ -1,6 +1,12 @@
 import { type Expression, type SqlBool, sql } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
-import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
+import {
+  type Page,
+  type PageRange,
+  type PageRequest,
+  pageOf,
+  paginate,
+} from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { BotLogsTable } from './table.js'
 
@@ -49,6 +55,20 @@ export async function pageLogs(
     .where('bot_id', '=', botId)
     .where((eb) => eb.and(conditionsOf(db, filter)))
   return await paginate(query, page)
+}
+
+/** Written lines about a conversation in a range, and one more. */
+export async function listLogsIn(
+  db: Db,
+  { botId, conversationId }: { botId: string; conversationId: string },
+  range: PageRange<'created_at'>,
+): Promise<LogRow[]> {
+  const query = db
+    .selectFrom('bot_logs')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('conversation_id', '=', conversationId)
+  return await pageOf(query, range).execute()
 }
 
 export async function insertLogs(tx: Tx, rows: readonly LogRow[]): Promise<void> {

@@ -29,6 +29,48 @@ export interface CallDeps {
 /** Header with which a receiver verifies that requests come from this server. */
 const signatureHeader = 'x-botstead-signature'
 
+/** Names of headers whose values must not be shown: they contain configuration or secrets. */
+const secretHeaders = new Set(['x-bp-configuration', 'x-secret-key'])
+const masked = '***'
+
+/** The headers of a request. */
+function headersOf(
+  target: Target,
+  call: Pick<Call, 'operation' | 'type' | 'headers'>,
+  signature: string | undefined,
+): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'botstead',
+    ...(!target.plain && { 'x-bp-operation': call.operation, 'x-bp-type': call.type }),
+    ...target.headers,
+    ...call.headers,
+    ...(signature !== undefined && { [signatureHeader]: signature }),
+  }
+}
+
+/** The headers of a request for people to read, without secrets. */
+export function shownHeadersOf(
+  target: Target,
+  call: Pick<Call, 'operation' | 'type' | 'headers'>,
+  signature: string | undefined,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headersOf(target, call, signature)).map(([name, value]) => [
+      name,
+      secretHeaders.has(name) ? masked : value,
+    ]),
+  )
+}
+
+/** A URL for people to read, without the password in it. */
+function shownUrlOf(url: string): string {
+  if (!url.includes('@') || !URL.canParse(url)) return storable(url)
+  const shown = new URL(url)
+  if (shown.password !== '') shown.password = masked
+  return shown.href
+}
+
 /**
  * Sends one signed request to a receiver and returns the response, whatever its status.
  *
@@ -40,17 +82,11 @@ export async function sendCall(
   target: Target,
   call: Call,
   maxResponseBytes: number,
+  signature = signatureOf(target.secrets, call.body, clock.now()),
 ): Promise<OutgoingResponse> {
   return await outgoing.send(target.url, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'user-agent': 'botstead',
-      ...(!target.plain && { 'x-bp-operation': call.operation, 'x-bp-type': call.type }),
-      ...target.headers,
-      ...call.headers,
-      [signatureHeader]: signatureOf(target.secrets, call.body, clock.now()),
-    },
+    headers: headersOf(target, call, signature),
     body: call.body,
     timeoutMs: target.timeoutMs,
     maxResponseBytes,
@@ -68,10 +104,29 @@ export function signatureOf(
   nowMilliseconds: number,
 ): string {
   const time = Math.floor(nowMilliseconds / 1000)
-  const macs = secrets.map((secret) =>
-    createHmac('sha256', secret).update(`${time}.${body}`).digest('hex'),
-  )
+  const macs = secrets.map((secret) => macOf(secret, `${time}.${body}`))
   return [`t=${time}`, ...macs.map((mac) => `v1=${mac}`)].join(',')
+}
+
+/** The text before the body that a signature is about: its time and a dot. */
+export function signedPrefixOf(signature: string): string {
+  const [, time = ''] = /^t=(\d{1,12})/.exec(signature) ?? []
+  return `${time}.`
+}
+
+/** Whether one of the secrets makes this signature of a body: then the body is what was sent with it. */
+export function isSignatureOf(
+  signature: string,
+  secrets: readonly string[],
+  body: string,
+): boolean {
+  const macs = new Set(signature.split(','))
+  const text = `${signedPrefixOf(signature)}${body}`
+  return secrets.some((secret) => macs.has(`v1=${macOf(secret, text)}`))
+}
+
+function macOf(secret: string, text: string): string {
+  return createHmac('sha256', secret).update(text).digest('hex')
 }
 
 /** The outcome of a call. */
@@ -85,6 +140,12 @@ export interface CallResult {
   status: number | null
   /** Beginning of the body of the response, at most 4 KB; null without a response. */
   responseText: string | null
+  /** URL that was called, without a password. */
+  url: string
+  /** Value of the header with the signature. */
+  signature: string
+  /** Headers of the response that help to find out why a call failed; null without any of them. */
+  responseHeaders: Record<string, string> | null
 }
 
 /** What a response means for a delivery. */
@@ -104,19 +165,56 @@ export async function callReceiver(
   target: Target,
   call: Call,
 ): Promise<CallResult> {
-  const startedAt = isoTime(deps.clock.now())
+  const now = deps.clock.now()
+  const startedAt = isoTime(now)
   const since = performance.now()
-  const response = await sendCall(deps, target, call, keptResponseBytes).catch((error: unknown) => {
-    if (error instanceof OutgoingError) return error
-    throw error
-  })
+  const signature = signatureOf(target.secrets, call.body, now)
+  const response = await sendCall(deps, target, call, keptResponseBytes, signature).catch(
+    (error: unknown) => {
+      if (error instanceof OutgoingError) return error
+      throw error
+    },
+  )
   const durationMs = Math.round(performance.now() - since)
+  const sent = { startedAt, durationMs, url: shownUrlOf(target.url), signature }
   if (response instanceof OutgoingError) {
     const verdict = { result: 'retry', error: response.message, waitMs: 0 } as const
-    return { verdict, startedAt, durationMs, status: null, responseText: null }
+    return { ...sent, verdict, status: null, responseText: null, responseHeaders: null }
   }
-  const { status, body } = response
-  return { verdict: judge(response), startedAt, durationMs, status, responseText: textOf(body) }
+  const { status, headers, body } = response
+  return {
+    ...sent,
+    verdict: judge(response),
+    status,
+    responseText: textOf(body),
+    responseHeaders: keptHeadersOf(headers),
+  }
+}
+
+/** Headers of a response that are kept: what responded, and what it says about the failure. */
+const keptHeaders = [
+  'allow',
+  'content-encoding',
+  'content-type',
+  'location',
+  'retry-after',
+  'server',
+  'via',
+  'www-authenticate',
+  'x-request-id',
+] as const
+/** Characters of a header that are kept. */
+const maxHeader = 200
+
+function keptHeadersOf(headers: OutgoingResponse['headers']): Record<string, string> | null {
+  let kept: Record<string, string> | null = null
+  for (const name of keptHeaders) {
+    const value = headers[name]
+    if (value === undefined) continue
+    kept ??= {}
+    kept[name] = storable(String(value).slice(0, maxHeader))
+  }
+  return kept
 }
 
 /**

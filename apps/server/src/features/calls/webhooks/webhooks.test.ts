@@ -68,6 +68,39 @@ describeEachEngine('webhooks', (engine) => {
     })
   })
 
+  it('neither pass on the session of a browser nor change it', async () => {
+    const { call } = await install()
+    const session = 'botstead_0123abcd=bp_ses_secret'
+    const mixed = await call('', { headers: { cookie: `a=1; ${session}; b="2"; botstead_x=3` } })
+    expect(mixed.status).toBe(200)
+    expect(received()).toMatchObject({ headers: { cookie: 'a=1; b="2"; botstead_x=3' } })
+    await call('', { headers: { cookie: session } })
+    expect(Object(received()).headers).not.toHaveProperty('cookie')
+
+    const headers = {
+      'set-cookie': [
+        'a=1; Path=/',
+        `${session}; Path=/`,
+        ` =${session}`,
+        'botstead_0123abcd=; Max-Age=0',
+      ],
+      'clear-site-data': '"cookies"',
+    }
+    remote().behave(() => ({ headers }))
+    const response = await call('')
+    expect(response.headers.getSetCookie()).toEqual(['a=1; Path=/'])
+    expect(response.headers.get('clear-site-data')).toBeNull()
+  })
+
+  it('give pages an origin of their own, beside their own policies', async () => {
+    const { call } = await install()
+    const page = { 'content-type': 'text/html', 'content-security-policy': "img-src 'none'" }
+    remote().behave(() => ({ headers: page, body: '<script>fetch("/v1/admin/bots")</script>' }))
+    const policies = (await call('')).headers.get('content-security-policy')
+    expect(policies).toMatch(/^img-src 'none', sandbox .*allow-scripts/)
+    expect(policies).not.toContain('allow-same-origin')
+  })
+
   it('accept every method, requests without a body, and preflights', async () => {
     const { call } = await install()
     for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {

@@ -13,13 +13,28 @@ import type { ConversationRow } from './store.js'
 import { toConversation } from './view.js'
 
 export {
+  type ActivityKey,
+  type ActivityRange,
+  type ConversationNarrowing,
+  countActivity,
+  listActivity,
+  listConversationsOf,
+  listMembers,
+  narrowConversations,
+} from './activity-store.js'
+export {
   type CustomEvent,
   conversationEvents,
   type EventPosition,
 } from './log.js'
 export type { ConversationsService } from './service.js'
 export type { ConversationRef, MessageSlot } from './slot-store.js'
-export { type ConversationRow, conversationOwners } from './store.js'
+export {
+  type ConversationRow,
+  conversationOwners,
+  countConversations,
+  sumConversations,
+} from './store.js'
 export { publicIdOf, toConversation } from './view.js'
 
 /** The conversations of bots, who takes part in them, and what bots and integrations do with them. */

@@ -3,6 +3,7 @@ import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
+import { countUpTo, sumUpTo, type UpTo } from '../../../platform/db/time-ranges.js'
 import { carriesAll, carriesNoMore, objectsWithTag, type TagMatch } from '../tags/index.js'
 import type { ConversationsTable, ParticipantsTable } from './table.js'
 
@@ -367,4 +368,30 @@ export async function deleteSomeParticipants(
     )
     .executeTakeFirst()
   return Number(result.numDeletedRows)
+}
+
+/** How many conversations each bot has, at most `most` of each. */
+export async function countConversations(
+  db: Db,
+  botIds: readonly string[],
+  most: number,
+): Promise<number[]> {
+  const index = { table: 'conversations', columns: ['bot_id'], time: 'created_at' }
+  const keys = botIds.map((bot_id) => ({ bot_id }))
+  return await countUpTo(db, index, keys, most)
+}
+
+/** How many conversations some bots have together, up to `most`. */
+export async function sumConversations(
+  db: Db,
+  botIds: readonly string[],
+  most: number,
+): Promise<UpTo> {
+  const index = { table: 'conversations', columns: ['bot_id'], time: 'created_at' }
+  return await sumUpTo(
+    db,
+    index,
+    botIds.map((bot_id) => ({ bot_id })),
+    most,
+  )
 }

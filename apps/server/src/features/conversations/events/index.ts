@@ -16,7 +16,8 @@ import {
 import type { EventRow } from './store.js'
 
 export type { EventsService } from './service.js'
-export { eventSubjects, isReported } from './store.js'
+export { type EventRow, eventSubjects, isReported } from './store.js'
+export { listEventsIn, listReports } from './transcript-store.js'
 
 /** The events of bots, immediate and scheduled. */
 export function createEvents(deps: EventsDeps): Feature & { service: EventsService } {

@@ -11,8 +11,19 @@ import { createMessagesService, type MessagesDeps, type MessagesService } from '
 import { toMessage } from './view.js'
 
 export type { MessagesService } from './service.js'
-export { type MessageRow, messageSubjects } from './store.js'
-export type { DescribedMessage } from './view.js'
+export { listLastMessageTimes, type MessageRow, messageSubjects, sumMessages } from './store.js'
+export { textOf } from './text.js'
+export {
+  listMessagesIn,
+  listNewestMessages,
+  listPlaces,
+  listTexts,
+  listTextsBetween,
+  listTextsOf,
+  listTextsSince,
+  type MessageText,
+} from './transcript-store.js'
+export { type DescribedMessage, toMessage } from './view.js'
 
 /** The messages of conversations. Those of a deleted bot are deleted with its conversations. */
 export function createMessages(deps: MessagesDeps): Feature & { service: MessagesService } {

@@ -3,6 +3,7 @@ import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
+import { newestInRanges, sumUpTo, type UpTo } from '../../../platform/db/time-ranges.js'
 import { conversationOwners } from '../conversations/index.js'
 import { isReported } from '../events/index.js'
 import { carriesAll, carriesNoMore, objectsWithTag, type TagMatch } from '../tags/index.js'
@@ -338,4 +339,27 @@ export async function deleteScheduledOf(
     .where('bot_id', '=', botId)
     .where('conversation_id', 'in', conversationIds)
     .execute()
+}
+
+/** The time of the newest message of each bot that has one since an ISO 8601 time. */
+export async function listLastMessageTimes(
+  db: Db,
+  botIds: readonly string[],
+  since: string,
+): Promise<Map<string, string>> {
+  const index = { table: 'messages', columns: ['bot_id'], time: 'created_at' }
+  const keys = botIds.map((bot_id) => ({ bot_id }))
+  const found = await newestInRanges(db, index, keys, { since, before: '9999' })
+  return new Map(found.map(({ key, newest }) => [key.bot_id ?? '', newest]))
+}
+
+/** How many messages some bots have together, up to `most`. */
+export async function sumMessages(db: Db, botIds: readonly string[], most: number): Promise<UpTo> {
+  const index = { table: 'messages', columns: ['bot_id'], time: 'created_at' }
+  return await sumUpTo(
+    db,
+    index,
+    botIds.map((bot_id) => ({ bot_id })),
+    most,
+  )
 }

@@ -10,6 +10,8 @@ import type { BotProfile } from '../../bots/bots/index.js'
 import type { Feature } from '../../feature.js'
 import * as store from './store.js'
 
+export { type ChangeRow, listChangeIds, listChangesIn } from './store.js'
+
 /** A change of an object. */
 interface Changed {
   kind: 'message_updated' | 'conversation_updated'

@@ -1,4 +1,7 @@
+import { type SqlBool, sql } from 'kysely'
 import type { NeededSubjects } from '../../../domain/deliveries.js'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import { type PageRange, pageOf } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { ObjectChangesTable } from './table.js'
 
@@ -55,4 +58,34 @@ export async function deleteOld(
     )
     .executeTakeFirst()
   return Number(result.numDeletedRows)
+}
+
+/** Changes of an object in a range, and one more. */
+export async function listChangesIn(
+  db: Db,
+  { botId, objectId }: { botId: string; objectId: string },
+  range: PageRange<'created_at'>,
+): Promise<ChangeRow[]> {
+  const query = db
+    .selectFrom('object_changes')
+    .selectAll()
+    .where('object_id', '=', objectId)
+    // As an expression, because SQLite would else read all changes of the bot.
+    .where(sql<SqlBool>`(bot_id || '') = ${botId}`)
+  return await pageOf(query, range).execute()
+}
+
+/** Ids of the changes of some objects. */
+export async function listChangeIds(
+  db: Db,
+  botId: string,
+  objectIds: readonly string[],
+): Promise<Pick<ChangeRow, 'id' | 'object_id'>[]> {
+  return await db
+    .selectFrom(dialectOf(db).jsonTexts(sql`${JSON.stringify(objectIds)}`))
+    .crossJoin('object_changes')
+    .whereRef('object_changes.object_id', '=', 'given.value')
+    .where(sql<SqlBool>`(bot_id || '') = ${botId}`)
+    .select(['object_changes.id', 'object_changes.object_id'])
+    .execute()
 }

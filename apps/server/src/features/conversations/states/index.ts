@@ -10,6 +10,9 @@ import {
 } from './service.js'
 import { toState } from './view.js'
 
+export { listStatesIn, type StateRow } from './store.js'
+export { toState } from './view.js'
+
 /** States: data that bots and integrations store for an owner, until the owner is deleted. */
 export function createStates(deps: StatesDeps): Feature & { service: StatesService } {
   const service = createStatesService(deps)

@@ -1,5 +1,6 @@
 import type { Selectable, Updateable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
+import { type PageRange, pageOf } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { StatesTable } from './table.js'
@@ -85,4 +86,21 @@ export async function deleteSomeStates(tx: Tx, botId: string, limit: number): Pr
     )
     .executeTakeFirst()
   return Number(result.numDeletedRows)
+}
+
+/** States of a conversation that have not expired in a range, and one more, in the order of their last changes. */
+export async function listStatesIn(
+  db: Db,
+  { botId, conversationId }: { botId: string; conversationId: string },
+  now: string,
+  range: PageRange<'updated_at'>,
+): Promise<StateRow[]> {
+  const query = db
+    .selectFrom('states')
+    .selectAll()
+    .where('bot_id', '=', botId)
+    .where('type', '=', 'conversation')
+    .where('owner_id', '=', conversationId)
+    .where(({ eb, or }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+  return await pageOf(query, range).execute()
 }

@@ -13,6 +13,7 @@ export {
   carriesAll,
   carriesNoMore,
   deleteTags,
+  listObjectsWithTag,
   objectsWithTag,
   replaceTags,
   type TagMatch,

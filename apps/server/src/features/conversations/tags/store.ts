@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Tags } from '../../../domain/tags.js'
+import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { TagIndexTable } from './table.js'
@@ -102,6 +103,27 @@ export function objectsWithTag(
     .where('name', '=', name)
     .where('value_hash', '=', hashOf(value))
     .as('tagged')
+}
+
+/** Ids of objects of several bots that have a tag, at most `limit`. */
+export async function listObjectsWithTag(
+  db: Db,
+  botIds: readonly string[],
+  kind: TagKind,
+  [name, value]: readonly [string, string],
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom(dialectOf(db).jsonTexts(sql`${JSON.stringify(botIds)}`))
+    .crossJoin('tag_index')
+    .whereRef('tag_index.bot_id', '=', 'given.value')
+    .where('tag_index.kind', '=', kind)
+    .where('tag_index.name', '=', name)
+    .where('tag_index.value_hash', '=', hashOf(value))
+    .select('tag_index.object_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ object_id: id }) => id)
 }
 
 /** Whether an object has all of these tags. */

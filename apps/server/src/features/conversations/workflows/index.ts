@@ -11,6 +11,9 @@ import {
 } from './service.js'
 import { toWorkflow } from './view.js'
 
+export { listWorkflowsIn, type WorkflowRow } from './store.js'
+export { toWorkflow } from './view.js'
+
 /** Workflows: work of bots that takes longer than one event. */
 export function createWorkflows(deps: WorkflowsDeps): Feature & { service: WorkflowsService } {
   const service = createWorkflowsService(deps)

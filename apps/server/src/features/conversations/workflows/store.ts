@@ -1,6 +1,12 @@
-import type { Selectable, Updateable } from 'kysely'
+import { type Selectable, type SqlBool, sql, type Updateable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
-import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
+import {
+  type Page,
+  type PageRange,
+  type PageRequest,
+  pageOf,
+  paginate,
+} from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { carriesAll, carriesNoMore, objectsWithTag, type TagMatch } from '../tags/index.js'
 import type { WorkflowsTable } from './table.js'
@@ -143,6 +149,21 @@ export async function pageWorkflows(
     )
   }
   return await paginate(query, page, 'workflows')
+}
+
+/** Workflows of a conversation in a range, and one more. */
+export async function listWorkflowsIn(
+  db: Db,
+  { botId, conversationId }: { botId: string; conversationId: string },
+  range: PageRange<'created_at'>,
+): Promise<WorkflowRow[]> {
+  const query = db
+    .selectFrom('workflows')
+    .selectAll()
+    .where('conversation_id', '=', conversationId)
+    // As an expression, because SQLite would else read all workflows of the bot in their order.
+    .where(sql<SqlBool>`(bot_id || '') = ${botId}`)
+  return await pageOf(query, range).execute()
 }
 
 export async function deleteWorkflow(tx: Tx, botId: string, id: string): Promise<void> {

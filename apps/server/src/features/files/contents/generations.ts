@@ -10,8 +10,9 @@ import {
   requestPassageClearing,
 } from '../jobs.js'
 import type { Quotas } from '../rules.js'
-import { deleteFileRow, lockUsage, patchFile } from '../store.js'
+import { deleteFileRow, patchFile } from '../store.js'
 import type { ContentRow, FileRow, FileStatus } from '../table.js'
+import { lockUsage } from '../usage-store.js'
 import {
   discardContents,
   discardParts,

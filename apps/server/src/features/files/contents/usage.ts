@@ -1,8 +1,9 @@
 import { ApiError } from '@botstead/contract'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Quotas } from '../rules.js'
-import { addUsage, findFileById, patchFile, type Usage } from '../store.js'
+import { findFileById, patchFile } from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
+import { addUsage, type Usage } from '../usage-store.js'
 import { listContents } from './store.js'
 
 /**

@@ -98,6 +98,17 @@ export function searchableFiles(
     )
 }
 
+/** Whether a caller may find the passages of a file whose tags meet all conditions. */
+export async function isSearchable(
+  db: Db,
+  scope: FileScope,
+  conditions: readonly TagCondition[],
+  fileId: string,
+): Promise<boolean> {
+  const found = searchableFiles(db, scope, conditions).where('files.id', '=', fileId)
+  return (await found.executeTakeFirst()) !== undefined
+}
+
 /** The keys of all files, to be joined with rows that refer to a file in `file_id`. */
 export function fileKeys(executor: Db | Tx) {
   return executor.selectFrom('files').select(['files.id as file_id', 'files.key'])
@@ -142,4 +153,51 @@ export async function listFilesByIds(
     .where('bot_id', '=', botId)
     .where('id', 'in', ids)
     .execute()
+}
+
+/** The files of a bot with some keys, in any key space. */
+export async function listFilesByKeys(
+  db: Db,
+  botId: string,
+  keys: readonly string[],
+): Promise<Pick<FileRow, 'id' | 'key' | 'key_space'>[]> {
+  if (keys.length === 0) return []
+  return await db
+    .selectFrom('files')
+    .select(['id', 'key', 'key_space'])
+    .where('bot_id', '=', botId)
+    .where('key', 'in', keys)
+    .execute()
+}
+
+/** A file whose passages are found, and their content. */
+export interface SearchableFile {
+  id: string
+  key: string
+  /** Generation of the passages. */
+  generation: number
+  /** Hex, of the content; null if it is not known. */
+  sha256: string | null
+}
+
+/** Files of a bot whose passages are found, after an id, in the order of their ids. */
+export async function listSearchableFiles(
+  db: Db,
+  scope: FileScope,
+  page: { after: string; limit: number },
+): Promise<SearchableFile[]> {
+  const rows = await db
+    .selectFrom(searchableFiles(db, scope, []).select('files.key').as('found'))
+    .leftJoin('file_contents', (join) =>
+      join
+        .onRef('file_contents.file_id', '=', 'found.file_id')
+        .onRef('file_contents.generation', '=', 'found.generation'),
+    )
+    .select(['found.file_id as id', 'found.key', 'found.generation', 'file_contents.sha256'])
+    .where('found.file_id', '>', page.after)
+    .orderBy('found.file_id')
+    .limit(page.limit)
+    .execute()
+  // The condition of searchable files is that there is a generation.
+  return rows.map(({ generation, ...file }) => ({ ...file, generation: generation ?? 0 }))
 }

@@ -181,6 +181,7 @@ export function createSweeps(
 
       [sweepOrphansJob]: {
         mayUseReserve: true,
+        everyMs: day,
         handler: async (_job, { signal }) => {
           await failAbandonedUploads(signal)
           await removeOrphans(signal)

@@ -113,7 +113,7 @@ function toPattern(tokens: readonly string[]): string {
 const hasDigit = /\p{N}/u
 
 /** Whether a part must occur as it is: similar numbers and codes have different meanings. */
-function isLiteral({ tokens }: QueryPart): boolean {
+export function isLiteral({ tokens }: QueryPart): boolean {
   const [term = ''] = tokens
   return tokens.length > 1 || term.endsWith('*') || hasDigit.test(term)
 }
@@ -189,7 +189,7 @@ function fewestDistinct(grams: readonly string[]): number {
 }
 
 /** What a word of a text is worth as a word of the question. */
-interface Worth {
+export interface Worth {
   /** Position of the part. */
   at: number
   /** From 0 to 1. */
@@ -197,7 +197,7 @@ interface Worth {
 }
 
 /** Returns a function that compares a word of a text with the words of a question; it returns those that are alike. */
-function worthsOfWords(parts: readonly QueryPart[]): (word: string) => readonly Worth[] {
+export function worthsOfWords(parts: readonly QueryPart[]): (word: string) => readonly Worth[] {
   /** The words of the question and their substitutes. */
   const listed = new Map<string, Worth[]>()
   const byBeginning = new Map<string, { term: string; at: number }[]>()

@@ -2,11 +2,21 @@ import { ApiError } from '@botstead/contract'
 import type { RetrieverWeights } from '../../../domain/retriever-weights.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Database } from '../../../platform/db/open.js'
+import type { Db } from '../../../platform/db/schema.js'
 import { createGate, type Load, WorkerLimitError } from '../../../platform/workers/gate.js'
 import { createThreadPool } from '../../../platform/workers/thread-pool.js'
 import type { FileRow } from '../../files/index.js'
 import type { NearbyRow, PassageRow } from '../passage-store.js'
-import { type Findings, type FindRequest, type FindSetup, find } from './find.js'
+import type { Explanation } from './explanation/index.js'
+import {
+  type ExplainedFindings,
+  type ExplainRequest,
+  type Findings,
+  type FindRequest,
+  type FindSetup,
+  find,
+  findAndExplain,
+} from './find.js'
 import { createRanker } from './ranker.js'
 import type { RankedPassage } from './score.js'
 
@@ -19,6 +29,11 @@ export interface Finder extends AsyncDisposable {
    *   long, waiting included
    */
   find(request: FindRequest, signal?: AbortSignal): Promise<FindResult>
+  /** As `find`, with the reasons. */
+  explain(
+    request: ExplainRequest,
+    signal?: AbortSignal,
+  ): Promise<FindResult & { explanation: Explanation }>
   /** The number of running and waiting searches. */
   load(): Load
 }
@@ -69,7 +84,8 @@ export function createFinder(options: FinderOptions): Finder {
 
 function createThreadFinder(options: FinderOptions, file: string): Finder {
   const setup: FindSetup = { file, ...(options.weights && { weights: options.weights }) }
-  const pool = createThreadPool<FindRequest, Findings>({
+  // A search without explanation has findings without one.
+  const pool = createThreadPool<FindRequest | ExplainRequest, Findings | ExplainedFindings>({
     entry: options.entry ?? new URL('./find-worker.js', import.meta.url),
     setup,
     threads: options.atOnce,
@@ -78,16 +94,20 @@ function createThreadFinder(options: FinderOptions, file: string): Finder {
     memoryLimitMb,
     onError: options.onError,
   })
+
+  async function run(request: FindRequest | ExplainRequest, signal: AbortSignal | undefined) {
+    try {
+      const found = await pool.run(request, signal)
+      await options.database.durable()
+      return found
+    } catch (error) {
+      throw toApiError(error, options, signal)
+    }
+  }
+
   return {
-    async find(request, signal) {
-      try {
-        const found = await pool.run(request, signal)
-        await options.database.durable()
-        return toResult(found)
-      } catch (error) {
-        throw toApiError(error, options, signal)
-      }
-    },
+    find: async (request, signal) => toResult(await run(request, signal)),
+    explain: async (request, signal) => toExplained(await run(request, signal)),
     load: pool.load,
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   }
@@ -115,22 +135,29 @@ function createConnectionFinder(options: FinderOptions): Finder {
     return opening
   }
 
-  return {
-    async find(request, signal) {
-      const late = AbortSignal.timeout(timeLimitMs)
-      const patience = signal === undefined ? late : AbortSignal.any([late, signal])
+  async function run<Found>(
+    search: (db: Db) => Promise<Found>,
+    signal: AbortSignal | undefined,
+  ): Promise<Found> {
+    const late = AbortSignal.timeout(timeLimitMs)
+    const patience = signal === undefined ? late : AbortSignal.any([late, signal])
+    try {
+      const leave = await gate.enter(patience)
       try {
-        const leave = await gate.enter(patience)
-        try {
-          const { db } = await connect()
-          return toResult(await find(db, ranker, request))
-        } finally {
-          leave()
-        }
-      } catch (error) {
-        throw toApiError(error, options, signal)
+        const { db } = await connect()
+        return await search(db)
+      } finally {
+        leave()
       }
-    },
+    } catch (error) {
+      throw toApiError(error, options, signal)
+    }
+  }
+
+  return {
+    find: async (request, signal) => toResult(await run((db) => find(db, ranker, request), signal)),
+    explain: async (request, signal) =>
+      toExplained(await run((db) => findAndExplain(db, ranker, request), signal)),
     load: gate.load,
     async [Symbol.asyncDispose]() {
       gate.close(new Error('Search is closed'))
@@ -182,6 +209,11 @@ function toResult({ hits, nearby, files, degraded }: Findings): FindResult {
     return [{ score, explanation, file, matches: [match], around: passages }]
   })
   return { found, degraded }
+}
+
+function toExplained(findings: Findings | ExplainedFindings) {
+  if (!('explanation' in findings)) throw new Error('An explained search has an explanation')
+  return { ...toResult(findings), explanation: findings.explanation }
 }
 
 function groupByHit(rows: readonly NearbyRow[]): Map<number, PassageRow[]> {

@@ -67,6 +67,16 @@ export async function findByWords(
       : toSubstitutes(expandable, await findWords(db, botId, neighbourhood(expandable)))
   const german = await findGermanForms(db, botId, search.query, query.terms)
   const substitutes = join([toEnglishForms(query.terms), german, near])
+  const found = { hits, frequencies, substitutes }
+  return { ...found, hits: await addSubstitutes(keywords, found, search) }
+}
+
+/** Adds the passages that have substitutes for the words of a question to those that have the words. */
+export async function addSubstitutes(
+  keywords: KeywordReader,
+  { hits, frequencies, substitutes }: WordFindings,
+  search: KeywordRequest & { limit: number },
+): Promise<KeywordHit[]> {
   let all = hits
   for (const { isMissing, worth } of groups) {
     const ofGroup = [...substitutes].filter(
@@ -77,7 +87,7 @@ export async function findByWords(
     const query = { terms, phrases: [], exact: [] }
     all = merge(all, await keywords.search({ ...search, query }), worth, search.limit)
   }
-  return { hits: all, frequencies, substitutes }
+  return all
 }
 
 /** American counterparts of British words and the reverse, which have the same meaning. */

@@ -6,9 +6,18 @@ import {
 } from '../../../domain/retriever-weights.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../platform/db/schema.js'
-import { createKeywordIndex, type Frequencies, type KeywordHit } from '../keywords/index.js'
+import {
+  createKeywordIndex,
+  type Frequencies,
+  type KeywordHit,
+  type KeywordReader,
+} from '../keywords/index.js'
 import { type Query, toQuery, toSubject } from '../query.js'
-import { type CandidateText, createCandidateReader } from './candidate-texts.js'
+import {
+  type CandidateText,
+  createCandidateReader,
+  type ReadCandidates,
+} from './candidate-texts.js'
 import {
   coverageOf,
   hasPhrase,
@@ -18,12 +27,13 @@ import {
   toQueryParts,
 } from './coverage.js'
 import { scoreGrams } from './grams.js'
-import { findByWords, type KeywordRequest } from './keyword-retriever.js'
-import { type Candidate, type RankedPassage, score } from './score.js'
+import { findByWords, type KeywordRequest, type WordFindings } from './keyword-retriever.js'
+import { type Candidate, type RankedPassage, type ScoreOptions, score } from './score.js'
 import {
   createSemanticRetriever,
   type SemanticQuestion,
   type SemanticRequest,
+  type SemanticRetriever,
 } from './semantic-retriever.js'
 
 /** A question, the files that it is about, and the bounds of the ranking. */
@@ -45,9 +55,39 @@ interface Ranking {
   degraded: string[]
 }
 
+/** A question in the forms in which it is compared with texts. */
+export interface Understanding {
+  /** Its words and literal phrases with their weights. */
+  parts: readonly QueryPart[]
+  /** Its words in the spelling of the passages. */
+  spelling: string
+  /** Whether it consists only of words that occur everywhere. */
+  isVague: boolean
+  frequencies: Frequencies
+}
+
+/** All that a search knows of its candidates before it selects the best. */
+export interface Examination {
+  query: Query
+  /** The candidates with the evidence of all retrievers, by number. */
+  candidates: ReadonlyMap<number, Candidate>
+  /** Undefined without candidates, with which it would be compared. */
+  meaning: Understanding | undefined
+  /** Reads the keyword index. */
+  keywords: KeywordReader
+  words: WordFindings | undefined
+  question: SemanticQuestion | undefined
+  scoring: ScoreOptions
+  degraded: string | undefined
+}
+
 /** Turns a question into ranked passages. */
 export interface Ranker {
   rank(db: Db, request: RankRequest): Promise<Ranking>
+  /** As `rank`, before the best are selected. */
+  examine(db: Db, request: RankRequest): Promise<Examination>
+  readonly readCandidates: ReadCandidates
+  readonly semantics: SemanticRetriever
 }
 
 export interface RankerOptions {
@@ -64,43 +104,45 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
   const index = createKeywordIndex(dialect)
   const semantics = createSemanticRetriever(dialect)
   const readCandidates = createCandidateReader()
+  const isUsed = (retriever: Retriever) => (weights[retriever] ?? 0) > 0
+
+  async function examine(db: Db, request: RankRequest): Promise<Examination> {
+    const query = toQuery(request.query)
+    const limit = Math.max(proposals, request.limit)
+    const keywords = await index.reader(db, request.scope.botId)
+    const words = isUsed('keyword')
+      ? await findByWords(keywords, db, query, { ...request, limit })
+      : undefined
+    const { question, degraded } = isUsed('semantic')
+      ? await semantics.search(db, request, limit)
+      : {}
+    const candidates = await gather(words?.hits ?? [], question)
+    let meaning: Understanding | undefined
+    if (candidates.size > 0) {
+      const texts = await readCandidates(db, [...candidates.keys()])
+      const frequencies = words?.frequencies ?? (await keywords.frequencies(query))
+      meaning = understand(request.query, query, frequencies, words?.substitutes ?? new Map())
+      addTexts(candidates, texts, query, meaning)
+    }
+    const scoring = {
+      weights,
+      confidence: question?.confidence ?? 0,
+      isVague: meaning?.isVague ?? false,
+      limit: request.limit,
+      minScore: request.minScore ?? 0,
+    }
+    return { query, candidates, meaning, keywords, words, question, scoring, degraded }
+  }
 
   return {
+    examine,
+    readCandidates,
+    semantics,
+
     async rank(db, request) {
-      const query = toQuery(request.query)
-      const limit = Math.max(proposals, request.limit)
-      const keywords = await index.reader(db, request.scope.botId)
-      const isUsed = (retriever: Retriever) => (weights[retriever] ?? 0) > 0
-      const words = isUsed('keyword')
-        ? await findByWords(keywords, db, query, { ...request, limit })
-        : undefined
-      const { question, degraded } = isUsed('semantic')
-        ? await semantics.search(db, request, limit)
-        : {}
-      const candidates = await gather(words?.hits ?? [], question)
-      let isVague = false
-      if (candidates.size > 0) {
-        const texts = await readCandidates(db, [...candidates.keys()])
-        const frequencies = words?.frequencies ?? (await keywords.frequencies(query))
-        const substitutes = words?.substitutes ?? new Map()
-        const weighed = toQueryParts(query, toSubject(request.query), frequencies, substitutes)
-        isVague = weighed.isVague
-        addTexts(
-          candidates,
-          texts,
-          query,
-          asSpeltInPassages(meaningful(request.query), substitutes, frequencies),
-          weighed.parts,
-        )
-      }
+      const { candidates, scoring, degraded } = await examine(db, request)
       return {
-        passages: score([...candidates.values()], {
-          weights,
-          confidence: question?.confidence ?? 0,
-          isVague,
-          limit: request.limit,
-          minScore: request.minScore ?? 0,
-        }),
+        passages: score([...candidates.values()], scoring),
         degraded: degraded === undefined ? [] : [degraded],
       }
     },
@@ -125,14 +167,14 @@ async function gather(
   return candidates
 }
 
-function addTexts(
+/** Adds what the texts of candidates prove. */
+export function addTexts(
   candidates: ReadonlyMap<number, Candidate>,
   texts: ReadonlyMap<number, CandidateText>,
   query: Query,
-  words: string,
-  parts: readonly QueryPart[],
+  { spelling, parts }: Pick<Understanding, 'spelling' | 'parts'>,
 ): void {
-  const letters = scoreGrams(words, texts)
+  const letters = scoreGrams(spelling, texts)
   const coverage = coverageOf(parts)
   // Most candidates of a question belong to a few files.
   const coverageOfName = memoize(coverage)
@@ -151,6 +193,18 @@ function addTexts(
       candidate.literal = stands.length / query.exact.length
     }
   }
+}
+
+/** Weighs the words of a question by how common they are. */
+export function understand(
+  text: string,
+  query: Query,
+  frequencies: Frequencies,
+  substitutes: Substitutes,
+): Understanding {
+  const { parts, isVague } = toQueryParts(query, toSubject(text), frequencies, substitutes)
+  const spelling = asSpeltInPassages(meaningful(text), substitutes, frequencies)
+  return { parts, spelling, isVague, frequencies }
 }
 
 /** The words of a question without stopwords; all words if there is no other. */

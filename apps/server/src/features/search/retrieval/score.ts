@@ -64,38 +64,70 @@ const maxForVague = 0.2
  * evidence for the best candidate, so that a question without an answer has low scores throughout.
  */
 export function score(candidates: readonly Candidate[], options: ScoreOptions): RankedPassage[] {
-  const { weights, confidence, limit } = options
-  const fused = fuse(
-    candidates.map(({ number, rank, grams, likeness }) => ({
-      number,
-      ...(rank !== undefined && { keyword: rank }),
-      ...(grams !== undefined && { grams }),
-      ...(likeness !== undefined && { semantic: likeness }),
-    })),
-    {
-      ...weights,
-      grams: (weights.grams ?? 0) * gramsConfidence(candidates),
-      semantic: (weights.semantic ?? 0) * confidence,
-    },
-  )
-  const relevanceOf = withNames(candidates, fused)
-  const best = Math.max(0, ...candidates.map((each) => evidence(each, confidence)))
-  if (best < minEvidence) return []
-  const height = options.isVague ? best * maxForVague : best
-  const least = Math.max(noiseFloor, options.minScore)
+  const { isEnough, least, scoreOf } = toScoring(candidates, options)
+  if (!isEnough) return []
   return candidates
-    .map((each) => ({
-      number: each.number,
-      score: Math.min(1, preferLiteral(relevanceOf(each), each.literal) * height),
-      explanation: explain(each),
-    }))
+    .map((each) => ({ number: each.number, score: scoreOf(each), explanation: explain(each) }))
     .filter(({ score }) => score >= least)
-    .sort((a, b) => b.score - a.score || a.number - b.number)
-    .slice(0, limit)
+    .sort(byScore)
+    .slice(0, options.limit)
+}
+
+/** The order of results. */
+export function byScore(
+  a: Pick<RankedPassage, 'number' | 'score'>,
+  b: Pick<RankedPassage, 'number' | 'score'>,
+): number {
+  return b.score - a.score || a.number - b.number
+}
+
+/** How the candidates of one question are scored. */
+export interface Scoring {
+  /** Weights of the retrievers in this question. */
+  weights: RetrieverWeights
+  /** The evidence in the best candidate, from 0 to 1. */
+  evidence: number
+  /** Whether that is enough to find anything. */
+  isEnough: boolean
+  /** Factor of all scores, from 0 to 1. */
+  level: number
+  /** The lowest score that is found. */
+  least: number
+  scoreOf(candidate: Candidate): number
+}
+
+export function toScoring(candidates: readonly Candidate[], options: ScoreOptions): Scoring {
+  const { confidence, isVague, minScore } = options
+  const weights = {
+    ...options.weights,
+    grams: (options.weights.grams ?? 0) * gramsConfidence(candidates),
+    semantic: (options.weights.semantic ?? 0) * confidence,
+  }
+  const relevanceOf = withNames(candidates, fuse(candidates.map(toEvidence), weights))
+  const best = Math.max(0, ...candidates.map((each) => evidence(each, confidence)))
+  const level = isVague ? best * maxForVague : best
+  return {
+    weights,
+    evidence: best,
+    isEnough: best >= minEvidence,
+    level,
+    least: Math.max(noiseFloor, minScore),
+    scoreOf: (each) => Math.min(1, preferLiteral(relevanceOf(each), each.literal) * level),
+  }
+}
+
+/** The values that are combined. */
+export function toEvidence({ number, rank, grams, likeness }: Candidate): Evidence {
+  return {
+    number,
+    ...(rank !== undefined && { keyword: rank }),
+    ...(grams !== undefined && { grams }),
+    ...(likeness !== undefined && { semantic: likeness }),
+  }
 }
 
 /** The evidence of each retriever for one candidate; missing where a retriever did not examine it. */
-interface Evidence {
+export interface Evidence {
   number: number
   /** Rank of the keyword index, from 0. */
   keyword?: number
@@ -114,13 +146,7 @@ export function fuse(
   candidates: readonly Evidence[],
   weights: RetrieverWeights = defaultWeights,
 ): Map<number, number> {
-  const spans = new Map<Retriever, { least: number; width: number }>()
-  for (const retriever of ['keyword', 'grams', 'semantic'] as const) {
-    const values = candidates.flatMap((each) => each[retriever] ?? [])
-    if (values.length === 0 || !weights[retriever]) continue
-    const least = retriever === 'semantic' ? Math.min(...values) : 0
-    spans.set(retriever, { least, width: Math.max(...values) - least })
-  }
+  const spans = toSpans(candidates, weights)
   const total = [...spans.keys()].reduce((sum, retriever) => sum + (weights[retriever] ?? 0), 0)
   return new Map(
     candidates.map((each) => {
@@ -136,8 +162,23 @@ export function fuse(
   )
 }
 
+/** The range of the values of each retriever that is used and found something. */
+export function toSpans(
+  candidates: readonly Evidence[],
+  weights: RetrieverWeights,
+): Map<Retriever, { least: number; width: number }> {
+  const spans = new Map<Retriever, { least: number; width: number }>()
+  for (const retriever of ['keyword', 'grams', 'semantic'] as const) {
+    const values = candidates.flatMap((each) => each[retriever] ?? [])
+    if (values.length === 0 || !weights[retriever]) continue
+    const least = retriever === 'semantic' ? Math.min(...values) : 0
+    spans.set(retriever, { least, width: Math.max(...values) - least })
+  }
+  return spans
+}
+
 /** Weight of a file name that contains all of the question, relative to 1 for the passage. */
-const nameWeight = 0.5
+export const nameWeight = 0.5
 
 /**
  * Prefers passages of a file that the question names. The indexes contain the words of names too, but a
@@ -161,7 +202,7 @@ function gramsConfidence(candidates: readonly Candidate[]): number {
 }
 
 /** Passages with the literal phrases come before all others. */
-function preferLiteral(relevance: number, literal: number | undefined): number {
+export function preferLiteral(relevance: number, literal: number | undefined): number {
   if (literal === undefined) return relevance
   return literal > 0 ? 0.5 + 0.5 * (0.5 * literal + 0.5 * relevance) : 0.5 * relevance
 }
@@ -180,7 +221,7 @@ function evidence(candidate: Candidate, confidence: number): number {
   return 1 - (1 - written) * (1 - likeness * confidence) * (1 - literal * literalProof)
 }
 
-function explain({ word, coverage, likeness }: Candidate): RankedPassage['explanation'] {
+export function explain({ word, coverage, likeness }: Candidate): RankedPassage['explanation'] {
   return {
     ...(word !== undefined && { keyword: word }),
     ...(coverage !== undefined && { grams: coverage }),

@@ -9,7 +9,7 @@ import {
 import type { Clock } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
-import { hashToken } from '../../../platform/ids.js'
+import { hashToken, isSessionValue } from '../../../platform/ids.js'
 import { mayWrite, type Role, readsOnly, type WorkspacesService } from '../workspaces/index.js'
 import type { BotDirectory } from './reach.js'
 import { findTokenByHash, type TokenRow } from './store.js'
@@ -36,7 +36,12 @@ export interface AuthenticatorDeps {
 
 /** The holder of a token. */
 type Holder =
-  | { kind: 'personal'; actor: AccountActor }
+  | {
+      kind: 'personal'
+      actor: AccountActor
+      /** Milliseconds since the Unix epoch; undefined for what is valid until it is deleted. */
+      expiresAt: number | undefined
+    }
   | { kind: 'bot'; tokenId: string; workspaceId: string; botId: string }
   | { kind: 'integration'; tokenId: string; workspaceId: string; integrationId: string }
 
@@ -93,10 +98,16 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
 
   function holderOf(token: string): Holder | Promise<Holder> {
     if (token.length > maxTokenLength) throw unknownToken()
+    const refusal = isSessionValue(token) ? endedSession : unknownToken
     return after(holders.get(token), (holder) => {
-      if (holder === undefined) throw unknownToken()
+      if (holder === undefined || hasExpired(holder)) throw refusal()
       return holder
     })
+  }
+
+  function hasExpired(holder: Holder): boolean {
+    if (holder.kind !== 'personal' || holder.expiresAt === undefined) return false
+    return clock.now() >= holder.expiresAt
   }
 
   /** Throws unless the account is a member of the workspace and its role allows the intent. */
@@ -180,10 +191,12 @@ function after<Value, Next>(
 function toHolder(row: TokenRow): Holder | undefined {
   switch (row.kind) {
     case 'personal':
+    case 'session':
       if (row.account_id === null) return undefined
       return {
         kind: 'personal',
         actor: { kind: 'account', accountId: row.account_id, tokenId: row.id },
+        expiresAt: row.expires_at === null ? undefined : Date.parse(row.expires_at),
       }
     case 'bot':
       if (row.workspace_id === null || row.bot_id === null) return undefined
@@ -253,6 +266,10 @@ function partsOf(key: string): [accountId: string, workspaceId: string] {
 
 function unknownToken(): ApiError {
   return new ApiError('Unauthorized', 'The token in Authorization is not valid, or was revoked.')
+}
+
+function endedSession(): ApiError {
+  return new ApiError('Unauthorized', 'The session has ended: sign in again.')
 }
 
 function foreignWorkspace(): ApiError {

@@ -1,4 +1,6 @@
-import type { Timers } from '../../../platform/clock.js'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
+import type { Db } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Feature } from '../../feature.js'
@@ -7,6 +9,8 @@ import { createTokenAuthenticator, type TokenAuthenticator } from './authenticat
 import { type BotDirectory, createReach, type Reach } from './reach.js'
 import { accessRoutes } from './routes.js'
 import { type AccessDeps, type AccessService, createAccessService } from './service.js'
+import { createSessions, type SessionsDeps, sessionRoutes, sessionSweeps } from './sessions.js'
+import { findToken } from './store.js'
 import { createTokenUsage } from './usage.js'
 
 export type { Reach } from './reach.js'
@@ -17,9 +21,13 @@ export interface Access extends Feature {
   service: AccessService
   authenticator: TokenAuthenticator
   reach: Reach
+  /** Whether a caller who was admitted may still read the workspace. */
+  isAuthorized: ReturnType<typeof createIsAuthorized>
 }
 
-interface Deps extends Omit<AccessDeps, 'bots' | 'integrations' | 'forgetToken'> {
+interface Deps
+  extends Omit<AccessDeps, 'bots' | 'integrations' | 'forgetToken'>,
+    Pick<SessionsDeps, 'sessionLifetimeMs'> {
   timers: Timers
   log: Log
   workspaces: { service: Pick<WorkspacesService, 'roleOf'> }
@@ -40,12 +48,15 @@ export function createAccess(deps: Deps): Access {
   const authenticator = createTokenAuthenticator(named)
   const service = createAccessService({ ...named, forgetToken: authenticator.forgetToken })
   const reach = createReach(named)
+  const sessions = createSessions(deps, authenticator)
   return {
     name: 'access',
     service,
     authenticator,
     reach,
-    routes: accessRoutes(service, reach),
+    isAuthorized: createIsAuthorized(named),
+    routes: [...accessRoutes(service, reach), ...sessionRoutes(sessions)],
+    sweeps: sessionSweeps(deps),
     on: {
       'integration.removed': (tx, { integrationId }) =>
         service.removeKeysOfIntegration(tx, integrationId),
@@ -58,5 +69,23 @@ export function createAccess(deps: Deps): Access {
     purge: service.purge,
     // Before the database is closed: stores the pending last uses of tokens.
     stop: () => usage[Symbol.asyncDispose](),
+  }
+}
+
+/** Whether a caller who was admitted still has the token and the membership: for what lasts long. */
+function createIsAuthorized({
+  db,
+  clock,
+  workspaces,
+}: {
+  db: Db
+  clock: Clock
+  workspaces: Pick<WorkspacesService, 'roleOf'>
+}) {
+  return async ({ tokenId, accountId, workspaceId }: WorkspaceActor): Promise<boolean> => {
+    const token = await findToken(db, tokenId)
+    if (token === undefined) return false
+    if (token.expires_at !== null && token.expires_at <= isoTime(clock.now())) return false
+    return (await workspaces.roleOf(accountId, workspaceId)) !== undefined
   }
 }

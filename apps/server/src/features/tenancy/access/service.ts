@@ -158,12 +158,14 @@ export interface MadeToken {
 /** The owner of a token. */
 export type TokenOwner =
   | { kind: 'personal'; accountId: string }
+  | { kind: 'session'; accountId: string; expiresAt: string }
   | { kind: 'bot'; workspaceId: string; botId: string }
   | { kind: 'integration'; workspaceId: string; integrationId: string }
 
 /** Prefixes of values and ids. */
 const prefixes = {
   personal: { value: 'bp_pat_', id: 'pat' },
+  session: { value: 'bp_ses_', id: 'sess' },
   bot: { value: 'bp_bak_', id: 'bak' },
   integration: { value: 'bp_iak_', id: 'iak' },
 } as const
@@ -174,7 +176,7 @@ interface Sources {
 }
 
 /** @param value given by the operator; generated if left out */
-function makeToken(
+export function makeToken(
   owner: TokenOwner,
   note: string,
   { ids, clock }: Sources,
@@ -184,13 +186,14 @@ function makeToken(
     id: ids.next(prefixes[owner.kind].id),
     kind: owner.kind,
     hash: hashToken(value),
-    account_id: owner.kind === 'personal' ? owner.accountId : null,
-    workspace_id: owner.kind === 'personal' ? null : owner.workspaceId,
+    account_id: 'accountId' in owner ? owner.accountId : null,
+    workspace_id: 'workspaceId' in owner ? owner.workspaceId : null,
     bot_id: owner.kind === 'bot' ? owner.botId : null,
     integration_id: owner.kind === 'integration' ? owner.integrationId : null,
     note,
     created_at: isoTime(clock.now()),
     last_used_at: null,
+    expires_at: owner.kind === 'session' ? owner.expiresAt : null,
   }
   return { token, value }
 }
@@ -212,15 +215,18 @@ export type OperatorTokens = ReturnType<typeof createOperatorTokens>
 export function createOperatorTokens(deps: OperatorTokensDeps) {
   const { db, run } = deps
 
+  async function firstAccount(): Promise<{ id: string }> {
+    const account = await deps.accounts.findFirst()
+    if (account !== undefined) return account
+    throw new Error('There is no account yet: the first start of the server creates one.')
+  }
+
   return {
     /**
      * Creates a personal token of the first account. Rejects if the database has no account yet.
      */
     async createForFirstAccount(note: string): Promise<MadeToken> {
-      const account = await deps.accounts.findFirst()
-      if (account === undefined) {
-        throw new Error('There is no account yet: the first start of the server creates one.')
-      }
+      const account = await firstAccount()
       const made = makeToken({ kind: 'personal', accountId: account.id }, note, deps)
       await run((tx) => store.insertToken(tx, made.token))
       return made
@@ -239,6 +245,15 @@ export function createOperatorTokens(deps: OperatorTokensDeps) {
       return await run((tx) => store.deleteToken(tx, id), { mayUseReserve: true })
     },
 
+    /** Makes a code that signs a browser in to an account, once and within an hour. */
+    addSignInCode: (tx: Tx, accountId: string) => addSignInCode(tx, accountId, deps.clock),
+
+    /** The same for the first account. Rejects if the database has no account yet. */
+    async signInCodeOfFirstAccount(): Promise<string> {
+      const { id } = await firstAccount()
+      return await run((tx) => addSignInCode(tx, id, deps.clock))
+    },
+
     /** Whether there is a token with this value, of any kind and owner. */
     async isKnown(value: string): Promise<boolean> {
       return (await store.findTokenByHash(db, hashToken(value))) !== undefined
@@ -253,4 +268,18 @@ export function createOperatorTokens(deps: OperatorTokensDeps) {
       return await store.insertToken(tx, token)
     },
   }
+}
+
+/** Milliseconds for which a sign-in code is valid: a printed link is used at once or forgotten. */
+const codeLifetime = 60 * 60 * 1000
+
+/** Makes a code that signs a browser in to an account, once and within an hour. */
+async function addSignInCode(tx: Tx, accountId: string, clock: Clock): Promise<string> {
+  const code = newToken('bp_code_')
+  await store.insertSignInCode(tx, {
+    hash: hashToken(code),
+    account_id: accountId,
+    expires_at: isoTime(clock.now() + codeLifetime),
+  })
+  return code
 }

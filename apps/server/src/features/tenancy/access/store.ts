@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { AccessTokensTable } from './table.js'
+import type { AccessTokensTable, SignInCodesTable } from './table.js'
 
 export type TokenRow = Selectable<AccessTokensTable>
 
@@ -143,4 +143,92 @@ export async function deleteKeysOfIntegration(tx: Tx, integrationId: string): Pr
 
 export async function markUsed(tx: Tx, ids: readonly string[], at: string): Promise<void> {
   await tx.updateTable('access_tokens').set({ last_used_at: at }).where('id', 'in', ids).execute()
+}
+
+/** Sessions of an account that have not expired, newest first. */
+export async function listSessions(
+  db: Db,
+  accountId: string,
+  now: string,
+  limit: number,
+): Promise<TokenRow[]> {
+  return await db
+    .selectFrom('access_tokens')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('kind', '=', 'session')
+    .where('expires_at', '>', now)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute()
+}
+
+/** @returns whether the account had such a session */
+export async function deleteSession(tx: Tx, accountId: string, id: string): Promise<boolean> {
+  const result = await tx
+    .deleteFrom('access_tokens')
+    .where('account_id', '=', accountId)
+    .where('kind', '=', 'session')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+/** Deletes all sessions of an account but its newest. Returns their ids. */
+export async function deleteOldSessions(
+  tx: Tx,
+  accountId: string,
+  keep: number,
+): Promise<string[]> {
+  const old = await tx
+    .selectFrom('access_tokens')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('kind', '=', 'session')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(keep * 2)
+    .execute()
+  const ids = old.slice(keep).map(({ id }) => id)
+  if (ids.length > 0) await tx.deleteFrom('access_tokens').where('id', 'in', ids).execute()
+  return ids
+}
+
+/** Deletes some sessions that have expired, and returns how many. */
+export async function deleteExpiredSessions(tx: Tx, now: string, limit: number): Promise<number> {
+  const expired = tx
+    .selectFrom('access_tokens')
+    .select('id')
+    .where('expires_at', '<=', now)
+    .limit(limit)
+  const result = await tx.deleteFrom('access_tokens').where('id', 'in', expired).executeTakeFirst()
+  return Number(result.numDeletedRows)
+}
+
+export async function insertSignInCode(tx: Tx, row: Insertable<SignInCodesTable>): Promise<void> {
+  await tx.insertInto('sign_in_codes').values(row).execute()
+}
+
+/** Deletes a code, so that it works once. @returns its account; undefined if it is unknown or expired */
+export async function takeSignInCode(
+  tx: Tx,
+  hash: string,
+  now: string,
+): Promise<string | undefined> {
+  const row = await tx
+    .deleteFrom('sign_in_codes')
+    .where('hash', '=', hash)
+    .where('expires_at', '>', now)
+    .returning('account_id')
+    .executeTakeFirst()
+  return row?.account_id
+}
+
+export async function deleteExpiredCodes(tx: Tx, now: string): Promise<number> {
+  const result = await tx
+    .deleteFrom('sign_in_codes')
+    .where('expires_at', '<=', now)
+    .executeTakeFirst()
+  return Number(result.numDeletedRows)
 }

@@ -1,11 +1,14 @@
 /** A credential of the main interface. Only the hash of its value is stored. */
 export interface AccessTokensTable {
   id: string
-  /** Personal tokens act for an account, bot keys for one bot, integration keys where it is installed. */
-  kind: 'personal' | 'bot' | 'integration'
+  /**
+   * Personal tokens and the sessions of browsers act for an account, bot keys for one bot, integration
+   * keys where it is installed.
+   */
+  kind: 'personal' | 'session' | 'bot' | 'integration'
   /** SHA-256 of the value in hex; unique. */
   hash: string
-  /** Owner of a personal token. */
+  /** Owner of a personal token or a session. */
   account_id: string | null
   /** The workspace of the bot or the integration of a key. */
   workspace_id: string | null
@@ -17,10 +20,21 @@ export interface AccessTokensTable {
   created_at: string
   /** Up to a minute late. */
   last_used_at: string | null
+  /** When it ends by itself; null for those that are valid until they are deleted. */
+  expires_at: string | null
+}
+
+/** A code that signs one browser in. Only the hash of its value is stored; using it deletes the row. */
+export interface SignInCodesTable {
+  /** SHA-256 of the value in hex. */
+  hash: string
+  account_id: string
+  expires_at: string
 }
 
 declare module '../../../platform/db/schema.js' {
   interface Schema {
     access_tokens: AccessTokensTable
+    sign_in_codes: SignInCodesTable
   }
 }

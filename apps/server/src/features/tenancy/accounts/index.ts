@@ -45,6 +45,20 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
     return await store.findFirstAccount(db)
   }
 
+  /** Whether an account is that of the operator of the server: the one of the first start. */
+  async function isOperator(accountId: string): Promise<boolean> {
+    return (await findFirst())?.id === accountId
+  }
+
+  /** @throws ApiError `Forbidden` unless the caller is the operator of the server */
+  async function requireOperator({ accountId }: Pick<AccountActor, 'accountId'>): Promise<void> {
+    if (await isOperator(accountId)) return
+    throw new ApiError(
+      'Forbidden',
+      'Only the operator of the server may do this: the account of the first start, whose token is in admin-token of the data folder.',
+    )
+  }
+
   /**
    * Creates the first account of an empty database.
    * @returns its id, or undefined if there is an account, including one that another process is
@@ -68,7 +82,7 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
 
   return {
     name: 'accounts',
-    service: { get, update, findFirst, createFirst },
+    service: { get, update, findFirst, createFirst, isOperator, requireOperator },
     routes: [
       route(contract.accounts.get, async ({ actor }) => ({
         account: toAccount(await get(actor)),

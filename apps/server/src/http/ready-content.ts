@@ -17,12 +17,15 @@ export interface ReadyContentOptions {
   contentType: string
   /** Creates the content at the first request; after a failure the next one tries again. */
   make(): Promise<string | Buffer>
+  /** Whether its address changes with the content, so that caches need not revalidate. */
+  isImmutable?: boolean
   /** Additional headers of every response. */
   headers?: Readonly<Record<string, string>>
 }
 
 /** Serves content that is the same for every caller: created once and compressed once. */
-export function readyContent({ contentType, make, headers = {} }: ReadyContentOptions) {
+export function readyContent(options: ReadyContentOptions) {
+  const { contentType, make, isImmutable = false, headers = {} } = options
   const plain = once(async () => toForm(Buffer.from(await make())))
   const compressed: Record<Encoding, () => Promise<Form>> = {
     // Nearly as small as the highest level, at half the work.
@@ -43,8 +46,8 @@ export function readyContent({ contentType, make, headers = {} }: ReadyContentOp
     addToVary(reply, 'accept-encoding')
     reply.headers({
       ...headers,
-      // Caches revalidate: another version of the server has other content.
-      'cache-control': 'no-cache',
+      // Otherwise caches revalidate: another version of the server has other content.
+      'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
       'x-content-type-options': 'nosniff',
       etag: form.etag,
     })

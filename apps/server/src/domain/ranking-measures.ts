@@ -53,7 +53,9 @@ export interface Comparison {
   pValue: number
 }
 
-const rounds = 10_000
+const maxRounds = 10_000
+/** Limits the work of one comparison: for more than 200 questions, fewer rounds are exact enough. */
+const maxSteps = 2_000_000
 
 /**
  * A paired randomization test: if the runs were equal, each difference could as well have the other sign.
@@ -74,6 +76,7 @@ export function compareRuns(
   const effective = differences.filter((value) => value !== 0)
   const sum = Math.abs(effective.reduce((total, value) => total + value, 0))
   const nextBit = createBits(differences.length)
+  const rounds = Math.min(maxRounds, Math.ceil(maxSteps / Math.max(1, effective.length)))
   let asLarge = 0
   for (let round = 0; round < rounds; round++) {
     let total = 0
@@ -116,13 +119,4 @@ export function separate(answered: readonly number[], offTopic: readonly number[
     answered: { median: quantile(answered, 0.5), low: quantile(answered, 0.1) },
     offTopic: { median: quantile(offTopic, 0.5), high: quantile(offTopic, 0.9) },
   }
-}
-
-/** Formats the result for people, line by line. */
-export function describeSeparation({ chance, answered, offTopic }: Separation): string[] {
-  return [
-    `separation ${chance.toFixed(4)}`,
-    `  answered   best scores: median ${answered.median.toFixed(2)}, lowest tenth up to ${answered.low.toFixed(2)}`,
-    `  off topic  best scores: median ${offTopic.median.toFixed(2)}, highest tenth from ${offTopic.high.toFixed(2)}`,
-  ]
 }

@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError, type Client } from '@botstead/contract'
+import { cutText } from '../text.js'
+
+type Run = Awaited<ReturnType<Client['getEvaluationRun']>>['evaluationRun']
+type Result = Awaited<ReturnType<Client['listEvaluationResults']>>['evaluationResults'][number]
+type Comparison = Awaited<ReturnType<Client['compareEvaluationRuns']>>['comparison']
+
+/** A run of a set of the server, and how it compares with the completed run before. */
+export interface SetResults {
+  run: Run
+  misses: Result[]
+  comparison: Comparison | undefined
+}
+
+const pollMs = 500
+const pageSize = 100
+const longestText = 72
+
+/**
+ * Runs an evaluation set of the server.
+ *
+ * @param nameOrId of the set
+ * @param most how many misses are fetched, at most 100
+ * @throws Error if there is no such set, or if the run fails
+ */
+export async function runSet(
+  client: Client,
+  nameOrId: string,
+  most: number,
+  { say, signal }: { say(line: string): void; signal: AbortSignal },
+): Promise<SetResults> {
+  const { id } = await findSet(client, nameOrId)
+  const { evaluationRun } = await client.startEvaluationRun({ id, note: 'botstead eval' })
+  const runId = evaluationRun.id
+  let run = evaluationRun
+  for (let done = -1; run.state === 'waiting' || run.state === 'running'; ) {
+    if (run.done !== done) say(`${run.done} of ${run.total} cases`)
+    done = run.done
+    await sleep(pollMs, undefined, { signal })
+    run = (await client.getEvaluationRun({ id, runId })).evaluationRun
+  }
+  if (run.state === 'failed') throw new Error(`The run failed: ${run.failedReason}`)
+  const { evaluationResults: misses } =
+    most === 0
+      ? { evaluationResults: [] }
+      : await client.listEvaluationResults({
+          id,
+          runId,
+          only: 'misses',
+          pageSize: Math.min(most, pageSize),
+        })
+  return { run, misses, comparison: await compareWithLast(client, id, runId) }
+}
+
+async function findSet(client: Client, nameOrId: string): Promise<{ id: string }> {
+  let nextToken: string | undefined
+  do {
+    const page = await client.listEvaluationSets({ pageSize, ...(nextToken && { nextToken }) })
+    const found = page.evaluationSets.find(({ id, name }) => id === nameOrId || name === nameOrId)
+    if (found !== undefined) return found
+    nextToken = page.meta.nextToken
+  } while (nextToken !== undefined)
+  throw new Error(`The bot has no evaluation set with the name or id ${nameOrId}.`)
+}
+
+async function compareWithLast(
+  client: Client,
+  id: string,
+  runId: string,
+): Promise<Comparison | undefined> {
+  try {
+    return (await client.compareEvaluationRuns({ id, runId })).comparison
+  } catch (error) {
+    // The first run of a set.
+    if (error instanceof ApiError && error.type === 'ReferenceNotFound') return undefined
+    throw error
+  }
+}
+
+const measures = [
+  ['ndcg', 'nDCG@10'],
+  ['recall', 'Recall@10'],
+  ['mrr', 'MRR@10'],
+] as const
+
+/** Formats the results for people, line by line. */
+export function describeSet({ run, misses, comparison }: SetResults): string[] {
+  const { summary } = run
+  if (summary === undefined) return []
+  return [
+    `${run.total} cases, ${summary.answerable} with an answer`,
+    ...measures.map(([measure, name]) => {
+      const line = `${name.padEnd(10)} ${summary.mean[measure].toFixed(4)}`
+      if (comparison === undefined) return line
+      const { difference, pValue } = comparison.measures[measure]
+      const sign = difference >= 0 ? '+' : '-'
+      return `${line}  ${sign}${Math.abs(difference).toFixed(4)} (p ${pValue.toFixed(4)})`
+    }),
+    ...(summary.gone > 0 ? [`${summary.gone} cases have lost what they refer to`] : []),
+    ...(summary.unanswerable > 0
+      ? [`${summary.falseHits} of ${summary.unanswerable} without an answer found something`]
+      : []),
+    ...(comparison === undefined ? [] : describeChanges(comparison)),
+    ...misses.flatMap(describeMiss),
+  ]
+}
+
+function describeChanges({ better, worse, documents, documentsChanged }: Comparison): string[] {
+  const named = documents.slice(0, 5).map(({ fileKey, change }) => `${fileKey} (${change})`)
+  return [
+    `since the last run: ${better} better, ${worse} worse, ${documentsChanged} documents changed`,
+    ...(named.length > 0 ? [`  ${named.join(', ')}`] : []),
+  ]
+}
+
+function describeMiss({ question, measures, missing, found: [first] }: Result): string[] {
+  const line = cutText(question.replace(/\s+/g, ' ').trim(), longestText)
+  const expected = missing.map(({ fileKey, state }) =>
+    state === 'gone' ? `${fileKey} is gone` : `${fileKey} not in the first 10`,
+  )
+  const instead =
+    first === undefined
+      ? 'nothing was found'
+      : `first came ${first.fileKey} (${first.score.toFixed(2)})`
+  return [
+    `  ${(measures?.ndcg ?? 0).toFixed(2)}  ${line}`,
+    `        ${[...expected, instead].join('; ')}`,
+  ]
+}

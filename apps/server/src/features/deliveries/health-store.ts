@@ -1,0 +1,94 @@
+import { type RawBuilder, sql } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
+import type { Db } from '../../platform/db/schema.js'
+import type { ReceiverRow } from './receiver-store.js'
+import type { DeliveryRow, ReceiverColumns } from './store.js'
+
+export { listReceivers } from './receiver-store.js'
+export type ReceiverState = ReceiverRow
+
+/** A delivery that was given up. */
+export type FailedDelivery = Pick<
+  DeliveryRow,
+  'id' | 'bot_id' | 'integration' | 'last_error' | 'created_at'
+>
+
+/** What waits for a receiver. */
+export interface WaitingDeliveries extends ReceiverColumns {
+  /** At most the bound that was asked for. */
+  count: number
+  /** Id and ISO 8601 time of the one that has waited longest. */
+  oldest: { id: string; createdAt: string }
+}
+
+/** The order of lists of deliveries, in the form that their indexes have. */
+const position = sql<string>`(d.created_at || '/' || d.id)`
+const isWaiting = sql`d.status = 'pending'`
+/** Both conditions, because an index has the first. */
+const isFailed = sql`d.status <> 'pending' and d.status = 'failed'`
+
+/** What waits for each receiver; those for which nothing waits are left out. */
+export async function listWaiting(
+  db: Db,
+  receivers: readonly ReceiverColumns[],
+  most: number,
+): Promise<WaitingDeliveries[]> {
+  const rows = await perReceiver<{ oldest: string | null; count: number }>(db, receivers, {
+    oldest: sql`select ${position} from deliveries as d
+      where ${ofGiven} and ${isWaiting} order by ${position} limit 1`,
+    count: sql`select count(*) from (
+      select 1 from deliveries as d where ${ofGiven} and ${isWaiting} limit ${most}) as found`,
+  })
+  return rows.flatMap(({ bot_id, integration, oldest, count }) => {
+    if (oldest === null) return []
+    const [createdAt = '', id = ''] = oldest.split('/')
+    return { bot_id, integration, count: Number(count), oldest: { id, createdAt } }
+  })
+}
+
+/** Failed deliveries to each receiver, created since an ISO 8601 time: the newest, at most `most` of each. */
+export async function listFailed(
+  db: Db,
+  receivers: readonly ReceiverColumns[],
+  since: string,
+  most: number,
+): Promise<FailedDelivery[]> {
+  const { jsonArrayOf, jsonTexts } = dialectOf(db)
+  const rows = await perReceiver<{ positions: string }>(db, receivers, {
+    positions: sql`select ${jsonArrayOf(sql<string>`newest.position`)} from (
+      select ${position} as position from deliveries as d
+      where ${ofGiven} and ${isFailed} and ${position} >= ${since}
+      order by ${position} desc limit ${most}) as newest`,
+  })
+  const ids = rows.flatMap(({ positions }) =>
+    (JSON.parse(positions) as string[]).map((text) => text.slice(text.indexOf('/') + 1)),
+  )
+  if (ids.length === 0) return []
+  return await db
+    .selectFrom(jsonTexts(sql`${JSON.stringify(ids)}`))
+    .crossJoin('deliveries as d')
+    .whereRef('d.id', '=', 'given.value')
+    .select(['d.id', 'd.bot_id', 'd.integration', 'd.last_error', 'd.created_at'])
+    .execute()
+}
+
+const ofGiven = sql`d.bot_id = given.bot_id and d.integration = given.integration`
+
+/** Evaluates subqueries for each receiver. */
+async function perReceiver<Values>(
+  db: Db,
+  receivers: readonly ReceiverColumns[],
+  subqueries: Record<keyof Values & string, RawBuilder<unknown>>,
+): Promise<(ReceiverColumns & Values)[]> {
+  if (receivers.length === 0) return []
+  const columns = Object.entries<RawBuilder<unknown>>(subqueries).map(
+    ([name, query]) => sql`(${query}) as ${sql.ref(name)}`,
+  )
+  const given = dialectOf(db).jsonRecords<ReceiverColumns>(sql`${JSON.stringify(receivers)}`, {
+    bot_id: 'text',
+    integration: 'text',
+  })
+  const { rows } = await sql<ReceiverColumns & Values>`
+    select given.bot_id, given.integration, ${sql.join(columns)} from ${given}`.execute(db)
+  return rows
+}

@@ -1,0 +1,19 @@
+import type { Body, contract } from '@botstead/contract'
+import { inUtc } from '../listing-store.js'
+
+/** What is replayed, as requested. */
+export type ReplayFilter = Body<typeof contract.deliveryReplays.create>
+
+const finished: ('delivered' | 'failed' | 'canceled')[] = ['delivered', 'failed', 'canceled']
+
+/** Statuses of the deliveries that are replayed. */
+export function statusesOf({ status, ids }: ReplayFilter) {
+  if (status?.length) return status
+  return ids === undefined ? ['failed' as const] : finished
+}
+
+/** The range of time of a filter; what was created after the start of the replay is not replayed. */
+export function rangeOf(filter: ReplayFilter, start: string) {
+  const { since, until } = inUtc(filter)
+  return { since, until: until !== undefined && until < start ? until : start }
+}

@@ -1,0 +1,155 @@
+import { ApiError, type Body, type contract, mostCounted, type Query } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Page } from '../../../platform/db/paginate.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
+import type { Remember } from '../../../platform/idempotency/store.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import { countOfReceivers } from '../listing-store.js'
+import { createSelection, type SelectionDeps } from '../selection.js'
+import { type ReplayFilter, rangeOf, statusesOf } from './filter.js'
+import * as store from './store.js'
+
+/** Kind of the job that replays; the key is the id of the replay. */
+export const replayJob = 'deliveries.replay'
+
+/** Replays of a workspace that may run at a time. */
+const mostRunning = 10
+/** Failures of the server for a while, such as a full disk, must not end a replay. */
+export const maxAttempts = 1000
+
+export interface ReplaysDeps extends SelectionDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  pager: Pager
+  queue: Pick<Queue, 'enqueue'>
+}
+
+type NewReplay = Body<typeof contract.deliveryReplays.create>
+type ListQuery = Query<typeof contract.deliveryReplays.list>
+
+/** Starts, lists and cancels replays; the job makes their steps. */
+export function createReplaysService(deps: ReplaysDeps) {
+  const { db, run, clock, ids, pager, queue } = deps
+  const { botsOf, receiversOf } = createSelection(deps)
+
+  async function totalOf(
+    filter: ReplayFilter,
+    botIds: readonly string[],
+    now: string,
+  ): Promise<{ total: number; isExact: boolean }> {
+    const statuses = statusesOf(filter)
+    if (filter.ids !== undefined) {
+      const given = await store.listGiven(db, filter.ids, botIds, statuses)
+      return { total: given.length, isExact: true }
+    }
+    const receivers = await receiversOf(botIds, filter)
+    const listed = { ...filter, ...rangeOf(filter, now), statuses }
+    const bounds = { most: mostCounted, mostLookedAt: mostCounted }
+    const counts = Object.values(await countOfReceivers(db, receivers, listed, bounds))
+    return {
+      total: counts.reduce((sum, { count }) => sum + count, 0),
+      isExact: counts.every(({ isExact }) => isExact),
+    }
+  }
+
+  async function requireReplay(actor: WorkspaceActor, id: string): Promise<store.ReplayRow> {
+    const row = await store.findReplay(db, id)
+    if (row?.workspace_id === actor.workspaceId) return row
+    throw new ApiError('ResourceNotFound', `There is no replay ${id} in this workspace.`)
+  }
+
+  return {
+    async create(
+      actor: WorkspaceActor,
+      filter: NewReplay,
+      remember: Remember<store.ReplayRow>,
+    ): Promise<store.ReplayRow> {
+      const { ids: given, status, ...narrowing } = filter
+      if (given !== undefined && Object.keys(narrowing).length > 0) {
+        throw new ApiError(
+          'InvalidPayload',
+          'body.ids must not be combined with other filters than status.',
+        )
+      }
+      const now = isoTime(clock.now())
+      const botIds = await botsOf(actor, filter.botId, 'body.botId')
+      const { total, isExact } = await totalOf(filter, botIds, now)
+      const row: store.ReplayRow = {
+        id: ids.next('replay'),
+        workspace_id: actor.workspaceId,
+        bot_id: filter.botId ?? null,
+        account_id: actor.accountId,
+        filter: encodeJson(filter),
+        state: 'running',
+        total,
+        total_is_exact: encodeBoolean(isExact),
+        replayed: 0,
+        skipped: 0,
+        delivered: 0,
+        failed: 0,
+        canceled: 0,
+        position: null,
+        is_at_end: encodeBoolean(false),
+        error: null,
+        created_at: now,
+        updated_at: now,
+        ended_at: null,
+      }
+      return await run(async (tx) => {
+        if ((await store.countRunning(tx, actor.workspaceId)) >= mostRunning) {
+          throw new ApiError(
+            'LimitExceeded',
+            `At most ${mostRunning} replays of a workspace run at a time.`,
+          )
+        }
+        await store.insertReplay(tx, row)
+        await queue.enqueue(tx, {
+          kind: replayJob,
+          key: row.id,
+          payload: { replayId: row.id },
+          maxAttempts,
+        })
+        await remember?.(tx, row)
+        return row
+      })
+    },
+
+    async list(
+      { workspaceId }: WorkspaceActor,
+      { nextToken, pageSize }: ListQuery,
+    ): Promise<Page<store.ReplayRow>> {
+      const page = pager.page({
+        operation: 'listDeliveryReplays',
+        scope: workspaceId,
+        sort: 'created_at',
+        direction: 'desc',
+        nextToken,
+        pageSize,
+      })
+      return await store.pageReplays(db, workspaceId, page)
+    },
+
+    get: requireReplay,
+
+    async cancel(actor: WorkspaceActor, id: string): Promise<store.ReplayRow> {
+      await requireReplay(actor, id)
+      const now = isoTime(clock.now())
+      await run(
+        async (tx) => {
+          const row = await store.lockReplay(tx, id)
+          if (row?.state !== 'running') return
+          await store.patchReplay(tx, id, { state: 'canceled', ended_at: now, updated_at: now })
+          await store.deleteOpen(tx, id)
+        },
+        { mayUseReserve: true },
+      )
+      return await requireReplay(actor, id)
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import { dialectOf } from '../../platform/db/dialect.js'
+import type { Db } from '../../platform/db/schema.js'
+import { sumUpTo, type UpTo } from '../../platform/db/time-ranges.js'
+import type { FileRow } from './table.js'
+import type { Usage } from './usage-store.js'
+
+/** A file whose upload or indexing failed. */
+export type FailedFile = Pick<FileRow, 'id' | 'bot_id' | 'failed_reason' | 'status' | 'updated_at'>
+
+/** Numbers of files of a bot. */
+interface FileCounts {
+  botId: string
+  all: number
+  waiting: number
+  failed: number
+}
+
+const waiting = ['upload_pending', 'indexing_pending']
+const failed = ['upload_failed', 'indexing_failed']
+
+/** Counts the files of bots, at most `most` of each status. */
+export async function countFiles(
+  db: Db,
+  botIds: readonly string[],
+  most: number,
+): Promise<FileCounts[]> {
+  const records = botIds.flatMap((bot_id) =>
+    [...waiting, ...failed, 'indexing_completed', 'upload_completed'].map((status) => ({
+      bot_id,
+      status,
+    })),
+  )
+  const given = dialectOf(db).jsonRecords<{ bot_id: string; status: string }>(
+    sql`${JSON.stringify(records)}`,
+    { bot_id: 'text', status: 'text' },
+  )
+  const { rows } = await sql<{ bot_id: string; status: string; count: number }>`
+    select given.bot_id, given.status, (select count(*) from (
+      select 1 from files as f where f.bot_id = given.bot_id and f.status = given.status
+      limit ${most}) as found) as count
+    from ${given}`.execute(db)
+  const counts = new Map<string, FileCounts>()
+  for (const { bot_id: botId, status, count } of rows) {
+    const own = counts.get(botId) ?? { botId, all: 0, waiting: 0, failed: 0 }
+    own.all += Number(count)
+    if (waiting.includes(status)) own.waiting += Number(count)
+    if (failed.includes(status)) own.failed += Number(count)
+    counts.set(botId, own)
+  }
+  return [...counts.values()]
+}
+
+/** Failed files of bots, at most `limit`. */
+export async function listFailedFiles(
+  db: Db,
+  botIds: readonly string[],
+  limit: number,
+): Promise<FailedFile[]> {
+  return await db
+    .selectFrom(dialectOf(db).jsonTexts(sql`${JSON.stringify(botIds)}`))
+    .crossJoin('files as f')
+    .whereRef('f.bot_id', '=', 'given.value')
+    .where('f.status', 'in', ['upload_failed', 'indexing_failed'])
+    .select(['f.id', 'f.bot_id', 'f.failed_reason', 'f.status', 'f.updated_at'])
+    .limit(limit)
+    .execute()
+}
+
+/** How many files some bots have together, up to `most`. */
+export async function sumFiles(db: Db, botIds: readonly string[], most: number): Promise<UpTo> {
+  const index = { table: 'files', columns: ['bot_id'], time: 'created_at' }
+  return await sumUpTo(
+    db,
+    index,
+    botIds.map((bot_id) => ({ bot_id })),
+    most,
+  )
+}
+
+/** What the files of a workspace count towards its quotas, in bytes. */
+export async function findFileUsage(db: Db, workspaceId: string): Promise<Usage> {
+  const row = await db
+    .selectFrom('file_usage')
+    .select(['storage_bytes', 'vector_bytes'])
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst()
+  return { storage: Number(row?.storage_bytes ?? 0), vector: Number(row?.vector_bytes ?? 0) }
+}

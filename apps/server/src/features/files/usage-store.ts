@@ -1,0 +1,58 @@
+import { sql } from 'kysely'
+import { prepared } from '../../platform/db/prepared.js'
+import type { Tx } from '../../platform/db/schema.js'
+
+/** Bytes that files use. */
+export interface Usage {
+  /** Of all files. */
+  storage: number
+  /** Of the files that are indexed. */
+  vector: number
+}
+
+const countUsage = prepared<Usage & { workspaceId: string }>()((db, p) =>
+  db
+    .insertInto('file_usage')
+    .values({
+      workspace_id: p('workspaceId'),
+      storage_bytes: p('storage'),
+      vector_bytes: p('vector'),
+    })
+    .onConflict((conflict) =>
+      conflict.column('workspace_id').doUpdateSet({
+        storage_bytes: sql`file_usage.storage_bytes + excluded.storage_bytes`,
+        vector_bytes: sql`file_usage.vector_bytes + excluded.vector_bytes`,
+      }),
+    )
+    .returning(['storage_bytes as storage', 'vector_bytes as vector']),
+)
+
+/**
+ * Adds to the usage of a workspace and returns the new total. Its row stays locked until the
+ * transaction ends, so that concurrent transactions cannot exceed a quota together.
+ */
+export async function addUsage(tx: Tx, workspaceId: string, change: Usage): Promise<Usage> {
+  const total = await countUsage.first(tx, { workspaceId, ...change })
+  if (total === undefined) throw new Error(`The usage of ${workspaceId} was not counted`)
+  return total
+}
+
+const selectUsageLocked = prepared<{ workspaceId: string }>()((db, p, dialect) =>
+  dialect.lockRows(
+    db.selectFrom('file_usage').select('workspace_id').where('workspace_id', '=', p('workspaceId')),
+  ),
+)
+
+/** Locks the usage of a workspace, if it has any. */
+export async function lockUsage(tx: Tx, workspaceId: string): Promise<void> {
+  await selectUsageLocked(tx, { workspaceId })
+}
+
+/** Deletes the usage of workspaces without files, also of those that were deleted: no row counts as none. */
+export async function deleteEmptyUsage(tx: Tx): Promise<void> {
+  await tx
+    .deleteFrom('file_usage')
+    .where('storage_bytes', '=', 0)
+    .where('vector_bytes', '=', 0)
+    .execute()
+}

@@ -1,0 +1,109 @@
+import { contract, type Output } from '@botstead/contract'
+import type { Config } from '../../../config/config.js'
+import { limitSettings, serverSettings } from '../../../config/settings.js'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { route } from '../../../http/mount.js'
+import type { Db } from '../../../platform/db/schema.js'
+import type { UpTo } from '../../../platform/db/time-ranges.js'
+import type { BotsService } from '../../bots/bots/index.js'
+import type { IntegrationsService } from '../../bots/integrations/index.js'
+import { sumConversations } from '../../conversations/conversations/index.js'
+import { sumMessages } from '../../conversations/messages/index.js'
+import type { Feature } from '../../feature.js'
+import { findFileUsage, sumFiles } from '../../files/index.js'
+import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
+
+interface LimitsDeps {
+  db: Db
+  config: Pick<Config, 'limits' | 'rateLimit'>
+  workspaces: Pick<WorkspacesService, 'get'>
+  bots: Pick<BotsService, 'idsIn'>
+  integrations: Pick<IntegrationsService, 'idsIn'>
+}
+
+type Limit = Output<typeof contract.limits.list>['limits'][number]
+
+/** Where counts end. */
+const mostCounted = 100_000
+
+/** The limits of workspaces, and what they use. */
+export function createLimits(deps: LimitsDeps): Feature {
+  const { db } = deps
+
+  async function list(actor: WorkspaceActor, id: string): Promise<Limit[]> {
+    const { workspace } = await deps.workspaces.get(actor, id)
+    const workspaceId = workspace.id
+    const [botIds, integrationIds, usage] = await Promise.all([
+      deps.bots.idsIn({ workspaceId }),
+      deps.integrations.idsIn(workspaceId),
+      findFileUsage(db, workspaceId),
+    ])
+    const counted = async (
+      name: Limit['name'],
+      description: string,
+      sum: (db: Db, botIds: readonly string[], most: number) => Promise<UpTo>,
+    ): Promise<Limit> => {
+      const { count: used, isExact } = await sum(db, botIds, mostCounted)
+      return { name, description, unit: 'count', used, isExact }
+    }
+    const { storageQuotaBytes, vectorQuotaBytes } = limitSettings
+    return [
+      {
+        ...quota('storage', storageQuotaBytes, usage.storage),
+        limit: deps.config.limits.storageQuotaBytes,
+      },
+      {
+        ...quota('indexedStorage', vectorQuotaBytes, usage.vector),
+        limit: deps.config.limits.vectorQuotaBytes,
+      },
+      exact('bots', 'Bots of the workspace.', botIds.length),
+      exact('integrations', 'Integrations of the workspace.', integrationIds.length),
+      await counted('files', 'Files of all its bots.', sumFiles),
+      await counted('conversations', 'Conversations of all its bots.', sumConversations),
+      await counted('messages', 'Messages of all its bots.', sumMessages),
+      ...singleLimits(deps.config),
+    ]
+  }
+
+  return {
+    name: 'limits',
+    routes: [
+      route(contract.limits.list, async ({ actor, params }) => ({
+        limits: await list(actor, params.id),
+      })),
+    ],
+  }
+}
+
+type Described = { name: string; meaning: string }
+
+function quota(name: Limit['name'], { name: setting, meaning }: Described, used: number): Limit {
+  return { name, description: meaning, unit: 'bytes', used, isExact: true, setting }
+}
+
+function exact(name: Limit['name'], description: string, used: number): Limit {
+  return { name, description, unit: 'count', used, isExact: true }
+}
+
+/** Limits of one object or one request. */
+function singleLimits({ limits, rateLimit }: LimitsDeps['config']): Limit[] {
+  const single = (
+    name: Limit['name'],
+    unit: Limit['unit'],
+    limit: number,
+    { name: setting, meaning: description }: Described,
+  ): Limit => ({ name, description, unit, limit, setting })
+  const of = limitSettings
+  return [
+    single('fileSize', 'bytes', limits.fileBytes, of.fileBytes),
+    single('indexedFileSize', 'bytes', limits.indexedFileBytes, of.indexedFileBytes),
+    single('passagesPerFile', 'count', limits.passagesPerFile, of.passagesPerFile),
+    single('messageSize', 'bytes', limits.messageBytes, of.messageBytes),
+    single('requestSize', 'bytes', limits.bodyBytes, of.bodyBytes),
+    single('adminRequestSize', 'bytes', limits.adminBodyBytes, of.adminBodyBytes),
+    single('deliveryAttempts', 'count', limits.deliveryAttempts, of.deliveryAttempts),
+    ...(rateLimit.perMinute === undefined
+      ? []
+      : [single('requestsPerMinute', 'count', rateLimit.perMinute, serverSettings.rateLimit)]),
+  ]
+}

@@ -1,0 +1,101 @@
+import { ApiError, type contract, type Query } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import {
+  type LogSelection,
+  type LogSource,
+  type LogSourceName,
+  logLevels,
+  type WorkspaceLogLine,
+} from '../../../domain/log-lines.js'
+import type { BotsService } from '../../bots/bots/index.js'
+import type { IntegrationsService } from '../../bots/integrations/index.js'
+
+/** What narrows the lines, without a time. */
+export type LogFilter = Omit<
+  Query<typeof contract.logs.list>,
+  'since' | 'until' | 'nextToken' | 'pageSize'
+>
+
+export interface FilterDeps {
+  /** The logs of a workspace. */
+  sources: Readonly<Record<LogSourceName, LogSource>>
+  bots: Pick<BotsService, 'requireIn' | 'idsIn'>
+  integrations: Pick<IntegrationsService, 'requireIn' | 'idsIn' | 'installationsOf'>
+}
+
+/** A filter, ready to be applied: the ranges to read, and the test of each line in them. */
+export interface PreparedFilter {
+  sources: LogSource[]
+  selection: LogSelection
+  /** Whether a line of the ranges is one of the workspace and passes the filter. */
+  matches(line: WorkspaceLogLine): boolean
+  /** Whether a line of the workspace passes the filter. */
+  passes(line: WorkspaceLogLine): boolean
+  /** Whether counting the ranges counts exactly the lines that match. */
+  isCountable: boolean
+}
+
+/** Makes the function that prepares filters. It throws `ReferenceNotFound` for a foreign bot or integration. */
+export function createPrepare({ bots, integrations, ...deps }: FilterDeps) {
+  async function requireBot(actor: WorkspaceActor, botId: string): Promise<void> {
+    await bots.requireIn(actor, botId).catch((cause: unknown) => {
+      if (!(cause instanceof ApiError)) throw cause
+      const message = `query.botId: there is no bot ${botId} in this workspace.`
+      throw new ApiError('ReferenceNotFound', message, {
+        metadata: { in: 'query', field: 'botId' },
+      })
+    })
+  }
+
+  return async function prepare(actor: WorkspaceActor, filter: LogFilter): Promise<PreparedFilter> {
+    const { botId, integrationId, source, userId, workflowId, conversationId } = filter
+    if (botId !== undefined) await requireBot(actor, botId)
+    if (integrationId !== undefined) {
+      await integrations.requireIn(actor, integrationId, 'query.integrationId')
+    }
+    const installed =
+      integrationId === undefined ? [] : await integrations.installationsOf(integrationId)
+    const called = new Set(installed.map(({ bot_id, alias }) => `${bot_id}/${alias}`))
+    const botIds = botId === undefined ? await bots.idsIn(actor) : [botId]
+    const calledBots = new Set(installed.map(({ bot_id }) => bot_id))
+    const selection: LogSelection = {
+      botIds: integrationId === undefined ? botIds : botIds.filter((id) => calledBots.has(id)),
+      integrationIds:
+        integrationId === undefined ? await integrations.idsIn(actor.workspaceId) : [integrationId],
+      hasBot: botId !== undefined,
+      hasIntegration: integrationId !== undefined,
+      levels: levelsOf(filter),
+      userId,
+      workflowId,
+      conversationId,
+    }
+    const own = new Set(botIds)
+    const text = filter.text?.toLowerCase()
+    const passes = (line: WorkspaceLogLine) =>
+      selection.levels.has(line.level) &&
+      (source === undefined || line.source === source) &&
+      (botId === undefined || line.botId === botId) &&
+      (userId === undefined || line.userId === userId) &&
+      (workflowId === undefined || line.workflowId === workflowId) &&
+      (conversationId === undefined || line.conversationId === conversationId) &&
+      (integrationId === undefined ||
+        line.integrationId === integrationId ||
+        called.has(`${line.botId}/${line.integrationAlias}`)) &&
+      (text === undefined || line.message.toLowerCase().includes(text))
+    const isPlain = [text, userId, workflowId, conversationId].every((each) => each === undefined)
+    return {
+      sources: source === undefined ? Object.values(deps.sources) : [deps.sources[source]],
+      selection,
+      passes,
+      // Lines of integrations stay when their bot is deleted.
+      matches: (line) => (own.has(line.botId) || line.source === 'integration') && passes(line),
+      isCountable: isPlain && integrationId === undefined,
+    }
+  }
+}
+
+/** The levels that a filter leaves. */
+function levelsOf({ level, minLevel = 'debug' }: LogFilter): LogSelection['levels'] {
+  const severe = logLevels.slice(logLevels.indexOf(minLevel))
+  return new Set(level === undefined ? severe : severe.filter((each) => each === level))
+}

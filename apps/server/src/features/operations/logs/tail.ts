@@ -1,0 +1,289 @@
+import { ApiError } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { type LogPosition, positionOf, type WorkspaceLogLine } from '../../../domain/log-lines.js'
+import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
+import type { Db } from '../../../platform/db/schema.js'
+import { Frame } from '../../../platform/streams/frame.js'
+import type { Sink, StartStream } from '../../../platform/streams/sink.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+import type { LogFilter, PreparedFilter } from './filter.js'
+import { endless, walkLines } from './walk.js'
+
+export interface TailsDeps {
+  db: Db
+  clock: Clock
+  timers: Timers
+  log: Log
+  /** Prepares a filter for a caller; throws if it names something foreign. */
+  prepare(actor: WorkspaceActor, filter: LogFilter): Promise<PreparedFilter>
+  /** Whether the caller may still read the workspace. */
+  isAuthorized(actor: WorkspaceActor): Promise<boolean>
+  /** A line in the form for clients. */
+  toLine(line: WorkspaceLogLine): object
+}
+
+/** An open stream of a caller. */
+interface Follower {
+  actor: WorkspaceActor
+  /** Undefined until the response has begun. */
+  sink: Sink | undefined
+  filter: LogFilter
+  passes: PreparedFilter['passes']
+  /** By line, what waits until the response has begun and what the caller missed is sent; undefined afterwards. */
+  waiting: Map<string, Frame> | undefined
+  /** When it was sent something last, in milliseconds. */
+  sentAt: number
+  /** When it was last checked that the caller may read. */
+  checkedAt: number
+}
+
+/** The followers of one workspace, and what they were sent. */
+interface Tail {
+  followers: Set<Follower>
+  /** Times of the lines that were sent lately, by id. */
+  seen: Map<string, string>
+  /** ISO 8601 time up to which lines were read. */
+  readTo: string
+}
+
+/** Milliseconds between two looks at the logs. */
+const lookEvery = 1000
+/**
+ * Milliseconds for which a look goes back: lines are committed a moment after their time, and the clocks
+ * of processes differ.
+ */
+const overlap = 5000
+const quiet = 30_000
+const maxFollowers = { perAccount: 20, perProcess: 500 }
+/** Lines that a stream which continues may have missed. */
+const maxMissed = 1000
+const lookBudget = 20_000
+/** Bytes that may wait for a client that does not read. */
+const maxPending = 512 * 1024
+
+export type Tails = ReturnType<typeof createTails>
+
+/** Sends the lines of workspaces to those who follow them: one look a second for all of a workspace. */
+export function createTails(deps: TailsDeps) {
+  const { db, clock, timers, log } = deps
+  const tails = new Map<string, Tail>()
+  let cancelLook: (() => void) | undefined
+  let count = 0
+  let stopped = false
+  const countByAccount = new Map<string, number>()
+
+  function reserve(accountId: string): () => void {
+    const own = countByAccount.get(accountId) ?? 0
+    if (own >= maxFollowers.perAccount || count >= maxFollowers.perProcess) {
+      throw new ApiError(
+        'RateLimited',
+        'There are too many open streams of logs: close some first.',
+        {
+          metadata: { retryAfterSeconds: 5 },
+        },
+      )
+    }
+    count += 1
+    countByAccount.set(accountId, own + 1)
+    let released = false
+    return () => {
+      if (released) return
+      released = true
+      count -= 1
+      const left = (countByAccount.get(accountId) ?? 1) - 1
+      if (left > 0) countByAccount.set(accountId, left)
+      else countByAccount.delete(accountId)
+    }
+  }
+
+  /** The lines from a time on, oldest first; undefined if there are too many. */
+  async function readSince(
+    { sources, selection, matches }: PreparedFilter,
+    since: string,
+    most: number,
+  ): Promise<WorkspaceLogLine[] | undefined> {
+    const lines: WorkspaceLogLine[] = []
+    const reached = await walkLines(db, sources, {
+      selection,
+      period: { since, before: endless },
+      after: undefined,
+      budget: lookBudget,
+      take: (line) => {
+        if (matches(line)) lines.push(line)
+        return lines.length <= most
+      },
+    })
+    return reached !== undefined || lines.length > most ? undefined : lines.reverse()
+  }
+
+  /** The time from which on a look must read so that it misses nothing. */
+  function lookFrom(time: string): string {
+    return isoTime(Math.min(Date.parse(time), clock.now()) - overlap)
+  }
+
+  async function tailOf(workspaceId: string, everything: PreparedFilter): Promise<Tail> {
+    const known = tails.get(workspaceId)
+    if (known !== undefined) return known
+    const now = isoTime(clock.now())
+    // What is there already is history.
+    const present = (await readSince(everything, lookFrom(now), Number.MAX_SAFE_INTEGER)) ?? []
+    const tail: Tail = tails.get(workspaceId) ?? {
+      followers: new Set(),
+      seen: new Map(present.map(({ id, createdAt }) => [id, createdAt])),
+      readTo: now,
+    }
+    tails.set(workspaceId, tail)
+    return tail
+  }
+
+  function send(follower: Follower, frame: Frame): void {
+    follower.sink?.send(frame)
+    follower.sentAt = clock.now()
+    // The client continues from its last line when it reconnects.
+    if ((follower.sink?.pending ?? 0) > maxPending) follower.sink?.cut()
+  }
+
+  function sendInTurn(follower: Follower, id: string, frame: Frame): void {
+    if (follower.waiting) follower.waiting.set(id, frame)
+    else send(follower, frame)
+  }
+
+  function frameOf(line: WorkspaceLogLine): Frame {
+    const { time, id } = positionOf(line)
+    return new Frame({ type: 'log_line', data: deps.toLine(line) }, `${time}/${id}`)
+  }
+
+  const resetFrame = () => new Frame({ type: 'reset', data: {} }, `${isoTime(clock.now())}/`)
+
+  async function look(tail: Tail): Promise<void> {
+    const [anyone] = tail.followers
+    if (anyone === undefined) return
+    const now = clock.now()
+    const from = lookFrom(tail.readTo)
+    const lines = await readSince(await deps.prepare(anyone.actor, {}), from, lookBudget)
+    tail.readTo = isoTime(now)
+    if (lines === undefined) {
+      for (const follower of tail.followers) sendInTurn(follower, '', resetFrame())
+      return
+    }
+    for (const line of lines) {
+      if (tail.seen.has(line.id)) continue
+      tail.seen.set(line.id, line.createdAt)
+      const frame = frameOf(line)
+      for (const follower of tail.followers) {
+        if (follower.passes(line)) sendInTurn(follower, line.id, frame)
+      }
+    }
+    const next = lookFrom(tail.readTo)
+    for (const [id, time] of tail.seen) if (time < next) tail.seen.delete(id)
+  }
+
+  async function attend(follower: Follower): Promise<void> {
+    const now = clock.now()
+    const { actor, filter, sink } = follower
+    if (sink === undefined) return
+    if (now - follower.sentAt >= quiet) {
+      sink.ping()
+      follower.sentAt = now
+    }
+    if (now - follower.checkedAt < quiet) return
+    follower.checkedAt = now
+    if (!(await deps.isAuthorized(actor).catch(() => true))) return sink.end()
+    // Integrations may have been installed since, and what the filter names may be gone.
+    const prepared = await deps.prepare(actor, filter).catch((error: unknown) => error)
+    if (prepared instanceof ApiError) sink.end()
+    else if (!(prepared instanceof Error)) follower.passes = (prepared as PreparedFilter).passes
+  }
+
+  async function lookAll(): Promise<void> {
+    for (const [workspaceId, tail] of tails) {
+      for (const follower of [...tail.followers]) await attend(follower)
+      await look(tail).catch((err: unknown) => {
+        log.warn({ err, workspaceId }, 'the logs of a workspace cannot be followed now')
+      })
+      if (tail.followers.size === 0) tails.delete(workspaceId)
+    }
+    cancelLook = undefined
+    schedule()
+  }
+
+  function schedule(): void {
+    if (stopped || tails.size === 0 || cancelLook !== undefined) return
+    cancelLook = timers.after(lookEvery, () => void lookAll())
+  }
+
+  /** Sends what a caller does not have who continues from a position, and then what came meanwhile. */
+  async function catchUp(
+    follower: Follower,
+    prepared: PreparedFilter,
+    after: LogPosition,
+  ): Promise<void> {
+    const missed = await readSince(prepared, lookFrom(after.time), maxMissed)
+    if (missed === undefined) send(follower, resetFrame())
+    follower.waiting?.delete(after.id)
+    for (const line of missed ?? []) {
+      follower.waiting?.delete(line.id)
+      if (line.id !== after.id) send(follower, frameOf(line))
+    }
+    sendWaiting(follower)
+  }
+
+  function sendWaiting(follower: Follower): void {
+    for (const frame of follower.waiting?.values() ?? []) send(follower, frame)
+    follower.waiting = undefined
+  }
+
+  return {
+    /**
+     * Returns the function that serves the connection of a caller.
+     * @param after position of the last line that the caller has
+     */
+    async follow(
+      actor: WorkspaceActor,
+      filter: LogFilter,
+      after: LogPosition | undefined,
+    ): Promise<StartStream> {
+      if (stopped) throw new ApiError('Internal', 'The server is stopping.')
+      const prepared = await deps.prepare(actor, filter)
+      const tail = await tailOf(actor.workspaceId, await deps.prepare(actor, {}))
+      const release = reserve(actor.accountId)
+      const now = clock.now()
+      // From now on, because the response begins a moment later than the caller is admitted.
+      const follower: Follower = {
+        actor,
+        sink: undefined,
+        filter,
+        passes: prepared.passes,
+        waiting: new Map(),
+        sentAt: now,
+        checkedAt: now,
+      }
+      // Another one may have taken its place since.
+      const current = tails.get(actor.workspaceId) ?? tail
+      tails.set(actor.workspaceId, current)
+      current.followers.add(follower)
+      schedule()
+      return (sink) => {
+        follower.sink = sink
+        sink.onClose(() => {
+          release()
+          current.followers.delete(follower)
+        })
+        if (stopped) return sink.end()
+        if (after === undefined) return sendWaiting(follower)
+        catchUp(follower, prepared, after).catch((err: unknown) => {
+          log.warn({ err }, 'the logs of a workspace cannot be followed now')
+          sink.cut()
+        })
+      }
+    },
+
+    /** Ends all streams. */
+    stop(): void {
+      stopped = true
+      cancelLook?.()
+      for (const { followers } of tails.values()) for (const { sink } of followers) sink?.end()
+      tails.clear()
+    },
+  }
+}

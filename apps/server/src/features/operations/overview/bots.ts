@@ -1,0 +1,157 @@
+import type { contract, Output } from '@botstead/contract'
+import { decodeBoolean } from '../../../platform/db/columns.js'
+import type { BotReachRow } from '../../bots/bots/index.js'
+import type { InstallationStateRow } from '../../bots/installations/index.js'
+import type { ReceiverState } from '../../deliveries/index.js'
+
+/** Whether a bot works. */
+export type BotHealth = Output<typeof contract.overview.get>['bots'][number]
+type Reason = BotHealth['reasons'][number]
+
+/** What is known of one bot. */
+export interface BotFacts {
+  bot: BotReachRow
+  receivers: readonly ReceiverState[]
+  installations: readonly InstallationStateRow[]
+  /** ISO 8601 time of its newest message of the last day. */
+  lastMessageAt: string | undefined
+  failedDeliveries: { count: number; newestId: string } | undefined
+  failedFiles: { count: number; newestId: string } | undefined
+  errorLines: { count: number; newestId: string } | undefined
+}
+
+/** Determines whether a bot works, and if not, why and what to do. */
+export function healthOf(facts: BotFacts): BotHealth {
+  const { id, name } = facts.bot
+  const urgent = [
+    ...facts.receivers.flatMap((receiver) => ofReceiver(receiver)),
+    ...facts.installations.flatMap((installation) => ofInstallation(installation)),
+    ...ofCounts(facts),
+  ]
+  const [unreachable, isMissed] = ofAddress(facts)
+  if (urgent.length > 0 || isMissed) {
+    return { id, name, status: 'attention', reasons: [...urgent, ...unreachable] }
+  }
+  return { id, name, status: unreachable.length > 0 ? 'off' : 'ok', reasons: unreachable }
+}
+
+/** Why the bot is not called at all, and whether somebody waits for it. */
+function ofAddress({ bot, lastMessageAt }: BotFacts): [Reason[], boolean] {
+  const target = { type: 'bot' as const, id: bot.id }
+  const isMissed = lastMessageAt !== undefined
+  const since = isMissed ? { since: lastMessageAt } : {}
+  if (decodeBoolean(bot.blocked)) {
+    const message = 'The bot is blocked: it is not called.'
+    const action = 'Set blocked to false to call it again.'
+    return [[{ kind: 'blocked', message, action, target }], false]
+  }
+  if (bot.url !== null) return [[], false]
+  const message = isMissed
+    ? 'There are messages of the last day, but the bot has no address to be called at.'
+    : 'The bot has no address to be called at.'
+  const action = 'Set its url to the address of its program.'
+  return [[{ kind: 'no_address', message, action, ...since, target }], isMissed]
+}
+
+function ofReceiver(receiver: ReceiverState): Reason[] {
+  const {
+    bot_id: botId,
+    integration,
+    failures,
+    failing_since,
+    paused,
+    paused_at,
+    reason,
+  } = receiver
+  const name = integration === '' ? 'the bot' : integration
+  const target =
+    integration === ''
+      ? { type: 'bot' as const, id: botId }
+      : { type: 'installation' as const, id: integration, botId }
+  const because = reason === null ? '' : ` ${reason}`
+  if (paused === 'operator') {
+    return [
+      {
+        kind: 'receiver_paused',
+        message: `Deliveries to ${name} were paused by hand.`,
+        action: 'Resume them.',
+        ...(paused_at !== null && { since: paused_at }),
+        target,
+      },
+    ]
+  }
+  const action =
+    integration === ''
+      ? 'Start the program of the bot, or correct its url: deliveries go on when it answers a ping.'
+      : `Start the program of ${name}, or correct its address: deliveries go on when it answers a ping.`
+  if (paused === 'failures') {
+    return [
+      {
+        kind: 'receiver_paused',
+        message: `Deliveries to ${name} are paused, because it does not work.${because}`,
+        action,
+        ...(paused_at !== null && { since: paused_at }),
+        target,
+      },
+    ]
+  }
+  if (failures === 0) return []
+  return [
+    {
+      kind: 'receiver_failing',
+      message: `The last ${failures === 1 ? 'call' : `${failures} calls`} of ${name} failed.${because}`,
+      action,
+      ...(failing_since !== null && { since: failing_since }),
+      target,
+    },
+  ]
+}
+
+function ofInstallation(row: InstallationStateRow): Reason[] {
+  const { bot_id: botId, alias, name, status, status_reason: reason, updated_at: since } = row
+  if (status !== 'registration_failed' && status !== 'unregistration_failed') return []
+  const operation = status === 'registration_failed' ? 'registration' : 'unregistration'
+  return [
+    {
+      kind: 'registration_failed',
+      message: `The ${operation} of ${name} (${alias}) failed.${reason === null ? '' : ` ${reason}`}`,
+      action: 'Correct its configuration or its program, then install it again.',
+      since,
+      target: { type: 'installation', id: alias, botId },
+    },
+  ]
+}
+
+function ofCounts({ bot, failedDeliveries, failedFiles, errorLines }: BotFacts): Reason[] {
+  const reasons: Reason[] = []
+  const botId = bot.id
+  if (failedDeliveries !== undefined) {
+    reasons.push({
+      kind: 'deliveries_failed',
+      message: `${many(failedDeliveries.count, 'delivery', 'deliveries')} of the last day failed.`,
+      action: `Look at the response, correct the program, and replay ${failedDeliveries.count === 1 ? 'it' : 'them'}.`,
+      target: { type: 'delivery', id: failedDeliveries.newestId, botId },
+    })
+  }
+  if (failedFiles !== undefined) {
+    reasons.push({
+      kind: 'files_failed',
+      message: `${many(failedFiles.count, 'file', 'files')} could not be stored or indexed.`,
+      action: 'Look at the reason of each, then upload or index it again, or delete it.',
+      target: { type: 'file', id: failedFiles.newestId, botId },
+    })
+  }
+  if (errorLines !== undefined) {
+    reasons.push({
+      kind: 'log_errors',
+      message: `There are ${many(errorLines.count, 'error', 'errors')} of the last day in its logs.`,
+      action: 'Look at the logs.',
+      target: { type: 'log', id: errorLines.newestId, botId },
+    })
+  }
+  return reasons
+}
+
+function many(count: number, one: string, more: string): string {
+  return count === 1 ? `1 ${one}` : `${count} ${more}`
+}

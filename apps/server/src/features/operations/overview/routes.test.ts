@@ -1,0 +1,158 @@
+import { beforeAll, expect, it, vi } from 'vitest'
+import { describeEachEngine } from '../../../../test/engines.js'
+import { useServer } from '../../../../test/harness.js'
+import { useHttpBots } from '../../../../test/http-bot.js'
+import { addAccount, uploadText } from '../../../../test/tenant.js'
+
+/** Milliseconds for which a result is reused. */
+const reused = 5000
+
+describeEachEngine('the overview of a workspace', (engine) => {
+  const server = useServer(engine)
+  const https = useHttpBots()
+  type Client = ReturnType<ReturnType<typeof server>['client']>
+  let login: Awaited<ReturnType<typeof addAccount>>
+  let client: Client
+
+  beforeAll(async () => {
+    login = await addAccount(server())
+    client = server().client(login)
+  })
+
+  async function see(caller = client) {
+    server().clock.advance(reused)
+    return await caller.getOverview()
+  }
+
+  /** Waits until a bot is seen with these reasons. */
+  const untilSeen = (id: string, status: string, kinds: string[]) =>
+    vi.waitFor(async () => {
+      const { bots } = await see()
+      const bot = bots.find((each) => each.id === id)
+      expect([bot?.status, bot?.reasons.map(({ kind }) => kind)]).toEqual([status, kinds])
+      return bot?.reasons ?? []
+    })
+
+  /** A message of a new chat user. */
+  async function say(bot: { integrations: Record<string, { webhookId?: string }> }) {
+    const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+    const { key: userKey } = await server().client({ webhookId }).chatCreateUser({})
+    const chat = server().client({ webhookId, userKey })
+    const { conversation } = await chat.chatCreateConversation({})
+    const payload = { type: 'text', text: 'Hello' } as const
+    await chat.chatCreateMessage({ conversationId: conversation.id, payload })
+  }
+
+  it('says that there is nothing yet', async () => {
+    expect(await see()).toMatchObject({
+      status: 'empty',
+      bots: [],
+      counts: { bots: 0, botsNeedingAttention: 0, integrations: 0, files: 0, conversations: 0 },
+      deliveries: { waiting: 0 },
+      files: { waiting: 0, failed: 0 },
+      errors: { groups: [], isComplete: true },
+    })
+  })
+
+  it('says which bot works, which is off, and what somebody waits for', async () => {
+    const { bot: works } = await client.createBot({ name: 'works', url: https.as().url })
+    const { bot: quiet } = await client.createBot({ name: 'quiet' })
+    await say(works)
+    await untilSeen(works.id, 'ok', [])
+    await untilSeen(quiet.id, 'off', ['no_address'])
+    expect((await see()).status).toBe('ok')
+    await say(quiet)
+    const [reason] = await untilSeen(quiet.id, 'attention', ['no_address'])
+    expect(reason).toMatchObject({
+      message: expect.stringContaining('no address'),
+      action: expect.stringContaining('url'),
+      target: { type: 'bot', id: quiet.id },
+    })
+    const { status, counts, bots } = await see()
+    expect([status, bots[0]?.id]).toEqual(['attention', quiet.id])
+    expect(counts).toMatchObject({ bots: 2, botsNeedingAttention: 1, conversations: 2 })
+    await client.updateBot({ id: quiet.id, blocked: true })
+    await untilSeen(quiet.id, 'off', ['blocked'])
+    await client.deleteBot({ id: quiet.id })
+    await client.deleteBot({ id: works.id })
+  })
+
+  it('names paused receivers, and what waits for them', async () => {
+    const { bot } = await client.createBot({ name: 'paused', url: https.as().url })
+    await client.pauseDeliveries({ id: bot.id })
+    await say(bot)
+    const [reason] = await untilSeen(bot.id, 'attention', ['receiver_paused'])
+    expect(reason).toMatchObject({ action: 'Resume them.', since: expect.any(String) })
+    const { deliveries } = await see()
+    expect(deliveries).toMatchObject({ waiting: 1, oldest: { botId: bot.id } })
+    await client.resumeDeliveries({ id: bot.id })
+    await untilSeen(bot.id, 'ok', [])
+    await vi.waitFor(async () => expect((await see()).deliveries).toEqual({ waiting: 0 }))
+    await client.deleteBot({ id: bot.id })
+  })
+
+  it('groups failed deliveries by receiver and reason, and errors of logs by pattern', async () => {
+    const { bot } = await client.createBot({ name: 'refusing', url: https.as('refusing').url })
+    for (let i = 0; i < 3; i += 1) await say(bot)
+    await untilSeen(bot.id, 'attention', ['deliveries_failed'])
+    const logs = [1, 2].map((number) => ({
+      level: 'error' as const,
+      message: `Invoice ${number} has no total`,
+    }))
+    await server()
+      .client({ ...login, botId: bot.id })
+      .writeBotLogs({ logs })
+    await vi.waitFor(async () => {
+      const { errors } = await see()
+      expect(errors.groups).toMatchObject([
+        {
+          kind: 'delivery',
+          message: 'Status #: I do not want this.',
+          botId: bot.id,
+          count: 3,
+          target: { type: 'delivery', botId: bot.id },
+        },
+        { kind: 'log', message: 'Invoice # has no total', count: 2, target: { type: 'log' } },
+      ])
+      for (const { hours, count } of errors.groups) expect(hours.at(-1)).toBe(count)
+    })
+    await untilSeen(bot.id, 'attention', ['deliveries_failed', 'log_errors'])
+    server().clock.advance(25 * 3_600_000)
+    await untilSeen(bot.id, 'ok', [])
+    expect((await see()).errors.groups).toEqual([])
+    await client.deleteBot({ id: bot.id })
+  })
+
+  it('names installations whose registration failed, and files that failed', async () => {
+    const { bot } = await client.createBot({ name: 'broken', url: https.as().url })
+    const { integration } = await client.createIntegration({ name: 'mail', version: '1.0.0' })
+    const mail = { integrationId: integration.id, enabled: true, configuration: {} }
+    await client.updateBot({ id: bot.id, integrations: { mail } })
+    const own = server().client({ ...login, botId: bot.id })
+    await uploadText(own, 'fine.txt', 'Fine')
+    await uploadText(own, 'broken.pdf', 'This is no PDF', true)
+    const reasons = await untilSeen(bot.id, 'attention', [
+      'registration_failed',
+      'files_failed',
+      'log_errors',
+    ])
+    expect(reasons[0]?.message).toMatch(/^The registration of mail \(mail\) failed\. \S/)
+    const { files, counts, errors } = await see()
+    expect(files).toEqual({ waiting: 0, failed: 1 })
+    expect(counts).toMatchObject({ files: 2, integrations: 1 })
+    expect(errors.groups.map(({ kind }) => kind).toSorted()).toEqual(['file', 'log'])
+  })
+
+  it('shows jobs and disks to the operator alone', async () => {
+    expect(await see()).not.toHaveProperty('operator')
+    const { operator } = await see(server().client())
+    expect(operator).toMatchObject({ deadJobs: 0, disks: expect.any(Array) })
+    expect(operator?.disks.map(({ of }) => of)).toContain('contents')
+    expect(operator?.disks[0]?.freeBytes).toBeGreaterThan(0)
+  })
+
+  it('shows nothing of other workspaces', async () => {
+    const other = server().client(await addAccount(server()))
+    expect(await see(other)).toMatchObject({ status: 'empty', errors: { groups: [] } })
+  })
+})

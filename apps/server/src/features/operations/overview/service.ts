@@ -1,0 +1,258 @@
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import {
+  type LogSource,
+  type LogSourceName,
+  logLevels,
+  type WorkspaceLogLine,
+} from '../../../domain/log-lines.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Db } from '../../../platform/db/schema.js'
+import { type DiskSpace, diskSpaces } from '../../../platform/disk/free-space.js'
+import { createFactCache } from '../../../platform/fact-cache.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import type { BotsService } from '../../bots/bots/index.js'
+import { listInstallationStates } from '../../bots/installations/index.js'
+import type { IntegrationsService } from '../../bots/integrations/index.js'
+import { countConversations } from '../../conversations/conversations/index.js'
+import { listLastMessageTimes } from '../../conversations/messages/index.js'
+import {
+  listFailed,
+  listReceivers,
+  listWaiting,
+  type WaitingDeliveries,
+} from '../../deliveries/index.js'
+import { countFiles, listFailedFiles } from '../../files/index.js'
+import type { AccountsService } from '../../tenancy/accounts/index.js'
+import { endless, walkLines } from '../logs/index.js'
+import { type BotHealth, healthOf } from './bots.js'
+import {
+  coveredHours,
+  type ErrorGroup,
+  groupErrors,
+  isGivenUp,
+  ofDelivery,
+  ofFile,
+  ofJob,
+  ofLine,
+} from './errors.js'
+
+export interface OverviewDeps {
+  db: Db
+  clock: Clock
+  queue: Pick<Queue, 'listDead'>
+  sources: Readonly<Record<LogSourceName, LogSource>>
+  /** Folders of this machine that the server writes to. */
+  folders: ReadonlyMap<'database' | 'contents', string>
+  accounts: Pick<AccountsService, 'isOperator'>
+  bots: Pick<BotsService, 'reachIn' | 'countByWorkspace'>
+  integrations: Pick<IntegrationsService, 'idsIn'>
+}
+
+/** A disk of this machine. */
+interface Disk extends DiskSpace {
+  of: 'database' | 'contents'
+  isLow: boolean
+}
+
+/** The state of a workspace. */
+export interface Overview {
+  asOf: string
+  bots: BotHealth[]
+  counts: Record<
+    'bots' | 'botsNeedingAttention' | 'integrations' | 'files' | 'conversations',
+    number
+  >
+  deliveries: { waiting: number; oldest: WaitingDeliveries | undefined }
+  files: { waiting: number; failed: number }
+  errors: { groups: ErrorGroup[]; since: string; isComplete: boolean }
+  /** Only for the operator. */
+  operator: { deadJobs: number; disks: Disk[] } | undefined
+}
+
+const hour = 60 * 60 * 1000
+/** Where counts end. */
+const mostCounted = 1000
+/** Bots that are looked at, and those that are returned. */
+const mostBots = 1000
+const mostShown = 200
+const mostGroups = 50
+/** Errors that are read: failed deliveries of one receiver, failed files, and lines of logs. */
+const mostRead = { deliveries: 500, files: 2000, lines: 10_000 }
+/** Free space below which a disk needs attention. */
+const lowDisk = { bytes: 1e9, share: 0.05 }
+
+/** The state of workspaces. What was determined serves other callers for some seconds. */
+export function createOverviewService(deps: OverviewDeps) {
+  const { db, clock, bots, queue } = deps
+
+  const cache = createFactCache<Overview>({
+    clock,
+    maxFacts: 100,
+    read: async (workspaceId) => await determine({ workspaceId }),
+  })
+
+  async function readErrorLines(
+    botIds: readonly string[],
+    workspaceId: string,
+    since: string,
+  ): Promise<{ lines: WorkspaceLogLine[]; isAll: boolean }> {
+    const lines: WorkspaceLogLine[] = []
+    const own = new Set(botIds)
+    const reached = await walkLines(db, [deps.sources.bot, deps.sources.integration], {
+      selection: {
+        botIds,
+        integrationIds: await deps.integrations.idsIn(workspaceId),
+        hasBot: false,
+        hasIntegration: false,
+        levels: new Set(logLevels.filter((level) => level === 'error')),
+        userId: undefined,
+        workflowId: undefined,
+        conversationId: undefined,
+      },
+      period: { since, before: endless },
+      after: undefined,
+      budget: mostRead.lines,
+      take: (line) => {
+        if ((own.has(line.botId) || line.source === 'integration') && !isGivenUp(line)) {
+          lines.push(line)
+        }
+        return true
+      },
+    })
+    return { lines, isAll: reached === undefined }
+  }
+
+  async function determine(scope: { workspaceId: string }): Promise<Overview> {
+    const now = clock.now()
+    const since = isoTime(now - coveredHours * hour)
+    const rows = await bots.reachIn(scope, mostBots)
+    const botIds = rows.map(({ id }) => id)
+    const installations = await listInstallationStates(db, botIds)
+    const receivers = [
+      ...botIds.map((bot_id) => ({ bot_id, integration: '' })),
+      ...installations.map(({ bot_id, alias }) => ({ bot_id, integration: alias })),
+    ]
+    const [states, waiting, failed, files, failedFiles, logs, messages, conversations, counted] =
+      await Promise.all([
+        listReceivers(db, botIds),
+        listWaiting(db, receivers, mostCounted),
+        listFailed(db, receivers, since, mostRead.deliveries),
+        countFiles(db, botIds, mostCounted),
+        listFailedFiles(db, botIds, mostRead.files),
+        readErrorLines(botIds, scope.workspaceId, since),
+        listLastMessageTimes(db, botIds, since),
+        countConversations(db, botIds, mostCounted),
+        bots.countByWorkspace([scope.workspaceId]),
+      ])
+    const ofBot = <Row extends { bot_id: string }>(all: readonly Row[]) =>
+      groupBy(all, ({ bot_id }) => bot_id)
+    const statesBy = ofBot(states)
+    const installationsBy = ofBot(installations)
+    const failedBy = ofBot(failed)
+    const filesBy = ofBot(failedFiles)
+    const linesBy = groupBy(logs.lines, ({ botId }) => botId)
+    const health = rows.map((bot) =>
+      healthOf({
+        bot,
+        receivers: statesBy.get(bot.id) ?? [],
+        installations: installationsBy.get(bot.id) ?? [],
+        lastMessageAt: messages.get(bot.id),
+        failedDeliveries: summaryOf(failedBy.get(bot.id), ({ created_at }) => created_at),
+        failedFiles: summaryOf(filesBy.get(bot.id), ({ updated_at }) => updated_at),
+        errorLines: summaryOf(linesBy.get(bot.id), ({ createdAt }) => createdAt),
+      }),
+    )
+    const oldest = waiting.toSorted((one, other) =>
+      one.oldest.createdAt < other.oldest.createdAt ? -1 : 1,
+    )[0]
+    const sum = (counts: readonly number[]) =>
+      Math.min(
+        mostCounted,
+        counts.reduce((total, count) => total + count, 0),
+      )
+    const perReceiver = [...groupBy(failed, (row) => `${row.bot_id}/${row.integration}`).values()]
+    return {
+      asOf: isoTime(now),
+      bots: health.toSorted(byUrgency).slice(0, mostShown),
+      counts: {
+        bots: sum([counted.get(scope.workspaceId) ?? 0]),
+        botsNeedingAttention: sum([health.filter(needsAttention).length]),
+        integrations: sum([(await deps.integrations.idsIn(scope.workspaceId)).length]),
+        files: sum(files.map(({ all }) => all)),
+        conversations: sum(conversations),
+      },
+      deliveries: { waiting: sum(waiting.map(({ count }) => count)), oldest },
+      files: {
+        waiting: sum(files.map((each) => each.waiting)),
+        failed: sum(files.map((each) => each.failed)),
+      },
+      errors: {
+        groups: groupErrors(
+          [...failed.map(ofDelivery), ...failedFiles.map(ofFile), ...logs.lines.map(ofLine)],
+          now - coveredHours * hour,
+        ).slice(0, mostGroups),
+        since,
+        isComplete:
+          logs.isAll &&
+          failedFiles.length < mostRead.files &&
+          perReceiver.every(({ length }) => length < mostRead.deliveries),
+      },
+      operator: undefined,
+    }
+  }
+
+  /** What only the operator sees: jobs belong to no workspace. */
+  async function addServer(overview: Overview): Promise<Overview> {
+    const dead = await queue.listDead({ limit: mostCounted })
+    const disks = (await diskSpaces(deps.folders)).map((disk): Disk => {
+      const { freeBytes, totalBytes } = disk
+      return { ...disk, isLow: freeBytes < Math.max(lowDisk.bytes, lowDisk.share * totalBytes) }
+    })
+    const { errors } = overview
+    const jobs = groupErrors(dead.map(ofJob), Date.parse(errors.since))
+    const groups = [...errors.groups, ...jobs].sort((one, other) => other.count - one.count)
+    return {
+      ...overview,
+      errors: { ...errors, groups: groups.slice(0, mostGroups) },
+      operator: { deadJobs: dead.length, disks },
+    }
+  }
+
+  return {
+    async get({ workspaceId, accountId }: WorkspaceActor): Promise<Overview> {
+      const overview = (await cache.get(workspaceId)) ?? (await determine({ workspaceId }))
+      return (await deps.accounts.isOperator(accountId)) ? await addServer(overview) : overview
+    },
+  }
+}
+
+function needsAttention({ status }: BotHealth): boolean {
+  return status === 'attention'
+}
+
+function byUrgency(one: BotHealth, other: BotHealth): number {
+  const [left, right] = [Number(needsAttention(one)), Number(needsAttention(other))]
+  return right - left || (one.name < other.name ? -1 : 1)
+}
+
+/** How many there are, and the newest one. */
+function summaryOf<Row extends { id: string }>(
+  rows: readonly Row[] | undefined,
+  timeOf: (row: Row) => string,
+): { count: number; newestId: string } | undefined {
+  const [first, ...rest] = rows ?? []
+  if (first === undefined) return undefined
+  const newest = rest.reduce((best, row) => (timeOf(row) > timeOf(best) ? row : best), first)
+  return { count: rest.length + 1, newestId: newest.id }
+}
+
+function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>()
+  for (const row of rows) {
+    const key = keyOf(row)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [row])
+    else group.push(row)
+  }
+  return groups
+}

@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { mean, quantile, separate } from '../../../domain/ranking-measures.js'
+import { isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { JobHandler } from '../../../platform/jobs/handler.js'
+import type { EvaluationDeps, EvaluationParameters, Removal } from './dependencies.js'
+import { forgetDocuments, recordDocuments } from './documents.js'
+import { judge } from './judge.js'
+import { evaluationJob } from './runs.js'
+import * as runs from './runs-store.js'
+import * as sets from './sets-store.js'
+import type { CaseRow, ResultRow, RunRow } from './table.js'
+import { type ResolvedTarget, resolveTargets, type StoredTarget, withPlace } from './targets.js'
+
+/** Name of the job that removes what belonged to a set or a run. */
+export const removalJob = 'search.evaluation.removal'
+
+/** The figures of a completed run, as they are stored. */
+export type RunSummary = ReturnType<typeof summarize>
+
+/** Cases whose results are stored in one transaction. */
+const casesAtOnce = 10
+/** Runs of a set that are kept. */
+const maxRuns = 100
+/** Longest pause before a question, for other searches, and how often it is checked whether these are done. */
+const longestPauseMs = 5000
+const pauseStepMs = 20
+
+/** The jobs that do runs and remove what was deleted. */
+export function createEvaluationJobs(deps: EvaluationDeps): Record<string, JobHandler> {
+  const { db, run, clock, log, ask, load } = deps
+
+  async function perform(row: RunRow, signal: AbortSignal): Promise<void> {
+    const { id, bot_id: botId, set_id: setId } = row
+    if (row.state === 'waiting') await begin(row, signal)
+    const parameters = decodeJson<EvaluationParameters>(row.parameters)
+    let after = (await runs.findLastCase(db, id)) ?? ''
+    let { done } = row
+    const degraded = new Set(decodeJson<string[]>(row.degraded))
+    for (;;) {
+      const cases = await sets.listCases(db, setId, { after, limit: casesAtOnce })
+      const last = cases.at(-1)
+      if (last === undefined) break
+      const results: ResultRow[] = []
+      const moved: { id: string; right: string; wrong: string }[] = []
+      for (const each of cases) {
+        const targets = await resolveCase(each)
+        const { found, ...asked } = await askPatiently(botId, each.question, parameters, signal)
+        for (const name of asked.degraded) degraded.add(name)
+        const { details, ...judged } = toResult(judge(found, targets))
+        results.push({
+          run_id: id,
+          id: each.id,
+          bot_id: botId,
+          question: each.question,
+          milliseconds: asked.milliseconds,
+          ...judged,
+          details: encodeJson(details),
+        })
+        const right = encodeJson(targets.right.map(withPlace))
+        const wrong = encodeJson(targets.wrong.map(withPlace))
+        if (right !== each.right_targets || wrong !== each.wrong_targets) {
+          moved.push({ id: each.id, right, wrong })
+        }
+      }
+      done += results.length
+      const goesOn = await run(async (tx) => {
+        const patch = { done, degraded: encodeJson([...degraded]) }
+        if (!(await runs.patchRun(tx, id, patch))) return false
+        await runs.insertResults(tx, results)
+        for (const each of moved) {
+          const before = cases.find((row) => row.id === each.id)
+          await sets.patchTargets(tx, each.id, before, each)
+        }
+        return true
+      })
+      if (!goesOn) return
+      after = last.id
+    }
+    await complete(row)
+    log.info({ bot: botId, run: id, cases: done }, 'evaluation run completed')
+  }
+
+  async function begin({ id, bot_id: botId, set_id: setId }: RunRow, signal: AbortSignal) {
+    await recordDocuments(deps, botId, id, signal)
+    await run(async (tx) => {
+      const set = await sets.findSet(tx, botId, setId)
+      await runs.patchRun(tx, id, { state: 'running', total: set?.cases ?? 0 })
+    })
+  }
+
+  async function resolveCase({ bot_id: botId, right_targets, wrong_targets }: CaseRow) {
+    const right = decodeJson<StoredTarget[]>(right_targets)
+    const wrong = decodeJson<StoredTarget[]>(wrong_targets)
+    const now = isoTime(clock.now())
+    const resolved = await resolveTargets(db, { botId, now }, [...right, ...wrong])
+    return {
+      right: resolved.slice(0, right.length),
+      wrong: resolved.slice(right.length),
+    } satisfies Record<string, ResolvedTarget[]>
+  }
+
+  /** Searches when no other search waits, and then rests as long as the search took. */
+  async function askPatiently(
+    botId: string,
+    question: string,
+    parameters: EvaluationParameters,
+    signal: AbortSignal,
+  ) {
+    for (let waited = 0; load().waiting > 0 && waited < longestPauseMs; waited += pauseStepMs) {
+      await sleep(pauseStepMs, undefined, { signal })
+    }
+    signal.throwIfAborted()
+    const start = performance.now()
+    const asked = await ask(botId, question, parameters, signal)
+    const milliseconds = performance.now() - start
+    await sleep(Math.min(longestPauseMs, milliseconds), undefined, { signal })
+    return { ...asked, milliseconds }
+  }
+
+  async function complete({ id, bot_id: botId, set_id: setId }: RunRow): Promise<void> {
+    const figures = await runs.listFigures(db, id)
+    await run((tx) =>
+      runs.patchRun(tx, id, {
+        state: 'completed',
+        total: figures.length,
+        done: figures.length,
+        summary: encodeJson(summarize(figures)),
+        completed_at: isoTime(clock.now()),
+      }),
+    )
+    const ofSet = await runs.listRunIds(db, botId, setId)
+    for (const old of ofSet.slice(maxRuns)) await removeRun(old)
+    const oldest = (await runs.listRunIds(db, botId)).at(-1)
+    if (oldest !== undefined) await forgetDocuments(deps, botId, oldest)
+  }
+
+  async function removeRun(id: string): Promise<void> {
+    await purge(run, (tx, limit) => runs.deleteResultsOf(tx, id, limit))
+    await run((tx) => runs.deleteRun(tx, id), { mayUseReserve: true })
+  }
+
+  const evaluate: JobHandler<{ botId: string }, void> = {
+    async handler({ payload: { botId } }, { signal }) {
+      for (;;) {
+        const next = await runs.findNextRun(db, botId)
+        if (next === undefined) return
+        await perform(next, signal)
+      }
+    },
+    async onDead(tx, { id, payload: { botId } }, error) {
+      const failed_reason = `A search failed: ${error.message.slice(0, 500)} Start the run again; the log has more under the job ${id}.`
+      await runs.failUnfinished(tx, botId, { failed_reason, completed_at: isoTime(clock.now()) })
+    },
+  }
+
+  const remove: JobHandler<Removal, void> = {
+    mayUseReserve: true,
+    async handler({ payload }) {
+      if ('runId' in payload) {
+        await removeRun(payload.runId)
+        return
+      }
+      const { botId, setId } = payload
+      for (const id of await runs.listRunIds(db, botId, setId)) await removeRun(id)
+      await purge(run, (tx, limit) => sets.deleteCasesOf(tx, setId, limit))
+    },
+  }
+
+  return { [evaluationJob]: evaluate, [removalJob]: remove }
+}
+
+function toResult({ isAnswerable, found, missing, ...figures }: ReturnType<typeof judge>) {
+  return { ...figures, answerable: encodeBoolean(isAnswerable), details: { found, missing } }
+}
+
+/** The figures of all cases together. */
+function summarize(figures: readonly runs.Figures[]) {
+  const answerable = figures.filter((each) => each.answerable === 1)
+  const others = figures.filter((each) => each.answerable !== 1)
+  const milliseconds = figures.map((each) => each.milliseconds)
+  const scoresOf = (some: readonly runs.Figures[]) => some.map(({ score }) => score)
+  return {
+    mean: {
+      ndcg: mean(answerable.map(({ ndcg }) => ndcg)),
+      recall: mean(answerable.map(({ recall }) => recall)),
+      mrr: mean(answerable.map(({ mrr }) => mrr)),
+    },
+    answerable: answerable.length,
+    misses: answerable.filter(({ ndcg }) => ndcg < runs.perfect).length,
+    wrong: figures.filter(({ wrong }) => wrong > 0).length,
+    gone: figures.filter(({ gone }) => gone > 0).length,
+    unanswerable: others.length,
+    falseHits: others.filter(({ ndcg }) => ndcg < runs.perfect).length,
+    ...(answerable.length > 0 &&
+      others.length > 0 && {
+        separation: separate(scoresOf(answerable), scoresOf(others)).chance,
+      }),
+    milliseconds: { p50: quantile(milliseconds, 0.5), p95: quantile(milliseconds, 0.95) },
+  }
+}

@@ -1,0 +1,247 @@
+import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import type { BotActor } from '../../../domain/actor.js'
+import { compareRuns, type Measures } from '../../../domain/ranking-measures.js'
+import { isoTime } from '../../../platform/clock.js'
+import { encodeJson } from '../../../platform/db/columns.js'
+import type { Page } from '../../../platform/db/paginate.js'
+import type { Remember } from '../../../platform/idempotency/store.js'
+import type { EvaluationDeps } from './dependencies.js'
+import { compareDocuments, type DocumentChange } from './documents.js'
+import * as store from './runs-store.js'
+import type { SetsService } from './sets.js'
+import { lockSet } from './sets-store.js'
+import type { ResultRow, RunRow } from './table.js'
+
+type NewRun = Body<typeof contract.evaluationRuns.start>
+type Paging = Query<typeof contract.evaluationRuns.list>
+type ResultsQuery = Query<typeof contract.evaluationRuns.listResults>
+
+/** Name of the job that does the runs of a bot; its key is the id of the bot. */
+export const evaluationJob = 'search.evaluation'
+
+/** Time of all runs that one attempt does; what is done is kept. */
+const deadlineMs = 6 * 60 * 60 * 1000
+const maxAttempts = 5
+/** Runs of a bot that wait or are running. */
+const maxUnfinished = 20
+const maxChanged = 100
+const maxDocuments = 100
+
+/** A case with another result in two runs. */
+interface ChangedCase {
+  id: string
+  question: string
+  before: number
+  after: number
+  rankBefore: number | null
+  rankAfter: number | null
+}
+
+/** What changed from one run to another. */
+export interface RunComparison {
+  run: RunRow
+  baseline: RunRow
+  cases: number
+  measures: Record<keyof Measures, { difference: number; pValue: number }>
+  better: number
+  worse: number
+  changed: ChangedCase[]
+  documents: DocumentChange[]
+  documentsChanged: number
+}
+
+export type RunsService = ReturnType<typeof createRunsService>
+
+/** Runs of evaluation sets and their results. */
+export function createRunsService(deps: EvaluationDeps & { sets: Pick<SetsService, 'require'> }) {
+  const { db, run, clock, ids, pager, queue, sets } = deps
+
+  async function require(actor: BotActor, setId: string, id: string): Promise<RunRow> {
+    await sets.require(actor, setId)
+    const row = await store.findRun(db, actor.botId, setId, id)
+    if (row === undefined) {
+      throw new ApiError('ResourceNotFound', `There is no run ${id} of this evaluation set.`)
+    }
+    return row
+  }
+
+  async function start(
+    actor: BotActor,
+    setId: string,
+    { parameters = {}, note = '' }: NewRun,
+    remember: Remember<RunRow>,
+  ): Promise<RunRow> {
+    await sets.require(actor, setId)
+    const { botId } = actor
+    const row: RunRow = {
+      id: ids.next('evalrun'),
+      bot_id: botId,
+      set_id: setId,
+      state: 'waiting',
+      note,
+      parameters: encodeJson(parameters),
+      total: 0,
+      done: 0,
+      degraded: encodeJson([]),
+      summary: null,
+      failed_reason: null,
+      created_at: isoTime(clock.now()),
+      completed_at: null,
+    }
+    await run(async (tx) => {
+      // It may have been deleted in the meantime.
+      if ((await lockSet(tx, botId, setId)) === undefined) {
+        throw new ApiError('ResourceNotFound', `There is no evaluation set ${setId} in this bot.`)
+      }
+      const used = await store.countUnfinished(tx, botId)
+      if (used >= maxUnfinished) {
+        throw new ApiError(
+          'QuotaExceeded',
+          `${used} runs of this bot are not completed, and at most ${maxUnfinished} may be: wait, or delete one.`,
+          { metadata: { quota: 'evaluationRuns', used, allowed: maxUnfinished } },
+        )
+      }
+      await store.insertRun(tx, row)
+      await queue.enqueue(tx, {
+        kind: evaluationJob,
+        key: botId,
+        payload: { botId },
+        maxAttempts,
+        deadlineMs,
+        priority: 'low',
+      })
+      await remember?.(tx, row)
+    })
+    return row
+  }
+
+  async function list(actor: BotActor, setId: string, query: Paging): Promise<Page<RunRow>> {
+    await sets.require(actor, setId)
+    const { nextToken, pageSize } = query
+    const page = pager.page({
+      operation: 'listEvaluationRuns',
+      scope: `${actor.botId} ${setId}`,
+      sort: 'created_at',
+      direction: 'desc',
+      nextToken,
+      pageSize,
+    })
+    return await store.pageRuns(db, setId, page)
+  }
+
+  async function remove(actor: BotActor, setId: string, id: string): Promise<void> {
+    await require(actor, setId, id)
+    await run(
+      async (tx) => {
+        await store.deleteRun(tx, id)
+        await deps.removeLater(tx, { botId: actor.botId, runId: id })
+      },
+      { mayUseReserve: true },
+    )
+  }
+
+  async function listResults(
+    actor: BotActor,
+    setId: string,
+    id: string,
+    { nextToken, pageSize, only }: ResultsQuery,
+  ): Promise<Page<ResultRow>> {
+    await require(actor, setId, id)
+    const page = pager.page({
+      operation: 'listEvaluationResults',
+      scope: `${actor.botId} ${id}`,
+      filter: { only },
+      sort: 'ndcg',
+      direction: 'asc',
+      nextToken,
+      pageSize,
+    })
+    return await store.pageResults(db, id, only, page)
+  }
+
+  async function compare(
+    actor: BotActor,
+    setId: string,
+    id: string,
+    baselineId: string | undefined,
+  ): Promise<RunComparison> {
+    const newer = await require(actor, setId, id)
+    const baseline =
+      baselineId === undefined
+        ? await store.findRunBefore(db, newer)
+        : await store.findRun(db, actor.botId, setId, baselineId)
+    if (baseline === undefined) {
+      throw new ApiError(
+        'ReferenceNotFound',
+        baselineId === undefined
+          ? 'The evaluation set has no completed run before this one: name one with query.baselineId.'
+          : `query.baselineId: there is no run ${baselineId} of this evaluation set.`,
+        { metadata: { in: 'query', field: 'baselineId' } },
+      )
+    }
+    for (const each of [newer, baseline]) {
+      if (each.state === 'completed') continue
+      throw new ApiError(
+        'RelationConflict',
+        `The run ${each.id} is ${each.state}: only completed runs can be compared.`,
+      )
+    }
+    const results = compareResults(
+      await store.listFigures(db, baseline.id),
+      await store.listFigures(db, newer.id),
+    )
+    const [first, second] = [baseline.id, newer.id].toSorted()
+    const between = { older: first ?? '', newer: second ?? '' }
+    const documents = await compareDocuments(deps, actor.botId, between)
+    return {
+      run: newer,
+      baseline,
+      ...results,
+      documents: documents.slice(0, maxDocuments),
+      documentsChanged: documents.length,
+    }
+  }
+
+  return { require, start, list, remove, listResults, compare }
+}
+
+/** Compares the results of cases that both runs have. */
+function compareResults(
+  older: readonly store.Figures[],
+  newer: readonly store.Figures[],
+): Pick<RunComparison, 'cases' | 'measures' | 'better' | 'worse' | 'changed'> {
+  const known = new Map(older.filter(isAnswerable).map((each) => [each.id, each]))
+  const pairs = newer.filter(isAnswerable).flatMap((after) => {
+    const before = known.get(after.id)
+    return before === undefined ? [] : [{ before, after }]
+  })
+  const changeOf = (measure: keyof Measures) => {
+    const { difference, pValue } = compareRuns(
+      new Map(pairs.map(({ before }) => [before.id, before[measure]])),
+      new Map(pairs.map(({ after }) => [after.id, after[measure]])),
+    )
+    return { difference, pValue }
+  }
+  const changed = pairs
+    .filter(({ before, after }) => Math.abs(after.ndcg - before.ndcg) > 1e-9)
+    .sort((a, b) => a.after.ndcg - a.before.ndcg - (b.after.ndcg - b.before.ndcg))
+  const worse = changed.filter(({ before, after }) => after.ndcg < before.ndcg).length
+  return {
+    cases: pairs.length,
+    measures: { ndcg: changeOf('ndcg'), recall: changeOf('recall'), mrr: changeOf('mrr') },
+    better: changed.length - worse,
+    worse,
+    changed: changed.slice(0, maxChanged).map(({ before, after }) => ({
+      id: after.id,
+      question: after.question,
+      before: before.ndcg,
+      after: after.ndcg,
+      rankBefore: before.rank,
+      rankAfter: after.rank,
+    })),
+  }
+}
+
+function isAnswerable({ answerable }: store.Figures): boolean {
+  return answerable === 1
+}

@@ -1,0 +1,147 @@
+import { ApiError, type Body, contract, type Output } from '@botstead/contract'
+import type { AccountActor } from '../../../domain/actor.js'
+import { type Route, route } from '../../../http/mount.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
+import { hashToken, type Ids, isSessionValue } from '../../../platform/ids.js'
+import type { Sweep } from '../../feature.js'
+import type { TokenAuthenticator } from './authenticator.js'
+import { type MadeToken, makeToken } from './service.js'
+import * as store from './store.js'
+
+/** Sessions that an account has at most; a new one ends the oldest. */
+const maxSessions = 100
+const rowsAtOnce = 500
+
+export interface SessionsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  /** Milliseconds after which a session ends by itself. */
+  sessionLifetimeMs: number
+}
+
+export type SessionsService = ReturnType<typeof createSessions>
+
+/** Browsers in which accounts are signed in. */
+export function createSessions(deps: SessionsDeps, authenticator: TokenAuthenticator) {
+  const { db, run, clock } = deps
+  const now = () => isoTime(clock.now())
+
+  async function begin(tx: Tx, accountId: string, note: string): Promise<MadeToken> {
+    const expiresAt = isoTime(clock.now() + deps.sessionLifetimeMs)
+    const made = makeToken({ kind: 'session', accountId, expiresAt }, note, deps)
+    await store.insertToken(tx, made.token)
+    const ended = await store.deleteOldSessions(tx, accountId, maxSessions)
+    afterCommit(tx, () => ended.forEach(authenticator.forgetToken))
+    return made
+  }
+
+  /** Signs in with a code, which works once: it is deleted in the transaction that makes the session. */
+  async function beginWithCode(code: string, note: string): Promise<MadeToken> {
+    return await run(async (tx) => {
+      const accountId = await store.takeSignInCode(tx, hashToken(code), now())
+      if (accountId === undefined) {
+        throw new ApiError(
+          'Unauthorized',
+          'body.code: the code is not valid, was used already or is older than an hour. Run "npx botstead dashboard" for a new link.',
+          { metadata: { in: 'body', field: 'code' } },
+        )
+      }
+      return await begin(tx, accountId, note)
+    })
+  }
+
+  async function create(input: Body<typeof contract.sessions.create>): Promise<MadeToken> {
+    const { token, code, note = '' } = input
+    if ((token === undefined) === (code === undefined)) {
+      throw new ApiError('InvalidPayload', 'body: either token or code must be given.', {
+        metadata: { in: 'body', field: 'token' },
+      })
+    }
+    if (code !== undefined) return await beginWithCode(code, note)
+    const { accountId } = await holderOf(authenticator, token ?? '')
+    return await run((tx) => begin(tx, accountId, note))
+  }
+
+  return {
+    create,
+
+    /** @returns the sessions of the caller that have not expired, newest first */
+    list: async ({ accountId }: AccountActor): Promise<store.TokenRow[]> =>
+      await store.listSessions(db, accountId, now(), maxSessions),
+
+    /** Ends a session of the caller. Returns whether it is the one of the call. */
+    async remove(actor: AccountActor, given: string): Promise<boolean> {
+      const id = given === 'current' ? actor.tokenId : given
+      const remove = (tx: Tx) => store.deleteSession(tx, actor.accountId, id)
+      if (!(await run(remove, { mayUseReserve: true }))) {
+        throw new ApiError('ResourceNotFound', `There is no session ${given}.`)
+      }
+      authenticator.forgetToken(id)
+      return id === actor.tokenId
+    },
+  }
+}
+
+/** A token that may sign in: that of a person. Sessions are not exchanged for others, which would outlive them. */
+async function holderOf(authenticator: TokenAuthenticator, token: string): Promise<AccountActor> {
+  if (isSessionValue(token)) {
+    throw new ApiError('Unauthorized', 'body.token: a session is not a token.', {
+      metadata: { in: 'body', field: 'token' },
+    })
+  }
+  try {
+    return await authenticator.account(token)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const message =
+      error.type === 'Forbidden'
+        ? 'body.token: this is the key of a bot or an integration; sign in with a personal access token.'
+        : 'body.token: the token is not valid, or was revoked. "npx botstead token create" makes one.'
+    throw new ApiError(error.type, message, { metadata: { in: 'body', field: 'token' } })
+  }
+}
+
+/** Deletes what has expired: sessions, which are refused already, and codes. */
+export function sessionSweeps({ clock }: Pick<SessionsDeps, 'clock'>): Sweep[] {
+  return [
+    (tx) => store.deleteExpiredSessions(tx, isoTime(clock.now()), rowsAtOnce),
+    (tx) => store.deleteExpiredCodes(tx, isoTime(clock.now())),
+  ]
+}
+
+export function sessionRoutes(service: SessionsService): Route[] {
+  return [
+    route(contract.sessions.create, async ({ body, beginSession }) => {
+      const { token, value } = await service.create(body)
+      beginSession(value, token.expires_at ?? '')
+      return { session: toSession(token, token.id) }
+    }),
+
+    route(contract.sessions.list, async ({ actor }) => ({
+      sessions: (await service.list(actor)).map((row) => toSession(row, actor.tokenId)),
+    })),
+
+    route(contract.sessions.remove, async ({ actor, params, endSession }) => {
+      if (await service.remove(actor, params.id)) endSession()
+      return {}
+    }),
+  ]
+}
+
+function toSession(
+  row: store.TokenRow,
+  current: string,
+): Output<typeof contract.sessions.list>['sessions'][number] {
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? row.created_at,
+    ...(row.last_used_at !== null && { lastUsedAt: row.last_used_at }),
+    note: row.note,
+    current: row.id === current,
+  }
+}

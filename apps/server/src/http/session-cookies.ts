@@ -1,0 +1,127 @@
+import { ApiError } from '@botstead/contract'
+import { parse, serialize } from 'cookie'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { isSessionValue } from '../platform/ids.js'
+
+/** Header that a page sends with requests for which browsers send no `Origin`; its value has no meaning. */
+const pageHeader = 'x-requested-with'
+
+/** Names of the cookies of this server and of others at the same host, whose cookies browsers do not separate. */
+const sessionName = /^(__Host-)?botstead_[0-9a-f]{8}$/
+
+/** The cookies of a request without sessions, as the header had them; undefined if none is left. */
+export function withoutSessions(cookies: string): string | undefined {
+  const others = cookies.split(';').filter((cookie) => !sessionName.test(nameOf(cookie)))
+  return others.length === 0 ? undefined : others.join(';').trim()
+}
+
+/** Whether a `Set-Cookie` would replace a session. */
+export function setsSession(cookie: string): boolean {
+  // Browsers send a cookie without a name as its value alone, which then reads like one with a name.
+  return sessionName.test(nameOf(cookie.replace(/^[\s=]+/, '')))
+}
+
+function nameOf(cookie: string): string {
+  return (cookie.split('=', 1)[0] ?? '').trim()
+}
+
+/** The cookies of signed-in browsers. */
+export interface SessionCookies {
+  /**
+   * The session of a request without `Authorization`; undefined if it has none. Throws `Unauthorized` for
+   * a session that comes from a page of another origin.
+   */
+  read(request: FastifyRequest): string | undefined
+  /** Throws `Forbidden` unless the request comes from a page of this server. */
+  requireOwnPage(request: FastifyRequest): void
+  /** @param expiresAt when the cookie ends, ISO 8601 */
+  set(request: FastifyRequest, reply: FastifyReply, value: string, expiresAt: string): void
+  clear(request: FastifyRequest, reply: FastifyReply): void
+}
+
+export interface SessionCookiesOptions {
+  /** Distinguishes servers at several ports of a machine, whose cookies browsers do not separate. */
+  installation: string
+  /** Address of the server as callers reach it; read at each request. */
+  baseUrl: () => string
+}
+
+/**
+ * Sessions are accepted from pages of this server only, whatever CORS permits to others. Browsers send an
+ * `Origin` with every request that changes something and with every one that a page of another origin may read.
+ * Where they send none, a page of another origin cannot add a header, so that {@link pageHeader} proves that the page
+ * is one of ours; `Sec-Fetch-Site` says the same, but browsers omit it on plain HTTP.
+ */
+export function createSessionCookies(options: SessionCookiesOptions): SessionCookies {
+  /** Browsers keep others of the same domain from setting a cookie with the prefix, which they accept for `/` only. */
+  function nameFor(request: FastifyRequest): string {
+    const { secure, path } = attributes(request)
+    return `${secure && path === '/' ? '__Host-' : ''}botstead_${options.installation}`
+  }
+
+  function isOwn(origin: string, request: FastifyRequest): boolean {
+    return (
+      origin === new URL(options.baseUrl()).origin ||
+      origin === `${request.protocol}://${request.host}`
+    )
+  }
+
+  function isOwnPage(request: FastifyRequest): boolean {
+    const { origin, 'sec-fetch-site': site = 'same-origin' } = request.headers
+    if (site !== 'same-origin') return false
+    if (origin !== undefined) return isOwn(origin, request)
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    return isRead && request.headers[pageHeader] !== undefined
+  }
+
+  /** Where the server is behind https, the cookie must not travel without. */
+  const attributes = (request: FastifyRequest) => {
+    const base = new URL(options.baseUrl())
+    return {
+      httpOnly: true,
+      sameSite: 'strict',
+      secure: base.protocol === 'https:' || request.protocol === 'https',
+      path: base.pathname,
+    } as const
+  }
+
+  return {
+    read(request) {
+      const { cookie } = request.headers
+      if (cookie === undefined) return undefined
+      const value = parse(cookie)[nameFor(request)]
+      // Tokens do not end by themselves, so that they are accepted in Authorization alone.
+      if (value === undefined || !isSessionValue(value)) return undefined
+      if (!isOwnPage(request)) throw new ApiError('Unauthorized', foreignPage(request, options))
+      return value
+    },
+
+    requireOwnPage(request) {
+      if (!isOwnPage(request)) throw new ApiError('Forbidden', foreignPage(request, options))
+    },
+
+    set(request, reply, value, expiresAt) {
+      const expires = new Date(expiresAt)
+      reply.header(
+        'set-cookie',
+        serialize(nameFor(request), value, { ...attributes(request), expires }),
+      )
+    },
+
+    clear(request, reply) {
+      const expires = new Date(0)
+      reply.header(
+        'set-cookie',
+        serialize(nameFor(request), '', { ...attributes(request), expires }),
+      )
+    },
+  }
+}
+
+function foreignPage(
+  { headers: { origin } }: FastifyRequest,
+  { baseUrl }: SessionCookiesOptions,
+): string {
+  const given = origin === undefined ? 'has none' : `has ${origin}`
+  return `Sessions are for pages of this server: the header Origin must be ${new URL(baseUrl()).origin}, and the request ${given}. If that is the address of this server, set BOTSTEAD_PUBLIC_URL to it. Programs send "Authorization: Bearer <token>".`
+}

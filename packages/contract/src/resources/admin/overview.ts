@@ -1,0 +1,184 @@
+import { Type } from 'typebox'
+import { json, operation } from '../../operation.js'
+import { Id, OneOf, Timestamp } from '../../shared.js'
+
+const Count = (description: string) =>
+  Type.Integer({ minimum: 0, description: `${description} At most 1,000: more are not counted.` })
+
+const Target = Type.Object(
+  {
+    type: OneOf(
+      ['bot', 'installation', 'delivery', 'file', 'log', 'job'],
+      'Type of the target; a `log` is a line of `listLogs`.',
+    ),
+    id: Id('Id of the target; of an installation, its alias.'),
+    botId: Type.Optional(Id('Id of the bot that it belongs to.')),
+  },
+  { title: 'OverviewTarget', description: 'Where to look.' },
+)
+
+const reasonKinds = [
+  'receiver_paused',
+  'receiver_failing',
+  'no_address',
+  'blocked',
+  'registration_failed',
+  'deliveries_failed',
+  'files_failed',
+  'log_errors',
+] as const
+
+const Reason = Type.Object(
+  {
+    kind: OneOf([...reasonKinds], 'What is wrong.'),
+    message: Type.String({ description: 'What is wrong, in words.' }),
+    action: Type.String({ description: 'What to do about it.' }),
+    since: Type.Optional(Timestamp('Since when, where it is known.')),
+    target: Target,
+  },
+  { title: 'OverviewReason', description: 'Why a bot does not work as it should.' },
+)
+
+const BotHealth = Type.Object(
+  {
+    id: Id('Id of the bot.'),
+    name: Type.String({ description: 'Name of the bot.' }),
+    status: OneOf(
+      ['ok', 'attention', 'off'],
+      '`attention`: something is wrong; `off`: the bot is blocked, or has no address and nobody writes to it.',
+    ),
+    reasons: Type.Array(Reason, { description: 'All reasons for the status; none if it is `ok`.' }),
+  },
+  { title: 'BotHealth', description: 'Whether a bot works.' },
+)
+
+const ErrorGroup = Type.Object(
+  {
+    kind: OneOf(
+      ['delivery', 'file', 'log', 'job'],
+      'Failed deliveries, files that could not be stored or indexed, lines with the level `error`, or jobs that were given up.',
+    ),
+    message: Type.String({
+      description:
+        'What the errors of the group have in common; `#` stands for numbers and ids that differ.',
+    }),
+    botId: Type.Optional(Id('Id of the bot, if all of them belong to one.')),
+    integrationAlias: Type.Optional(
+      Type.String({ description: 'Alias of the installation whose deliveries failed.' }),
+    ),
+    integrationId: Type.Optional(Id('Id of the integration whose log has the lines.')),
+    count: Type.Integer({ minimum: 1, description: 'Number of errors.' }),
+    lastAt: Timestamp('Time of the newest one.'),
+    hours: Type.Array(Type.Integer({ minimum: 0, description: 'Number of errors in the hour.' }), {
+      minItems: 24,
+      maxItems: 24,
+      description: 'Number of errors in each of the last 24 hours, the oldest hour first.',
+    }),
+    target: Target,
+  },
+  { title: 'ErrorGroup', description: 'Errors of the last 24 hours with the same cause.' },
+)
+
+/** What members of a workspace see first. */
+export const overview = {
+  get: operation({
+    id: 'getOverview',
+    method: 'GET',
+    path: '/v1/admin/overview',
+    tag: 'Workspaces',
+    summary: 'Get the state of a workspace: what works, what waits and what fails',
+    description:
+      'One call for a page that shows whether everything is all right. It may be up to five seconds old. It reads a bounded number of rows: `errors.isComplete` says whether that was all.',
+    auth: 'workspace',
+    response: json(
+      Type.Object({
+        status: OneOf(
+          ['ok', 'attention', 'empty'],
+          '`attention`: at least one bot needs it, or, for the operator, the server; `empty`: there is no bot.',
+        ),
+        asOf: Timestamp('When this was determined.'),
+        bots: Type.Array(BotHealth, {
+          description:
+            'Bots, those that need attention first, then by name; at most 200, and of the 1,000 newest ones.',
+        }),
+        counts: Type.Object(
+          {
+            bots: Count('Bots of the workspace.'),
+            botsNeedingAttention: Count('Bots that need attention.'),
+            integrations: Count('Integrations of the workspace.'),
+            files: Count('Files of its bots.'),
+            conversations: Count('Conversations of its bots.'),
+          },
+          {
+            title: 'OverviewCounts',
+            description: 'What there is; what to do first follows from it.',
+          },
+        ),
+        deliveries: Type.Object(
+          {
+            waiting: Count('Deliveries that are pending.'),
+            oldest: Type.Optional(
+              Type.Object(
+                {
+                  id: Id('Id of the delivery.'),
+                  botId: Id('Id of the bot.'),
+                  integrationAlias: Type.Optional(
+                    Type.String({ description: 'Alias of the installation; absent for the bot.' }),
+                  ),
+                  createdAt: Timestamp('Since when it waits.'),
+                },
+                { title: 'OldestDelivery', description: 'The delivery that has waited longest.' },
+              ),
+            ),
+          },
+          { title: 'WaitingDeliveries', description: 'Deliveries that are not finished.' },
+        ),
+        files: Type.Object(
+          {
+            waiting: Count('Files that wait for their upload or for indexing.'),
+            failed: Count('Files whose upload or indexing failed.'),
+          },
+          { title: 'UnfinishedFiles', description: 'Files that are not finished.' },
+        ),
+        errors: Type.Object(
+          {
+            groups: Type.Array(ErrorGroup, {
+              description: 'Groups of errors, the most frequent first, at most 50.',
+            }),
+            since: Timestamp('Start of the first hour.'),
+            isComplete: Type.Boolean({
+              description: 'Whether all errors of the last 24 hours are counted.',
+            }),
+          },
+          { title: 'RecentErrors', description: 'Errors of the last 24 hours, grouped.' },
+        ),
+        operator: Type.Optional(
+          Type.Object(
+            {
+              deadJobs: Count('Jobs that were given up.'),
+              disks: Type.Array(
+                Type.Object(
+                  {
+                    of: OneOf(['database', 'contents'], 'What is on the disk.'),
+                    freeBytes: Type.Integer({ minimum: 0, description: 'Free space in bytes.' }),
+                    totalBytes: Type.Integer({ minimum: 0, description: 'Size in bytes.' }),
+                    isLow: Type.Boolean({ description: 'Whether less than 5 % or 1 GB is free.' }),
+                  },
+                  {
+                    title: 'Disk',
+                    description: 'A disk of this machine that the server writes to.',
+                  },
+                ),
+                { description: 'Disks of this machine that the server writes to.' },
+              ),
+            },
+            {
+              title: 'OperatorOverview',
+              description: 'The server itself; only for its operator, the first account.',
+            },
+          ),
+        ),
+      }),
+    ),
+  }),
+}

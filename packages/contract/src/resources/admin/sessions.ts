@@ -1,0 +1,80 @@
+import { Type } from 'typebox'
+import { json, operation } from '../../operation.js'
+import { Empty, Id, Text, Timestamp, wrap } from '../../shared.js'
+
+/** A browser in which an account is signed in. */
+const Session = Type.Object(
+  {
+    id: Id('Id of the session.'),
+    createdAt: Timestamp('When the browser signed in.'),
+    expiresAt: Timestamp('When the session ends by itself.'),
+    lastUsedAt: Type.Optional(
+      Timestamp('When the session was last used; absent if never. Updated with a delay.'),
+    ),
+    note: Type.String({ description: 'What is signed in, for example the name of the browser.' }),
+    current: Type.Boolean({ description: 'Whether the call was made with this session.' }),
+  },
+  { title: 'Session', description: 'A browser in which an account is signed in.' },
+)
+
+/** Browsers in which the caller is signed in. Their cookies are accepted from pages of the server only. */
+export const sessions = {
+  create: operation({
+    id: 'createSession',
+    method: 'POST',
+    path: '/v1/admin/sessions',
+    tag: 'Account',
+    summary: 'Sign a browser in',
+    description:
+      'For pages of the server itself: exchanges a personal access token or a sign-in code for a cookie that scripts cannot read. Calls of such pages are then made for the account without `Authorization`, if they have an `Origin` of the server, or, where browsers send none, the header `x-requested-with`.',
+    auth: 'public',
+    session: 'begins',
+    body: Type.Object({
+      token: Type.Optional(
+        Text(512, 'Personal access token. Either this or `code` must be given.', 1),
+      ),
+      code: Type.Optional(
+        Text(
+          512,
+          'Sign-in code, as `botstead dashboard` makes it: valid once and for one hour.',
+          1,
+        ),
+      ),
+      note: Type.Optional(Text(200, 'What is signed in, at most 200 characters.')),
+    }),
+    response: json(wrap('session', Session)),
+    status: 201,
+    errors: ['Unauthorized', 'Forbidden'],
+  }),
+  list: operation({
+    id: 'listSessions',
+    method: 'GET',
+    path: '/v1/admin/sessions',
+    tag: 'Account',
+    summary: 'List the browsers in which the caller is signed in',
+    auth: 'account',
+    response: json(
+      Type.Object({
+        sessions: Type.Array(Session, {
+          description: 'Sessions that have not expired, newest first; at most 100.',
+        }),
+      }),
+    ),
+  }),
+  remove: operation({
+    id: 'deleteSession',
+    method: 'DELETE',
+    path: '/v1/admin/sessions/{id}',
+    tag: 'Account',
+    summary: 'Sign a browser out',
+    description:
+      'The session ends at once on this server process, and within five seconds on others.',
+    auth: 'account',
+    session: 'ends',
+    params: Type.Object({
+      id: Id('Id of the session; `current` for the one with which the call is made.'),
+    }),
+    response: json(Empty),
+    errors: ['ResourceNotFound'],
+  }),
+}
