@@ -14,8 +14,20 @@ const wings = {
   conversations: ['tenancy', 'bots', 'calls'],
   deliveries: ['tenancy', 'bots', 'calls', 'conversations'],
   chat: ['tenancy', 'bots', 'calls', 'conversations', 'deliveries'],
+  inspection: ['tenancy', 'bots', 'calls', 'conversations', 'deliveries'],
   files: ['tenancy', 'bots'],
   search: ['tenancy', 'bots', 'files'],
+  operations: [
+    'tenancy',
+    'bots',
+    'calls',
+    'conversations',
+    'deliveries',
+    'chat',
+    'files',
+    'search',
+    'inspection',
+  ],
 }
 /** Wings that are one slice; in the others each folder is a slice. */
 const singleSlices = new Set(['deliveries', 'chat', 'files', 'search'])

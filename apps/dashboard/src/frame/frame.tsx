@@ -1,0 +1,223 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Command, Keyboard, LogOut, PanelLeft, SunMoon } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { watchConnection } from '../api/client.js'
+import { call, queryClient, read } from '../api/queries.js'
+import { Button } from '../ui/button.js'
+import { Menu } from '../ui/menu.js'
+import { ErrorPanel } from '../ui/states.js'
+import { noteFailure, Toasts } from '../ui/toasts.js'
+import { everyBot, usePathTo, useScope } from './address.js'
+import styles from './frame.module.css'
+import { KeysDialog } from './keys-dialog.js'
+import { Palette } from './palette.js'
+import { remember, useRemembered } from './remembered.js'
+import { groups, screens } from './screens.js'
+import { type Shortcuts, useShortcuts } from './shortcuts.js'
+import { SignInDialog } from './sign-in.js'
+import { signOut } from './sign-out.js'
+import { nextTheme, setTheme, type Theme } from './theme.js'
+
+type Overlay = 'palette' | 'keys' | undefined
+
+/** The frame of every screen: the bar on the left, what lies over the page, and the screen. */
+export function Frame() {
+  const { workspaceId } = useScope()
+  const pathTo = usePathTo()
+  const navigate = useNavigate()
+  const [overlay, setOverlay] = useState<Overlay>()
+  const [isFolded, setFolded] = useRemembered('bar is folded', false)
+  const isConnected = useConnection()
+  useEffect(() => remember('workspace', workspaceId), [workspaceId])
+  useEffect(() => {
+    const open = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      event.preventDefault()
+      setOverlay('palette')
+    }
+    document.addEventListener('keydown', open)
+    return () => document.removeEventListener('keydown', open)
+  }, [])
+  const shortcuts: Shortcuts = {
+    '?': { label: 'Show all keys', run: () => setOverlay('keys') },
+    ...Object.fromEntries(
+      screens.map(({ key, path, label }) => [
+        `g ${key}`,
+        { label: `Go to ${label}`, run: () => void navigate({ to: pathTo(path) }) },
+      ]),
+    ),
+  }
+  useShortcuts(shortcuts)
+  const close = () => setOverlay(undefined)
+  const { pathname } = useLocation()
+  const bar = useRef<HTMLElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the screen is in the path
+  useEffect(() => {
+    // On a phone, the screens beyond the edge of the bar would else be open and not be seen there.
+    bar.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest' })
+  }, [pathname])
+
+  return (
+    <div className={`${styles.frame} ${isFolded ? styles.folded : ''}`}>
+      <a className={styles.skip} href="#main">
+        Skip to the content
+      </a>
+      {!isConnected && (
+        <div role="status" className={styles.offline}>
+          The server cannot be reached. Trying again.
+        </div>
+      )}
+      <nav ref={bar} className={styles.bar} aria-label="Screens">
+        <Switches />
+        <div className={styles.groups}>
+          {groups.map((group) => (
+            <div key={group.label} className={styles.group}>
+              <div className={styles.groupName}>{group.label}</div>
+              {group.screens.map(({ path, label, Icon }) => (
+                <Link
+                  key={path}
+                  to={pathTo(path)}
+                  className={styles.link ?? ''}
+                  activeProps={{ 'aria-current': 'page' }}
+                  title={label}
+                >
+                  <Icon size={16} aria-hidden="true" />
+                  <span className={styles.linkName}>{label}</span>
+                </Link>
+              ))}
+            </div>
+          ))}
+        </div>
+        <div className={styles.tools}>
+          <Button
+            kind="quiet"
+            icon={<Command size={16} />}
+            aria-label="Go to (Ctrl K)"
+            title="Go to (Ctrl K)"
+            onClick={() => setOverlay('palette')}
+          />
+          <Button
+            kind="quiet"
+            icon={<Keyboard size={16} />}
+            aria-label="Keys (?)"
+            title="Keys (?)"
+            onClick={() => setOverlay('keys')}
+          />
+          <ThemeButton />
+          <Button
+            kind="quiet"
+            icon={<PanelLeft size={16} />}
+            aria-label={isFolded ? 'Unfold the bar' : 'Fold the bar'}
+            title={isFolded ? 'Unfold the bar' : 'Fold the bar'}
+            aria-pressed={isFolded}
+            onClick={() => setFolded(!isFolded)}
+          />
+          <Menu
+            label="Account"
+            trigger={
+              <Button
+                kind="quiet"
+                icon={<LogOut size={16} />}
+                aria-label="Account"
+                title="Account"
+              />
+            }
+            items={[{ label: 'Sign out', onSelect: () => void signOut().catch(noteFailure) }]}
+          />
+        </div>
+      </nav>
+      <main id="main" className={styles.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+      {overlay === 'palette' && <Palette onClose={close} />}
+      {overlay === 'keys' && <KeysDialog onClose={close} />}
+      <SignInDialog />
+      <Toasts />
+    </div>
+  )
+}
+
+/** The workspace, and below it the bot; the choice is in the address. */
+function Switches() {
+  const { workspaceId, botId } = useScope()
+  const { pathname } = useLocation()
+  const navigate = useNavigate()
+  const workspaces = useQuery(read({}, 'listWorkspaces', { pageSize: 100 }))
+  const bots = useQuery(read({ workspaceId }, 'listBots', { pageSize: 100 }))
+  const screen = pathname.split('/')[3] ?? 'home'
+  const go = (workspace: string, bot: string) =>
+    void navigate({ to: `/${workspace}/${bot}/${screen}` })
+  return (
+    <div className={styles.switches}>
+      <select
+        aria-label="Workspace"
+        value={workspaceId}
+        onChange={(event) => go(event.target.value, everyBot)}
+      >
+        {workspaces.data?.workspaces.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        )) ?? <option value={workspaceId}>Workspace</option>}
+      </select>
+      <select
+        aria-label="Bot"
+        value={botId ?? everyBot}
+        onChange={(event) => go(workspaceId, event.target.value)}
+      >
+        <option value={everyBot}>All bots</option>
+        {bots.data?.bots.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name || id}
+          </option>
+        ))}
+        {botId !== undefined && bots.data?.bots.every(({ id }) => id !== botId) !== false && (
+          <option value={botId}>{botId}</option>
+        )}
+      </select>
+    </div>
+  )
+}
+
+function ThemeButton() {
+  const [theme, remembered] = useRemembered<Theme>('theme', 'system')
+  return (
+    <Button
+      kind="quiet"
+      icon={<SunMoon size={16} />}
+      aria-label={`Colours: ${theme}`}
+      title={`Colours: ${theme}`}
+      onClick={() => {
+        const next = nextTheme(theme)
+        remembered(next)
+        setTheme(next)
+      }}
+    />
+  )
+}
+
+/** Whether the newest call reached the server; while it did not, a probe tries every two seconds. */
+function useConnection(): boolean {
+  const [isConnected, setConnected] = useState(true)
+  useEffect(() => {
+    watchConnection(setConnected)
+    return () => watchConnection(() => {})
+  }, [])
+  useEffect(() => {
+    if (isConnected) return
+    const probe = () =>
+      void call({}, 'getHealth', {}).then(
+        () => queryClient.refetchQueries(),
+        () => {},
+      )
+    const timer = setInterval(probe, 2000)
+    return () => clearInterval(timer)
+  }, [isConnected])
+  return isConnected
+}
+
+/** What is shown for a part of the page that broke. */
+export function Broken({ error }: { error: unknown }) {
+  return <ErrorPanel error={error} retry={() => location.reload()} />
+}

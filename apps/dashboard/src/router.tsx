@@ -1,0 +1,116 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense } from 'react'
+import { basePath, isSignedOut } from './api/client.js'
+import { queryClient, read } from './api/queries.js'
+import { everyBot, parseSearch, stringifySearch } from './frame/address.js'
+import { Broken, Frame } from './frame/frame.js'
+import { readRemembered } from './frame/remembered.js'
+import { SignInScreen } from './frame/sign-in.js'
+import { ErrorPanel, Skeleton } from './ui/states.js'
+
+const root = createRootRoute({ component: Outlet })
+
+/** `/` leads to the workspace that this browser showed last, or to the first one. */
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  loader: async () => {
+    const { workspaces } = await queryClient
+      .ensureQueryData(read({}, 'listWorkspaces', { pageSize: 100 }))
+      .catch((error: unknown) => {
+        throw isSignedOut(error) ? redirect({ to: '/sign-in' }) : error
+      })
+    const last = readRemembered<string | undefined>('workspace', undefined)
+    const workspace = workspaces.find(({ id }) => id === last) ?? workspaces[0]
+    if (workspace !== undefined) throw redirect({ to: `/${workspace.id}/${everyBot}/home` })
+  },
+  component: () => <ErrorPanel error={new Error('This account has no workspace.')} />,
+})
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: SignInScreen,
+})
+
+const frame = createRoute({
+  getParentRoute: () => root,
+  path: '/$workspace/$bot',
+  component: Frame,
+})
+
+const frameStart = createRoute({
+  getParentRoute: () => frame,
+  path: '/',
+  loader: ({ params }) => {
+    throw redirect({ to: `/${params.workspace}/${params.bot}/home` })
+  },
+})
+
+/**
+ * A screen with its open item, if it has any: both are the same component, so that the list stays. Its code is
+ * loaded when a link to it is pointed at; the router's own way would reload the page when that fails.
+ */
+function screen<Name extends string>(
+  path: string,
+  load: () => Promise<Record<Name, () => ReactNode>>,
+  name: Name,
+) {
+  const Component = lazy(async () => {
+    const component: () => ReactNode = (await load())[name]
+    return { default: component }
+  })
+  return createRoute({
+    getParentRoute: () => frame,
+    path: `/${path}/{-$item}`,
+    loader: () => load().then(nothing, nothing),
+    component: () => (
+      <Suspense fallback={<Skeleton />}>
+        <Component />
+      </Suspense>
+    ),
+  })
+}
+
+/** A failure is shown where the component is. */
+const nothing = () => null
+
+const screens = [
+  screen('home', () => import('./screens/home/home.js'), 'HomeScreen'),
+  screen('workspace', () => import('./screens/workspace/workspace.js'), 'WorkspaceScreen'),
+  screen('data', () => import('./screens/data/data.js'), 'DataScreen'),
+  screen(
+    'integrations',
+    () => import('./screens/integrations/integrations.js'),
+    'IntegrationsScreen',
+  ),
+  screen('files', () => import('./screens/files/files.js'), 'FilesScreen'),
+  screen('search', () => import('./screens/search/search.js'), 'SearchScreen'),
+  screen('jobs', () => import('./screens/jobs/jobs.js'), 'JobsScreen'),
+  screen(
+    'conversations',
+    () => import('./screens/conversations/conversations.js'),
+    'ConversationsScreen',
+  ),
+  screen('try', () => import('./screens/try/try.js'), 'TryScreen'),
+  screen('bots', () => import('./screens/bots/bots.js'), 'BotsScreen'),
+  screen('deliveries', () => import('./screens/deliveries/deliveries.js'), 'DeliveriesScreen'),
+  screen('logs', () => import('./screens/logs/logs.js'), 'LogsScreen'),
+]
+
+export const router = createRouter({
+  routeTree: root.addChildren([start, signIn, frame.addChildren([frameStart, ...screens])]),
+  basepath: basePath === '' ? '/' : basePath,
+  parseSearch,
+  stringifySearch,
+  defaultPreload: 'intent',
+  defaultPendingComponent: () => <Skeleton />,
+  defaultErrorComponent: ({ error }) => <Broken error={error} />,
+  defaultNotFoundComponent: () => <ErrorPanel error={new Error('There is no such page.')} />,
+})

@@ -1,0 +1,123 @@
+import { useState } from 'react'
+import { useBot } from '../../api/bot.js'
+import { useAddressSearch, usePathTo } from '../../frame/address.js'
+import { Button } from '../../ui/button.js'
+import { CopyButton, Id } from '../../ui/copy.js'
+import { InstallationStatus } from '../../ui/installation-status.js'
+import { Detail, Facts } from '../../ui/page.js'
+import { Unread } from '../../ui/states.js'
+import { Status } from '../../ui/status.js'
+import { Tabs } from '../../ui/tabs.js'
+import { describeTags } from '../../ui/tags.js'
+import { Time } from '../../ui/time.js'
+import { noteFailure } from '../../ui/toasts.js'
+import { BotKeys } from './bot-keys.js'
+import { BotSettings } from './bot-settings.js'
+import { type Bot, useBotActions } from './queries.js'
+import { TalkToBot } from './talk-to-bot.js'
+
+const tabs = [
+  { id: 'overview', label: 'Overview' },
+  { id: 'settings', label: 'Settings' },
+  { id: 'keys', label: 'Keys and secrets' },
+]
+
+/** An open bot. */
+export function BotDetail({ id }: { id: string }) {
+  const pathTo = usePathTo()
+  const [{ tab = 'overview' }] = useAddressSearch()
+  const { data, error, refetch } = useBot(id)
+  const bot = data?.bot
+  return (
+    <Detail title={bot?.name ?? id} back={pathTo('bots')} actions={bot && <Ping bot={bot} />}>
+      <Tabs tabs={tabs} current={tab} />
+      {bot === undefined ? (
+        <Unread error={error} refetch={refetch} />
+      ) : tab === 'settings' ? (
+        <BotSettings bot={bot} />
+      ) : tab === 'keys' ? (
+        <BotKeys bot={bot} />
+      ) : (
+        <Overview bot={bot} />
+      )}
+    </Detail>
+  )
+}
+
+/** Sends a test event and shows what the bot returned. */
+function Ping({ bot }: { bot: Bot }) {
+  const { ping } = useBotActions()
+  const [isBusy, setBusy] = useState(false)
+  const [result, setResult] = useState<Awaited<ReturnType<typeof ping>>>()
+  return (
+    <>
+      {result !== undefined && (
+        <span role="status" title={result.answer ?? result.error}>
+          <Status kind={result.delivered ? 'done' : 'attention'}>
+            {result.delivered
+              ? `Reached in ${result.durationMs} ms`
+              : (result.error ?? `Returned ${result.status}`)}
+          </Status>
+        </span>
+      )}
+      <Button
+        isBusy={isBusy}
+        disabled={bot.url === undefined}
+        title={bot.url === undefined ? 'The bot has no address' : 'Send a test event'}
+        onClick={() => {
+          setBusy(true)
+          ping(bot.id)
+            .then(setResult, noteFailure)
+            .finally(() => setBusy(false))
+        }}
+      >
+        Ping
+      </Button>
+    </>
+  )
+}
+
+function Overview({ bot }: { bot: Bot }) {
+  const chats = Object.entries(bot.integrations).filter(([, { name }]) => name === 'chat')
+  const installed = Object.entries(bot.integrations).filter(([, { name }]) => name !== 'chat')
+  const chatAddress = chats[0]?.[1].webhookUrl
+  return (
+    <>
+      <Facts
+        facts={[
+          ['Id', <Id key="id" id={bot.id} what="id of the bot" />],
+          [
+            'Address',
+            bot.url === undefined ? (
+              <Status key="url" kind="waiting">
+                None yet: deliveries wait
+              </Status>
+            ) : (
+              <code key="url">{bot.url}</code>
+            ),
+          ],
+          ...chats.map(([alias, { webhookUrl }]): [string, React.ReactNode] => [
+            `Chat address (${alias})`,
+            <span key={alias}>
+              <code>{webhookUrl}</code>
+              <CopyButton text={webhookUrl} what="chat address" />
+            </span>,
+          ]),
+          ...installed.map(
+            ([alias, { name, version, status, statusReason }]): [string, React.ReactNode] => [
+              `Integration ${alias}`,
+              <span key={alias}>
+                {name} {version} <InstallationStatus status={status} />
+                {statusReason !== null && <div className="muted">{statusReason}</div>}
+              </span>,
+            ],
+          ),
+          ['Tags', describeTags(bot.tags) || 'none'],
+          ['Created', <Time key="created" at={bot.createdAt} />],
+          ['Changed', <Time key="updated" at={bot.updatedAt} />],
+        ]}
+      />
+      {chatAddress !== undefined && <TalkToBot chatAddress={chatAddress} />}
+    </>
+  )
+}

@@ -1,0 +1,58 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { call, list, read, refresh } from '../../api/queries.js'
+import { useScope } from '../../frame/address.js'
+
+type Client = import('@botstead/contract').Client
+type UpdateBot = Omit<NonNullable<Parameters<Client['updateBot']>[0]>, 'id'>
+type CreateBot = NonNullable<Parameters<Client['createBot']>[0]>
+
+/** A bot with its definition and installations. */
+export type Bot = Awaited<ReturnType<Client['getBot']>>['bot']
+
+/** The bots of the workspace, newest first. */
+export function useBots() {
+  const { workspaceId } = useScope()
+  const query = useInfiniteQuery(list({ workspaceId }, 'listBots', { pageSize: 100 }))
+  return { query, bots: query.data?.pages.flatMap(({ bots }) => bots) ?? [] }
+}
+
+/** The keys of a bot, without their values. */
+export function useBotKeys(botId: string) {
+  const { workspaceId } = useScope()
+  return useQuery(read({ workspaceId }, 'listBotApiKeys', { botId }))
+}
+
+/** What changes bots; each rejects with the refusal of the server. */
+export function useBotActions() {
+  const { workspaceId } = useScope()
+  const scope = { workspaceId }
+  return {
+    create: async (input: CreateBot): Promise<Bot> => {
+      const { bot } = await call(scope, 'createBot', input)
+      await refresh('listBots')
+      return bot
+    },
+    update: async (id: string, input: UpdateBot): Promise<void> => {
+      await call(scope, 'updateBot', { id, ...input })
+      await refresh('listBots', 'getBot')
+    },
+    remove: async (id: string): Promise<void> => {
+      await call(scope, 'deleteBot', { id })
+      await refresh('listBots')
+    },
+    rotateSecret: async (id: string): Promise<string> => {
+      const { newSigningSecret } = await call(scope, 'rotateBotSigningSecrets', { id })
+      return newSigningSecret
+    },
+    ping: async (id: string) => (await call(scope, 'sendTestEvent', { id })).result,
+    createKey: async (botId: string, note: string): Promise<string> => {
+      const { value } = await call(scope, 'createBotApiKey', { botId, note })
+      await refresh('listBotApiKeys')
+      return value
+    },
+    removeKey: async (id: string): Promise<void> => {
+      await call(scope, 'deleteBotApiKey', { id })
+      await refresh('listBotApiKeys')
+    },
+  }
+}

@@ -1,0 +1,66 @@
+import { useId, useState } from 'react'
+import { WriteBox } from '../../ui/write-box.js'
+import { describePeople } from './columns.js'
+import styles from './conversations.module.css'
+import { type ConversationSummary, useConversationActions, useParticipants } from './queries.js'
+
+interface ComposerProps {
+  conversation: ConversationSummary
+  onWritten: () => Promise<unknown>
+}
+
+/** What was typed into the conversations of this page, so that looking elsewhere loses nothing. */
+const drafts = new Map<string, string>()
+
+/** Writes into the conversation as the bot or as one of its users. */
+export function Composer({ conversation, onWritten }: ComposerProps) {
+  const { id, botId, integration } = conversation
+  const { users } = useParticipants({ id, botId })
+  const { write } = useConversationActions(botId)
+  const [userId, setUserId] = useState<string>()
+  const [text, setText] = useState(drafts.get(id) ?? '')
+  const fieldId = useId()
+  const user = users.find((one) => one.id === userId)
+  const author =
+    user === undefined
+      ? ({ role: 'bot' } as const)
+      : ({ role: 'user', userId: user.id, integration } as const)
+  return (
+    <div className={styles.composer} data-role={author.role}>
+      <div className={styles.composerLine}>
+        <label htmlFor={fieldId}>Write as</label>
+        <select
+          id={fieldId}
+          value={user?.id ?? ''}
+          onChange={({ target }) => setUserId(target.value)}
+        >
+          <option value="">the bot</option>
+          {users.map((one) => (
+            <option key={one.id} value={one.id}>
+              {one.name ?? one.id}
+            </option>
+          ))}
+        </select>
+        <span className={`muted ${styles.hint}`} id={`${fieldId}-hint`}>
+          {user === undefined
+            ? `The message goes to the people: ${describePeople(conversation)}.`
+            : 'The message goes to the bot, which answers it as any other.'}
+        </span>
+      </div>
+      <WriteBox
+        placeholder={user === undefined ? 'Write as the bot' : `Write as ${user.name ?? user.id}`}
+        submit={user === undefined ? 'Send as the bot' : 'Send as the user'}
+        describedBy={`${fieldId}-hint`}
+        text={text}
+        change={(next) => {
+          drafts.set(id, next)
+          setText(next)
+        }}
+        send={async (written) => {
+          await write(id, author, written)
+          await onWritten()
+        }}
+      />
+    </div>
+  )
+}

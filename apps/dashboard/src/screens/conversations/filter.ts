@@ -1,0 +1,77 @@
+import { useMemo } from 'react'
+import { type Search, useAddressSearch, useScope } from '../../frame/address.js'
+import type { FilterField } from '../../ui/filters.js'
+import { rangeOptions, startOfRange } from '../../ui/ranges.js'
+import { tagValuesOf } from '../../ui/tags.js'
+
+/** What a list of conversations is restricted by, without the bot of the address. */
+export interface ConversationFilter {
+  botId?: string
+  integration?: string
+  channel?: string
+  tags?: Record<string, string>
+  userId?: string
+  since?: string
+  until?: string
+  hasFailedDelivery?: boolean
+  text?: string
+}
+
+const yesOrNo = [
+  { value: 'yes', label: 'yes' },
+  { value: 'no', label: 'no' },
+]
+
+/** The filters that a reader can add; `bot` only where the address has none. */
+export function filterFields(
+  bots: readonly { id: string; name: string }[] | undefined,
+): FilterField[] {
+  return [
+    { id: 'text', label: 'Text', placeholder: 'Words said in one message' },
+    ...(bots === undefined
+      ? []
+      : [
+          {
+            id: 'bot',
+            label: 'Bot',
+            options: bots.map(({ id, name }) => ({ value: id, label: name || id })),
+          },
+        ]),
+    { id: 'failed', label: 'Failed delivery', options: yesOrNo },
+    { id: 'user', label: 'User', placeholder: 'user_01J…' },
+    { id: 'tags', label: 'Tags', placeholder: 'team=support, language=de' },
+    { id: 'integration', label: 'Integration', placeholder: 'chat', suggestions: ['chat'] },
+    { id: 'channel', label: 'Channel', placeholder: 'channel', suggestions: ['channel'] },
+    { id: 'range', label: 'Active', options: rangeOptions },
+    { id: 'since', label: 'Active since', kind: 'time' },
+    { id: 'until', label: 'Active until', kind: 'time' },
+  ]
+}
+
+/** What a link to another conversation leaves out of the address. */
+export const ofOpenItem: Search = { message: undefined, tab: undefined }
+
+/** The filter of the address, the same object until it changes; a period up to now begins when it was chosen. */
+export function useConversationFilter(): ConversationFilter {
+  const { botId } = useScope()
+  const [search] = useAddressSearch()
+  const kept = filterFields([]).map(({ id }) => [id, search[id]])
+  const text = JSON.stringify({ ...Object.fromEntries(kept), ...(botId && { bot: botId }) })
+  return useMemo(() => filterOf(JSON.parse(text)), [text])
+}
+
+function filterOf(search: Search): ConversationFilter {
+  const { bot, integration, channel, user, range, until, failed, tags, text } = search
+  const since = search.since || startOfRange(range)
+  return {
+    ...(bot && { botId: bot }),
+    ...(text?.trim() && { text }),
+    ...(integration && { integration }),
+    ...(channel && { channel }),
+    ...(user && { userId: user }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(failed && { hasFailedDelivery: failed === 'yes' }),
+    ...(tags && { tags: tagValuesOf(tags) }),
+  }
+}

@@ -1,0 +1,194 @@
+import { type Client, toApiError } from '@botstead/contract'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { fetchFromServer, headersOf, serverUrl } from '../../api/client.js'
+import { call, list, pendingUntilRow, queryClient, read, refresh } from '../../api/queries.js'
+import { useScope } from '../../frame/address.js'
+import { mediaIn } from '../../ui/payload/read.js'
+import type { ConversationFilter } from './filter.js'
+
+type Page = Awaited<ReturnType<Client['listWorkspaceConversations']>>
+
+/** A conversation as the list shows it. */
+export type ConversationSummary = Page['conversations'][number]
+
+/** Milliseconds between two looks for what became active since the list was read. */
+const newsInterval = 10_000
+/** Most calls for the next conversation: the server bounds the work of each. */
+const mostSteps = 20
+
+/** The conversations of the workspace that match, last active first. */
+export function useConversations(filter: ConversationFilter) {
+  const { workspaceId } = useScope()
+  const options = list({ workspaceId }, 'listWorkspaceConversations', { ...filter, pageSize: 100 })
+  const query = useInfiniteQuery(options)
+  const pages = query.data?.pages
+  const conversations = pages?.flatMap((page) => page.conversations) ?? []
+  const total = pages?.[0]?.meta.total
+  return {
+    query: pendingUntilRow(query, conversations),
+    conversations,
+    total: total && { count: total.count, isAbout: total.accuracy !== 'exact' },
+    // While another filter is read, the pages and their tokens are those of the filter before.
+    firstToken: query.isPlaceholderData ? undefined : pages?.[0]?.meta.previousToken,
+  }
+}
+
+/** The number of conversations that became active since the list was read. */
+export function useNews(filter: ConversationFilter, firstToken: string | undefined): number {
+  const { workspaceId } = useScope()
+  const input = { ...filter, pageSize: 100, previousToken: firstToken ?? '' }
+  const { data } = useQuery({
+    ...read({ workspaceId }, 'listWorkspaceConversations', input),
+    enabled: firstToken !== undefined,
+    placeholderData: undefined,
+    refetchInterval: newsInterval,
+  })
+  return data?.conversations.length ?? 0
+}
+
+/** Finds the conversation after or before another one in a filter; undefined if there is none. */
+export function useNeighbour(filter: ConversationFilter) {
+  const { workspaceId } = useScope()
+  return async (id: string, direction: 'next' | 'previous'): Promise<string | undefined> => {
+    const isNext = direction === 'next'
+    let place: object = isNext ? { afterId: id } : { beforeId: id }
+    for (let step = 0; step < mostSteps; step++) {
+      const input = { ...filter, ...place, pageSize: 1 }
+      const { conversations, meta } = await call(
+        { workspaceId },
+        'listWorkspaceConversations',
+        input,
+      )
+      const [found] = conversations
+      if (found !== undefined) return found.id
+      const token = isNext ? meta.nextToken : meta.previousToken
+      if (token === undefined) return undefined
+      place = isNext ? { nextToken: token } : { previousToken: token }
+    }
+    return undefined
+  }
+}
+
+/** Reads a conversation before it is opened. */
+export function usePrefetchConversation() {
+  const { workspaceId } = useScope()
+  return ({ id }: ConversationSummary) =>
+    void queryClient.prefetchQuery(read({ workspaceId }, 'getWorkspaceConversation', { id }))
+}
+
+export function useConversation(id: string) {
+  const { workspaceId } = useScope()
+  return useQuery(read({ workspaceId }, 'getWorkspaceConversation', { id }))
+}
+
+/** The users who take part in a conversation, the newest first, at most 100. */
+export function useParticipants({ id, botId }: { id: string; botId: string }) {
+  const query = useQuery(read({ botId }, 'listParticipants', { id, pageSize: 100 }))
+  return { query, users: query.data?.participants ?? [] }
+}
+
+/** The states of a conversation, at most 100. */
+export function useStates(id: string) {
+  const { workspaceId } = useScope()
+  const input = { id, kinds: ['state' as const], pageSize: 100 }
+  const query = useQuery(read({ workspaceId }, 'getConversationTimeline', input))
+  const entries = query.data?.entries ?? []
+  return { query, states: entries.flatMap((one) => (one.kind === 'state' ? [one.state] : [])) }
+}
+
+/** The files that users sent in the newest 100 messages, the newest first. */
+export function useSentFiles(id: string) {
+  const { workspaceId } = useScope()
+  const input = { id, kinds: ['message' as const], from: 'end' as const, pageSize: 100 }
+  const query = useQuery(read({ workspaceId }, 'getConversationTimeline', input))
+  const messages = (query.data?.entries ?? []).flatMap((entry) =>
+    entry.kind === 'message' && entry.message.direction === 'incoming' ? [entry.message] : [],
+  )
+  const files = messages.flatMap(({ id: key, createdAt: at, type, payload }) =>
+    mediaIn(type, payload).map((media, part) => ({ ...media, at, key: `${key} ${part}` })),
+  )
+  return { query, files: files.toReversed() }
+}
+
+/** The conversations in which a user takes part, last active first, at most 10. */
+export function useConversationsOf(botId: string, userId: string) {
+  const { workspaceId } = useScope()
+  const input = { botId, userId, pageSize: 10 }
+  return useQuery(read({ workspaceId }, 'listWorkspaceConversations', input))
+}
+
+/** Who writes: the bot, or a user through the integration of the conversation. */
+export type Author = { role: 'bot' } | { role: 'user'; userId: string; integration: string }
+
+/** What changes conversations; each rejects with the refusal of the server. */
+export function useConversationActions(botId: string) {
+  const { workspaceId } = useScope()
+  return {
+    replay: async (deliveryId: string): Promise<void> => {
+      await call({ workspaceId }, 'replayDelivery', { id: botId, deliveryId })
+      await refresh('getDelivery', 'listWorkspaceDeliveries')
+    },
+    write: async (conversationId: string, author: Author, text: string): Promise<void> => {
+      const message = { conversationId, type: 'text', payload: { text }, tags: {} }
+      await (author.role === 'bot'
+        ? call({ botId }, 'createMessage', { ...message, userId: botId })
+        : call(
+            { botId },
+            'createMessage',
+            { ...message, userId: author.userId },
+            { headers: { 'x-integration-alias': author.integration } },
+          ))
+      await refresh('listWorkspaceConversations', 'getWorkspaceConversation')
+    },
+  }
+}
+
+/** Path of the export of what matches, with its query. */
+export function exportPath(filter: ConversationFilter, hasMessages: boolean): string {
+  const { tags = {}, ...rest } = filter
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(rest)) query.set(name, String(value))
+  if (hasMessages) query.set('messages', 'true')
+  const ofTags = Object.entries(tags).map(
+    ([name, value]) =>
+      `tags.${encodeURIComponent(name).replaceAll('.', '%2E')}=${encodeURIComponent(value)}`,
+  )
+  const text = [query.toString(), ...ofTags].filter((part) => part !== '').join('&')
+  return `/v1/admin/conversations/export${text && `?${text}`}`
+}
+
+interface Export {
+  content: Blob
+  conversations: number
+}
+
+/**
+ * Reads an export to its end; calls `onBytes` with how much has come so far.
+ * @throws Error when the connection broke before
+ */
+export function useExport() {
+  const { workspaceId } = useScope()
+  return async (
+    path: string,
+    onBytes: (bytes: number) => void,
+    signal: AbortSignal,
+  ): Promise<Export> => {
+    const headers = headersOf({ workspaceId })
+    const response = await fetchFromServer(serverUrl + path, { headers, signal })
+    if (!response.ok) throw toApiError(response.status, await response.text())
+    let bytes = 0
+    const counter = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(chunk, controller) {
+        bytes += chunk.length
+        onBytes(bytes)
+        controller.enqueue(chunk)
+      },
+    })
+    const content = await new Response(response.body?.pipeThrough(counter)).blob()
+    const [, count] = /\{"kind":"end","conversations":(\d+)\}\s*$/.exec(
+      await content.slice(-200).text(),
+    ) ?? [undefined, undefined]
+    if (count === undefined) throw new Error('The connection broke before the export was complete.')
+    return { content, conversations: Number(count) }
+  }
+}

@@ -1,0 +1,49 @@
+import { useAddressSearch } from '../../frame/address.js'
+import { Button } from '../../ui/button.js'
+import { curlOf } from '../../ui/curl.js'
+import { Empty } from '../../ui/states.js'
+import { filterFields } from './filter.js'
+
+interface NoDeliveriesProps {
+  isFiltered: boolean
+  workspaceId: string
+  botId: string | undefined
+}
+
+/** What is shown instead of deliveries: how to see one, or how to see more. */
+export function NoDeliveries({ isFiltered, workspaceId, botId = '$BOT' }: NoDeliveriesProps) {
+  const [, change] = useAddressSearch()
+  if (isFiltered) {
+    const none = Object.fromEntries(filterFields.map(({ id }) => [id, undefined]))
+    return (
+      <Empty
+        action={
+          <Button onClick={() => change({ ...none, status: undefined })}>Clear the filters</Button>
+        }
+      >
+        No delivery matches all of these filters.
+      </Empty>
+    )
+  }
+  return (
+    <Empty
+      action={<Button onClick={() => change({ dialog: 'test' })}>Send a test event</Button>}
+      calls={[
+        { name: 'Command', text: `npx botstead chat --bot ${botId}` },
+        {
+          name: 'curl',
+          text: curlOf({
+            method: 'POST',
+            path: `/v1/admin/bots/${botId}/deliveries/test`,
+            workspaceId,
+            body: { type: 'test', payload: {} },
+          }),
+        },
+      ]}
+    >
+      There is no delivery yet. When somebody writes to a bot, the server calls its program, and
+      every call appears here with its response. Write to a bot, or see whether its program can be
+      reached:
+    </Empty>
+  )
+}

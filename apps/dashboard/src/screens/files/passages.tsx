@@ -1,0 +1,70 @@
+import { useEffect, useRef } from 'react'
+import { useAddressSearch } from '../../frame/address.js'
+import { Button } from '../../ui/button.js'
+import { formatNumber } from '../../ui/numbers.js'
+import { Empty, ErrorPanel, Skeleton } from '../../ui/states.js'
+import styles from './files.module.css'
+import { type File, usePassages } from './queries.js'
+
+/** The passages of a file in reading order: what search finds. */
+export function Passages({ file }: { file: File }) {
+  const [{ passage: wanted }] = useAddressSearch()
+  const { query, passages } = usePassages(file.id)
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
+  const position = wanted === undefined ? -1 : Number(wanted)
+  const isMissing = wanted !== undefined && !passages.some(({ meta }) => meta.position === position)
+  useEffect(() => {
+    // Positions have no page of their own: the pages before are read.
+    if (isMissing && hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [isMissing, hasNextPage, isFetchingNextPage, fetchNextPage])
+  const marked = useRef<HTMLLIElement>(null)
+  useEffect(() => {
+    if (!isMissing && wanted !== undefined) marked.current?.scrollIntoView({ block: 'center' })
+  }, [isMissing, wanted])
+
+  if (query.error !== null && passages.length === 0) {
+    return <ErrorPanel error={query.error} retry={() => void query.refetch()} />
+  }
+  if (query.isPending) return <Skeleton />
+  if (passages.length === 0) {
+    return (
+      <Empty>
+        {file.status === 'upload_completed'
+          ? 'The file is not indexed, so it has no passages.'
+          : 'Search finds nothing in this file.'}
+      </Empty>
+    )
+  }
+  return (
+    <div className={styles.passages}>
+      <p className="muted">
+        {formatNumber(passages.length)}
+        {hasNextPage ? ', more below' : ''} in reading order. Search finds and returns these texts.
+      </p>
+      <ol>
+        {passages.map(({ id, content, meta }) => {
+          const isMarked = meta.position === position
+          return (
+            <li
+              key={id}
+              ref={isMarked ? marked : undefined}
+              aria-current={isMarked ? 'true' : undefined}
+            >
+              <header>
+                <span>Passage {formatNumber((meta.position ?? 0) + 1)}</span>
+                {meta.pageNumber !== undefined && <span>page {meta.pageNumber}</span>}
+                {meta.subtype !== undefined && <span>{meta.subtype}</span>}
+              </header>
+              <pre>{content}</pre>
+            </li>
+          )
+        })}
+      </ol>
+      {hasNextPage && (
+        <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+          Show more
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,102 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { call, list, queryClient, read, refresh } from '../../api/queries.js'
+import { useScope } from '../../frame/address.js'
+
+type Client = import('@botstead/contract').Client
+export type ListInput = NonNullable<Parameters<Client['listFiles']>[0]>
+type UpdateInput = Omit<Parameters<Client['updateFileMetadata']>[0], 'id'>
+
+/** A file without its content. */
+export type File = Awaited<ReturnType<Client['getFile']>>['file']
+
+/** Milliseconds after which something that is being worked on is read again. */
+const workingPause = 2000
+
+/** Whether the server is doing something with the file, so that it will change by itself. */
+function isChanging({ status }: File): boolean {
+  return status === 'indexing_pending'
+}
+
+/** The files of the bot that match, page by page; read again while one is being indexed. */
+export function useFiles(input: ListInput) {
+  const { botId } = useScope()
+  const query = useInfiniteQuery({
+    ...list({ botId }, 'listFiles', { pageSize: 100, ...input }),
+    enabled: botId !== undefined,
+    refetchInterval: ({ state }) =>
+      state.data?.pages.some(({ files }) => files.some(isChanging)) === true ? workingPause : false,
+  })
+  return { query, files: query.data?.pages.flatMap(({ files }) => files) ?? [] }
+}
+
+/** The folders directly below a prefix. */
+export function useFolders(prefix: string) {
+  const { botId } = useScope()
+  return useQuery({
+    ...read({ botId }, 'listFileFolders', { prefix, pageSize: 100 }),
+    enabled: botId !== undefined,
+  })
+}
+
+/** Names of the tags of the files. */
+export function useTagNames() {
+  const { botId } = useScope()
+  return useQuery({
+    ...read({ botId }, 'listFileTags', { pageSize: 100 }),
+    enabled: botId !== undefined,
+  })
+}
+
+export function useFile(id: string) {
+  const { botId } = useScope()
+  return useQuery({
+    ...read({ botId }, 'getFile', { id }),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && isChanging(state.data.file) ? workingPause : false,
+  })
+}
+
+/** Reads a file before it is opened. */
+export function usePrefetchFile() {
+  const { botId } = useScope()
+  return ({ id }: File) => void queryClient.prefetchQuery(read({ botId }, 'getFile', { id }))
+}
+
+/** The passages of a file in reading order. */
+export function usePassages(id: string) {
+  const { botId } = useScope()
+  const query = useInfiniteQuery(list({ botId }, 'listFilePassages', { id, pageSize: 100 }))
+  return { query, passages: query.data?.pages.flatMap(({ passages }) => passages) ?? [] }
+}
+
+async function refreshLists(): Promise<void> {
+  await refresh('listFiles', 'listFileFolders', 'listFileTags')
+}
+
+/** Reads again what shows files. */
+export async function refreshFiles(): Promise<void> {
+  await Promise.all([refreshLists(), refresh('getFile', 'listFilePassages')])
+}
+
+/** What changes files; each rejects with the refusal of the server. */
+export function useFileActions() {
+  const { botId } = useScope()
+  const scope = { botId }
+  /** One after the other, because each is a transaction of its own; the first failure is reported at the end. */
+  const forEach = async (ids: readonly string[], act: (id: string) => Promise<unknown>) => {
+    const failures: unknown[] = []
+    for (const id of ids) await act(id).catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw failures[0]
+  }
+  return {
+    update: async (id: string, input: UpdateInput): Promise<void> => {
+      await call(scope, 'updateFileMetadata', { id, ...input })
+      await refreshFiles()
+    },
+    // An open file that is deleted is left, not read once more.
+    remove: async (ids: readonly string[]) =>
+      await forEach(ids, (id) => call(scope, 'deleteFile', { id })).finally(refreshLists),
+    reindex: async (ids: readonly string[]) =>
+      await forEach(ids, (id) => call(scope, 'reindexFile', { id })).finally(refreshFiles),
+  }
+}

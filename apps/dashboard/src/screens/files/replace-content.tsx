@@ -1,0 +1,57 @@
+import { Upload } from 'lucide-react'
+import { useRef } from 'react'
+import { Button } from '../../ui/button.js'
+import { note } from '../../ui/toasts.js'
+import type { File as StoredFile } from './queries.js'
+import { startUploads } from './uploads/uploads.js'
+
+/** Uploads another content under the key of a file; what is said about the file stays. */
+export function ReplaceContent({ file }: { file: StoredFile }) {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <Button icon={<Upload size={14} />} onClick={() => input.current?.click()}>
+        {file.sha256 === undefined ? 'Upload' : 'Replace'}
+      </Button>
+      <input
+        ref={input}
+        type="file"
+        hidden
+        aria-label={`New content of ${file.key}`}
+        onChange={({ target }) => {
+          const content = target.files?.[0]
+          if (content === undefined) return
+          startUploads([{ content, plan: planOf(file, content) }])
+          note(`${content.name} is being sent. The content before stays until it is complete.`)
+          // The same file can be chosen again afterwards.
+          target.value = ''
+        }}
+      />
+    </>
+  )
+}
+
+function planOf(file: StoredFile, content: File) {
+  const { botId, key, index, tags, metadata, accessPolicies, expiresAt } = file
+  return {
+    botId,
+    key,
+    size: content.size,
+    index,
+    tags,
+    metadata,
+    accessPolicies,
+    ...(expiresAt !== undefined && { expiresAt }),
+    contentType: typeOf(file, content),
+  }
+}
+
+/** That of the file, unless the content is of another kind, such as a text that replaces a broken PDF. */
+function typeOf(file: StoredFile, content: File): string {
+  const isAlike = endingOf(content.name) === endingOf(file.key)
+  return isAlike || content.type === '' ? file.contentType : content.type
+}
+
+function endingOf(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1).toLowerCase()
+}

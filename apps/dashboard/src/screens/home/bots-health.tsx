@@ -1,0 +1,62 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { usePathTo, useScope } from '../../frame/address.js'
+import { Button } from '../../ui/button.js'
+import { Status } from '../../ui/status.js'
+import { Time } from '../../ui/time.js'
+import styles from './home.module.css'
+import type { BotHealth } from './queries.js'
+import { linkOfReason } from './targets.js'
+
+const states = {
+  ok: { kind: 'done', word: 'Works' },
+  attention: { kind: 'attention', word: 'Needs attention' },
+  off: { kind: 'off', word: 'Off' },
+} as const
+
+/** Bots that are shown at first. */
+const few = 12
+
+/** Each bot with whether it works, and if not, why. */
+export function BotsHealth({ bots }: { bots: readonly BotHealth[] }) {
+  const { workspaceId } = useScope()
+  const pathTo = usePathTo()
+  const [isWhole, setWhole] = useState(false)
+  const shown = isWhole ? bots : bots.slice(0, few)
+  return (
+    <section className={styles.part} aria-label="Bots">
+      <h2>Bots</h2>
+      <ul className={styles.bots}>
+        {shown.map(({ id, name, status, reasons }) => (
+          <li key={id}>
+            <div className={styles.bot}>
+              <Link to={pathTo('bots', id)}>{name || id}</Link>
+              <Status kind={states[status].kind}>{states[status].word}</Status>
+            </div>
+            {reasons.length > 0 && (
+              <ul className={styles.reasons}>
+                {reasons.map((reason) => (
+                  <li key={`${reason.kind} ${reason.target.id}`}>
+                    <Link {...linkOfReason(reason, workspaceId)}>{reason.message}</Link>{' '}
+                    <span className="muted">
+                      {reason.action}
+                      {reason.since !== undefined && (
+                        <>
+                          {' '}
+                          Since <Time at={reason.since} />.
+                        </>
+                      )}
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            )}
+          </li>
+        ))}
+      </ul>
+      {bots.length > shown.length && (
+        <Button onClick={() => setWhole(true)}>{`Show all ${bots.length}`}</Button>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,51 @@
+import { Link } from '@tanstack/react-router'
+import { useBotNames } from '../../api/bot-names.js'
+import { usePathTo, useScope } from '../../frame/address.js'
+import { formatNumber } from '../../ui/numbers.js'
+import { Sparkline } from '../../ui/sparkline.js'
+import { Time } from '../../ui/time.js'
+import styles from './home.module.css'
+import type { ErrorGroup, Overview } from './queries.js'
+import { linkOfErrors } from './targets.js'
+
+const kinds = { delivery: 'Delivery', file: 'File', log: 'Log', job: 'Job' } as const
+
+/** The errors of the last day, those with the same cause together. */
+export function RecentErrors({ errors }: { errors: Overview['errors'] }) {
+  const pathTo = usePathTo()
+  const { workspaceId } = useScope()
+  const { nameOf } = useBotNames()
+  return (
+    <section className={styles.part} aria-label="Errors of the last day">
+      <h2>Errors of the last 24 hours</h2>
+      {!errors.isComplete && (
+        <p className="muted">There are more than could be looked at: the newest are counted.</p>
+      )}
+      {errors.groups.length === 0 ? (
+        <p className="muted">None.</p>
+      ) : (
+        <ul className={styles.errors}>
+          {errors.groups.map((group) => (
+            <li key={keyOf(group)}>
+              <span className={`numeric ${styles.count}`}>{formatNumber(group.count)}</span>
+              <Sparkline label="Errors in each of the last 24 hours" counts={group.hours} />
+              <div className={styles.error}>
+                <Link {...linkOfErrors(group, pathTo, workspaceId)}>{group.message}</Link>
+                <div className="muted">
+                  {kinds[group.kind]}
+                  {group.integrationAlias !== undefined && ` to ${group.integrationAlias}`}
+                  {group.botId !== undefined && `, ${nameOf(group.botId)}`}, last{' '}
+                  <Time at={group.lastAt} />
+                </div>
+              </div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+function keyOf({ kind, message, botId, integrationAlias, integrationId }: ErrorGroup): string {
+  return JSON.stringify([kind, message, botId, integrationAlias, integrationId])
+}

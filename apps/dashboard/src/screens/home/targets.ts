@@ -1,0 +1,40 @@
+import type { ItemLink } from '../../ui/data-table.js'
+import type { ErrorGroup, Reason } from './queries.js'
+
+type PathTo = (...segments: string[]) => string
+
+/** Where a reason of a bot leads. */
+export function linkOfReason({ kind, target }: Reason, workspaceId: string): ItemLink {
+  const { id, botId = id } = target
+  const pathOf = (...segments: string[]) => `/${workspaceId}/${botId}/${segments.join('/')}`
+  if (kind === 'deliveries_failed') {
+    return { to: pathOf('deliveries'), search: { status: 'failed', range: '24h' } }
+  }
+  if (kind === 'log_errors') {
+    return { to: pathOf('logs'), search: { level: 'error', range: '24h' } }
+  }
+  if (kind === 'receiver_paused' || kind === 'receiver_failing') return { to: pathOf('deliveries') }
+  if (kind === 'files_failed') return { to: pathOf('files'), search: { status: 'failed' } }
+  return { to: pathOf('bots', botId), search: kind === 'no_address' ? { tab: 'settings' } : {} }
+}
+
+/** Where a group of errors leads: to all of them where they can be listed, or else to the newest one. */
+export function linkOfErrors(group: ErrorGroup, pathTo: PathTo, workspaceId: string): ItemLink {
+  const { kind, target, message, botId } = group
+  const pathOf = (...segments: string[]) =>
+    botId === undefined ? pathTo(...segments) : `/${workspaceId}/${botId}/${segments.join('/')}`
+  if (kind === 'log') {
+    const text = longestPart(message)
+    return { to: pathOf('logs'), search: { level: 'error', range: '24h', text } }
+  }
+  if (kind === 'delivery') {
+    return { to: pathOf('deliveries', target.id), search: { status: 'failed', range: '24h' } }
+  }
+  return { to: pathOf(kind === 'file' ? 'files' : 'jobs', target.id) }
+}
+
+/** What all messages of a group contain: their longest part without numbers, in which they differ. */
+function longestPart(pattern: string): string {
+  const [longest = ''] = pattern.split('#').toSorted((a, b) => b.length - a.length)
+  return longest.trim().slice(0, 200)
+}

@@ -1,0 +1,73 @@
+import { Link } from '@tanstack/react-router'
+import { usePathTo } from '../../frame/address.js'
+import { Button } from '../../ui/button.js'
+import { Id } from '../../ui/copy.js'
+import { InstallationStatus } from '../../ui/installation-status.js'
+import { ItemList, Pane, Part } from '../../ui/part.js'
+import { ErrorPanel, Skeleton } from '../../ui/states.js'
+import { Status } from '../../ui/status.js'
+import { Time } from '../../ui/time.js'
+import { type Installation, useInstallations } from './queries.js'
+
+/** Where an integration is installed, and whether it works there. */
+export function Installations({ integrationId }: { integrationId: string }) {
+  const pathTo = usePathTo()
+  const { query, installations } = useInstallations(integrationId)
+  return (
+    <Pane>
+      <Part title="Installations">
+        {query.error !== null && (
+          <ErrorPanel error={query.error} retry={() => void query.refetch()} />
+        )}
+        {query.isPending && <Skeleton />}
+        {query.isSuccess && installations.length === 0 && (
+          <p>It is installed in no bot. The tab “Install” does that.</p>
+        )}
+        <ItemList
+          items={installations}
+          idOf={({ botId, alias }) => `${botId} ${alias}`}
+          describe={(installation) => ({
+            name: (
+              <>
+                <Link to={pathTo('bots', installation.botId)}>
+                  {installation.botName || installation.botId}
+                </Link>{' '}
+                as {installation.alias}
+              </>
+            ),
+            facts: <InstallationFacts installation={installation} />,
+          })}
+          actions={({ status, enabled }) =>
+            enabled ? <InstallationStatus status={status} /> : <Status kind="off">Disabled</Status>
+          }
+        />
+        {query.hasNextPage && (
+          <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            Show more
+          </Button>
+        )}
+      </Part>
+    </Pane>
+  )
+}
+
+function InstallationFacts({ installation }: { installation: Installation }) {
+  const { identifier, webhookUrl, statusReason, lastError, updatedAt } = installation
+  return (
+    <>
+      {statusReason !== undefined && <div>{statusReason}</div>}
+      {lastError !== undefined && (
+        <div>
+          Last error <Time at={lastError.timestamp} />: {lastError.message}
+        </div>
+      )}
+      <div>
+        Webhook address <Id id={webhookUrl} what="webhook address" />
+      </div>
+      {identifier !== undefined && <div>Account {identifier}</div>}
+      <div>
+        Changed <Time at={updatedAt} />
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,99 @@
+import type { Client } from '@botstead/contract'
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { byAlias } from '../../api/bot.js'
+import { call, list, read, refresh } from '../../api/queries.js'
+import { useScope } from '../../frame/address.js'
+
+export type Integration = Awaited<ReturnType<Client['getIntegration']>>['integration']
+
+export type Installation = Awaited<
+  ReturnType<Client['listIntegrationInstallations']>
+>['installations'][number]
+
+/** Days of its log that the screen shows: lines are kept for a week. */
+const shownDays = 7
+const day = 86_400_000
+
+/** The integrations of the workspace. */
+export function useIntegrations(filter: { name?: string; search?: string }) {
+  const { workspaceId } = useScope()
+  const query = useInfiniteQuery(
+    list({ workspaceId }, 'listIntegrations', { ...filter, pageSize: 100 }),
+  )
+  return {
+    query,
+    integrations: query.data?.pages.flatMap(({ integrations }) => integrations) ?? [],
+  }
+}
+
+export function useIntegration(id: string) {
+  const { workspaceId } = useScope()
+  return useQuery(read({ workspaceId }, 'getIntegration', { id }))
+}
+
+/** Where the integration is installed. */
+export function useInstallations(id: string) {
+  const { workspaceId } = useScope()
+  const query = useInfiniteQuery(
+    list({ workspaceId }, 'listIntegrationInstallations', { id, pageSize: 50 }),
+  )
+  return {
+    query,
+    installations: query.data?.pages.flatMap(({ installations }) => installations) ?? [],
+  }
+}
+
+export function useIntegrationKeys(integrationId: string) {
+  const { workspaceId } = useScope()
+  return useQuery(read({ workspaceId }, 'listIntegrationApiKeys', { integrationId }))
+}
+
+/** The newest lines of its log; the page links to the screen of logs for more. */
+export function useIntegrationLogs(id: string, level: string | undefined) {
+  const { workspaceId } = useScope()
+  // Whole days, so that the key of the query stays the same for a while.
+  const timeStart = new Date(Math.floor(Date.now() / day - shownDays) * day).toISOString()
+  return useQuery(
+    read({ workspaceId }, 'getIntegrationLogs', { id, timeStart, ...(level && { level }) }),
+  )
+}
+
+/** What changes integrations; each rejects with the refusal of the server. */
+export function useIntegrationActions() {
+  const { workspaceId } = useScope()
+  const scope = { workspaceId }
+  return {
+    remove: async (id: string): Promise<void> => {
+      await call(scope, 'deleteIntegration', { id })
+      await refresh('listIntegrations')
+    },
+    rotateSecret: async (id: string): Promise<string> => {
+      const { newSigningSecret } = await call(scope, 'rotateIntegrationSigningSecrets', { id })
+      return newSigningSecret
+    },
+    createKey: async (integrationId: string, note: string): Promise<string> => {
+      const { value } = await call(scope, 'createIntegrationApiKey', { integrationId, note })
+      await refresh('listIntegrationApiKeys')
+      return value
+    },
+    removeKey: async (id: string): Promise<void> => {
+      await call(scope, 'deleteIntegrationApiKey', { id })
+      await refresh('listIntegrationApiKeys')
+    },
+    /** Installs it in a bot under an alias, or changes its settings there. */
+    install: async (
+      botId: string,
+      alias: string,
+      integrationId: string,
+      configuration: Record<string, unknown>,
+    ): Promise<void> => {
+      await call(
+        scope,
+        'updateBot',
+        { id: botId, integrations: { [alias]: { integrationId, enabled: true, configuration } } },
+        byAlias,
+      )
+      await refresh('getBot', 'listBots', 'listIntegrationInstallations')
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import type { Client } from '@botstead/contract'
+import { useState } from 'react'
+import { Id } from '../../ui/copy.js'
+import { Form, TextArea, TextField } from '../../ui/form.js'
+import { formatNumber } from '../../ui/numbers.js'
+import { Facts } from '../../ui/page.js'
+import { Pane, Part } from '../../ui/part.js'
+import { Time } from '../../ui/time.js'
+import { note } from '../../ui/toasts.js'
+import { useWorkspaceActions } from './queries.js'
+
+type Workspace = Awaited<ReturnType<Client['getWorkspace']>>
+
+/** Name and purpose of the workspace. */
+export function General({ workspace }: { workspace: Workspace }) {
+  const { update } = useWorkspaceActions()
+  const [name, setName] = useState(workspace.name)
+  const [handle, setHandle] = useState(workspace.handle ?? '')
+  const [about, setAbout] = useState(workspace.about ?? '')
+  return (
+    <>
+      <Facts
+        facts={[
+          ['Id', <Id key="id" id={workspace.id} what="id of the workspace" />],
+          ['Bots', formatNumber(workspace.botCount)],
+          ['Created', <Time key="created" at={workspace.createdAt} />],
+        ]}
+      />
+      <Pane>
+        <Part title="Settings">
+          <Form
+            submit="Save"
+            onSubmit={async () => {
+              await update({ name, about, ...(handle !== '' && { handle }) })
+              note('The settings are saved.')
+            }}
+          >
+            {(faultOf) => (
+              <>
+                <TextField
+                  label="Name"
+                  required
+                  maxLength={200}
+                  error={faultOf('name')}
+                  value={name}
+                  onChange={(event) => setName(event.target.value)}
+                />
+                <TextField
+                  label="Handle"
+                  maxLength={100}
+                  hint="Unique short name, before the names of what the workspace publishes: lowercase letters, digits, - and _."
+                  error={faultOf('handle')}
+                  value={handle}
+                  onChange={(event) => setHandle(event.target.value)}
+                />
+                <TextArea
+                  label="Purpose"
+                  maxLength={2000}
+                  error={faultOf('about')}
+                  value={about}
+                  onChange={(event) => setAbout(event.target.value)}
+                />
+              </>
+            )}
+          </Form>
+        </Part>
+      </Pane>
+    </>
+  )
+}

@@ -1,0 +1,166 @@
+import { ApiError } from '@botstead/contract'
+import { type ComponentProps, type ReactNode, useId, useState } from 'react'
+import { Button } from './button.js'
+import styles from './form.module.css'
+import { ErrorPanel } from './states.js'
+
+interface FieldProps {
+  label: string
+  /** What the field is for and which values it takes. */
+  hint?: ReactNode
+  error?: string | undefined
+}
+
+type Described = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }
+
+function FieldFrame({
+  label,
+  hint,
+  error,
+  children,
+}: FieldProps & { children: (described: Described) => ReactNode }) {
+  const id = useId()
+  const hasText = hint !== undefined || error !== undefined
+  return (
+    <div className={styles.field}>
+      <label htmlFor={id}>{label}</label>
+      {children({
+        id,
+        'aria-describedby': hasText ? `${id}-text` : undefined,
+        'aria-invalid': error !== undefined,
+      })}
+      {hasText && (
+        <div id={`${id}-text`} className={styles.hint}>
+          {error !== undefined && <div className={styles.fault}>{error}</div>}
+          {hint}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** One line of text with its label. */
+export function TextField({
+  label,
+  hint,
+  error,
+  ...input
+}: FieldProps & Omit<ComponentProps<'input'>, 'children'>) {
+  return (
+    <FieldFrame label={label} hint={hint} error={error}>
+      {(described) => <input {...described} {...input} className={styles.input} />}
+    </FieldFrame>
+  )
+}
+
+/** Several lines of text with their label. */
+export function TextArea({
+  label,
+  hint,
+  error,
+  ...area
+}: FieldProps & Omit<ComponentProps<'textarea'>, 'children'>) {
+  return (
+    <FieldFrame label={label} hint={hint} error={error}>
+      {(described) => <textarea rows={4} {...described} {...area} className={styles.input} />}
+    </FieldFrame>
+  )
+}
+
+/** A choice of one of several values with its label. */
+export function SelectField({
+  label,
+  hint,
+  error,
+  options,
+  ...select
+}: FieldProps &
+  Omit<ComponentProps<'select'>, 'children'> & {
+    options: readonly { value: string; label: string }[]
+  }) {
+  return (
+    <FieldFrame label={label} hint={hint} error={error}>
+      {(described) => (
+        <select {...described} {...select} className={styles.input}>
+          {options.map(({ value, label: text }) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </FieldFrame>
+  )
+}
+
+/** A choice of yes or no. */
+export function CheckField({
+  label,
+  hint,
+  ...input
+}: Omit<FieldProps, 'error'> & Omit<ComponentProps<'input'>, 'children' | 'type'>) {
+  const id = useId()
+  return (
+    <div className={styles.check}>
+      <input id={id} type="checkbox" aria-describedby={`${id}-text`} {...input} />
+      <div>
+        <label htmlFor={id}>{label}</label>
+        {hint !== undefined && (
+          <div id={`${id}-text`} className={styles.hint}>
+            {hint}
+          </div>
+        )}
+      </div>
+    </div>
+  )
+}
+
+interface FormProps {
+  /** Does the work; what it throws is shown, and nothing that was typed is lost. */
+  onSubmit: () => Promise<unknown>
+  submit: string
+  isDangerous?: boolean
+  isDisabled?: boolean
+  children: (faultOf: (field: string) => string | undefined) => ReactNode
+}
+
+/** A form that shows the refusal of the server at the field that it names, and other failures at its end. */
+export function Form({ onSubmit, submit, isDangerous, isDisabled, children }: FormProps) {
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const field = error instanceof ApiError ? error.metadata?.field : undefined
+  const [shownFields] = useState(() => new Set<string>())
+  shownFields.clear()
+  const faultOf = (name: string) => {
+    shownFields.add(name)
+    return name === field && error instanceof ApiError ? error.message : undefined
+  }
+  const fields = children(faultOf)
+  const isAtField = typeof field === 'string' && shownFields.has(field)
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault()
+        setBusy(true)
+        setError(undefined)
+        onSubmit()
+          .catch(setError)
+          .finally(() => setBusy(false))
+      }}
+    >
+      {fields}
+      {error !== undefined && !isAtField && <ErrorPanel error={error} />}
+      <div>
+        <Button
+          type="submit"
+          kind={isDangerous === true ? 'danger' : 'primary'}
+          isBusy={isBusy}
+          disabled={isDisabled === true}
+        >
+          {submit}
+        </Button>
+      </div>
+    </form>
+  )
+}

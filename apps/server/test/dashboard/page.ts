@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+import { openBrowser } from '../browser.js'
+import type { TestServer } from '../harness.js'
+
+const require = createRequire(import.meta.url)
+const axe = readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Schemes of what never leaves the browser: also the parts of its PDF viewer. */
+const inBrowser = ['data:', 'blob:', 'chrome:', 'chrome-extension:']
+
+/** The dashboard in a browser of its own, with everything that must not happen in it. */
+export interface Dashboard {
+  page: Page
+  /** Errors of the console, uncaught ones, and requests to other origins. */
+  faults: string[]
+  /** Opens an address below `/dashboard/<workspace>/<bot>`. */
+  open(path: string, bot?: string): Promise<void>
+  /** Fails for what assistive software would stumble over on what is shown now. */
+  expectAccessible(): Promise<void>
+}
+
+/** Opens a browser that is signed in, on no page yet. */
+export async function openDashboard(
+  server: TestServer,
+  options: { width?: number; height?: number; colorScheme?: 'light' | 'dark' } = {},
+): Promise<Dashboard> {
+  const { width = 1400, height = 900, colorScheme = 'light' } = options
+  const browser = await openBrowser()
+  onTestFinished(() => browser.close())
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme })
+  const page = await context.newPage()
+  const faults: string[] = []
+  page.on('console', (line) => {
+    if (line.type() === 'error') faults.push(line.text())
+  })
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  page.on('request', (sent) => {
+    const url = new URL(sent.url())
+    if (!inBrowser.includes(url.protocol) && url.origin !== server.url) {
+      faults.push(sent.url())
+    }
+  })
+  await context.addCookies([await cookieOf(server)])
+  return {
+    page,
+    faults,
+    open: async (path, bot = 'all') => {
+      await page.goto(`${server.url}/dashboard/${server.workspaceId}/${bot}/${path}`)
+    },
+    expectAccessible: async () => {
+      await page.evaluate(await axe)
+      const violations = await page.evaluate<{ id: string; nodes: string[] }[]>(
+        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })))`,
+      )
+      expect(violations).toEqual([])
+    },
+  }
+}
+
+/** The session of a browser that signed in with the token of the first start. */
+async function cookieOf({ url, token }: TestServer) {
+  const response = await fetch(`${url}/v1/admin/sessions`, {
+    method: 'POST',
+    headers: { origin: url, 'content-type': 'application/json' },
+    body: JSON.stringify({ token }),
+  })
+  const [name = '', value = ''] = (response.headers.get('set-cookie') ?? '').split(/[=;]/)
+  return { name, value, url, httpOnly: true, sameSite: 'Strict' as const }
+}
