@@ -1,6 +1,7 @@
 // The parts of the benchmark. Every part returns rows for the table.
 import { join } from 'node:path'
 import { measureListeners } from './chat.mjs'
+import { measureDashboard } from './dashboard.mjs'
 import { measureDelivery } from './delivery.mjs'
 import { files } from './files.mjs'
 import { measureGroupCommit } from './group-commit.mjs'
@@ -200,6 +201,7 @@ export const parts = {
   files,
   start,
   search,
+  dashboard: measureDashboard,
 }
 
 /** Parts of the parts above, which run by themselves on request only. */

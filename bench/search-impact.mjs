@@ -100,7 +100,7 @@ async function hasWords(reads) {
 }
 
 /** Milliseconds until the response to a message, one after another. */
-async function messageLatency(chat, conversationId, goesOn = (at) => at < messages) {
+export async function messageLatency(chat, conversationId, goesOn = (at) => at < messages) {
   const times = []
   for (let at = 0; goesOn(at); at++) {
     const start = performance.now()
