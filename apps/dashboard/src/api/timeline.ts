@@ -21,8 +21,11 @@ export type EntryKind = TimelineEntry['kind']
 const pageSize = 100
 /** Entries at the end that are read again; deliveries of older ones no longer change often. */
 const endSize = 50
-/** Milliseconds between two reads of the end: while a delivery is open or nobody listens to signals, and otherwise. */
-const renewIntervals = { often: 2000, seldom: 5000 }
+/**
+ * Milliseconds between two reads of the end. While a delivery is open or nobody listens to signals they begin with
+ * `first`, because most deliveries take less, and double up to `often`.
+ */
+const renewIntervals = { first: 250, often: 2000, seldom: 5000 }
 /** Most pages that a read of the end goes back to find what is known; then it begins anew. */
 const mostSteps = 5
 
@@ -106,14 +109,16 @@ export function useTimeline(options: TimelineOptions) {
   const isOften = isLive && (!hasSignals || hasOpenDelivery(query.data))
   useEffect(() => {
     if (!isLive) return
-    const renewInterval = isOften ? renewIntervals.often : renewIntervals.seldom
+    const { first, often, seldom } = renewIntervals
+    let interval = isOften ? first : seldom
     let timer: ReturnType<typeof setTimeout>
     const again = () => {
       timer = setTimeout(() => {
         // What fails is tried again; the frame shows a lost connection.
         const done = document.hidden ? Promise.resolve() : renewNow.current().catch(() => {})
         void done.then(again)
-      }, renewInterval)
+      }, interval)
+      if (isOften) interval = Math.min(interval * 2, often)
     }
     again()
     return () => clearTimeout(timer)
@@ -130,12 +135,15 @@ export function useTimeline(options: TimelineOptions) {
   }
 }
 
-/** Whether somebody is being notified of an entry for the first time. */
+/** Whether somebody is being notified of an entry, or will be at once. */
 function hasOpenDelivery({ entries }: TimelineWindow): boolean {
   return entries.some(
     (entry) =>
       'deliveries' in entry &&
-      entry.deliveries.some(({ status, attempts }) => status === 'pending' && attempts === 0),
+      entry.deliveries.some(
+        ({ status, attempts, isInProgress }) =>
+          status === 'pending' && (attempts === 0 || isInProgress),
+      ),
   )
 }
 

@@ -1,5 +1,5 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { browserPath, openBrowser } from '../browser.js'
+import { describe, expect, it } from 'vitest'
+import { browserPath, newPage } from '../browser.js'
 import { useServer } from '../harness.js'
 import { openDashboard } from './page.js'
 
@@ -61,16 +61,14 @@ describe.skipIf(browserPath === undefined)(`the frame of the dashboard ${title}`
   const server = useServer()
 
   it('signs in by the link of the first start, once, and keeps no code in the address', async () => {
-    const browser = await openBrowser()
-    onTestFinished(() => browser.close())
-    const page = await browser.newPage()
+    const page = await newPage()
     const link = `${server().url}/dashboard/sign-in#${server().server.firstStart?.signInCode}`
     await page.goto(link)
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
     expect(page.url()).toBe(`${server().url}/dashboard/${server().workspaceId}/all/home`)
     expect(await page.evaluate('document.cookie')).toBe('')
 
-    const other = await (await browser.newContext()).newPage()
+    const other = await newPage()
     await other.goto(link)
     await other.getByRole('alert').waitFor()
     expect(other.url()).not.toContain('bp_code_')

@@ -106,5 +106,7 @@ async function failingBot(server: TestServer, url: string): Promise<string> {
     const { deliveries } = await admin.listDeliveries({ id: bot.id, status: 'failed' })
     expect(deliveries).toHaveLength(1)
   })
+  // The state of the workspace may be some seconds old.
+  server.clock.advance(60_000)
   return bot.id
 }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { browserPath, openBrowser } from '../browser.js'
+import { describe, expect, it, vi } from 'vitest'
+import { browserPath, newPage } from '../browser.js'
 import { type TestServer, useServer } from '../harness.js'
 import { useHttpBots } from '../http-bot.js'
 import { openDashboard } from './page.js'
@@ -23,9 +23,7 @@ describe.skipIf(browserPath === undefined)(`the dashboard by keys alone ${title}
     await fetch(file.uploadUrl, { method: 'PUT', body: content })
     await client.getFile({ id: file.id, waitFor: 'indexing_completed' })
 
-    const browser = await openBrowser()
-    onTestFinished(() => browser.close())
-    const page = await browser.newPage()
+    const page = await newPage()
     await page.goto(`${server().url}/dashboard/`)
     await page.getByLabel('Personal access token').waitFor()
     await step(page, 'Tab', 'Personal access token')
@@ -154,6 +152,8 @@ async function step(page: Page, key: string, name: string): Promise<void> {
     if (focused === name) return
     passed.push(focused)
     await page.keyboard.press(key)
+    // Menus move the focus in a task of its own.
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve))')
   }
   throw new Error(`${key} does not lead to “${name}”, but to ${[...new Set(passed)].join(', ')}`)
 }

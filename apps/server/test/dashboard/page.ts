@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
-import { expect, onTestFinished } from 'vitest'
-import { openBrowser } from '../browser.js'
+import { expect } from 'vitest'
+import { newPage } from '../browser.js'
 import type { TestServer } from '../harness.js'
 
 const require = createRequire(import.meta.url)
@@ -11,7 +11,7 @@ const axe = readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
 /** Schemes of what never leaves the browser: also the parts of its PDF viewer. */
 const inBrowser = ['data:', 'blob:', 'chrome:', 'chrome-extension:']
 
-/** The dashboard in a browser of its own, with everything that must not happen in it. */
+/** The dashboard in a browser, with everything that must not happen in it. */
 export interface Dashboard {
   page: Page
   /** Errors of the console, uncaught ones, and requests to other origins. */
@@ -28,10 +28,7 @@ export async function openDashboard(
   options: { width?: number; height?: number; colorScheme?: 'light' | 'dark' } = {},
 ): Promise<Dashboard> {
   const { width = 1400, height = 900, colorScheme = 'light' } = options
-  const browser = await openBrowser()
-  onTestFinished(() => browser.close())
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme })
-  const page = await context.newPage()
+  const page = await newPage({ viewport: { width, height }, colorScheme })
   const faults: string[] = []
   page.on('console', (line) => {
     if (line.type() === 'error') faults.push(line.text())
@@ -47,7 +44,7 @@ export async function openDashboard(
       faults.push(sent.url())
     }
   })
-  await context.addCookies([await cookieOf(server)])
+  await page.context().addCookies([await cookieOf(server)])
   return {
     page,
     faults,
@@ -55,9 +52,9 @@ export async function openDashboard(
       await page.goto(`${server.url}/dashboard/${server.workspaceId}/${bot}/${path}`)
     },
     expectAccessible: async () => {
-      await page.evaluate(await axe)
+      if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(await axe)
       const violations = await page.evaluate<{ id: string; nodes: string[] }[]>(
-        `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })))`,
+        `axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) })))`,
       )
       expect(violations).toEqual([])
     },

@@ -5,7 +5,7 @@ import type * as Chat from '@botpress/chat'
 import { createClient } from '@botstead/contract'
 import type { JSHandle, Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { browserPath, openBrowser } from '../browser.js'
+import { browserPath, newPage } from '../browser.js'
 import { createCommandPlace } from '../command-place.js'
 import { checkout, withoutProxies } from '../documents.js'
 import { freePort } from '../ports.js'
@@ -210,9 +210,7 @@ async function serveExample(chatAddress: string): Promise<string> {
 }
 
 async function openPage(address: string): Promise<Page> {
-  const browser = await openBrowser()
-  onTestFinished(() => browser.close())
-  const page = await (await browser.newContext()).newPage()
+  const page = await newPage()
   await page.goto(address)
   return page
 }

@@ -2,8 +2,8 @@ import { request } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { allOperations } from '@botstead/contract'
 import type { Page } from 'playwright-core'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { browserPath, openBrowser } from '../browser.js'
+import { describe, expect, it, vi } from 'vitest'
+import { browserPath, newPage } from '../browser.js'
 import { useServer } from '../harness.js'
 
 const documentPath = '/openapi.json'
@@ -90,9 +90,7 @@ describe.skipIf(browserPath === undefined)(`the reference ${title}`, () => {
   const server = useServer(undefined, { BOTSTEAD_DASHBOARD: 'off' })
 
   async function openPage(path: string, options = {}): Promise<{ page: Page; faults: string[] }> {
-    const browser = await openBrowser()
-    onTestFinished(() => browser.close())
-    const page = await browser.newPage(options)
+    const page = await newPage(options)
     const faults: string[] = []
     page.on('console', (line) => {
       if (line.type() === 'error') faults.push(line.text())

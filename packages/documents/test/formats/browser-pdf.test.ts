@@ -8,7 +8,9 @@ import { expect, test } from 'vitest'
 import { blocksOf, passagesOf } from '../outline.js'
 import { sentences } from '../pdf.js'
 
-const browser = ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
+const browser = ['chromium-headless-shell', 'chromium', 'google-chrome']
+  .map((name) => `/usr/bin/${name}`)
+  .find(existsSync)
 
 async function print(html: string): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'botstead-print-'))

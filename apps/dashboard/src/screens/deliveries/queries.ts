@@ -27,6 +27,8 @@ const pageSize = 100
 /** Milliseconds between two looks at what may change by itself. */
 const lookEvery = 5000
 const lookOften = 1500
+/** Milliseconds before the first look at a delivery that was sent again; most take less. */
+const firstLook = 250
 /** Looks at a delivery that was sent again. */
 const mostLooks = 40
 
@@ -223,8 +225,9 @@ function updateRow(changed: Omit<Delivery, 'eventType'>): void {
 async function keepUp(workspaceId: string, deliveryId: string): Promise<void> {
   const options = read({ workspaceId }, 'getWorkspaceDelivery', { deliveryId })
   for (let look = 0; look < mostLooks; look += 1) {
-    await new Promise((resolve) => setTimeout(resolve, lookOften))
-    const { delivery } = await queryClient.fetchQuery({ ...options, staleTime: lookOften })
+    const pause = Math.min(firstLook * 2 ** look, lookOften)
+    await new Promise((resolve) => setTimeout(resolve, pause))
+    const { delivery } = await queryClient.fetchQuery({ ...options, staleTime: pause })
     const { attemptLog: _, body: __, next: ___, ...row } = delivery
     updateRow(row)
     if (row.status !== 'pending') break

@@ -10,7 +10,7 @@ type UpdateInput = Omit<Parameters<Client['updateFileMetadata']>[0], 'id'>
 export type File = Awaited<ReturnType<Client['getFile']>>['file']
 
 /** Milliseconds after which something that is being worked on is read again. */
-const workingPause = 2000
+const workingPause = 1000
 
 /** Whether the server is doing something with the file, so that it will change by itself. */
 function isChanging({ status }: File): boolean {
