@@ -24,7 +24,7 @@ export {
   PersonalAccessToken,
 } from './resources/admin/accounts.js'
 export { mostRetried } from './resources/admin/jobs.js'
-export { Workspace } from './resources/admin/workspaces.js'
+export { Workspace, workspaceHandle } from './resources/admin/workspaces.js'
 export { installationMembers } from './resources/bots/bot-bodies.js'
 export { Bot, BotSummary, botTypes } from './resources/bots/bot-entity.js'
 export { mostAttempts } from './resources/bots/delivery-details.js'

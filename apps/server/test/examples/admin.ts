@@ -45,6 +45,7 @@ export const adminExamples: Examples = {
     website: 'https://example.com',
     socialAccounts: ['https://example.com/ada'],
   }),
+  checkHandleAvailability: own(() => ({ body: { handle: 'taken' } })),
   deleteWorkspace: byId(({ workspaceId }) => workspaceId),
 
   listWorkspaceLimits: byId(({ workspaceId }) => workspaceId),

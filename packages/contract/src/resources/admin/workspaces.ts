@@ -2,6 +2,9 @@ import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { Empty, Id, OneOf, pageOf, paging, Text, Timestamp, Url } from '../../shared.js'
 
+/** Rules of handles. */
+export const workspaceHandle = { longest: 100, pattern: '^[a-z0-9][a-z0-9_-]*$' } as const
+
 /** A tenant: bots, their files and conversations, and the people who have access to them. */
 export const Workspace = Type.Object(
   {
@@ -124,8 +127,8 @@ export const workspaces = {
       handle: Type.Optional(
         Type.String({
           minLength: 1,
-          maxLength: 100,
-          pattern: '^[a-z0-9][a-z0-9_-]*$',
+          maxLength: workspaceHandle.longest,
+          pattern: workspaceHandle.pattern,
           description:
             'Unique short name: 1 to 100 lowercase letters, digits, `-` and `_`, starting with a letter or digit. A handle that is in use is refused.',
         }),
@@ -133,6 +136,29 @@ export const workspaces = {
     }),
     response: json(Workspace),
     errors: ['ResourceNotFound', 'AlreadyExists'],
+  }),
+  checkHandle: operation({
+    id: 'checkHandleAvailability',
+    method: 'PUT',
+    path: '/v1/admin/workspaces/handle-availability',
+    tag: 'Workspaces',
+    summary: 'Check whether a handle can be taken',
+    description:
+      'Changes nothing. A handle that breaks the rules of `updateWorkspace` is not available, and the suggestions are close to it.',
+    auth: 'account',
+    body: Type.Object({ handle: Text(100, 'The wanted handle, 1 to 100 characters.', 1) }),
+    response: json(
+      Type.Object({
+        available: Type.Boolean({ description: 'Whether the handle can be taken now.' }),
+        suggestions: Type.Array(Type.String({ description: 'A handle that can be taken.' }), {
+          maxItems: 3,
+          description: 'Up to 3 similar handles that can be taken; empty if this one can.',
+        }),
+        usedBy: Type.Optional(
+          Id('Workspace that has the handle, if the caller is a member of it.'),
+        ),
+      }),
+    ),
   }),
   remove: operation({
     id: 'deleteWorkspace',

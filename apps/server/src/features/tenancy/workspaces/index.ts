@@ -39,6 +39,10 @@ function workspacesRoutes(service: WorkspacesService): Route[] {
       toWorkspace(await service.update(actor, params.id, body)),
     ),
 
+    route(contract.workspaces.checkHandle, async ({ actor, body }) =>
+      service.checkHandle(actor, body.handle),
+    ),
+
     route(contract.workspaces.remove, async ({ actor, params }) => {
       await service.remove(actor, params.id)
       return {}

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
+import { addAccount } from '../../../../test/tenant.js'
 
 describeEachEngine('workspaces over HTTP', (engine) => {
   const server = useServer(engine)
@@ -49,6 +50,38 @@ describeEachEngine('workspaces over HTTP', (engine) => {
     await expect(own.getWorkspace({ id: made.id })).rejects.toMatchObject({ type: 'Unauthorized' })
     const { workspaces } = await client.listWorkspaces({ pageSize: 100 })
     expect(workspaces.map(({ id }) => id)).not.toContain(made.id)
+  })
+
+  it('have handles that can be checked before they are taken', async () => {
+    const { workspaceId } = server()
+    const client = server().client()
+    const check = (handle: string) => client.checkHandleAvailability({ handle })
+    expect(await check('pump-works')).toEqual({ available: true, suggestions: [] })
+    await client.updateWorkspace({ id: workspaceId, handle: 'pump-works' })
+    expect(await check('pump-works')).toEqual({
+      available: false,
+      suggestions: ['pump-works-2', 'pump-works-3', 'pump-works-4'],
+      usedBy: workspaceId,
+    })
+    const other = server().client({ ...(await addAccount(server())) })
+    expect(await other.checkHandleAvailability({ handle: 'pump-works' })).not.toHaveProperty(
+      'usedBy',
+    )
+    // What is no handle leads to those that are, and each of them can be taken.
+    for (const [wanted, first] of [
+      ['Pump Works', 'pump-works-2'],
+      ['Bäder & Co.', 'bader-co'],
+      ['-_-', 'workspace'],
+      ['ポンプ', 'workspace'],
+      ['a'.repeat(100), undefined],
+    ] as const) {
+      const { available, suggestions } = await check(wanted)
+      expect(available).toBe(first === undefined)
+      expect(suggestions[0]).toBe(first)
+      for (const handle of suggestions) expect((await check(handle)).available).toBe(true)
+    }
+    await expect(check('')).rejects.toMatchObject({ type: 'InvalidPayload' })
+    await expect(check('a'.repeat(101))).rejects.toMatchObject({ type: 'InvalidPayload' })
   })
 
   it('can be used in the very next call, also when it is not the current one', async () => {

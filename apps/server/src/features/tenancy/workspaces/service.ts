@@ -1,4 +1,4 @@
-import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
+import { ApiError, type Body, type contract, type Output, type Query } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
@@ -9,6 +9,7 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
+import { isHandle, similarHandles } from './handles.js'
 import * as store from './store.js'
 import type { Role } from './table.js'
 
@@ -24,6 +25,7 @@ declare module '../../../platform/domain-events.js' {
 type NewWorkspace = Body<typeof contract.workspaces.create>
 type WorkspacePatch = Body<typeof contract.workspaces.update>
 type WorkspaceListQuery = Query<typeof contract.workspaces.list>
+type HandleCheck = Output<typeof contract.workspaces.checkHandle>
 
 /** A workspace with its counts. */
 export interface WorkspaceRecord {
@@ -48,6 +50,8 @@ export type WorkspacesService = ReturnType<typeof createWorkspacesService>
 
 /** Most workspaces an account may own. */
 const mostOwned = 1000
+/** Most handles that are suggested instead of one. */
+const mostSuggestions = 3
 
 /**
  * Makes the service of workspaces. Methods with an actor throw `ResourceNotFound` for a workspace in
@@ -171,6 +175,18 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
         })
       })
       return await counted(workspace)
+    },
+
+    /** Whether a handle can be taken, and similar ones if not. */
+    async checkHandle(actor: AccountActor, handle: string): Promise<HandleCheck> {
+      const similar = similarHandles(handle)
+      const taken = await store.findByHandles(db, [handle, ...similar])
+      const owner = taken.get(handle)
+      if (owner === undefined && isHandle(handle)) return { available: true, suggestions: [] }
+      const suggestions = similar.filter((each) => !taken.has(each)).slice(0, mostSuggestions)
+      const isOwn =
+        owner !== undefined && (await store.findRole(db, actor.accountId, owner)) !== undefined
+      return { available: false, suggestions, ...(isOwn && { usedBy: owner }) }
     },
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {

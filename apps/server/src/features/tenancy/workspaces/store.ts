@@ -69,6 +69,16 @@ export async function findHandle(executor: Db | Tx, id: string): Promise<string 
   return (await query.executeTakeFirst())?.handle ?? null
 }
 
+/** Those of some handles that workspaces have, by handle, each with its workspace. */
+export async function findByHandles(
+  db: Db,
+  handles: readonly string[],
+): Promise<ReadonlyMap<string | null, string>> {
+  const query = db.selectFrom('workspaces').select(['handle', 'id'])
+  const rows = await query.where('handle', 'in', [...handles]).execute()
+  return new Map(rows.map(({ handle, id }) => [handle, id]))
+}
+
 /** Counts the workspaces that an account owns. */
 export async function countOwned(tx: Tx, accountId: string): Promise<number> {
   const { owned } = await tx
