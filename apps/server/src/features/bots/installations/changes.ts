@@ -110,9 +110,8 @@ export function changesOf(
     const field = `body.integrations.${key}`
     const before = findInstalled(installed, key, patch?.integrationId)
     if (patch === null) {
-      if (before === undefined) continue
-      refuseBuiltIn(before, field)
-      changes.push({ before })
+      // Existing tools remove whatever their project does not declare: the chat, which is built in, stays.
+      if (before !== undefined && !isBuiltIn(before)) changes.push({ before })
       continue
     }
     refuseMisspelt(patch, field)
@@ -121,7 +120,12 @@ export function changesOf(
     if (integration === undefined) {
       throw new ApiError('ReferenceNotFound', `${field}: there is no integration ${id}.`)
     }
-    if (before && before.integration_id !== id) refuseBuiltIn(before, field)
+    if (before && before.integration_id !== id && isBuiltIn(before)) {
+      throw new ApiError(
+        'ReferenceConstraint',
+        `${field} is built in and cannot be replaced: switch it off with enabled: false.`,
+      )
+    }
     if (before === undefined && integration.isBuiltIn) {
       throw new ApiError(
         'ReferenceConstraint',
@@ -212,12 +216,8 @@ function findInstalled(
   )
 }
 
-function refuseBuiltIn(row: InstallationRow, field: string): void {
-  if (row.integration_id !== builtInChat.id) return
-  throw new ApiError(
-    'ReferenceConstraint',
-    `${field} is built in and cannot be removed: switch it off with enabled: false.`,
-  )
+function isBuiltIn({ integration_id: id }: InstallationRow): boolean {
+  return id === builtInChat.id
 }
 
 function requireAlias(alias: string, field: string): string {
