@@ -219,7 +219,11 @@ describeEachEngine('the runtime API of bots and integrations', (engine) => {
   it('stores states separately for each side and expires them in time', async () => {
     const { id } = await room()
     const place = { type: 'conversation' as const, id, name: 'order' }
-    await expect(bot.getState(place)).rejects.toMatchObject(refused('ResourceNotFound'))
+    // Integrations look for these words.
+    await expect(bot.getState(place)).rejects.toMatchObject({
+      ...refused('ResourceNotFound'),
+      message: expect.stringContaining('not found'),
+    })
     await expect(bot.patchState({ ...place, payload: {} })).rejects.toMatchObject(
       refused('ResourceNotFound'),
     )

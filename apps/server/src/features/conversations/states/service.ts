@@ -303,5 +303,9 @@ function isUuid(id: string): boolean {
 }
 
 function unset({ type, id, name }: StateRef): ApiError {
-  return new ApiError('ResourceNotFound', `The state ${name} of the ${type} ${id} is not set.`)
+  // Existing integrations look for "not found" in the message to tell it from other failures.
+  return new ApiError(
+    'ResourceNotFound',
+    `The state ${name} of the ${type} ${id} was not found: it is not set.`,
+  )
 }
