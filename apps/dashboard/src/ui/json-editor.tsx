@@ -19,7 +19,11 @@ const theme = EditorView.theme({
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '20px' },
   '.cm-content': { caretColor: 'var(--text)', padding: '4px 0' },
   '.cm-cursor': { borderLeftColor: 'var(--text)' },
-  '&.cm-focused .cm-matchingBracket': { background: 'var(--accent-soft)' },
+  // No background: browsers keep it in a `style` attribute when a program sets all of the text.
+  '&.cm-focused .cm-matchingBracket': {
+    background: 'none',
+    outline: '1px solid var(--accent)',
+  },
   '.cm-selectionBackground': { background: 'var(--accent-soft) !important' },
 })
 
@@ -32,6 +36,29 @@ const plainText = (() => {
   probe.setAttribute('contenteditable', 'plaintext-only')
   return probe.contentEditable === 'plaintext-only' ? 'plaintext-only' : undefined
 })()
+
+/**
+ * Replaces what is selected without the browser, which keeps the style of lines that are typed over in a `style`
+ * attribute, also in plain text.
+ */
+const typeOver = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { inputType, data } = event
+    const [range] = event.getTargetRanges()
+    if (inputType !== 'insertText' || data === null || range === undefined) return false
+    const from = view.posAtDOM(range.startContainer, range.startOffset)
+    const to = view.posAtDOM(range.endContainer, range.endOffset)
+    if (from === to || view.composing) return false
+    event.preventDefault()
+    view.dispatch({
+      changes: { from, to, insert: data },
+      selection: { anchor: from + data.length },
+      scrollIntoView: true,
+      userEvent: 'input.type',
+    })
+    return true
+  },
+})
 
 /**
  * The editor of a field with JSON: a module of its own, because its library is loaded only when such
@@ -69,6 +96,7 @@ export function JsonEditor({
           syntaxHighlighting(colors),
           theme,
           EditorView.lineWrapping,
+          typeOver,
           // Tab leaves the field, as it does in every other one.
           keymap.of([...defaultKeymap, ...historyKeymap]),
           EditorView.updateListener.of(({ docChanged, state }) => {

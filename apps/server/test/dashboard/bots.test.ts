@@ -90,6 +90,8 @@ describe.skipIf(browserPath === undefined)(`the screen of bots ${title}`, () => 
     await page.getByLabel('Its value').fill('not to be seen')
     await page.getByRole('button', { name: 'Set the secret' }).click()
     await page.getByRole('listitem').getByText('MAIL_KEY').waitFor()
+    // The form is emptied when the list has been read again.
+    await page.getByText('The secret MAIL_KEY is set.').waitFor()
     expect(await page.content()).not.toContain('not to be seen')
     await expectAccessible()
     await page.getByRole('button', { name: 'Remove' }).click()
