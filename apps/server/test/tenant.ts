@@ -82,6 +82,13 @@ export async function settle(
     name: 'own-mail',
     version: `1.0.${integrations.length}`,
   })
+  const version = `1.0.${integrations.length}`
+  const { interface: list } = await admin.createInterface({ name: 'own-list', version })
+  const { plugin } = await admin.createPlugin({
+    name: 'own-help',
+    version,
+    code: { node: `say('${words}')`, browser: '' },
+  })
   const integrationKey = await admin.createIntegrationApiKey({ integrationId: integration.id })
   const file = await uploadText(runtime, 'own.md', words)
   const { knowledgeBase } = await runtime.createKnowledgeBase({ name: words })
@@ -107,6 +114,8 @@ export async function settle(
     eventId: event.id,
     workflowId: workflow.id,
     integrationId: integration.id,
+    interfaceId: list.id,
+    pluginId: plugin.id,
     integrationKeyId: integrationKey.id,
   }
 }

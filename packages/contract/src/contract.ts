@@ -17,7 +17,8 @@ import { deliveryReplays } from './resources/bots/delivery-replays.js'
 import { hub } from './resources/bots/integration-hub.js'
 import { integrationInstallations } from './resources/bots/integration-installations.js'
 import { integrations } from './resources/bots/integrations.js'
-import { packageLists, packageLookups } from './resources/bots/packages.js'
+import { interfaces } from './resources/bots/interfaces.js'
+import { plugins, publicPlugins } from './resources/bots/plugins.js'
 import { workspaceDeliveries } from './resources/bots/workspace-deliveries.js'
 import { chat } from './resources/chat/index.js'
 import { content, resumable } from './resources/files/content.js'
@@ -55,8 +56,9 @@ export const contract = {
   integrations,
   integrationInstallations,
   hub,
-  packageLists,
-  packageLookups,
+  interfaces,
+  plugins,
+  publicPlugins,
   files,
   fileTags,
   fileFolders,

@@ -3,7 +3,9 @@ import type { Addresses } from '../domain/addresses.js'
 import { createBots, purgeBotJob } from '../features/bots/bots/index.js'
 import { builtInChat } from '../features/bots/installations/index.js'
 import { createIntegrations, integrationLogSource } from '../features/bots/integrations/index.js'
+import { createInterfaces } from '../features/bots/interfaces/index.js'
 import { botLogSource, createBotLogs } from '../features/bots/logs/index.js'
+import { createPlugins } from '../features/bots/plugins/index.js'
 import { createActions } from '../features/calls/actions/index.js'
 import { createRegistration } from '../features/calls/registration/index.js'
 import { createRemoteCreator } from '../features/calls/remote-creation/index.js'
@@ -82,8 +84,10 @@ export function createFeatures(
   const accounts = add(createAccounts(storage))
   const workspaces = add(createWorkspaces({ ...storage, domainEvents }))
   const defining = { ...storage, log, sealer, queue, domainEvents, workspaces: workspaces.service }
-  const integrations = add(createIntegrations(defining))
-  const bots = add(createBots({ ...defining, database, addresses, integrations }))
+  const interfaces = add(createInterfaces(defining))
+  const integrations = add(createIntegrations({ ...defining, interfaces }))
+  const plugins = add(createPlugins({ ...defining, interfaces, integrations }))
+  const bots = add(createBots({ ...defining, database, addresses, integrations, plugins }))
   const { botProfiles } = bots
   const access = add(
     createAccess({

@@ -48,6 +48,9 @@ import { replaysOfDeliveries } from './0055-replays-of-deliveries.js'
 import { workspaceLogs } from './0056-workspace-logs.js'
 import { evaluations } from './0057-evaluations.js'
 import { wordsOfMessages } from './0058-words-of-messages.js'
+import { interfaces } from './0059-interfaces.js'
+import { plugins } from './0060-plugins.js'
+import { publishedIntegrations } from './0061-published-integrations.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -100,4 +103,7 @@ export const migrations: readonly Migration[] = [
   workspaceLogs,
   evaluations,
   wordsOfMessages,
+  interfaces,
+  plugins,
+  publishedIntegrations,
 ]

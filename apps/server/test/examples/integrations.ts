@@ -1,32 +1,43 @@
-import { byId, type Example, type Examples, own } from './example.js'
-
-/** Interfaces and plugins, of which there are none. */
-const looking = (params: Record<string, string>): Example => ({
-  request: () => ({ params }),
-  foreign: 'ResourceNotFound',
-})
-const byNothing = looking({ id: 'none' })
-const byNoName = looking({ name: 'none', version: 'latest' })
-const byNoPlatform = looking({ id: 'none', platform: 'node' })
+import { byId, type Examples, own } from './example.js'
 
 /** Integrations. */
 export const integrationsExamples: Examples = {
-  listInterfaces: own(),
-  listPublicInterfaces: own(),
-  listPlugins: own(),
-  listPublicPlugins: own(),
-  getInterface: byNothing,
-  getInterfaceByName: byNoName,
-  getPublicInterfaceById: byNothing,
-  getPublicInterface: byNoName,
-  getPlugin: byNothing,
-  getPluginByName: byNoName,
-  getPluginCode: byNoPlatform,
-  getDereferencedPlugin: byNothing,
-  getPublicPluginById: byNothing,
-  getPublicPlugin: byNoName,
-  getPublicPluginCode: byNoPlatform,
-  getDereferencedPublicPluginById: byNothing,
+  listInterfaces: own(() => ({ query: { search: 'list', sortBy: 'name' } })),
+  createInterface: own(() => ({ body: { name: 'another-list', version: '1.0.0' } })),
+  getInterface: byId(({ interfaceId }) => interfaceId),
+  getInterfaceByName: own(() => ({ params: { name: 'own-list', version: 'latest' } })),
+  updateInterface: byId(({ interfaceId }) => interfaceId, { title: 'Renamed' }),
+  deleteInterface: byId(({ interfaceId }) => interfaceId),
+  listPublicInterfaces: own(() => ({ query: { name: 'shared-list' } })),
+  getPublicInterfaceById: byId(({ interfaceId }) => interfaceId),
+  getPublicInterface: {
+    request: () => ({ params: { name: 'none', version: 'latest' } }),
+    foreign: 'ResourceNotFound',
+  },
+  listPlugins: own(() => ({ query: { search: 'help', sortBy: 'name' } })),
+  createPlugin: own(() => ({
+    body: { name: 'another-help', version: '1.0.0', code: { node: 'own()', browser: '' } },
+  })),
+  getPlugin: byId(({ pluginId }) => pluginId),
+  getPluginByName: own(() => ({ params: { name: 'own-help', version: 'latest' } })),
+  getPluginCode: {
+    request: ({ pluginId }) => ({ params: { id: pluginId, platform: 'node' } }),
+    foreign: 'ResourceNotFound',
+  },
+  getDereferencedPlugin: byId(({ pluginId }) => pluginId),
+  updatePlugin: byId(({ pluginId }) => pluginId, { title: 'Renamed' }),
+  deletePlugin: byId(({ pluginId }) => pluginId),
+  listPublicPlugins: own(() => ({ query: { name: 'shared-help' } })),
+  getPublicPluginById: byId(({ pluginId }) => pluginId),
+  getPublicPlugin: {
+    request: () => ({ params: { name: 'none', version: 'latest' } }),
+    foreign: 'ResourceNotFound',
+  },
+  getPublicPluginCode: {
+    request: ({ pluginId }) => ({ params: { id: pluginId, platform: 'node' } }),
+    foreign: 'ResourceNotFound',
+  },
+  getDereferencedPublicPluginById: byId(({ pluginId }) => pluginId),
   listIntegrations: own(() => ({ query: { search: 'mail', pageSize: '100' } })),
   createIntegration: own(() => ({ body: { name: 'another-mail', version: '1.0.0' } })),
   validateIntegrationCreation: own(() => ({ body: { name: 'third-mail', version: '1.0.0' } })),

@@ -83,21 +83,22 @@ export const adminReaches: Reaches = {
     client.createIntegrationApiKey({ integrationId }),
   deleteIntegrationApiKey: (client, { integrationKeyId }) =>
     client.deleteIntegrationApiKey({ id: integrationKeyId }),
-  // The hub contains nothing of another tenant, whatever is requested.
-  getInterface: (client, { integrationId }) => client.getInterface({ id: integrationId }),
-  getPublicInterfaceById: (client, { integrationId }) =>
-    client.getPublicInterfaceById({ id: integrationId }),
-  getPlugin: (client, { integrationId }) => client.getPlugin({ id: integrationId }),
-  getPluginCode: (client, { integrationId }) =>
-    client.getPluginCode({ id: integrationId, platform: 'node' }),
-  getDereferencedPlugin: (client, { integrationId }) =>
-    client.getDereferencedPlugin({ id: integrationId }),
-  getPublicPluginById: (client, { integrationId }) =>
-    client.getPublicPluginById({ id: integrationId }),
-  getPublicPluginCode: (client, { integrationId }) =>
-    client.getPublicPluginCode({ id: integrationId, platform: 'node' }),
-  getDereferencedPublicPluginById: (client, { integrationId }) =>
-    client.getDereferencedPublicPluginById({ id: integrationId }),
+  // What another tenant has not published is not in the hub.
+  getInterface: (client, { interfaceId: id }) => client.getInterface({ id }),
+  updateInterface: (client, { interfaceId: id }) => client.updateInterface({ id, title: 'taken' }),
+  deleteInterface: (client, { interfaceId: id }) => client.deleteInterface({ id }),
+  getPublicInterfaceById: (client, { interfaceId: id }) => client.getPublicInterfaceById({ id }),
+  getPlugin: (client, { pluginId: id }) => client.getPlugin({ id }),
+  updatePlugin: (client, { pluginId: id }) =>
+    client.updatePlugin({ id, code: { node: 'taken' }, visibility: 'public' }),
+  deletePlugin: (client, { pluginId: id }) => client.deletePlugin({ id }),
+  getPluginCode: (client, { pluginId: id }) => client.getPluginCode({ id, platform: 'node' }),
+  getDereferencedPlugin: (client, { pluginId: id }) => client.getDereferencedPlugin({ id }),
+  getPublicPluginById: (client, { pluginId: id }) => client.getPublicPluginById({ id }),
+  getPublicPluginCode: (client, { pluginId: id }) =>
+    client.getPublicPluginCode({ id, platform: 'node' }),
+  getDereferencedPublicPluginById: (client, { pluginId: id }) =>
+    client.getDereferencedPublicPluginById({ id }),
   getPublicIntegrationById: (client, { integrationId }) =>
     client.getPublicIntegrationById({ id: integrationId }),
   listIntegrations: async (client, { botId, integrationId }) => {
@@ -105,8 +106,12 @@ export const adminReaches: Reaches = {
     expect(integrations).toEqual([])
     return await client.getIntegration({ id: integrationId })
   },
-  listPublicIntegrations: (client, { integrationId }) =>
-    client.getPublicIntegrationById({ id: integrationId }),
+  listPublicIntegrations: async (client, { botId, integrationId, interfaceId }) => {
+    for (const filter of [{ installedByBotId: botId }, { interfaceId }]) {
+      expect((await client.listPublicIntegrations(filter)).integrations).toEqual([])
+    }
+    return await client.getPublicIntegrationById({ id: integrationId })
+  },
   updateFileMetadata: (client, { fileId }) =>
     client.updateFileMetadata({ id: fileId, tags: { taken: 'yes' } }),
   copyFile: (client, { fileId }) =>

@@ -30,6 +30,8 @@ export interface Tenant {
   workflowId: string
   integrationId: string
   integrationKeyId: string
+  interfaceId: string
+  pluginId: string
   userKey: string
   client: Client
 }
@@ -88,11 +90,19 @@ export async function seedTenant(server: TestServer): Promise<Tenant> {
   const { workflow } = await client.createWorkflow({ name: 'secret', status: 'listening' })
   await client.setState({ ...noted(conversation.id), payload: { secret: true } })
   const { integration } = await client.createIntegration({ name: 'secret', version: '1.0.0' })
+  const { interface: list } = await client.createInterface({ name: 'secret', version: '1.0.0' })
+  const { plugin } = await client.createPlugin({
+    name: 'secret',
+    version: '1.0.0',
+    code: { node: 'secret', browser: 'secret' },
+  })
   const integrationKey = await client.createIntegrationApiKey({ integrationId: integration.id })
   return {
     ...evaluation,
     workflowId: workflow.id,
     integrationId: integration.id,
+    interfaceId: list.id,
+    pluginId: plugin.id,
     integrationKeyId: integrationKey.id,
     messageId: message.id,
     eventId: event.id,
@@ -124,6 +134,9 @@ export async function inventory({ client, botId, ...own }: Tenant) {
     integration: await client.getIntegration({ id: own.integrationId }),
     integrationKeys: (await client.listIntegrationApiKeys({ integrationId: own.integrationId }))
       .iaks,
+    interface: await client.getInterface({ id: own.interfaceId }),
+    plugin: await client.getPlugin({ id: own.pluginId }),
+    pluginCode: await client.getPluginCode({ id: own.pluginId, platform: 'node' }),
     keys: (await client.listBotApiKeys({ botId })).baks.map(({ id }) => id),
     tokens: (await client.listPersonalAccessTokens()).pats.map(({ id }) => id),
     files: (await client.listFiles()).files.map(({ url, ...file }) => file),

@@ -3,7 +3,8 @@ import { AnyMapInput, MapInput, MapPatch, OneOf, Text } from '../../shared.js'
 
 const title = Type.Optional(Text(500, 'Display name, at most 500 characters.'))
 const description = Type.Optional(Text(2000, 'Purpose, at most 2,000 characters.'))
-const attribute = Text(2000, 'Value of the attribute, at most 2,000 characters.')
+/** Value of a free-form attribute. */
+export const attribute = Text(2000, 'Value of the attribute, at most 2,000 characters.')
 const attributes = Type.Optional(MapInput(attribute, 'Free-form attributes of the definition.'))
 const attributesPatch = Type.Optional(
   MapPatch(attribute, 'Free-form attributes of the definition.'),
@@ -32,6 +33,15 @@ export const declaredTagsPatch = (of: string) =>
     ),
   )
 
+/** When a state expires. */
+export const stateExpiry = Type.Optional(
+  Type.Number({
+    minimum: 1,
+    maximum: 2_592_000_000,
+    description: 'Idle time until the state expires, 1 ms to 30 days, in milliseconds.',
+  }),
+)
+
 /** A state that a bot declares. */
 export const StateDefinition = Type.Object(
   {
@@ -40,13 +50,7 @@ export const StateDefinition = Type.Object(
       'Type of the object that the state belongs to.',
     ),
     schema: AnyMapInput('JSON Schema of the payload, at most 102,400 bytes.'),
-    expiry: Type.Optional(
-      Type.Number({
-        minimum: 1,
-        maximum: 2_592_000_000,
-        description: 'Idle time until the state expires, 1 ms to 30 days, in milliseconds.',
-      }),
-    ),
+    expiry: stateExpiry,
   },
   { title: 'StateDefinitionInput', description: 'One state.' },
 )

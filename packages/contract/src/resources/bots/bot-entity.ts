@@ -10,7 +10,8 @@ const attributes = Type.Optional(
   }),
 )
 
-const declaredTags = (of: string) =>
+/** What a bot or a plugin declares for users, conversations or messages. */
+export const declaredTags = (of: string) =>
   Type.Object(
     {
       tags: MapOf(
@@ -29,7 +30,44 @@ const declaredTags = (of: string) =>
 const schemaOnly = (of: string) =>
   Type.Object({ schema: AnyMap(`JSON Schema of the ${of}.`) }, { description: `The ${of}.` })
 
-const definitions = <Definition extends TSchema>(of: string, definition: Definition) =>
+const DeclaredState = Type.Object(
+  {
+    type: OneOf(
+      ['conversation', 'user', 'bot', 'workflow'],
+      'Type of the object that the state belongs to.',
+    ),
+    schema: AnyMap('JSON Schema of the payload.'),
+    expiry: Type.Optional(
+      Type.Number({ description: 'Idle time until the state expires, in milliseconds.' }),
+    ),
+  },
+  { title: 'StateDefinition', description: 'One declared state.' },
+)
+
+/** An event that a bot, a plugin or an interface declares. */
+export const DeclaredEvent = Type.Object(
+  { title, description, schema: AnyMap('JSON Schema of the payload.'), attributes },
+  { title: 'EventDefinition', description: 'One declared event.' },
+)
+
+/** An action that a bot, a plugin or an interface declares. */
+export const DeclaredAction = Type.Object(
+  {
+    title,
+    description,
+    billable: Type.Optional(Type.Boolean({ description: 'Kept for existing clients.' })),
+    cacheable: Type.Optional(
+      Type.Boolean({ description: 'Whether an earlier result may be reused.' }),
+    ),
+    input: schemaOnly('input'),
+    output: schemaOnly('output'),
+    attributes,
+  },
+  { title: 'ActionDefinition', description: 'One declared action.' },
+)
+
+/** Named definitions of a response. */
+export const definitions = <Definition extends TSchema>(of: string, definition: Definition) =>
   MapOf(definition, { description: `${of}, by name.` })
 
 /** The tools that create bots. The interface defines the set; the server does not depend on it. */
@@ -86,46 +124,9 @@ export const Bot = Type.Object(
     user: declaredTags('users'),
     conversation: declaredTags('conversations'),
     message: declaredTags('messages'),
-    states: definitions(
-      'Declared states',
-      Type.Object(
-        {
-          type: OneOf(
-            ['conversation', 'user', 'bot', 'workflow'],
-            'Type of the object that the state belongs to.',
-          ),
-          schema: AnyMap('JSON Schema of the payload.'),
-          expiry: Type.Optional(
-            Type.Number({ description: 'Idle time until the state expires, in milliseconds.' }),
-          ),
-        },
-        { title: 'StateDefinition', description: 'One declared state.' },
-      ),
-    ),
-    events: definitions(
-      'Declared events',
-      Type.Object(
-        { title, description, schema: AnyMap('JSON Schema of the payload.'), attributes },
-        { title: 'EventDefinition', description: 'One declared event.' },
-      ),
-    ),
-    actions: definitions(
-      'Declared actions',
-      Type.Object(
-        {
-          title,
-          description,
-          billable: Type.Optional(Type.Boolean({ description: 'Kept for existing clients.' })),
-          cacheable: Type.Optional(
-            Type.Boolean({ description: 'Whether an earlier result may be reused.' }),
-          ),
-          input: schemaOnly('input'),
-          output: schemaOnly('output'),
-          attributes,
-        },
-        { title: 'ActionDefinition', description: 'One declared action.' },
-      ),
-    ),
+    states: definitions('Declared states', DeclaredState),
+    events: definitions('Declared events', DeclaredEvent),
+    actions: definitions('Declared actions', DeclaredAction),
     recurringEvents: definitions(
       'Recurring events',
       Type.Object(

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { AnyMapInput, Id, MapPatch, OneOf, Text } from '../../shared.js'
+import { AnyMapInput, Id, MapInput, MapPatch, OneOf, Text } from '../../shared.js'
 import { ActionDefinitionPatch, EventDefinitionPatch } from './bot-definitions.js'
 
 const title = Type.Optional(Text(500, 'Display name, at most 500 characters.'))
@@ -90,8 +90,25 @@ const Entity = Type.Object(
   { description: 'One type of object that the integration defines.' },
 )
 
+const names = (what: string) =>
+  Type.Optional(
+    MapInput(
+      Type.Object(
+        { name: Text(200, 'Name in the integration, at most 200 characters.') },
+        { description: `What implements one ${what}.` },
+      ),
+      `What implements each ${what} of the interface, by its name there.`,
+    ),
+  )
+
 const ImplementedInterface = Type.Object(
-  { id: Id('Id of the interface.') },
+  {
+    id: Id('Id of the interface: one of the workspace or of the hub.'),
+    entities: names('entity'),
+    actions: names('action'),
+    events: names('event'),
+    channels: names('channel'),
+  },
   { description: 'One interface that the integration implements.' },
 )
 
@@ -127,7 +144,10 @@ const about = {
   ),
   public: Type.Optional(Type.Boolean({ description: 'Deprecated form of `visibility`.' })),
   visibility: Type.Optional(
-    OneOf(['public', 'private', 'unlisted'], 'Visibility shown to readers; `private` by default.'),
+    OneOf(
+      ['public', 'private', 'unlisted'],
+      '`private` by default: only its workspace can use it; `public`: every workspace can; `unlisted`: likewise, but it is in no list of the hub.',
+    ),
   ),
   code: Type.Optional(
     Text(52_428_800, 'Code, at most 50 MiB. Stored only; an integration runs at its `url`.'),

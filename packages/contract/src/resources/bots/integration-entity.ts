@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { AnyMap, Id, MapOf, OneOf, Timestamp } from '../../shared.js'
+import { HubMeta, OwnerWorkspace } from './hub-entity.js'
 
 const text = (description: string) => Type.String({ description })
 const title = Type.Optional(text('Display name.'))
@@ -72,7 +73,10 @@ const base = {
   description: text('What the integration connects to; empty if not set.'),
   iconUrl: text('URL of an icon, which may be a `data:` URL; may be empty.'),
   public: Type.Boolean({ description: 'Deprecated form of `visibility`.' }),
-  visibility: OneOf(['public', 'private', 'unlisted'], 'Visibility set by the publisher.'),
+  visibility: OneOf(
+    ['public', 'private', 'unlisted'],
+    '`private`: only its workspace can use it; `public`: every workspace can; `unlisted`: likewise, but it is in no list of the hub.',
+  ),
   verificationStatus: OneOf(
     ['unapproved', 'pending', 'approved', 'rejected'],
     'Kept for existing clients.',
@@ -86,42 +90,22 @@ export const IntegrationSummary = Type.Object(
   { title: 'IntegrationSummary', description: 'An integration as lists contain it.' },
 )
 
-const hub = {
-  ownerWorkspace: Type.Object(
-    {
-      id: Id('Id of the workspace.'),
-      handle: Type.Union([Type.String(), Type.Null()], {
-        description: 'Handle; null if there is none.',
-      }),
-      name: text('Name of the workspace.'),
-    },
-    { title: 'OwnerWorkspace', description: 'Workspace that publishes the integration.' },
-  ),
-  meta: Type.Object(
-    {
-      installs: Type.Integer({ description: 'Number of bots in which it is installed.' }),
-      views: Type.Integer({ description: 'Kept for existing clients; always 0.' }),
-    },
-    { title: 'HubMeta', description: 'Usage of the integration.' },
-  ),
-}
-
 /** An integration of the hub as lists contain it. */
 export const PublicIntegrationSummary = Type.Object(
-  { ...base, attributes, ...hub },
+  { ...base, attributes, ownerWorkspace: OwnerWorkspace, meta: HubMeta },
   { title: 'PublicIntegrationSummary', description: 'An integration of the hub in a list.' },
 )
 
 const whole = {
   ...base,
   dev: Type.Boolean({ description: 'Whether a development tool created it.' }),
-  url: text('URL of its server; empty if it has none.'),
+  url: text('URL of its server; empty if it has none, and in the hub.'),
   readmeUrl: text('URL of its documentation, which may be a `data:` URL; may be empty.'),
   signingSecret: text(
     'Secret that signs calls to the integration. Returned only on creation; empty otherwise.',
   ),
   secrets: Type.Array(text('Name of a secret.'), {
-    description: 'Names of the secrets; their values are never returned.',
+    description: 'Names of the secrets, empty in the hub; their values are never returned.',
   }),
   maxExecutionTime: Type.Optional(Type.Number({ description: 'Timeout of one call, in seconds.' })),
   attributes,
@@ -221,6 +205,6 @@ export const Integration = Type.Object(whole, {
 
 /** An integration of the hub with its definition. */
 export const PublicIntegration = Type.Object(
-  { ...whole, ...hub },
+  { ...whole, ownerWorkspace: OwnerWorkspace, meta: HubMeta },
   { title: 'PublicIntegration', description: 'An integration of the hub with its definition.' },
 )

@@ -2,19 +2,10 @@ import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { Id, OneOf, pageOf, paging, sortDirection, Text, wrap } from '../../shared.js'
 import { PublicIntegration, PublicIntegrationSummary } from './integration-entity.js'
+import { nameAndVersion } from './package-queries.js'
 
 /** The path parameters of an integration by its id. */
 export const integrationId = Type.Object({ id: Id('Id of the integration.') })
-
-/** The path parameters of an integration by its name and version. */
-export const nameAndVersion = Type.Object({
-  name: Text(200, 'Name of the integration; a `/` in it is written as `%2F`.', 1),
-  version: Text(
-    200,
-    'A version, `latest`, or a range such as `<2.0.0`, which selects the highest match.',
-    1,
-  ),
-})
 
 /** Filter and order of a list of integrations. */
 export const search = {
@@ -53,17 +44,18 @@ export const hub = {
     method: 'GET',
     path: '/v1/admin/hub/integrations',
     tag: 'Integrations',
-    summary: 'List the built-in integrations',
+    summary: 'List the public integrations of all workspaces',
+    description: 'The built-in integrations are among them.',
     auth: 'workspace',
     query: Type.Object(search),
-    response: json(pageOf('integrations', PublicIntegrationSummary, 'Built-in integrations.')),
+    response: json(pageOf('integrations', PublicIntegrationSummary, 'Public integrations.')),
   }),
   getIntegration: operation({
     id: 'getPublicIntegrationById',
     method: 'GET',
     path: '/v1/admin/hub/integrations/{id}',
     tag: 'Integrations',
-    summary: 'Get a built-in integration',
+    summary: 'Get a public integration',
     auth: 'workspace',
     params: integrationId,
     response: json(wrap('integration', PublicIntegration)),
@@ -74,7 +66,7 @@ export const hub = {
     method: 'GET',
     path: '/v1/admin/hub/integrations/{name}/{version}',
     tag: 'Integrations',
-    summary: 'Get a built-in integration by name and version',
+    summary: 'Get a public integration by name and version',
     auth: 'workspace',
     params: nameAndVersion,
     response: json(wrap('integration', PublicIntegration)),

@@ -13,7 +13,8 @@ import {
 } from '../../shared.js'
 import { CreateIntegrationBody, UpdateIntegrationBody } from './integration-definitions.js'
 import { Integration, IntegrationSummary } from './integration-entity.js'
-import { integrationId, nameAndVersion, search } from './integration-hub.js'
+import { integrationId, search } from './integration-hub.js'
+import { nameAndVersion } from './package-queries.js'
 
 const definitionErrors = [
   'InvalidJsonSchema',
@@ -43,7 +44,7 @@ export const integrations = {
     tag: 'Integrations',
     summary: 'Create an integration',
     description:
-      'An integration runs at its `url`, which is called for registrations, messages, actions and webhooks. Name and version together are unique in a workspace, except for integrations created by development tools.',
+      'An integration runs at its `url`, which is called for registrations, messages, actions and webhooks. Name and version together are unique in a workspace, except for integrations created by development tools. The name of a published integration belongs to the workspace that published it first.',
     auth: 'workspace',
     body: CreateIntegrationBody,
     response: json(wrap('integration', Integration)),
@@ -133,7 +134,7 @@ export const integrations = {
     params: integrationId,
     body: UpdateIntegrationBody,
     response: json(wrap('integration', Integration)),
-    errors: [...definitionErrors, 'ResourceNotFound'],
+    errors: [...definitionErrors, 'ResourceNotFound', 'AlreadyExists', 'ReferenceConstraint'],
     bodyLimit: 'large',
   }),
   validateUpdate: operation({
@@ -146,7 +147,7 @@ export const integrations = {
     params: integrationId,
     body: UpdateIntegrationBody,
     response: json(Empty),
-    errors: [...definitionErrors, 'ResourceNotFound'],
+    errors: [...definitionErrors, 'ResourceNotFound', 'AlreadyExists', 'ReferenceConstraint'],
     bodyLimit: 'large',
   }),
   remove: operation({

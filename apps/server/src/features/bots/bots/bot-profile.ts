@@ -5,6 +5,7 @@ import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import { builtInChat, type InstallationRow, listInstallations } from '../installations/index.js'
 import type { IntegrationDefinition, KnownIntegrations } from '../integrations/index.js'
+import type { InstalledPlugin, PluginDefinition, PluginsInBots } from '../plugins/index.js'
 import type { BotDefinition } from './definition.js'
 import { findBotProfile } from './store.js'
 
@@ -76,13 +77,19 @@ export interface BotProfilesDeps {
   db: Db
   clock: Clock
   integrations: Pick<KnownIntegrations, 'of'>
+  plugins: Pick<PluginsInBots, 'declaredIn'>
 }
 
 /**
  * Makes the cache of profiles, which reads a bot with its installations and what they declare.
  * `forget` clears this process only; others notice a change when their copy expires.
  */
-export function createBotProfiles({ db, clock, integrations }: BotProfilesDeps): BotProfiles {
+export function createBotProfiles({
+  db,
+  clock,
+  integrations,
+  plugins,
+}: BotProfilesDeps): BotProfiles {
   const cached = createFactCache<BotProfile>({
     clock,
     read: async (botId) => {
@@ -97,6 +104,7 @@ export function createBotProfiles({ db, clock, integrations }: BotProfilesDeps):
       return toBotProfile(
         bot,
         installed.map((row, at) => ({ ...row, declares: declared[at] })),
+        await plugins.declaredIn(botId),
       )
     },
   })
@@ -119,11 +127,32 @@ export function wantsOf({
   return (type) => types === null || types.has(type)
 }
 
+/** An action of a plugin whose definition was deleted with its workspace: its code is still part of the bot. */
+const undescribed: DeclaredAction = { input: { schema: {} }, output: { schema: {} } }
+
+/** What plugins declare of a kind, under the names that the code of the bot uses: `<alias>#<name>`. */
+function ofPlugins<Part extends 'states' | 'events' | 'actions'>(
+  plugins: readonly InstalledPlugin[],
+  part: Part,
+): Record<string, PluginDefinition[Part][string]> {
+  return Object.fromEntries(
+    plugins.flatMap(({ alias, declares }) =>
+      Object.entries(declares?.[part] ?? {}).map(([name, each]) => [`${alias}#${name}`, each]),
+    ),
+  )
+}
+
 function toBotProfile(
   bot: { url: string | null; definition: string },
   installations: readonly (InstallationRow & Pick<InstalledAs, 'declares'>)[],
+  plugins: readonly InstalledPlugin[],
 ): BotProfile {
-  const { subscriptions, states, actions, events } = decodeJson<BotDefinition>(bot.definition)
+  const own = decodeJson<BotDefinition>(bot.definition)
+  const { subscriptions } = own
+  const lost = plugins.filter(({ declares }) => declares === undefined).map(({ alias }) => alias)
+  const states = { ...ofPlugins(plugins, 'states'), ...own.states }
+  const actions = { ...ofPlugins(plugins, 'actions'), ...own.actions }
+  const events = { ...ofPlugins(plugins, 'events'), ...own.events }
   const installed = new Map(
     installations.map(({ alias, name, integration_id, enabled, declares }) => [
       alias,
@@ -145,7 +174,10 @@ function toBotProfile(
       return { schema: state.schema, expiry: state.expiry }
     },
     eventOf: (name) => (Object.hasOwn(events, name) ? events[name]?.schema : undefined),
-    actionOf: (name) => (Object.hasOwn(actions, name) ? actions[name] : undefined),
+    actionOf(name) {
+      if (Object.hasOwn(actions, name)) return actions[name]
+      return lost.some((alias) => name.startsWith(`${alias}#`)) ? undescribed : undefined
+    },
     installationOf: (alias) => installed.get(alias),
     hasIntegration: (id) => installations.some((row) => row.integration_id === id),
     aliasFor(aliasOrName) {

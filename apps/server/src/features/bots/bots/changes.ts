@@ -1,4 +1,4 @@
-import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { Body, contract } from '@botstead/contract'
 import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import { mergeSecrets, requireServerAddress, type SealedSecrets } from '../definitions/index.js'
@@ -8,17 +8,6 @@ import type * as store from './store.js'
 
 export type NewBot = Body<typeof contract.bots.create>
 export type BotPatch = Body<typeof contract.bots.update> & { integrations?: InstallationPatches }
-
-/** Throws if a patch installs a plugin: this server has none. Removing one succeeds. */
-export function requireNoPlugins(plugins: BotPatch['plugins']): void {
-  for (const [alias, plugin] of Object.entries(plugins ?? {})) {
-    if (plugin === null) continue
-    throw new ApiError(
-      'ReferenceNotFound',
-      `body.plugins.${alias}: there is no plugin ${plugin.id}.`,
-    )
-  }
-}
 
 interface Making {
   id: string

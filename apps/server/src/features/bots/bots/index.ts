@@ -5,6 +5,7 @@ import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Feature } from '../../feature.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 import type { KnownIntegrations } from '../integrations/index.js'
+import type { Plugins } from '../plugins/index.js'
 import { type BotProfiles, createBotProfiles } from './bot-profile.js'
 import { type BotRecord, type BotsDeps, type BotsService, createBotsService } from './service.js'
 import { type BotView, toBot, toBotSummary } from './view.js'
@@ -30,12 +31,17 @@ export interface Bots extends Feature {
 interface Deps extends Omit<BotsDeps, 'integrations'>, Pick<BotView, 'addresses'> {
   workspaces: Pick<WorkspacesService, 'provideBotCounts'>
   integrations: { service: BotsDeps['integrations']; known: Pick<KnownIntegrations, 'of'> }
+  plugins: Pick<Plugins, 'service' | 'inBots'>
 }
 
 /** Bots of a workspace and what is installed in them. */
 export function createBots(deps: Deps): Bots {
   const { addresses, sealer, integrations } = deps
-  const botProfiles = createBotProfiles({ ...deps, integrations: integrations.known })
+  const botProfiles = createBotProfiles({
+    ...deps,
+    integrations: integrations.known,
+    plugins: deps.plugins.inBots,
+  })
   const service = createBotsService({ ...deps, integrations: integrations.service })
   deps.workspaces.provideBotCounts(service.countByWorkspace)
   return {
@@ -47,6 +53,9 @@ export function createBots(deps: Deps): Bots {
       'workspace.removed': (tx, { workspaceId }) => service.removeAll(tx, workspaceId),
       'bot.changed': async (tx, { botId }) => afterCommit(tx, () => botProfiles.forget(botId)),
       'integration.changed': async (tx, { installedIn }) => {
+        for (const botId of installedIn) await service.raiseChanged(tx, botId)
+      },
+      'plugin.changed': async (tx, { installedIn }) => {
         for (const botId of installedIn) await service.raiseChanged(tx, botId)
       },
     },

@@ -9,23 +9,22 @@ import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
-import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
-import { type Ids, newSigningSecret } from '../../../platform/ids.js'
+import { newSigningSecret } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import type { Sealer } from '../../../platform/security/sealing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import { rotateSigningSecret } from '../definitions/index.js'
 import * as installations from '../installations/index.js'
-import type { IntegrationsService } from '../integrations/index.js'
+import type { PluginRecord, PluginsService } from '../plugins/index.js'
 import { type BotProfile, wantsOf } from './bot-profile.js'
-import { type BotPatch, changesOf, type NewBot, newBot, requireNoPlugins } from './changes.js'
+import { type BotPatch, changesOf, type NewBot, newBot } from './changes.js'
 import {
   type BotDefinition,
   emptyDefinition,
   logPatternsOfBot,
   patchDefinition,
 } from './definition.js'
+import { createInstalling, type InstallingDeps } from './installing.js'
 import { botLookups, unknownBot } from './lookups.js'
 import * as store from './store.js'
 
@@ -47,6 +46,8 @@ declare module '../../../platform/domain-events.js' {
       botId: string
       changes: readonly installations.InstallationChange[]
     }
+    /** An integration left a bot of another workspace, because its own workspace was deleted. */
+    'installation.withdrawn': { botId: string; alias: string; name: string }
   }
 }
 
@@ -58,6 +59,8 @@ export interface BotRecord {
   installations: installations.InstallationRow[]
   /** What is installed, by id. */
   integrations: ReadonlyMap<string, installations.InstallableIntegration>
+  /** Its plugins, oldest first. */
+  plugins: PluginRecord[]
   /** In clear only in the response to the creation of the bot. */
   signingSecret: string
   /** Health of the deliveries of its recurring events, by name. */
@@ -70,18 +73,15 @@ interface RecurringHealth {
   lastFailureReason: string | null
 }
 
-export interface BotsDeps {
+export interface BotsDeps extends Omit<InstallingDeps, 'plugins'> {
   db: Db
   run: Run
   clock: Clock
   log: Pick<Log, 'warn'>
-  ids: Ids
-  sealer: Sealer
   pager: Pager
   queue: Queue
   database: Pick<Database, 'foreignChanges'>
-  domainEvents: EventDispatcher
-  integrations: Pick<IntegrationsService, 'findInstallable' | 'countInstalls' | 'removeAll'>
+  plugins: { service: Pick<PluginsService, 'removeAll'>; inBots: InstallingDeps['plugins'] }
 }
 
 /** Reads the health of the recurring events of a bot, by name. */
@@ -107,7 +107,9 @@ export type BotsService = ReturnType<typeof createBotsService>
  * with an actor throw `ResourceNotFound` for a bot outside of the actor's workspace.
  */
 export function createBotsService(deps: BotsDeps) {
-  const { db, run, clock, ids, sealer, queue, domainEvents, integrations } = deps
+  const { db, run, clock, ids, sealer, queue, domainEvents } = deps
+  const plugins = deps.plugins.inBots
+  const installing = createInstalling({ ...deps, plugins })
   let readRecurringHealth: ReadRecurringHealth = async () => new Map()
   const revision = createBotsRevision(() => deps.database.foreignChanges())
 
@@ -128,68 +130,20 @@ export function createBotsService(deps: BotsDeps) {
     return {
       bot,
       installations: installed,
-      integrations: await installablesOf(
+      integrations: await installing.integrationsOf(
         executor,
         bot.workspace_id,
         installed.map((row) => row.integration_id),
       ),
+      plugins: await plugins.list(executor, bot.workspace_id, id),
       signingSecret: '',
       recurring: await readRecurringHealth(executor, id),
     }
   }
 
-  /** Integrations by id, with the one that comes with the server. */
-  async function installablesOf(executor: Db | Tx, workspaceId: string, ids: readonly string[]) {
-    const { builtInEntry } = installations
-    const others = ids.filter((id) => id !== builtInEntry.id)
-    const found =
-      others.length === 0 ? [] : await integrations.findInstallable(executor, workspaceId, others)
-    return new Map([[builtInEntry.id, builtInEntry], ...found])
-  }
-
-  async function countInstalls(tx: Tx, changes: readonly installations.InstallationChange[]) {
-    for (const { before, after } of changes) {
-      if (before?.integration_id === after?.integration_id) continue
-      if (before) await integrations.countInstalls(tx, before.integration_id, -1)
-      if (after) await integrations.countInstalls(tx, after.integration_id, 1)
-    }
-  }
-
-  async function changeInstallations(
-    tx: Tx,
-    { bot, installations: installed }: BotRecord,
-    patches: installations.InstallationPatches | undefined,
-    now: string,
-  ): Promise<void> {
-    if (patches === undefined) return
-    const wanted = [
-      ...installed.map((row) => row.integration_id),
-      ...installations.integrationsIn(patches),
-    ]
-    const changes = installations.changesOf(
-      installed,
-      patches,
-      await installablesOf(tx, bot.workspace_id, wanted),
-      { botId: bot.id, now, sealer, newWebhookId: () => ids.uuid() },
-    )
-    for (const { before, after } of changes) {
-      if (after === undefined && before) {
-        await installations.deleteInstallation(tx, bot.id, before.alias)
-      } else if (after && before) {
-        await installations.patchInstallation(tx, bot.id, before.alias, after)
-      } else if (after) await installations.insertInstallation(tx, after)
-    }
-    await domainEvents.raise(tx, 'installations.changed', { botId: bot.id, changes })
-    await countInstalls(tx, changes)
-  }
-
   async function removeIn(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
     if (!(await store.deleteBot(tx, workspaceId, id))) return false
-    const installed = await installations.listInstallations(tx, id)
-    const changes = installed.map((before) => ({ before }))
-    await domainEvents.raise(tx, 'installations.changed', { botId: id, changes })
-    await countInstalls(tx, changes)
-    await installations.deleteInstallations(tx, id)
+    await installing.removeOf(tx, id, workspaceId)
     const runAt = clock.now() + purgeDelay
     await queue.enqueue(tx, { kind: purgeBotJob, key: id, payload: { botId: id }, runAt })
     await domainEvents.raise(tx, 'bot.removed', { botId: id })
@@ -210,8 +164,6 @@ export function createBotsService(deps: BotsDeps) {
   return {
     async list(actor: WorkspaceActor, query: BotListQuery): Promise<Page<store.BotSummaryRow>> {
       const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
-      // No plugin can be installed, so no bot has any.
-      if (filter.pluginNames?.length) return { rows: [], nextToken: undefined }
       return await store.pageBots(
         db,
         actor.workspaceId,
@@ -219,6 +171,7 @@ export function createBotsService(deps: BotsDeps) {
           dev: filter.dev ?? false,
           tags: filter.tags ?? {},
           integrationNames: filter.integrationNames ?? [],
+          pluginNames: filter.pluginNames ?? [],
         },
         deps.pager.page({
           operation: 'listBots',
@@ -265,6 +218,7 @@ export function createBotsService(deps: BotsDeps) {
       })
       const chat = installations.newChatInstallation({
         botId: id,
+        workspaceId: actor.workspaceId,
         webhookId: ids.uuid(),
         now,
         sealer,
@@ -282,7 +236,8 @@ export function createBotsService(deps: BotsDeps) {
         const made = {
           bot,
           installations: [chat],
-          integrations: new Map([[installations.builtInEntry.id, installations.builtInEntry]]),
+          integrations: installations.builtInEntries,
+          plugins: [],
           signingSecret,
           recurring: new Map(),
         }
@@ -293,7 +248,6 @@ export function createBotsService(deps: BotsDeps) {
     },
 
     async update(actor: WorkspaceActor, id: string, patch: BotPatch): Promise<BotRecord> {
-      requireNoPlugins(patch.plugins)
       const updated = await run(
         async (tx) => {
           const current = await load(tx, actor, id)
@@ -306,7 +260,7 @@ export function createBotsService(deps: BotsDeps) {
             const declared = definition.recurringEvents
             await domainEvents.raise(tx, 'bot.recurringEventsDeclared', { botId: id, declared })
           }
-          await changeInstallations(tx, current, patch.integrations, now)
+          await installing.change(tx, current.bot, patch, now)
           if (current.bot.url === null && typeof patch.url === 'string') {
             const wants = wantsOf(definition)
             await domainEvents.raise(tx, 'bot.addressed', { botId: id, wants })
@@ -352,14 +306,19 @@ export function createBotsService(deps: BotsDeps) {
       if (!removed) throw unknownBot(id)
     },
 
-    /** Removes every bot and integration of a workspace in the transaction that removes the workspace. */
+    /**
+     * Removes every bot, plugin and integration of a workspace in the transaction that removes the workspace. Bots
+     * of others lose its integrations. They keep its plugins, which are part of their code.
+     */
     async removeAll(tx: Tx, workspaceId: string): Promise<void> {
       for (const id of await store.listBotIds(tx, workspaceId)) await removeIn(tx, workspaceId, id)
-      // Rows are locked in the same order everywhere: bots before integrations.
-      await integrations.removeAll(tx, workspaceId)
+      // Rows are locked in the same order everywhere: bots before plugins before integrations.
+      await deps.plugins.service.removeAll(tx, workspaceId)
+      const others = await installing.removeIntegrations(tx, workspaceId)
+      for (const botId of others) await raiseChanged(tx, botId)
     },
 
-    /** Raises `bot.changed` for bots whose integration was changed. */
+    /** Raises `bot.changed` for bots whose integration or plugin was changed. */
     raiseChanged,
 
     /** Plugs in the slice that knows the health of recurring events. */

@@ -4,6 +4,7 @@ import { type Page, type PageRequest, paginate } from '../../../platform/db/pagi
 import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { installationsIn } from '../installations/index.js'
+import { pluginsIn } from '../plugins/index.js'
 import type { BotsTable } from './table.js'
 
 export type BotRow = Selectable<BotsTable>
@@ -29,6 +30,8 @@ export interface BotFilter {
   tags: Record<string, string>
   /** Names of integrations, all of which must be installed. */
   integrationNames: readonly string[]
+  /** Names of plugins, all of which must be installed. */
+  pluginNames: readonly string[]
 }
 
 export async function insertBot(tx: Tx, row: Insertable<BotsTable>): Promise<void> {
@@ -102,6 +105,9 @@ export async function pageBots(
   }
   for (const name of filter.integrationNames) {
     query = query.where(({ exists, ref }) => exists(installationsIn(db, ref('bots.id'), { name })))
+  }
+  for (const name of filter.pluginNames) {
+    query = query.where(({ exists, ref }) => exists(pluginsIn(db, ref('bots.id'), name)))
   }
   return await paginate(query, page)
 }

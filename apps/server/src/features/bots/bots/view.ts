@@ -6,7 +6,9 @@ import {
   builtInChat,
   type InstallableIntegration,
   type InstallationRow,
+  shownIdOf,
 } from '../installations/index.js'
+import { toPluginInstallation } from '../plugins/index.js'
 import type { BotDefinition } from './definition.js'
 import type { BotRecord } from './service.js'
 import type { BotSummaryRow } from './store.js'
@@ -61,11 +63,16 @@ export function toBot(record: BotRecord, view: BotView): WireBot {
     ),
     integrations: Object.fromEntries(
       record.installations.map((row) => [
-        view.keyByAlias ? row.alias : row.integration_id,
+        view.keyByAlias ? row.alias : shownIdOf(row),
         toInstallation(row, record.integrations.get(row.integration_id), view),
       ]),
     ),
-    plugins: {},
+    plugins: Object.fromEntries(
+      record.plugins.map(({ row, plugin }) => [
+        row.alias,
+        toPluginInstallation(row, plugin, view.sealer),
+      ]),
+    ),
   }
 }
 
@@ -76,7 +83,7 @@ function toInstallation(
 ): WireInstallation {
   const isChat = row.integration_id === builtInChat.id
   return {
-    id: row.integration_id,
+    id: shownIdOf(row),
     name: row.name,
     version: row.version,
     enabled: decodeBoolean(row.enabled),

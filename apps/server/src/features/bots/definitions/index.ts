@@ -1,4 +1,16 @@
-// What the definitions of bots and integrations have in common.
+// What the definitions of bots, integrations, interfaces and plugins have in common.
+export {
+  highestOf,
+  iconUrlOf,
+  readmeUrlOf,
+  requireName,
+  requireOwnHandle,
+  requirePublishable,
+  requireVersion,
+  stillUsed,
+  visibilityIn,
+} from './names.js'
+export { withPublisher, withPublishers } from './publishers.js'
 export {
   byteLength,
   checkEntries,

@@ -4,16 +4,38 @@ import { isHttpAddress } from '../definitions/index.js'
 
 /**
  * The integration that every bot has from the start: its installation is the bot's chat address.
- * The version is the one that the chat client for this interface requests.
+ * The version is the one that today's chat client and tools look for.
  */
 export const builtInChat = {
   id: '6f1c1f5e-4c52-4d0e-9d0a-5b1d1f0c7a11',
   name: 'chat',
   alias: 'chat',
-  version: '0.7.6',
+  version: '1.0.0',
   title: 'Chat',
   description: 'Web and app chat through the chat address of this server.',
 } as const
+
+/**
+ * The versions of the chat in the hub, the newest first. They differ in nothing else: tools accept a chat only if
+ * it has a version that they know, and install the one that they find in the hub. What is installed is always stored
+ * under the first id.
+ */
+export const chatVersions = [
+  { id: builtInChat.id, version: builtInChat.version },
+  { id: '6f1c1f5e-4c52-4d0e-9d0a-5b1d1f0c7076', version: '0.7.6' },
+] as const
+
+/** The id that callers see of what is installed: each version of the chat has its own. */
+export function shownIdOf(installed: { integration_id: string; version: string }): string {
+  const { integration_id: id, version } = installed
+  if (id !== builtInChat.id) return id
+  return chatVersions.find((chat) => chat.version === version)?.id ?? id
+}
+
+/** The id under which an installation is stored. */
+export function storedIdOf(id: string): string {
+  return chatVersions.some((chat) => chat.id === id) ? builtInChat.id : id
+}
 
 /** Settings of the chat installation; all optional texts. */
 const textSettings = [

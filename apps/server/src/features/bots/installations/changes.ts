@@ -3,7 +3,14 @@ import { findViolation } from '@botstead/json-schema'
 import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import { nearest } from '../../../platform/nearest.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
-import { builtInChat, postsSignals, requireChatConfiguration } from './built-in-chat.js'
+import {
+  builtInChat,
+  chatVersions,
+  postsSignals,
+  requireChatConfiguration,
+  shownIdOf,
+  storedIdOf,
+} from './built-in-chat.js'
 import type { InstallationRow } from './store.js'
 
 /** What a bot needs to know of an integration that is, or will be, installed in it. */
@@ -16,6 +23,8 @@ export interface InstallableIntegration {
   iconUrl: string
   visibility: 'public' | 'private' | 'unlisted'
   isBuiltIn: boolean
+  /** The interfaces that it implements, by its name for each. */
+  interfaces: Readonly<Record<string, { id: string; name: string }>>
   /** JSON Schema of the default configuration. */
   configuration: Record<string, unknown>
   /** JSON Schemas of the other configurations, by name. */
@@ -28,19 +37,25 @@ export interface InstallationChange {
   after?: InstallationRow
 }
 
-/** The built-in integration. Its settings are validated by its own rules. */
-export const builtInEntry: InstallableIntegration = {
-  id: builtInChat.id,
-  name: builtInChat.name,
-  version: builtInChat.version,
-  title: builtInChat.title,
-  description: builtInChat.description,
-  iconUrl: '',
-  visibility: 'public',
-  isBuiltIn: true,
-  configuration: {},
-  configurations: new Map(),
-}
+/** The versions of the built-in integration, by id. Its settings are validated by its own rules. */
+export const builtInEntries: ReadonlyMap<string, InstallableIntegration> = new Map(
+  chatVersions.map(({ id, version }) => [
+    id,
+    {
+      id,
+      name: builtInChat.name,
+      version,
+      title: builtInChat.title,
+      description: builtInChat.description,
+      iconUrl: '',
+      visibility: 'public',
+      isBuiltIn: true,
+      interfaces: {},
+      configuration: {},
+      configurations: new Map(),
+    },
+  ]),
+)
 
 export type InstallationPatches = NonNullable<Body<typeof contract.bots.update>['integrations']>
 type InstallationPatch = NonNullable<InstallationPatches[string]>
@@ -51,6 +66,7 @@ const aliasPattern = /^[a-zA-Z0-9][a-zA-Z0-9/_.-]{0,199}$/
 
 interface NewInstallation {
   botId: string
+  workspaceId: string
   now: string
   sealer: Sealer
   newWebhookId: () => string
@@ -60,9 +76,8 @@ interface NewInstallation {
 export function newChatInstallation(
   input: Omit<NewInstallation, 'newWebhookId'> & { webhookId: string },
 ) {
-  const { botId, webhookId, now, sealer } = input
   return {
-    ...emptyRow(builtInChat, { botId, alias: builtInChat.alias, webhookId, now, sealer }),
+    ...emptyRow(builtInChat, { ...input, alias: builtInChat.alias }),
     enabled: 1,
     status: 'registered',
   } as const
@@ -70,11 +85,12 @@ export function newChatInstallation(
 
 function emptyRow(
   integration: Pick<InstallableIntegration, 'id' | 'name' | 'version'>,
-  made: { botId: string; alias: string; webhookId: string; now: string; sealer: Sealer },
+  made: Omit<NewInstallation, 'newWebhookId'> & { alias: string; webhookId: string },
 ): InstallationRow {
   return {
     bot_id: made.botId,
     alias: made.alias,
+    workspace_id: made.workspaceId,
     integration_id: integration.id,
     name: integration.name,
     version: integration.version,
@@ -115,18 +131,18 @@ export function changesOf(
       continue
     }
     refuseMisspelt(patch, field)
-    const id = patch.integrationId ?? before?.integration_id ?? key
+    const id = patch.integrationId ?? (before?.alias === key ? shownIdOf(before) : key)
     const integration = integrations.get(id)
     if (integration === undefined) {
       throw new ApiError('ReferenceNotFound', `${field}: there is no integration ${id}.`)
     }
-    if (before && before.integration_id !== id && isBuiltIn(before)) {
+    if (before && isBuiltIn(before) && !integration.isBuiltIn) {
       throw new ApiError(
         'ReferenceConstraint',
         `${field} is built in and cannot be replaced: switch it off with enabled: false.`,
       )
     }
-    if (before === undefined && integration.isBuiltIn) {
+    if (integration.isBuiltIn && !(before && isBuiltIn(before))) {
       throw new ApiError(
         'ReferenceConstraint',
         `${field}: the integration ${integration.name} is installed already, as ${builtInChat.alias}.`,
@@ -167,7 +183,7 @@ function patched(
   }
   const row: InstallationRow = {
     ...base,
-    integration_id: id,
+    integration_id: storedIdOf(id),
     name,
     version,
     configuration_type: type,
@@ -212,7 +228,9 @@ function findInstalled(
 ): InstallationRow | undefined {
   return (
     installed.find(({ alias }) => alias === key) ??
-    (integrationId === undefined ? installed.find((row) => row.integration_id === key) : undefined)
+    (integrationId === undefined
+      ? installed.find((row) => row.integration_id === storedIdOf(key))
+      : undefined)
   )
 }
 

@@ -1,7 +1,7 @@
 // Installations: the rows, the rules for changing them, and the chat that every bot has.
-export { builtInChat, chatShapes } from './built-in-chat.js'
+export { builtInChat, chatShapes, chatVersions, shownIdOf, storedIdOf } from './built-in-chat.js'
 export {
-  builtInEntry,
+  builtInEntries,
   changesOf,
   type InstallableIntegration,
   type InstallationChange,
@@ -14,6 +14,7 @@ export {
   deleteInstallations,
   findInstallation,
   findInstallationByWebhook,
+  findInstalledBot,
   type InstallationKey,
   type InstallationListRow,
   type InstallationRow,
@@ -24,6 +25,7 @@ export {
   listInstallations,
   listInstallationsOf,
   listInstalledBots,
+  listInstalledRows,
   listRegistrationStatuses,
   pageInstallationsOf,
   patchInstallation,

@@ -130,10 +130,16 @@ export async function listInstallationStates(
 /** An installation as lists of its integration have it; `id` is the alias. */
 export type InstallationListRow = Omit<InstallationRow, 'alias'> & { id: string }
 
-/** The installations of an integration, all or those with a status. */
+/** An integration, and the workspace of the bots in which it is installed. */
+export interface InstallationPlace {
+  integrationId: string
+  workspaceId: string
+}
+
+/** The installations of an integration in the bots of a workspace, all or those with a status. */
 export async function pageInstallationsOf(
   db: Db,
-  integrationId: string,
+  { integrationId, workspaceId }: InstallationPlace,
   status: InstallationRow['status'] | undefined,
   page: PageRequest<'bot_id'>,
 ): Promise<Page<InstallationListRow>> {
@@ -142,6 +148,7 @@ export async function pageInstallationsOf(
     .selectAll()
     .select('alias as id')
     .where('integration_id', '=', integrationId)
+    .where('workspace_id', '=', workspaceId)
   if (status !== undefined) own = own.where('status', '=', status)
   return await paginate(db.selectFrom(own.as('own')).selectAll(), page)
 }
@@ -149,16 +156,44 @@ export async function pageInstallationsOf(
 /** The columns that identify an installation. */
 export type InstallationKey = Pick<InstallationRow, 'bot_id' | 'alias'>
 
-/** Where an integration is installed. */
+/** Where an integration is installed in the bots of a workspace. */
 export async function listInstallationsOf(
   db: Db,
-  integrationId: string,
+  { integrationId, workspaceId }: InstallationPlace,
 ): Promise<InstallationKey[]> {
   return await db
     .selectFrom('installations')
     .select(['bot_id', 'alias'])
     .where('integration_id', '=', integrationId)
+    .where('workspace_id', '=', workspaceId)
     .execute()
+}
+
+/** All installations of an integration, in any workspace: for an integration that is removed. */
+export async function listInstalledRows(tx: Tx, integrationId: string): Promise<InstallationRow[]> {
+  return await tx
+    .selectFrom('installations')
+    .selectAll()
+    .where('integration_id', '=', integrationId)
+    .orderBy('bot_id')
+    .orderBy('alias')
+    .execute()
+}
+
+/** A bot of the workspace, or of another one, in which an integration is installed; undefined without any. */
+export async function findInstalledBot(
+  tx: Tx,
+  { integrationId, workspaceId }: InstallationPlace,
+  where: 'here' | 'elsewhere',
+): Promise<string | undefined> {
+  const row = await tx
+    .selectFrom('installations')
+    .select('bot_id')
+    .where('integration_id', '=', integrationId)
+    .where('workspace_id', where === 'here' ? '=' : '!=', workspaceId)
+    .limit(1)
+    .executeTakeFirst()
+  return row?.bot_id
 }
 
 /** Ids of bots in which an integration is installed, at most `limit`. */

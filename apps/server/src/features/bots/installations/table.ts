@@ -2,6 +2,8 @@
 export interface InstallationsTable {
   bot_id: string
   alias: string
+  /** Workspace of the bot; that of the integration may be another. */
+  workspace_id: string
   integration_id: string
   name: string
   version: string

@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
 import { mergePatch } from '../../../domain/patches.js'
+import { decodeJson } from '../../../platform/db/columns.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import {
@@ -16,6 +17,10 @@ type Channel = WireIntegration['channels'][string]
 type ChannelPatch = NonNullable<NonNullable<Patch['channels']>[string]>
 type Configuration = WireIntegration['configuration']
 type ConfigurationPatch = NonNullable<Patch['configuration']>
+type ImplementedPatch = NonNullable<NonNullable<Patch['interfaces']>[string]>
+
+/** The interfaces that a workspace may implement, by id. */
+export type UsableInterfaces = ReadonlyMap<string, { name: string; version: string }>
 
 /** Whether a bot may let an integration create something, and the tags that it requires. */
 export type Creation = WireIntegration['user']['creation']
@@ -32,6 +37,7 @@ export type IntegrationDefinition = Pick<
   | 'actions'
   | 'user'
   | 'entities'
+  | 'interfaces'
 > & {
   sandbox: NonNullable<WireIntegration['sandbox']>
   attributes: Record<string, string>
@@ -57,19 +63,28 @@ export const emptyDefinition: IntegrationDefinition = {
   actions: {},
   user: { tags: {}, creation: noCreation },
   entities: {},
+  interfaces: {},
   attributes: {},
   extraOperations: {},
 }
 
 /** Most entries of each kind. */
-const most = { channels: 50, messages: 50, tags: 50, named: 200 }
+const most = { channels: 50, interfaces: 50, messages: 50, tags: 50, named: 200 }
 
-/** Applies a merge patch and checks the result. */
+/** A definition as stored, also by versions of the server that knew fewer parts. */
+export function readDefinition(stored: string): IntegrationDefinition {
+  return { ...emptyDefinition, ...decodeJson<Partial<IntegrationDefinition>>(stored) }
+}
+
+/**
+ * Applies a merge patch and checks the result.
+ * @param interfaces those among `interfacesIn` that may be implemented
+ */
 export function patchDefinition(
   current: IntegrationDefinition,
   patch: Patch,
+  interfaces: UsableInterfaces,
 ): IntegrationDefinition {
-  requireNoInterfaces(patch.interfaces)
   requireNewStates(current.states, patch.states)
   const next: IntegrationDefinition = {
     identifier: withoutNulls({ ...current.identifier, ...patch.identifier }),
@@ -90,6 +105,10 @@ export function patchDefinition(
       creation: patch.user?.creation ?? current.user.creation,
     },
     entities: mergePatch(current.entities, patch.entities),
+    interfaces: mergePatch(
+      current.interfaces,
+      mapEntries(patch.interfaces, (given, alias) => toImplemented(given, alias, interfaces)),
+    ),
     attributes: mergePatch(current.attributes, patch.attributes),
     extraOperations: mergePatch(current.extraOperations, patch.extraOperations),
   }
@@ -97,15 +116,26 @@ export function patchDefinition(
   return next
 }
 
-/** Interfaces are definitions of their own; this server has none. */
-function requireNoInterfaces(interfaces: Patch['interfaces']): void {
-  for (const [alias, named] of Object.entries(interfaces ?? {})) {
-    if (named === null) continue
+/** Ids of the interfaces that a patch names. */
+export function interfacesIn(patch: Pick<Patch, 'interfaces'>): string[] {
+  return Object.values(patch.interfaces ?? {}).flatMap((given) => given?.id ?? [])
+}
+
+function toImplemented(
+  { id, entities = {}, actions = {}, events = {}, channels = {} }: ImplementedPatch,
+  alias: string,
+  interfaces: UsableInterfaces,
+): IntegrationDefinition['interfaces'][string] {
+  const found = interfaces.get(id)
+  if (found === undefined) {
     throw new ApiError(
       'ReferenceNotFound',
-      `body.interfaces.${alias}: there is no interface ${named.id}.`,
+      `body.interfaces.${alias}.id: there is no interface ${id} in this workspace or in the hub.`,
+      { metadata: { in: 'body', field: `interfaces.${alias}.id` } },
     )
   }
+  const { name, version } = found
+  return { id, name, version, entities, actions, events, channels }
 }
 
 function toConfiguration({ identifier, schema, ...rest }: ConfigurationPatch): Configuration {
@@ -144,11 +174,11 @@ function mergeChannel(current: Channel, patch: ChannelPatch): Channel {
 
 function mapEntries<From, To>(
   map: Record<string, From | null> | undefined,
-  change: (value: From) => To,
+  change: (value: From, name: string) => To,
 ): Record<string, To | null> | undefined {
   if (map === undefined) return undefined
   return Object.fromEntries(
-    Object.entries(map).map(([name, value]) => [name, value === null ? null : change(value)]),
+    Object.entries(map).map(([name, value]) => [name, value === null ? null : change(value, name)]),
   )
 }
 
@@ -162,6 +192,7 @@ function checkAll(definition: IntegrationDefinition): void {
     checkEntries(name, definition[name], most.named)
   }
   checkEntries('channels', definition.channels, most.channels)
+  checkEntries('interfaces', definition.interfaces, most.interfaces)
   checkEntries('user.tags', definition.user.tags, most.tags)
   for (const [name, channel] of Object.entries(definition.channels)) {
     checkEntries(`channels.${name}.messages`, channel.messages, most.messages)

@@ -1,32 +1,26 @@
 import { ApiError, type contract, type Output, type Query } from '@botstead/contract'
-import { builtInChat, chatShapes } from '../installations/index.js'
-import { highestOf } from './changes.js'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { encodeJson } from '../../../platform/db/columns.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Db } from '../../../platform/db/schema.js'
+import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
+import { highestOf, withPublisher, withPublishers } from '../definitions/index.js'
+import { builtInChat, chatShapes, chatVersions } from '../installations/index.js'
 import { emptyDefinition } from './definition.js'
+import * as store from './hub-store.js'
+import { sortColumns } from './service.js'
+import { findPublished } from './store.js'
+import { toPublished, toPublishedSummary } from './view.js'
 
 type PublicIntegration = Output<typeof contract.hub.getIntegration>['integration']
 type PublicSummary = Output<typeof contract.hub.listIntegrations>['integrations'][number]
+type HubQuery = Query<typeof contract.hub.listIntegrations>
 
 /** When the interface of the built-in integration was last changed. */
 const since = '2026-01-01T00:00:00.000Z'
 
-const { extraOperations: _, ...nothing } = emptyDefinition
-
-const chatSummary: PublicSummary = {
-  id: builtInChat.id,
-  name: builtInChat.name,
-  version: builtInChat.version,
-  createdAt: since,
-  updatedAt: since,
-  title: builtInChat.title,
-  description: builtInChat.description,
-  iconUrl: '',
-  public: true,
-  visibility: 'public',
-  verificationStatus: 'approved',
-  lifecycleStatus: 'published',
-  ownerWorkspace: { id: '00000000-0000-4000-8000-000000000000', handle: null, name: 'Botstead' },
-  meta: { installs: 0, views: 0 },
-}
+/** Publishes what comes with the server. */
+const server = { id: '00000000-0000-4000-8000-000000000000', handle: null, name: 'Botstead' }
 
 const text = (description: string) => ({ type: 'string', description })
 const object = (properties: object, required: string[]) => ({
@@ -36,15 +30,11 @@ const object = (properties: object, required: string[]) => ({
 })
 const conversationId = text('Id of the conversation.')
 
-const chat: PublicIntegration = {
+const { extraOperations: _, ...nothing } = emptyDefinition
+
+/** What the built-in chat declares, in each of its versions. */
+const declared: Omit<typeof nothing, 'sandbox' | 'attributes'> = {
   ...nothing,
-  ...chatSummary,
-  dev: false,
-  url: '',
-  readmeUrl: '',
-  signingSecret: '',
-  secrets: [],
-  interfaces: {},
   configuration: {
     schema: object(
       {
@@ -87,32 +77,118 @@ const chat: PublicIntegration = {
   },
 }
 
-/** The catalogue that every workspace sees: the built-in integrations. */
-export const hub = {
-  list(query: Query<typeof contract.hub.listIntegrations>): PublicSummary[] {
-    const { name, version, search = '', verificationStatus: status = 'approved' } = query
-    const { interfaceId, interfaceName } = query
-    const said = `${chat.name} ${chat.title} ${chat.description}`.toLowerCase()
-    const fits =
-      (name ?? chat.name) === chat.name &&
-      (version ?? chat.version) === chat.version &&
-      status === 'approved' &&
-      interfaceId === undefined &&
-      interfaceName === undefined &&
-      said.includes(search.toLowerCase())
-    return fits ? [chatSummary] : []
-  },
+type ChatVersion = (typeof chatVersions)[number]
 
-  get(id: string): PublicIntegration {
-    if (id === chat.id) return chat
-    throw new ApiError('ResourceNotFound', `There is no integration ${id} in the hub.`)
-  },
-
-  getByName(name: string, version: string): PublicIntegration {
-    if (name === chat.name && highestOf([chat], version)) return chat
-    throw new ApiError(
-      'ResourceNotFound',
-      `There is no integration ${name} of version ${version} in the hub.`,
-    )
-  },
+/** A version of the built-in chat as a row of the hub. */
+function chatRow({ id, version }: ChatVersion): store.HubRow {
+  return {
+    id,
+    workspace_id: server.id,
+    name: builtInChat.name,
+    version,
+    title: builtInChat.title,
+    description: builtInChat.description,
+    icon: '',
+    visibility: 'public',
+    verification: 'approved',
+    definition: encodeJson({}),
+    installs: 0,
+    created_at: since,
+    updated_at: since,
+  }
 }
+
+function toChat(version: ChatVersion): PublicIntegration {
+  return {
+    ...toHubSummary(chatRow(version)),
+    ownerWorkspace: server,
+    ...declared,
+    dev: false,
+    url: '',
+    readmeUrl: '',
+    signingSecret: '',
+    secrets: [],
+  }
+}
+
+function toHubSummary(row: store.HubRow) {
+  return { ...toPublishedSummary(row), verificationStatus: row.verification }
+}
+
+interface HubDeps {
+  db: Db
+  pager: Pager
+  workspaces: Pick<WorkspacesService, 'publishersOf'>
+}
+
+/** The integrations that every workspace can install: the built-in ones, and those that workspaces publish. */
+export function createHub({ db, pager, workspaces }: HubDeps) {
+  async function publishersOf(ids: readonly string[]) {
+    const others = await workspaces.publishersOf(ids.filter((id) => id !== server.id))
+    return new Map([[server.id, server], ...others])
+  }
+
+  async function get(id: string): Promise<PublicIntegration> {
+    const chat = chatVersions.find((version) => version.id === id)
+    if (chat !== undefined) return toChat(chat)
+    const row = await findPublished(db, id)
+    if (row !== undefined) return await withPublisher(row, publishersOf, toPublished)
+    throw new ApiError('ResourceNotFound', `There is no integration ${id} in the hub.`)
+  }
+
+  return {
+    get,
+
+    async list(
+      actor: WorkspaceActor,
+      query: HubQuery,
+    ): Promise<{ integrations: PublicSummary[]; nextToken: string | undefined }> {
+      const { nextToken, pageSize, limit, sortBy = 'createdAt', direction, ...filter } = query
+      // An older version of the chat is for tools that ask for it.
+      const chat = chatVersions.find(({ version }) => version === filter.version)
+      const page = await store.pageHub(
+        db,
+        chatRow(chat ?? chatVersions[0]),
+        {
+          name: filter.name,
+          version: filter.version,
+          verification: filter.verificationStatus,
+          search: filter.search,
+          interfaceId: filter.interfaceId,
+          interfaceName: filter.interfaceName,
+          installedIn:
+            filter.installedByBotId === undefined
+              ? undefined
+              : { botId: filter.installedByBotId, workspaceId: actor.workspaceId },
+        },
+        pager.page({
+          operation: 'listPublicIntegrations',
+          scope: actor.workspaceId,
+          filter: { ...filter, sortBy },
+          sort: sortColumns[sortBy],
+          direction: direction ?? (sortBy === 'name' ? 'asc' : 'desc'),
+          nextToken,
+          pageSize: pageSize ?? limit,
+        }),
+      )
+      return {
+        integrations: await withPublishers(page.rows, publishersOf, toHubSummary),
+        nextToken: page.nextToken,
+      }
+    },
+
+    /** The highest version of a name that matches: an exact version, `latest` or a range. */
+    async getByName(name: string, version: string): Promise<PublicIntegration> {
+      const versions =
+        name === builtInChat.name ? chatVersions : await store.listPublishedVersions(db, name)
+      const found = highestOf(versions, version)
+      if (found !== undefined) return await get(found.id)
+      throw new ApiError(
+        'ResourceNotFound',
+        `There is no integration ${name} of version ${version} in the hub.`,
+      )
+    },
+  }
+}
+
+export type Hub = ReturnType<typeof createHub>

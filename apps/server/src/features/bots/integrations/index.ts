@@ -3,6 +3,7 @@ import { afterCommit } from '../../../platform/db/transaction.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Feature } from '../../feature.js'
+import { createHub } from './hub.js'
 import { createKnownIntegrations, type KnownIntegrations } from './known.js'
 import { deleteSomeLogs } from './log-store.js'
 import { createIntegrationLogs, type IntegrationLogs } from './logs.js'
@@ -46,7 +47,7 @@ export function createIntegrations(deps: IntegrationsServiceDeps & { log: Log })
     service,
     known,
     logs,
-    routes: integrationsRoutes({ service, logs }),
+    routes: integrationsRoutes({ service, logs, hub: createHub(deps) }),
     jobs: { [purgeIntegrationJob]: purgeLogs },
     sweeps: [logs.sweep],
     on: {

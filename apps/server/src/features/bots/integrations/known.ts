@@ -1,16 +1,17 @@
 import type { Awaitable } from '../../../domain/authenticator.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import { openSigningSecrets } from '../definitions/index.js'
-import type { IntegrationDefinition } from './definition.js'
+import { type IntegrationDefinition, readDefinition } from './definition.js'
 import { findInstalled } from './store.js'
 
 /** An integration, with what calls to it need. */
 interface KnownIntegration {
   id: string
+  /** Workspace of its developer. */
+  workspaceId: string
   name: string
   url: string | undefined
   /** Secrets that sign calls, the newest first. */
@@ -44,6 +45,7 @@ export function createKnownIntegrations(deps: {
       if (row === undefined) return undefined
       return {
         id,
+        workspaceId: row.workspace_id,
         name: row.name,
         url: row.url ?? undefined,
         secrets: openSigningSecrets(
@@ -56,7 +58,7 @@ export function createKnownIntegrations(deps: {
           isoTime(clock.now()),
         ),
         timeoutMs: Math.min(row.max_execution_time || seconds.default, seconds.most) * 1000,
-        definition: decodeJson(row.definition),
+        definition: readDefinition(row.definition),
       }
     },
   })

@@ -6,6 +6,8 @@ import {
   logLevels,
   type WorkspaceLogLine,
 } from '../../../domain/log-lines.js'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import type { Db } from '../../../platform/db/schema.js'
 import {
   countInRanges,
   newestInRanges,
@@ -28,7 +30,7 @@ export const integrationLogSource: LogSource = {
     // The server writes these lines, and names no user, workflow or conversation in them.
     if (selection.userId ?? selection.workflowId ?? selection.conversationId) return []
     const [index, keys] = rangesOf(selection)
-    const found = await newestInRanges(db, index, keys, period)
+    const found = await newestInRanges(db, within(db, index, selection), keys, period)
     return found.map((range) => ({ source: 'integration', ...range }))
   },
 
@@ -47,18 +49,29 @@ export const integrationLogSource: LogSource = {
     return rows.map(toLine)
   },
 
-  async count(db, { levels }, ranges, periods) {
+  async count(db, selection, ranges, periods) {
+    const { levels } = selection
     const wanted = ranges.flatMap(({ key }) =>
       [...levels]
         .filter((level) => key.level === undefined || key.level === level)
         .flatMap((level) => periods.map((period) => ({ key: { ...key, level }, period }))),
     )
     const index = ranges[0]?.key.bot_id === undefined ? ofLevel : ofBot
-    const counts = await countInRanges(db, index, wanted)
+    const counts = await countInRanges(db, within(db, index, selection), wanted)
     return wanted.map(({ key, period }, number): LogCount => {
       return { level: key.level, since: period.since, count: counts[number] ?? 0 }
     })
   },
+}
+
+/**
+ * The lines of a bot that the developers of its integrations may read: other integrations, of other workspaces, may
+ * be installed in it.
+ */
+function within(db: Db, index: TimeIndex, { integrationIds }: LogSelection): TimeIndex {
+  if (index !== ofBot) return index
+  const own = dialectOf(db).jsonTexts(sql`${JSON.stringify(integrationIds)}`)
+  return { ...index, where: sql`t.integration_id in (select value from ${own})` }
 }
 
 /** The index that fits best, with the ranges of it. */

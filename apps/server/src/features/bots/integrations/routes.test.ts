@@ -190,7 +190,7 @@ describeEachEngine('integrations', (engine) => {
     expect(integrations).toEqual([])
   })
 
-  it('cannot be seen or changed by other workspaces', async () => {
+  it('cannot be seen or changed by other workspaces while they are private', async () => {
     const { integration } = await admin().createIntegration({ name: newName(), version: '1.0.0' })
     const { id, name } = integration
     const other = existingClient(server(), await addAccount(server()))
@@ -217,7 +217,7 @@ describeEachEngine('integrations', (engine) => {
     await other.createIntegration({ name, version: '1.0.0' })
   })
 
-  it('returns empty lists of interfaces and plugins, as existing tools expect', async () => {
+  it('says in the format of existing tools that there are no interfaces and plugins', async () => {
     const client = existingClient(server())
     for (const response of [
       await client.listInterfaces({ name: 'hitl' }),
@@ -239,7 +239,7 @@ describeEachEngine('integrations', (engine) => {
     }
   })
 
-  it('lists only the built-in chat in the hub', async () => {
+  it('has the built-in chat in the hub', async () => {
     const { integrations } = await admin().listPublicIntegrations({})
     expect(integrations.map(({ name }) => name)).toEqual(['chat'])
     const { integration } = await admin().getPublicIntegration({ name: 'chat', version: 'latest' })

@@ -1,7 +1,7 @@
-import { ApiError, contract } from '@botstead/contract'
+import { contract } from '@botstead/contract'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
-import { hub } from './hub.js'
+import type { Hub } from './hub.js'
 import type { IntegrationLogs } from './logs.js'
 import type { IntegrationRecord, IntegrationsService } from './service.js'
 import { toIntegration, toLog, toSummary } from './view.js'
@@ -9,9 +9,10 @@ import { toIntegration, toLog, toSummary } from './view.js'
 interface IntegrationsRoutesDeps {
   service: IntegrationsService
   logs: Pick<IntegrationLogs, 'page'>
+  hub: Hub
 }
 
-export function integrationsRoutes({ service, logs }: IntegrationsRoutesDeps): Route[] {
+export function integrationsRoutes({ service, logs, hub }: IntegrationsRoutesDeps): Route[] {
   const show = async (found: Promise<IntegrationRecord>) => {
     const { integration, signingSecret } = await found
     return toIntegration(integration, signingSecret)
@@ -72,36 +73,17 @@ export function integrationsRoutes({ service, logs }: IntegrationsRoutesDeps): R
       return { logs: rows.map(toLog), ...(nextToken !== undefined && { nextToken }) }
     }),
 
-    route(contract.hub.listIntegrations, async ({ query }) => ({
-      integrations: hub.list(query),
-      meta: {},
-    })),
+    route(contract.hub.listIntegrations, async ({ actor, query }) => {
+      const { integrations, nextToken } = await hub.list(actor, query)
+      return { integrations, meta: toPageMeta({ nextToken }) }
+    }),
 
-    route(contract.hub.getIntegration, async ({ params }) => ({ integration: hub.get(params.id) })),
+    route(contract.hub.getIntegration, async ({ params }) => ({
+      integration: await hub.get(params.id),
+    })),
 
     route(contract.hub.getIntegrationByName, async ({ params }) => ({
-      integration: hub.getByName(params.name, params.version),
+      integration: await hub.getByName(params.name, params.version),
     })),
-
-    ...packageRoutes(),
-  ]
-}
-
-/** Interfaces and plugins: empty lists, because existing tools request them. */
-function packageRoutes(): Route[] {
-  const { interfaces, publicInterfaces, plugins, publicPlugins } = contract.packageLists
-  return [
-    route(interfaces, async () => ({ interfaces: [], meta: {} })),
-    route(publicInterfaces, async () => ({ interfaces: [], meta: {} })),
-    route(plugins, async () => ({ plugins: [], meta: {} })),
-    route(publicPlugins, async () => ({ plugins: [], meta: {} })),
-    ...Object.values(contract.packageLookups).map((lookup) =>
-      route(lookup, async () => {
-        throw new ApiError(
-          'ResourceNotFound',
-          'There is no such thing: this server keeps no interfaces and no plugins.',
-        )
-      }),
-    ),
   ]
 }

@@ -1,7 +1,7 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import { decodeJson } from '../../../platform/db/columns.js'
+import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
@@ -12,24 +12,19 @@ import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
-import { rotateSigningSecret } from '../definitions/index.js'
 import {
-  type InstallableIntegration,
-  type InstallationKey,
-  listInstallationsOf,
-  listInstalledBots,
-} from '../installations/index.js'
-import {
-  changesOf,
   highestOf,
-  type IntegrationPatch,
-  type NewIntegration,
-  newIntegration,
   requireOwnHandle,
-} from './changes.js'
-import { type IntegrationDefinition, logPatternsOfIntegration } from './definition.js'
+  requirePublishable,
+  rotateSigningSecret,
+  stillUsed,
+} from '../definitions/index.js'
+import { builtInChat, findInstalledBot, listInstalledBots } from '../installations/index.js'
+import type { InterfacesService, InterfaceUse } from '../interfaces/index.js'
+import { changesOf, type IntegrationPatch, type NewIntegration, newIntegration } from './changes.js'
+import { interfacesIn, logPatternsOfIntegration, readDefinition } from './definition.js'
+import { integrationLookups } from './lookups.js'
 import * as store from './store.js'
-import { toInstallable } from './view.js'
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
@@ -50,6 +45,7 @@ export interface IntegrationRecord {
 export interface IntegrationsServiceDeps {
   db: Db
   run: Run
+  dialect: Pick<Dialect, 'holdName'>
   clock: Clock
   log: Pick<Log, 'warn'>
   ids: Ids
@@ -57,11 +53,17 @@ export interface IntegrationsServiceDeps {
   pager: Pager
   queue: Queue
   domainEvents: EventDispatcher
-  workspaces: Pick<WorkspacesService, 'handleOf'>
+  workspaces: Pick<WorkspacesService, 'handleOf' | 'publishersOf'>
+  interfaces: {
+    service: Pick<InterfacesService, 'findUsable' | 'replaceUses' | 'removeUses'>
+  }
 }
 
 /** Name of the job that deletes the log of a removed integration; its key is the id. */
 export const purgeIntegrationJob = 'integrations.purge'
+
+/** Milliseconds: processes that remember the integration for five seconds may write lines until then. */
+const purgeDelay = 10_000
 
 /** Most bots whose caches are cleared at once; others notice a change within five seconds. */
 const mostNotified = 1000
@@ -69,11 +71,11 @@ const mostNotified = 1000
 export type IntegrationsService = ReturnType<typeof createIntegrationsService>
 
 /**
- * Makes the service of integrations: what their developers do with them, and the lookups for
- * installing them in bots.
+ * Makes the service of integrations: what their developers do with them, and what other slices read of them.
  */
 export function createIntegrationsService(deps: IntegrationsServiceDeps) {
   const { db, run, clock, sealer, domainEvents } = deps
+  const interfaces = deps.interfaces.service
 
   async function require(
     executor: Db | Tx,
@@ -81,14 +83,57 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     id: string,
   ): Promise<store.IntegrationRow> {
     const found = await store.findIntegration(executor, workspaceId, id)
-    if (found === undefined) {
-      throw new ApiError('ResourceNotFound', `There is no integration ${id} in this workspace.`)
-    }
+    if (found === undefined) throw unknown(id)
+    return found
+  }
+
+  /** Locked until the transaction ends: who installs it waits for a change that may forbid that. */
+  async function lock(tx: Tx, { workspaceId }: WorkspaceActor, id: string) {
+    const found = await store.lockIntegration(tx, workspaceId, id)
+    if (found === undefined) throw unknown(id)
     return found
   }
 
   function logPatterns(tx: Tx, id: string, definition: string): void {
-    logPatternsOfIntegration(tx, deps.log, id, decodeJson<IntegrationDefinition>(definition))
+    logPatternsOfIntegration(tx, deps.log, id, readDefinition(definition))
+  }
+
+  async function usableIn(
+    executor: Db | Tx,
+    { workspaceId }: WorkspaceActor,
+    patch: IntegrationPatch,
+  ) {
+    return await interfaces.findUsable(executor, workspaceId, interfacesIn(patch))
+  }
+
+  async function recordInterfaces(tx: Tx, row: store.IntegrationRow): Promise<void> {
+    const user = { workspaceId: row.workspace_id, id: row.id }
+    await interfaces.replaceUses(tx, user, interfacesOf(row))
+  }
+
+  /** Throws unless a workspace may publish an integration under this name. */
+  async function requirePublic(tx: Tx, row: store.IntegrationRow): Promise<void> {
+    const { name, workspace_id: workspaceId } = row
+    const isTaken = async () =>
+      name === builtInChat.name || (await store.isPublishedElsewhere(tx, { name, workspaceId }))
+    await requirePublishable(tx, deps.dialect, { kind: 'integration', name, isTaken })
+  }
+
+  /** Throws if a change of the visibility takes a name of others, or something from others. */
+  async function requireVisibility(
+    tx: Tx,
+    current: store.IntegrationRow,
+    next: store.IntegrationRow,
+  ): Promise<void> {
+    const isPrivate = next.visibility === 'private'
+    if (isPrivate === (current.visibility === 'private')) return
+    if (!isPrivate) return await requirePublic(tx, next)
+    const place = { integrationId: next.id, workspaceId: next.workspace_id }
+    if ((await findInstalledBot(tx, place, 'elsewhere')) === undefined) return
+    throw stillUsed(
+      `integration ${next.id}`,
+      'is installed in bots of other workspaces, so that it cannot become private',
+    )
   }
 
   async function raiseChanged(tx: Tx, integrationId: string): Promise<void> {
@@ -99,7 +144,8 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
   /** Deletes the log in a job: with many lines, the transaction would block others for long. */
   async function enqueuePurge(tx: Tx, integrationId: string): Promise<void> {
     const payload = { integrationId }
-    await deps.queue.enqueue(tx, { kind: purgeIntegrationJob, key: integrationId, payload })
+    const runAt = clock.now() + purgeDelay
+    await deps.queue.enqueue(tx, { kind: purgeIntegrationJob, key: integrationId, payload, runAt })
   }
 
   async function requireOwn(executor: Db | Tx, { name, workspace_id }: store.IntegrationRow) {
@@ -120,11 +166,9 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       query: ListQuery,
     ): Promise<Page<store.IntegrationSummaryRow>> {
       const { nextToken, pageSize, limit, sortBy = 'createdAt', direction, ...filter } = query
-      // Interfaces cannot be declared, and integrations are never verified here.
-      const { interfaceId, interfaceName, verificationStatus = 'unapproved' } = filter
-      if (interfaceId || interfaceName || verificationStatus !== 'unapproved') {
-        return { rows: [], nextToken: undefined }
-      }
+      // Integrations are never verified here.
+      const { verificationStatus = 'unapproved' } = filter
+      if (verificationStatus !== 'unapproved') return { rows: [], nextToken: undefined }
       return await store.pageIntegrations(
         db,
         actor.workspaceId,
@@ -134,6 +178,8 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
           version: filter.version,
           visibility: filter.visibility,
           installedByBotId: filter.installedByBotId,
+          interfaceId: filter.interfaceId,
+          interfaceName: filter.interfaceName,
           search: filter.search,
         },
         deps.pager.page({
@@ -175,10 +221,13 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       remember: Remember<IntegrationRecord>,
     ): Promise<IntegrationRecord> {
       const signingSecret = newSigningSecret()
-      const row = newIntegration(actor, input, { ...deps, signingSecret })
+      const usable = await usableIn(db, actor, input)
+      const row = newIntegration(actor, input, { ...deps, interfaces: usable, signingSecret })
       return await run(async (tx) => {
         await requireOwn(tx, row)
+        if (row.visibility !== 'private') await requirePublic(tx, row)
         if (!(await store.insertIntegration(tx, row))) throw taken(row)
+        await recordInterfaces(tx, row)
         logPatterns(tx, row.id, row.definition)
         const made = { integration: row, signingSecret }
         await remember?.(tx, made)
@@ -187,7 +236,8 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     },
 
     async validateCreation(actor: WorkspaceActor, input: NewIntegration): Promise<void> {
-      const row = newIntegration(actor, input, { ...deps, signingSecret: '' })
+      const usable = await usableIn(db, actor, input)
+      const row = newIntegration(actor, input, { ...deps, interfaces: usable, signingSecret: '' })
       await requireOwn(db, row)
       await requireFree(db, row)
     },
@@ -198,32 +248,41 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       patch: IntegrationPatch,
     ): Promise<IntegrationRecord> {
       return await run(async (tx) => {
-        const current = await require(tx, actor, id)
-        const changes = changesOf(current, patch, isoTime(clock.now()), sealer)
+        const current = await lock(tx, actor, id)
+        const now = isoTime(clock.now())
+        const usable = await usableIn(tx, actor, patch)
+        const changes = changesOf(current, patch, { now, sealer, interfaces: usable })
+        const integration = { ...current, ...changes }
+        await requireVisibility(tx, current, integration)
         await store.patchIntegration(tx, actor.workspaceId, id, changes)
+        if (patch.interfaces) await recordInterfaces(tx, integration)
         logPatterns(tx, id, changes.definition)
         await raiseChanged(tx, id)
-        return { integration: { ...current, ...changes }, signingSecret: '' }
+        return { integration, signingSecret: '' }
       })
     },
 
     async validateUpdate(actor: WorkspaceActor, id: string, patch: IntegrationPatch) {
       const current = await require(db, actor, id)
-      changesOf(current, patch, isoTime(clock.now()), sealer)
+      const interfaces = await usableIn(db, actor, patch)
+      changesOf(current, patch, { now: isoTime(clock.now()), sealer, interfaces })
     },
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
       await run(
         async (tx) => {
-          await require(tx, actor, id)
-          const [botId] = await listInstalledBots(tx, id, 1)
+          await lock(tx, actor, id)
+          const place = { integrationId: id, workspaceId: actor.workspaceId }
+          const botId = await findInstalledBot(tx, place, 'here')
           if (botId !== undefined) {
-            throw new ApiError(
-              'ReferenceConstraint',
-              `The integration ${id} is still installed, for example in the bot ${botId}.`,
-            )
+            const how = `is still installed, for example in the bot ${botId}`
+            throw stillUsed(`integration ${id}`, how)
+          }
+          if ((await findInstalledBot(tx, place, 'elsewhere')) !== undefined) {
+            throw stillUsed(`integration ${id}`, 'is still installed in bots of other workspaces')
           }
           await store.deleteIntegration(tx, actor.workspaceId, id)
+          await interfaces.removeUses(tx, { workspaceId: actor.workspaceId, id })
           await enqueuePurge(tx, id)
           await domainEvents.raise(tx, 'integration.removed', { integrationId: id })
           await raiseChanged(tx, id)
@@ -252,54 +311,41 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       )
     },
 
-    /** @param field path of the id in the request */
-    async requireIn(actor: WorkspaceActor, id: string, field: string): Promise<void> {
-      if (await store.findIntegration(db, actor.workspaceId, id)) return
-      throw new ApiError(
-        'ReferenceNotFound',
-        `${field}: there is no integration ${id} in this workspace.`,
-      )
+    /**
+     * Removes every integration of a workspace, after its bots, in the transaction that removes it.
+     * @returns their ids
+     */
+    async removeAll(tx: Tx, workspaceId: string): Promise<string[]> {
+      const ids = await store.deleteOfWorkspace(tx, workspaceId)
+      for (const id of ids) await enqueuePurge(tx, id)
+      return ids
     },
 
-    /** The ids of all integrations of a workspace. */
-    async idsIn(workspaceId: string): Promise<string[]> {
-      return await store.listIds(db, workspaceId)
-    },
-
-    /** The bots and aliases under which an integration is installed. */
-    async installationsOf(id: string): Promise<InstallationKey[]> {
-      return await listInstallationsOf(db, id)
-    },
-
-    /** The given integrations that the bots of a workspace may install, by id. */
-    async findInstallable(
-      executor: Db | Tx,
-      workspaceId: string,
-      integrationIds: readonly string[],
-    ): Promise<ReadonlyMap<string, InstallableIntegration>> {
-      const rows = await store.listByIds(executor, workspaceId, integrationIds)
-      return new Map(rows.map((row) => [row.id, toInstallable(row)]))
-    },
-
-    /** Counts installations that were created or removed. */
-    async countInstalls(tx: Tx, id: string, by: number): Promise<void> {
-      await store.countInstalls(tx, id, by)
-    },
-
-    /** Removes every integration of a workspace, after its bots, in the transaction that removes it. */
-    async removeAll(tx: Tx, workspaceId: string): Promise<void> {
-      for (const id of await store.deleteOfWorkspace(tx, workspaceId)) await enqueuePurge(tx, id)
-    },
+    ...integrationLookups(db),
   }
 }
 
-const sortColumns = {
+/** Column of each sort field of a list. */
+export const sortColumns = {
   createdAt: 'created_at',
   updatedAt: 'updated_at',
   name: 'name',
   popularity: 'installs',
   installCount: 'installs',
 } as const
+
+/** What an integration implements, as the slice of interfaces records it. */
+function interfacesOf({ definition }: store.IntegrationRow): InterfaceUse[] {
+  return Object.entries(readDefinition(definition).interfaces).map(([alias, { id, name }]) => ({
+    alias,
+    interface_id: id,
+    interface_name: name,
+  }))
+}
+
+function unknown(id: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no integration ${id} in this workspace.`)
+}
 
 function taken({ name, version }: store.IntegrationRow): ApiError {
   return new ApiError(

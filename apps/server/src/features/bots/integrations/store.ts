@@ -3,11 +3,13 @@ import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { installationsIn } from '../installations/index.js'
+import { usesIn } from '../interfaces/index.js'
 import type { IntegrationsTable } from './table.js'
 
 export type IntegrationRow = Selectable<IntegrationsTable>
 
-const summary = [
+/** The columns of an integration that lists show. */
+export const summary = [
   'id',
   'name',
   'version',
@@ -31,6 +33,8 @@ export interface IntegrationFilter {
   version: string | undefined
   visibility: string | undefined
   installedByBotId: string | undefined
+  interfaceId: string | undefined
+  interfaceName: string | undefined
   /** Part of name, title or description. */
   search: string | undefined
 }
@@ -76,8 +80,35 @@ export async function listIds(db: Db, workspaceId: string): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** The given integrations that belong to a workspace. */
-export async function listByIds(
+/** An integration of a workspace, locked until the transaction ends. */
+export async function lockIntegration(
+  tx: Tx,
+  workspaceId: string,
+  id: string,
+): Promise<IntegrationRow | undefined> {
+  const query = tx
+    .selectFrom('integrations')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+  return await dialectOf(tx).lockRows(query).executeTakeFirst()
+}
+
+const published = ['public', 'unlisted'] as const
+
+/** An integration that every workspace may see and install. */
+export async function findPublished(db: Db, id: string): Promise<IntegrationRow | undefined> {
+  return await db
+    .selectFrom('integrations')
+    .selectAll()
+    .where('id', '=', id)
+    .where('visibility', 'in', published)
+    .where('dev', '=', 0)
+    .executeTakeFirst()
+}
+
+/** The given integrations that a workspace may use: its own, and those that others publish. */
+export async function listUsable(
   executor: Db | Tx,
   workspaceId: string,
   ids: readonly string[],
@@ -86,9 +117,31 @@ export async function listByIds(
   return await executor
     .selectFrom('integrations')
     .selectAll()
-    .where('workspace_id', '=', workspaceId)
     .where('id', 'in', [...new Set(ids)])
+    .where(({ and, eb, or }) =>
+      or([
+        eb('workspace_id', '=', workspaceId),
+        and([eb('visibility', 'in', published), eb('dev', '=', 0)]),
+      ]),
+    )
     .execute()
+}
+
+/** Whether another workspace has published an integration of this name. */
+export async function isPublishedElsewhere(
+  tx: Tx,
+  { name, workspaceId }: { name: string; workspaceId: string },
+): Promise<boolean> {
+  const found = await tx
+    .selectFrom('integrations')
+    .select('id')
+    .where('visibility', 'in', published)
+    .where('name', '=', name)
+    .where('dev', '=', 0)
+    .where('workspace_id', '!=', workspaceId)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
 }
 
 /** The released versions of a name. */
@@ -118,13 +171,30 @@ export async function pageIntegrations(
     .where('workspace_id', '=', workspaceId)
     .where('dev', '=', filter.dev ? 1 : 0)
   const { name, version, visibility, installedByBotId: botId, search } = filter
+  const { interfaceId, interfaceName } = filter
   if (name !== undefined) query = query.where('name', '=', name)
   if (version !== undefined) query = query.where('version', '=', version)
   if (visibility === 'public') query = query.where('visibility', '=', 'public')
   else if (visibility !== undefined) query = query.where('visibility', '!=', 'public')
   if (botId !== undefined) {
     query = query.where(({ exists, ref }) =>
-      exists(installationsIn(db, botId, { id: ref('integrations.id') })),
+      exists(
+        installationsIn(db, botId, { id: ref('integrations.id') }).where(
+          'installations.workspace_id',
+          '=',
+          workspaceId,
+        ),
+      ),
+    )
+  }
+  if (interfaceId !== undefined) {
+    query = query.where(({ exists, ref }) =>
+      exists(usesIn(db, ref('integrations.id'), { interfaceId })),
+    )
+  }
+  if (interfaceName !== undefined) {
+    query = query.where(({ exists, ref }) =>
+      exists(usesIn(db, ref('integrations.id'), { interfaceName })),
     )
   }
   if (search !== undefined) {
@@ -148,13 +218,33 @@ export async function patchIntegration(
     .execute()
 }
 
-/** Counts installations that were created (`by` above 0) or removed. */
-export async function countInstalls(tx: Tx, id: string, by: number): Promise<void> {
+/** Counts an installation that was removed. */
+export async function countRemoval(tx: Tx, id: string): Promise<void> {
   await tx
     .updateTable('integrations')
-    .set((eb) => ({ installs: eb('installs', '+', by) }))
+    .set((eb) => ({ installs: eb('installs', '-', 1) }))
     .where('id', '=', id)
     .execute()
+}
+
+/**
+ * Counts an installation that was created in a bot of a workspace, and keeps the integration from being deleted
+ * or made private until the transaction ends.
+ * @returns false if the workspace may not use the integration any more
+ */
+export async function countInstallation(
+  tx: Tx,
+  { workspaceId, id }: { workspaceId: string; id: string },
+): Promise<boolean> {
+  const result = await tx
+    .updateTable('integrations')
+    .set((eb) => ({ installs: eb('installs', '+', 1) }))
+    .where('id', '=', id)
+    .where(({ eb, or }) =>
+      or([eb('workspace_id', '=', workspaceId), eb('visibility', 'in', published)]),
+    )
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
 }
 
 export async function deleteIntegration(tx: Tx, workspaceId: string, id: string): Promise<void> {

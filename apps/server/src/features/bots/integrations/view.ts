@@ -1,7 +1,8 @@
 import type { contract, Output } from '@botstead/contract'
 import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
+import { iconUrlOf, readmeUrlOf } from '../definitions/index.js'
 import type { InstallableIntegration } from '../installations/index.js'
-import { emptyDefinition, type IntegrationDefinition } from './definition.js'
+import { type IntegrationDefinition, readDefinition } from './definition.js'
 import type { LogRow } from './log-store.js'
 import type { IntegrationRow, IntegrationSummaryRow } from './store.js'
 
@@ -9,15 +10,6 @@ type WireIntegration = Output<typeof contract.integrations.get>['integration']
 type WireSummary = Output<typeof contract.integrations.list>['integrations'][number]
 
 type WireLog = Output<typeof contract.integrations.getLogs>['logs'][number]
-
-/** Icons are data URLs, so that they need no storage of their own. */
-function iconUrlOf(icon: string): string {
-  return dataUrl('image/svg+xml', icon)
-}
-
-function dataUrl(type: string, base64: string): string {
-  return base64 === '' ? '' : `data:${type};base64,${base64}`
-}
 
 export function toSummary(row: IntegrationSummaryRow): WireSummary {
   const { attributes } = decodeJson<IntegrationDefinition>(row.definition)
@@ -38,23 +30,37 @@ export function toSummary(row: IntegrationSummaryRow): WireSummary {
   }
 }
 
+/**
+ * An integration as the hub shows it to other workspaces: without the address of its server and the names of
+ * its secrets.
+ */
+export function toPublished(integration: IntegrationRow) {
+  return {
+    ...toIntegration(integration, ''),
+    url: '',
+    secrets: [],
+    meta: { installs: integration.installs, views: 0 },
+  }
+}
+
+/** An integration of the hub in a list. */
+export function toPublishedSummary(row: IntegrationSummaryRow) {
+  return { ...toSummary(row), meta: { installs: row.installs, views: 0 } }
+}
+
 /** @param signingSecret in clear only in the response to its creation; otherwise empty */
 export function toIntegration(integration: IntegrationRow, signingSecret: string): WireIntegration {
-  const { extraOperations: _, ...definition } = {
-    ...emptyDefinition,
-    ...decodeJson<IntegrationDefinition>(integration.definition),
-  }
+  const { extraOperations: _, ...definition } = readDefinition(integration.definition)
   const { max_execution_time: maxExecutionTime } = integration
   return {
     ...toSummary(integration),
     dev: decodeBoolean(integration.dev),
     url: integration.url ?? '',
-    readmeUrl: dataUrl('text/markdown', integration.readme),
+    readmeUrl: readmeUrlOf(integration.readme),
     signingSecret,
     secrets: Object.keys(decodeJson<Record<string, string>>(integration.secrets)),
     ...(maxExecutionTime !== null && { maxExecutionTime }),
     ...definition,
-    interfaces: {},
   }
 }
 
@@ -69,7 +75,7 @@ export function toLog(row: LogRow): WireLog {
 
 /** What installing an integration requires of it. */
 export function toInstallable(row: IntegrationRow): InstallableIntegration {
-  const { configuration, configurations } = decodeJson<IntegrationDefinition>(row.definition)
+  const { configuration, configurations, interfaces } = readDefinition(row.definition)
   return {
     id: row.id,
     name: row.name,
@@ -79,6 +85,7 @@ export function toInstallable(row: IntegrationRow): InstallableIntegration {
     iconUrl: iconUrlOf(row.icon),
     visibility: row.visibility,
     isBuiltIn: false,
+    interfaces,
     configuration: configuration.schema,
     configurations: new Map(
       Object.entries(configurations).map(([name, { schema }]) => [name, schema]),

@@ -17,6 +17,12 @@ export function createBotLogs(deps: BotLogsDeps): Feature & { service: BotLogsSe
     service,
     sweeps: [service.sweep],
     purge: service.purge,
+    on: {
+      'installation.withdrawn': async (tx, { botId, alias, name }) => {
+        const message = `The integration ${name}, installed as ${alias}, was removed: its workspace was deleted.`
+        await service.writeLine(tx, { botId, level: 'warn', message })
+      },
+    },
     routes: [
       route(contract.botLogs.get, async ({ actor, params, query }) => {
         const { rows, nextToken } = await service.page(actor, params.id, query)

@@ -15,7 +15,7 @@ import {
   settleRegistration,
 } from '../../bots/installations/index.js'
 import type { IntegrationLogs } from '../../bots/integrations/index.js'
-import { type CallDeps, reasonOf, sendCall } from '../requests/index.js'
+import { type CallDeps, detailOf, reasonOf, sendCall } from '../requests/index.js'
 import { type IntegrationTargetDeps, targetOfInstallation } from '../targets/index.js'
 
 type Settings = Body<typeof contract.integrations.configure>
@@ -36,6 +36,16 @@ interface InstallationRef {
   botId: string
   alias: string
 }
+
+/** Why a call failed. */
+interface CallFailure {
+  /** For the workspace of the bot. */
+  reason: string
+  /** For the developer of the integration, who may be in another workspace. */
+  detail: string
+}
+
+const failedWith = (reason: string): CallFailure => ({ reason, detail: reason })
 
 const registerJob = 'integrations.register'
 const againJob = 'integrations.register-again'
@@ -79,14 +89,18 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
       integrationId: row.integration_id,
       botId: row.bot_id,
       level: failure === undefined ? 'info' : 'error',
-      message: `${operation} ${failure === undefined ? 'succeeded' : `failed: ${failure}`}`,
+      message: `${operation} ${failure === undefined ? 'succeeded' : `failed: ${failure.detail}`}`,
     })
-    return failure?.slice(0, longestReason)
+    return failure?.reason.slice(0, longestReason)
   }
 
-  async function attempt(operation: Operation, row: InstallationRow, signal: AbortSignal) {
+  async function attempt(
+    operation: Operation,
+    row: InstallationRow,
+    signal: AbortSignal,
+  ): Promise<CallFailure | undefined> {
     const target = await targetOfInstallation(deps, row)
-    if (target === undefined) return 'The integration has no address to be called at.'
+    if (target === undefined) return failedWith('The integration has no address to be called at.')
     const body = JSON.stringify({ webhookUrl: `${addresses.webhooks()}/${row.webhook_id}` })
     try {
       const { status, body: responseBody } = await sendCall(
@@ -95,9 +109,11 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
         { operation, type: operation, body, signal },
         responseBytes,
       )
-      return status >= 200 && status < 300 ? undefined : reasonOf(responseBody)
+      return status >= 200 && status < 300 ? undefined : failedWith(reasonOf(responseBody))
     } catch (error) {
-      if (error instanceof OutgoingError) return error.message
+      if (error instanceof OutgoingError) {
+        return { reason: error.message, detail: detailOf(error) }
+      }
       throw error
     }
   }
@@ -133,6 +149,8 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
   const unregister: JobHandler<{ row: InstallationRow }> = {
     concurrency: 4,
     handler: async ({ payload: { row } }, { signal }) => {
+      // It may have been deleted with its workspace, and its log with it.
+      if ((await integrations.known.of(row.integration_id)) === undefined) return
       await call('unregister', row, signal)
     },
   }

@@ -84,7 +84,7 @@ export async function sendCall(
   maxResponseBytes: number,
   signature = signatureOf(target.secrets, call.body, clock.now()),
 ): Promise<OutgoingResponse> {
-  return await outgoing.send(target.url, {
+  const sent = outgoing.send(target.url, {
     method: 'POST',
     headers: headersOf(target, call, signature),
     body: call.body,
@@ -92,6 +92,21 @@ export async function sendCall(
     maxResponseBytes,
     ...(call.signal && { signal: call.signal }),
   })
+  if (!target.isForeign) return await sent
+  return await sent.catch((error: unknown) => {
+    throw error instanceof OutgoingError ? withoutAddress(error) : error
+  })
+}
+
+/** The error for a bot of another workspace than that of the integration, whose address it must not learn. */
+function withoutAddress(cause: OutgoingError): OutgoingError {
+  const why = cause.failure === 'timeout' ? 'did not respond in time' : 'cannot be reached'
+  return new OutgoingError(cause.failure, `The server of the integration ${why}.`, { cause })
+}
+
+/** Why a call got no response, for the developer of the receiver. */
+export function detailOf(error: OutgoingError): string {
+  return error.cause instanceof OutgoingError ? error.cause.message : error.message
 }
 
 /**
@@ -140,10 +155,10 @@ export interface CallResult {
   status: number | null
   /** Beginning of the body of the response, at most 4 KB; null without a response. */
   responseText: string | null
-  /** URL that was called, without a password. */
-  url: string
-  /** Value of the header with the signature. */
-  signature: string
+  /** URL that was called, without a password; null if the workspace of the bot must not learn it. */
+  url: string | null
+  /** Value of the header with the signature; null likewise. */
+  signature: string | null
   /** Headers of the response that help to find out why a call failed; null without any of them. */
   responseHeaders: Record<string, string> | null
 }
@@ -176,7 +191,10 @@ export async function callReceiver(
     },
   )
   const durationMs = Math.round(performance.now() - since)
-  const sent = { startedAt, durationMs, url: shownUrlOf(target.url), signature }
+  const made = target.isForeign
+    ? { url: null, signature: null }
+    : { url: shownUrlOf(target.url), signature }
+  const sent = { startedAt, durationMs, ...made }
   if (response instanceof OutgoingError) {
     const verdict = { result: 'retry', error: response.message, waitMs: 0 } as const
     return { ...sent, verdict, status: null, responseText: null, responseHeaders: null }
@@ -187,7 +205,7 @@ export async function callReceiver(
     verdict: judge(response),
     status,
     responseText: textOf(body),
-    responseHeaders: keptHeadersOf(headers),
+    responseHeaders: target.isForeign ? null : keptHeadersOf(headers),
   }
 }
 

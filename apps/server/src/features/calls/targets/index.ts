@@ -29,6 +29,11 @@ export interface Target {
    * not support pings either: while it is paused, its oldest delivery is tried instead.
    */
   plain?: boolean
+  /**
+   * Whether it is the server of an integration of another workspace than that of the bot, which sees neither its
+   * address nor the signatures of calls to it.
+   */
+  isForeign?: boolean
 }
 
 /** Returns the target of a bot, or of an installation in it; undefined without an address. */
@@ -154,6 +159,7 @@ export async function targetOfInstallation(
     },
     secrets: integration.secrets,
     timeoutMs: integration.timeoutMs,
+    isForeign: integration.workspaceId !== row.workspace_id,
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../bots/installations/index.js'
 import type { IntegrationLogs } from '../../bots/integrations/index.js'
 import type { Feature } from '../../feature.js'
-import { type CallDeps, reasonOf, sendCall } from '../requests/index.js'
+import { type CallDeps, detailOf, reasonOf, sendCall } from '../requests/index.js'
 import { type IntegrationTargetDeps, targetOfInstallation } from '../targets/index.js'
 
 export interface WebhooksDeps extends CallDeps {
@@ -94,7 +94,10 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
       )
     } catch (error) {
       if (!(error instanceof OutgoingError)) throw error
-      throw new NoResponseError(error.message, { late: error.failure === 'timeout', cause: error })
+      throw new NoResponseError(detailOf(error), {
+        late: error.failure === 'timeout',
+        cause: error,
+      })
     }
   }
 

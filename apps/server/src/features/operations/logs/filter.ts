@@ -20,7 +20,7 @@ export interface FilterDeps {
   /** The logs of a workspace. */
   sources: Readonly<Record<LogSourceName, LogSource>>
   bots: Pick<BotsService, 'requireIn' | 'idsIn'>
-  integrations: Pick<IntegrationsService, 'requireIn' | 'idsIn' | 'installationsOf'>
+  integrations: Pick<IntegrationsService, 'requireIn' | 'idsIn' | 'installationsIn'>
 }
 
 /** A filter, ready to be applied: the ranges to read, and the test of each line in them. */
@@ -54,7 +54,9 @@ export function createPrepare({ bots, integrations, ...deps }: FilterDeps) {
       await integrations.requireIn(actor, integrationId, 'query.integrationId')
     }
     const installed =
-      integrationId === undefined ? [] : await integrations.installationsOf(integrationId)
+      integrationId === undefined
+        ? []
+        : await integrations.installationsIn(actor.workspaceId, integrationId)
     const called = new Set(installed.map(({ bot_id, alias }) => `${bot_id}/${alias}`))
     const botIds = botId === undefined ? await bots.idsIn(actor) : [botId]
     const calledBots = new Set(installed.map(({ bot_id }) => bot_id))
@@ -70,6 +72,7 @@ export function createPrepare({ bots, integrations, ...deps }: FilterDeps) {
       conversationId,
     }
     const own = new Set(botIds)
+    const developed = new Set(selection.integrationIds)
     const text = filter.text?.toLowerCase()
     const passes = (line: WorkspaceLogLine) =>
       selection.levels.has(line.level) &&
@@ -87,8 +90,11 @@ export function createPrepare({ bots, integrations, ...deps }: FilterDeps) {
       sources: source === undefined ? Object.values(deps.sources) : [deps.sources[source]],
       selection,
       passes,
-      // Lines of integrations stay when their bot is deleted.
-      matches: (line) => (own.has(line.botId) || line.source === 'integration') && passes(line),
+      // Lines of integrations are for their developers, and stay when their bot is deleted.
+      matches: (line) =>
+        (line.source === 'integration'
+          ? line.integrationId !== null && developed.has(line.integrationId)
+          : own.has(line.botId)) && passes(line),
       isCountable: isPlain && integrationId === undefined,
     }
   }

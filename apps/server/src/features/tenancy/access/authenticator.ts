@@ -229,15 +229,16 @@ function integrationActor(
   bot: BotFact | undefined,
   scope: ScopeHeaders,
 ): BotActor {
-  const { tokenId, workspaceId, integrationId } = holder
+  const { tokenId, integrationId } = holder
   const caller = bot && ownInstallation(integrationId, scope, bot.installed)
-  if (caller === undefined || bot?.workspaceId !== workspaceId) {
+  if (bot === undefined || caller === undefined) {
     throw new ApiError(
       'Forbidden',
       'The token in Authorization is the key of an integration: x-bot-id must name a bot in which it is installed, and x-integration-alias, if sent, its alias there.',
     )
   }
-  return { kind: 'bot', workspaceId, botId, tokenId, caller }
+  // A published integration may be installed in bots of other workspaces, and acts there.
+  return { kind: 'bot', workspaceId: bot.workspaceId, botId, tokenId, caller }
 }
 
 function requirePersonal(holder: Holder): AccountActor {

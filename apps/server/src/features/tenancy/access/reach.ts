@@ -69,8 +69,7 @@ export function createReach({ db, bots, workspaces }: ReachDeps): Reach {
       const isUsable =
         token.kind === 'bot'
           ? token.bot_id === botId
-          : token.workspace_id === workspaceId &&
-            (await bots.installationsOf(botId)).some(
+          : (await bots.installationsOf(botId)).some(
               ({ integration_id }) => integration_id === token.integration_id,
             )
       return isUsable ? { workspaceId, userId: botId } : undefined

@@ -211,6 +211,11 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
       return await store.findHandle(executor, workspaceId)
     },
 
+    /** What everybody may see of workspaces that publish something, by id. */
+    async publishersOf(ids: readonly string[]): Promise<ReadonlyMap<string, store.PublisherRow>> {
+      return await store.listPublishers(db, ids)
+    },
+
     /**
      * The role of an account in a workspace; undefined if it is not a member or there is no
      * workspace.

@@ -69,6 +69,20 @@ export async function findHandle(executor: Db | Tx, id: string): Promise<string 
   return (await query.executeTakeFirst())?.handle ?? null
 }
 
+/** What everybody may see of a workspace that publishes something. */
+export type PublisherRow = Pick<WorkspaceRow, 'id' | 'handle' | 'name'>
+
+/** Some workspaces as publishers, by id. */
+export async function listPublishers(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, PublisherRow>> {
+  if (ids.length === 0) return new Map()
+  const query = db.selectFrom('workspaces').select(['id', 'handle', 'name'])
+  const rows = await query.where('id', 'in', [...new Set(ids)]).execute()
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
 /** Those of some handles that workspaces have, by handle, each with its workspace. */
 export async function findByHandles(
   db: Db,

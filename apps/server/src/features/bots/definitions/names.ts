@@ -1,0 +1,114 @@
+import { ApiError } from '@botstead/contract'
+import semver from 'semver'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Tx } from '../../../platform/db/schema.js'
+
+/** Who can find and use an integration, an interface or a plugin. */
+type Visibility = 'public' | 'private' | 'unlisted'
+
+const namePattern = /^([a-z0-9][a-z0-9_-]{0,99}\/)?[a-z][a-zA-Z0-9_-]{1,99}$/
+
+/** Throws `InvalidIdentifier` unless an integration, an interface or a plugin can have this name. */
+export function requireName(name: string): string {
+  if (namePattern.test(name)) return name
+  throw new ApiError(
+    'InvalidIdentifier',
+    'body.name must be a lower-case letter with 1 to 99 letters, digits, - or _ behind it; a handle and a / may stand before it.',
+    { metadata: { in: 'body', field: 'name' } },
+  )
+}
+
+/**
+ * Throws `Forbidden` for a name that begins with the handle of another workspace.
+ * @param own handle of the workspace; null if it has none
+ */
+export function requireOwnHandle(name: string, own: string | null): void {
+  const end = name.indexOf('/')
+  if (end < 0 || name.slice(0, end) === own) return
+  const advice =
+    own === null
+      ? 'has no handle: give it one with PUT /v1/admin/workspaces/{id}'
+      : `has the handle ${own}`
+  throw new ApiError(
+    'Forbidden',
+    `body.name must not begin with ${name.slice(0, end + 1)}, because this workspace ${advice}.`,
+    { metadata: { in: 'body', field: 'name' } },
+  )
+}
+
+/** Normalises a version: `v1.2.3` becomes `1.2.3`. Throws `InvalidPayload` if it is not one. */
+export function requireVersion(given: string): string {
+  const version = semver.valid(given)
+  if (version !== null) return version
+  throw new ApiError('InvalidPayload', 'body.version must be a semantic version such as 1.4.0.', {
+    metadata: { in: 'body', field: 'version' },
+  })
+}
+
+/** The highest version that matches an exact version, `latest` or a range. */
+export function highestOf<Item extends { version: string }>(
+  items: readonly Item[],
+  wanted: string,
+): Item | undefined {
+  const exact = semver.valid(wanted)
+  const found = items.filter(({ version }) =>
+    exact === null
+      ? semver.satisfies(version, wanted === 'latest' ? '*' : wanted, { includePrerelease: true })
+      : version === exact,
+  )
+  // A prerelease is never `latest` while there is a release.
+  const released = found.filter(({ version }) => semver.prerelease(version) === null)
+  const choice = released.length > 0 ? released : found
+  return choice.toSorted((a, b) => semver.rcompare(a.version, b.version)).at(0)
+}
+
+/** The visibility that a body asks for, also in its older form; undefined if it asks for none. */
+export function visibilityIn(body: {
+  visibility?: Visibility
+  public?: boolean
+}): Visibility | undefined {
+  if (body.visibility !== undefined) return body.visibility
+  if (body.public === undefined) return undefined
+  return body.public ? 'public' : 'private'
+}
+
+/** Something that is being published. */
+interface Publication {
+  kind: 'integration' | 'interface' | 'plugin'
+  name: string
+  /** Whether another workspace has published one of this name. */
+  isTaken: () => Promise<boolean>
+}
+
+/**
+ * Throws `AlreadyExists` unless a workspace may publish under a name. It belongs to the workspace that used it
+ * first: otherwise a stranger's higher version would be what others get by name.
+ */
+export async function requirePublishable(
+  tx: Tx,
+  dialect: Pick<Dialect, 'holdName'>,
+  { kind, name, isTaken }: Publication,
+): Promise<void> {
+  await dialect.holdName(tx, `published ${kind} ${name}`)
+  if (!(await isTaken())) return
+  throw new ApiError(
+    'AlreadyExists',
+    `body.visibility: another workspace has published the ${kind} ${name}: give yours a name that begins with the handle of your workspace, or keep it private.`,
+    { metadata: { in: 'body', field: 'visibility' } },
+  )
+}
+
+/** The error for something that others use, where it must not be deleted or hidden from them. */
+export function stillUsed(what: string, how: string): ApiError {
+  return new ApiError('ReferenceConstraint', `The ${what} ${how}.`)
+}
+
+/** Icons and documents are data URLs, so that they need no storage of their own. */
+export function iconUrlOf(icon: string): string {
+  return icon === '' ? '' : `data:image/svg+xml;base64,${icon}`
+}
+
+/** The same for a document in Markdown. */
+export function readmeUrlOf(readme: string): string {
+  return readme === '' ? '' : `data:text/markdown;base64,${readme}`
+}

@@ -1,0 +1,35 @@
+import { ApiError } from '@botstead/contract'
+
+/** The workspace of something in the hub, as everybody may see it. */
+interface Publisher {
+  id: string
+  handle: string | null
+  name: string
+}
+
+/** Reads workspaces as publishers, by id. */
+export type FindPublishers = (ids: readonly string[]) => Promise<ReadonlyMap<string, Publisher>>
+
+/** Adds to what the hub shows whose it is; leaves out what was deleted with its workspace meanwhile. */
+export async function withPublishers<Row extends { workspace_id: string }, View>(
+  rows: readonly Row[],
+  find: FindPublishers,
+  view: (row: Row) => View,
+): Promise<(View & { ownerWorkspace: Publisher })[]> {
+  const publishers = await find(rows.map((row) => row.workspace_id))
+  return rows.flatMap((row) => {
+    const ownerWorkspace = publishers.get(row.workspace_id)
+    return ownerWorkspace === undefined ? [] : [{ ...view(row), ownerWorkspace }]
+  })
+}
+
+/** The same for one thing, which is not found if it was deleted. */
+export async function withPublisher<Row extends { workspace_id: string; id: string }, View>(
+  row: Row,
+  find: FindPublishers,
+  view: (row: Row) => View,
+): Promise<View & { ownerWorkspace: Publisher }> {
+  const [found] = await withPublishers([row], find, view)
+  if (found !== undefined) return found
+  throw new ApiError('ResourceNotFound', `${row.id} is no longer in the hub.`)
+}

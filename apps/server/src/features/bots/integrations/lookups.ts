@@ -1,0 +1,83 @@
+import { ApiError } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import { highestOf } from '../definitions/index.js'
+import {
+  builtInChat,
+  chatVersions,
+  type InstallableIntegration,
+  type InstallationKey,
+  listInstallationsOf,
+} from '../installations/index.js'
+import { type IntegrationDefinition, readDefinition } from './definition.js'
+import { listPublishedVersions } from './hub-store.js'
+import * as store from './store.js'
+import { toInstallable } from './view.js'
+
+/** What other slices read of integrations, and the counts of their installations. */
+export function integrationLookups(db: Db) {
+  return {
+    /** @param field path of the id in the request */
+    async requireIn(actor: WorkspaceActor, id: string, field: string): Promise<void> {
+      if (await store.findIntegration(db, actor.workspaceId, id)) return
+      throw new ApiError(
+        'ReferenceNotFound',
+        `${field}: there is no integration ${id} in this workspace.`,
+      )
+    },
+
+    /** The ids of all integrations of a workspace. */
+    async idsIn(workspaceId: string): Promise<string[]> {
+      return await store.listIds(db, workspaceId)
+    },
+
+    /** The bots of a workspace, with the aliases, under which an integration is installed there. */
+    async installationsIn(workspaceId: string, id: string): Promise<InstallationKey[]> {
+      return await listInstallationsOf(db, { workspaceId, integrationId: id })
+    },
+
+    /** The given integrations that the bots of a workspace may install, by id: also those that others publish. */
+    async findInstallable(
+      executor: Db | Tx,
+      workspaceId: string,
+      integrationIds: readonly string[],
+    ): Promise<ReadonlyMap<string, InstallableIntegration>> {
+      const rows = await store.listUsable(executor, workspaceId, integrationIds)
+      return new Map(rows.map((row) => [row.id, toInstallable(row)]))
+    },
+
+    /** What the given integrations declare, by id: those of a workspace, and those that others publish. */
+    async findDefinitions(
+      workspaceId: string,
+      integrationIds: readonly string[],
+    ): Promise<ReadonlyMap<string, IntegrationDefinition>> {
+      const rows = await store.listUsable(db, workspaceId, integrationIds)
+      return new Map(rows.map((row) => [row.id, readDefinition(row.definition)]))
+    },
+
+    /** The highest version of a name that a workspace may use: its own first, then of the hub. */
+    async findUsableByName(
+      executor: Db | Tx,
+      workspaceId: string,
+      name: string,
+      version: string,
+    ): Promise<{ id: string; version: string } | undefined> {
+      const own = highestOf(await store.listVersions(executor, workspaceId, name), version)
+      if (own !== undefined) return own
+      if (name === builtInChat.name) return highestOf(chatVersions, version)
+      return highestOf(await listPublishedVersions(executor, name), version)
+    },
+
+    /**
+     * Counts an installation in a bot of a workspace. Throws `ReferenceNotFound` if the workspace may not use
+     * the integration any more.
+     */
+    async countInstallation(tx: Tx, workspaceId: string, id: string): Promise<void> {
+      if (await store.countInstallation(tx, { workspaceId, id })) return
+      throw new ApiError('ReferenceNotFound', `There is no integration ${id}.`)
+    },
+
+    /** Counts an installation that was removed. */
+    countRemoval: store.countRemoval,
+  }
+}

@@ -1,0 +1,84 @@
+import { ApiError } from '@botstead/contract'
+import { decodeJson } from '../../../platform/db/columns.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { Sealer } from '../../../platform/security/sealing.js'
+import type { PluginDefinition } from './definition.js'
+import * as installed from './installation-store.js'
+import { changesOf, type PluginHost, type PluginPatches } from './installations.js'
+import * as store from './store.js'
+
+/** A plugin of a bot. */
+export interface InstalledPlugin {
+  alias: string
+  /** What it declares; undefined if it was deleted with its workspace. */
+  declares: PluginDefinition | undefined
+}
+
+/** A plugin of a bot as stored, with the plugin itself. */
+export interface PluginRecord {
+  row: installed.PluginInstallationRow
+  /** Undefined if it was deleted with its workspace. */
+  plugin: store.PluginRow | undefined
+}
+
+export type PluginsInBots = ReturnType<typeof createPluginsInBots>
+
+/** Makes what the slice of bots does with the plugins in them. */
+export function createPluginsInBots({ db, sealer }: { db: Db; sealer: Sealer }) {
+  async function count(tx: Tx, workspaceId: string, from: string | undefined, to?: string) {
+    if (from === to) return
+    if (from !== undefined) await store.countRemoval(tx, from)
+    if (to === undefined || (await store.countInstallation(tx, { workspaceId, id: to }))) return
+    throw new ApiError('ReferenceNotFound', `There is no plugin ${to}.`)
+  }
+
+  return {
+    /** The plugins of a bot of a workspace, oldest first. */
+    async list(executor: Db | Tx, workspaceId: string, botId: string): Promise<PluginRecord[]> {
+      const rows = await installed.listInstallations(executor, botId)
+      const ids = rows.map((row) => row.plugin_id)
+      const plugins = new Map(
+        (await store.listUsable(executor, workspaceId, ids)).map((row) => [row.id, row]),
+      )
+      return rows.map((row) => ({ row, plugin: plugins.get(row.plugin_id) }))
+    },
+
+    /** What the plugins of a bot declare. */
+    async declaredIn(botId: string): Promise<InstalledPlugin[]> {
+      const rows = await installed.listDeclaring(db, botId)
+      return rows.map(({ alias, definition }) => ({
+        alias,
+        declares: definition === null ? undefined : decodeJson<PluginDefinition>(definition),
+      }))
+    },
+
+    /** Applies a patch of `plugins`. */
+    async change(
+      tx: Tx,
+      host: PluginHost,
+      patches: PluginPatches | undefined,
+      now: string,
+    ): Promise<void> {
+      if (patches === undefined) return
+      const { botId, workspaceId } = host
+      const ids = Object.values(patches).flatMap((patch) => patch?.id ?? [])
+      const plugins = new Map(
+        (await store.listUsable(tx, workspaceId, ids)).map((row) => [row.id, row]),
+      )
+      const before = await installed.listInstallations(tx, botId)
+      for (const change of changesOf(before, patches, plugins, { host, now, sealer })) {
+        if (change.after) await installed.putInstallation(tx, change.after)
+        else if (change.before) await installed.deleteInstallation(tx, botId, change.before.alias)
+        await count(tx, workspaceId, change.before?.plugin_id, change.after?.plugin_id)
+      }
+    },
+
+    /** Removes the plugins of a bot that is removed. */
+    async removeOf(tx: Tx, botId: string): Promise<void> {
+      for (const row of await installed.listInstallations(tx, botId)) {
+        await installed.deleteInstallation(tx, botId, row.alias)
+        await store.countRemoval(tx, row.plugin_id)
+      }
+    },
+  }
+}

@@ -1,0 +1,288 @@
+import { ApiError, type contract, type Query } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Page } from '../../../platform/db/paginate.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
+import type { Remember } from '../../../platform/idempotency/store.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
+import {
+  highestOf,
+  requireName,
+  requireOwnHandle,
+  requirePublishable,
+  requireVersion,
+  stillUsed,
+  visibilityIn,
+} from '../definitions/index.js'
+import type { InterfacesService } from '../interfaces/index.js'
+import {
+  type DependencyPatch,
+  emptyDefinition,
+  logPatternsOfPlugin,
+  type NewPlugin,
+  type PluginDefinition,
+  type PluginPatch,
+  patchDefinition,
+} from './definition.js'
+import { type DependencyDeps, resolveDependencies } from './dependencies.js'
+import { findInstalledBot, listInstalledBots } from './installation-store.js'
+import * as store from './store.js'
+
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    /** What bots know of a plugin is stale. */
+    'plugin.changed': { installedIn: readonly string[] }
+  }
+}
+
+type ListQuery = Query<typeof contract.plugins.list>
+
+export interface PluginsServiceDeps {
+  db: Db
+  run: Run
+  dialect: Pick<Dialect, 'holdName'>
+  clock: Clock
+  log: Pick<Log, 'warn'>
+  ids: Ids
+  pager: Pager
+  domainEvents: EventDispatcher
+  workspaces: Pick<WorkspacesService, 'handleOf' | 'publishersOf'>
+  interfaces: {
+    service: DependencyDeps['interfaces'] & Pick<InterfacesService, 'replaceUses' | 'removeUses'>
+  }
+  integrations: { service: DependencyDeps['integrations'] }
+}
+
+/** Most bots whose caches are cleared at once; others notice a change within five seconds. */
+const mostNotified = 1000
+
+export type PluginsService = ReturnType<typeof createPluginsService>
+
+/**
+ * Makes the service of plugins: those of a workspace, which its members change, and those of the hub, which are
+ * the published ones of all workspaces.
+ */
+export function createPluginsService(deps: PluginsServiceDeps) {
+  const { db, run, clock } = deps
+  const interfaces = deps.interfaces.service
+  const integrations = deps.integrations.service
+
+  async function find(catalogue: store.Catalogue, id: string): Promise<store.PluginRow> {
+    const found = await store.findPlugin(db, catalogue, id)
+    if (found === undefined) throw unknown(catalogue, id)
+    return found
+  }
+
+  async function lock(tx: Tx, { workspaceId }: WorkspaceActor, id: string) {
+    const found = await store.lockPlugin(tx, workspaceId, id)
+    if (found === undefined) throw unknown({ workspaceId }, id)
+    return found
+  }
+
+  async function dependenciesOf(executor: Db | Tx, actor: WorkspaceActor, patch: PluginPatch) {
+    return await resolveDependencies({ interfaces, integrations }, executor, actor, patch)
+  }
+
+  async function requirePublic(tx: Tx, { name, workspace_id: workspaceId }: store.PluginRow) {
+    const isTaken = () => store.isPublishedElsewhere(tx, { name, workspaceId })
+    await requirePublishable(tx, deps.dialect, { kind: 'plugin', name, isTaken })
+  }
+
+  /** Throws if a change of the visibility takes a name of others, or something from others. */
+  async function requireVisibility(tx: Tx, current: store.PluginRow, next: store.PluginRow) {
+    const isPrivate = next.visibility === 'private'
+    if (isPrivate === (current.visibility === 'private')) return
+    if (!isPrivate) return await requirePublic(tx, next)
+    const place = { pluginId: next.id, workspaceId: next.workspace_id }
+    if ((await findInstalledBot(tx, place, 'elsewhere')) === undefined) return
+    throw stillUsed(
+      `plugin ${next.id}`,
+      'is installed in bots of other workspaces, so that it cannot become private',
+    )
+  }
+
+  /** Records the interfaces that a plugin names by their ids: those cannot be deleted. */
+  async function recordInterfaces(tx: Tx, row: store.PluginRow): Promise<void> {
+    const { dependencies } = decodeJson<PluginDefinition>(row.definition)
+    const used = Object.entries(dependencies.interfaces)
+      .filter(([, { isById }]) => isById)
+      .map(([alias, { id, name }]) => ({ alias, interface_id: id, interface_name: name }))
+    await interfaces.replaceUses(tx, { workspaceId: row.workspace_id, id: row.id }, used)
+  }
+
+  async function raiseChanged(tx: Tx, pluginId: string): Promise<void> {
+    const installedIn = await listInstalledBots(tx, pluginId, mostNotified)
+    await deps.domainEvents.raise(tx, 'plugin.changed', { installedIn })
+  }
+
+  return {
+    async list(
+      actor: WorkspaceActor,
+      query: ListQuery,
+      where: 'own' | 'hub',
+    ): Promise<Page<store.PluginSummaryRow>> {
+      const { nextToken, pageSize, sortBy = 'createdAt', direction, ...filter } = query
+      return await store.pagePlugins(
+        db,
+        where === 'hub' ? 'hub' : actor,
+        { name: filter.name, version: filter.version, search: filter.search },
+        deps.pager.page({
+          operation: where === 'hub' ? 'listPublicPlugins' : 'listPlugins',
+          scope: where === 'hub' ? '' : actor.workspaceId,
+          filter: { ...filter, sortBy },
+          sort: sortColumns[sortBy],
+          direction: direction ?? (sortBy === 'name' ? 'asc' : 'desc'),
+          nextToken,
+          pageSize,
+        }),
+      )
+    },
+
+    get: find,
+
+    /** The highest version of a name that matches: an exact version, `latest` or a range. */
+    async getByName(
+      catalogue: store.Catalogue,
+      name: string,
+      version: string,
+    ): Promise<store.PluginRow> {
+      const found = highestOf(await store.listVersions(db, catalogue, name), version)
+      if (found === undefined) throw unknown(catalogue, `${name} of version ${version}`)
+      return await find(catalogue, found.id)
+    },
+
+    /** The code of a plugin for one platform. */
+    async getCode(
+      catalogue: store.Catalogue,
+      id: string,
+      platform: store.Platform,
+    ): Promise<string> {
+      const { workspace_id: workspaceId } = await find(catalogue, id)
+      const code = await store.findCode(db, workspaceId, id, platform)
+      if (code === undefined) throw unknown(catalogue, id)
+      return code
+    },
+
+    async create(
+      actor: WorkspaceActor,
+      input: NewPlugin,
+      remember: Remember<store.PluginRow>,
+    ): Promise<store.PluginRow> {
+      const now = isoTime(clock.now())
+      const dependencies = await dependenciesOf(db, actor, input)
+      const row: store.PluginRow = {
+        id: deps.ids.next('plugin'),
+        workspace_id: actor.workspaceId,
+        name: requireName(input.name),
+        version: requireVersion(input.version),
+        title: '',
+        description: '',
+        icon: '',
+        readme: '',
+        visibility: 'private',
+        installs: 0,
+        created_at: now,
+        ...changesOf(encodeJson(emptyDefinition), input, dependencies, now),
+      }
+      return await run(async (tx) => {
+        if (row.name.includes('/')) {
+          requireOwnHandle(row.name, await deps.workspaces.handleOf(tx, actor.workspaceId))
+        }
+        if (row.visibility !== 'private') await requirePublic(tx, row)
+        if (!(await store.insertPlugin(tx, row))) throw taken(row)
+        await store.putCodes(tx, row, input.code)
+        await recordInterfaces(tx, row)
+        logPatternsOfPlugin(tx, deps.log, row.id, decodeJson(row.definition))
+        await remember?.(tx, row)
+        return row
+      })
+    },
+
+    async update(actor: WorkspaceActor, id: string, patch: PluginPatch): Promise<store.PluginRow> {
+      return await run(async (tx) => {
+        const current = await lock(tx, actor, id)
+        const dependencies = await dependenciesOf(tx, actor, patch)
+        const now = isoTime(clock.now())
+        const changes = changesOf(current.definition, patch, dependencies, now)
+        const next = { ...current, ...changes }
+        await requireVisibility(tx, current, next)
+        await store.patchPlugin(tx, actor.workspaceId, id, changes)
+        if (patch.code) await store.putCodes(tx, next, patch.code)
+        if (patch.dependencies) await recordInterfaces(tx, next)
+        logPatternsOfPlugin(tx, deps.log, id, decodeJson(next.definition))
+        await raiseChanged(tx, id)
+        return next
+      })
+    },
+
+    async remove(actor: WorkspaceActor, id: string): Promise<void> {
+      await run(
+        async (tx) => {
+          await lock(tx, actor, id)
+          const place = { pluginId: id, workspaceId: actor.workspaceId }
+          const botId = await findInstalledBot(tx, place, 'here')
+          if (botId !== undefined) {
+            throw stillUsed(`plugin ${id}`, `is still installed, for example in the bot ${botId}`)
+          }
+          if ((await findInstalledBot(tx, place, 'elsewhere')) !== undefined) {
+            throw stillUsed(`plugin ${id}`, 'is still installed in bots of other workspaces')
+          }
+          await store.deletePlugin(tx, actor.workspaceId, id)
+          await interfaces.removeUses(tx, { workspaceId: actor.workspaceId, id })
+        },
+        { mayUseReserve: true },
+      )
+    },
+
+    /** Removes every plugin of a workspace, after its bots, in the transaction that removes it. */
+    removeAll: store.deleteOfWorkspace,
+
+    /** What everybody may see of the workspaces of plugins. */
+    publishersOf: deps.workspaces.publishersOf,
+  }
+}
+
+const sortColumns = {
+  createdAt: 'created_at',
+  updatedAt: 'updated_at',
+  name: 'name',
+} as const
+
+/** The columns that a patch changes. Throws if a member is invalid. */
+function changesOf(
+  definition: string,
+  patch: PluginPatch,
+  dependencies: DependencyPatch,
+  now: string,
+) {
+  const visibility = visibilityIn(patch)
+  return {
+    ...(patch.title !== undefined && { title: patch.title }),
+    ...(patch.description !== undefined && { description: patch.description }),
+    ...(patch.icon !== undefined && { icon: patch.icon }),
+    ...(patch.readme !== undefined && { readme: patch.readme }),
+    ...(visibility !== undefined && { visibility }),
+    definition: encodeJson(
+      patchDefinition(decodeJson<PluginDefinition>(definition), patch, dependencies),
+    ),
+    updated_at: now,
+  }
+}
+
+function unknown(catalogue: store.Catalogue, what: string): ApiError {
+  const where = catalogue === 'hub' ? 'in the hub' : 'in this workspace'
+  return new ApiError('ResourceNotFound', `There is no plugin ${what} ${where}.`)
+}
+
+function taken({ name, version }: store.PluginRow): ApiError {
+  return new ApiError(
+    'AlreadyExists',
+    `body.version: there is a plugin ${name} of version ${version} in this workspace; update it, or give a new version.`,
+  )
+}
