@@ -50,7 +50,10 @@ interface Bp {
    * @param name of the copy; each has a state of its own
    * @returns its folder
    */
-  project(source: 'echo-bot' | 'messenger' | 'messenger-bot', name?: string): Promise<string>
+  project(
+    source: 'chat-bot' | 'echo-bot' | 'messenger' | 'messenger-bot',
+    name?: string,
+  ): Promise<string>
 }
 
 /** The command for the tests of the surrounding `describe`; call the returned function inside a test. */

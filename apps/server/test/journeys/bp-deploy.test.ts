@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { useBp } from '../bp.js'
 import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
+import { addAccount } from '../tenant.js'
 
 describe('bp deploy of a bot', () => {
   const server = useServer()
@@ -56,6 +57,60 @@ describe('bp deploy of a bot', () => {
       version: '0.1.0',
       configuration: { serviceUrl: 'http://127.0.0.1:9' },
     })
+  })
+})
+
+describe('bp add of what is in the hub', () => {
+  const server = useServer()
+  const bp = useBp()
+  const another = useBp()
+  beforeAll(async () => {
+    await bp().login(server())
+  })
+
+  const botOf = async (folder: string) => {
+    const cache = await readFile(join(folder, '.botpress/project.cache.json'), 'utf8')
+    const admin = existingClient(server(), { headers: { 'x-multiple-integrations': 'true' } })
+    return (await admin.getBot({ id: JSON.parse(cache).botId })).bot
+  }
+
+  it.each([
+    ['chat', '1.0.0'],
+    ['chat@1.0.0', '1.0.0'],
+    ['chat@0.7.6', '0.7.6'],
+  ])('deploys a bot that declares %s', async (reference, version) => {
+    const folder = await bp().project('chat-bot', reference)
+    await bp().succeed(['add', reference, '--workDir', folder])
+    await bp().succeed(['deploy', '--workDir', folder, '--createNewBot'])
+    const bot = await botOf(folder)
+    const webhookUrl = 'http://127.0.0.1:9/signals'
+    expect(bot.integrations).toMatchObject({
+      chat: { version, enabled: true, status: 'registered', configuration: { webhookUrl } },
+    })
+    // The second deployment finds what the first one installed.
+    const more = ['--botId', bot.id, '--noBuild']
+    await bp().succeed(['deploy', '--workDir', folder, ...more])
+    expect((await botOf(folder)).integrations.chat).toMatchObject({ version })
+  })
+
+  it('deploys a bot with an integration that another workspace has published', async () => {
+    const developer = { url: server().url, ...(await addAccount(server())) }
+    await existingClient(server(), developer).updateWorkspace({
+      id: developer.workspaceId,
+      handle: 'acme',
+    })
+    await another().login(developer)
+    const messenger = await another().project('messenger')
+    const options = ['--secrets', 'API_KEY=key', '--public']
+    await another().succeed(['deploy', '--workDir', messenger, ...options])
+    const folder = await bp().project('messenger-bot')
+    await bp().succeed(['add', 'acme/messenger@0.1.0', '--workDir', folder])
+    await bp().succeed(['deploy', '--workDir', folder, '--createNewBot'])
+    const installed = Object.values((await botOf(folder)).integrations)
+    expect(installed.map(({ name, visibility }) => [name, visibility])).toContainEqual([
+      'acme/messenger',
+      'public',
+    ])
   })
 })
 
