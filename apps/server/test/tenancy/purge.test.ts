@@ -109,15 +109,22 @@ describeEachEngine('rows of a bot', (engine) => {
     const inBot = server().client({ workspaceId, botId: bot.id })
     const { file } = await inBot.upsertFile({ key: 'a.txt', size: 5 })
     await fetch(file.uploadUrl, { method: 'PUT', body: 'hello' })
-    await server().client({ workspaceId }).createIntegration({ name: 'mail', version: '1.0.0' })
+    const admin = server().client({ workspaceId })
+    const made = { name: 'mail', version: '1.0.0' }
+    const { interface: list } = await admin.createInterface(made)
+    await admin.createIntegration({ ...made, interfaces: { list: { id: list.id } } })
+    const { plugin } = await admin.createPlugin({ ...made, code: { node: 'a', browser: 'b' } })
+    await admin.updateBot({ id: bot.id, plugins: { mail: { id: plugin.id } } })
     await inDatabase(server(), async (slices) => {
       const db = slices.db as unknown as AnyDatabase
       const names = (await db.introspection.getTables())
         .filter(({ columns }) => columns.some((column) => column.name === 'workspace_id'))
         .map(({ name }) => name)
       const filled = () => tablesWith(db, names, 'workspace_id', workspaceId)
-      expect(await filled()).toEqual(expect.arrayContaining(['bots', 'file_usage', 'files']))
-      await server().client({ workspaceId }).deleteWorkspace({ id: workspaceId })
+      const some = ['bots', 'file_usage', 'files', 'integrations', 'installations', 'interfaces']
+      const others = ['interface_uses', 'plugins', 'plugin_codes', 'plugin_installations']
+      expect(await filled()).toEqual(expect.arrayContaining([...some, ...others]))
+      await admin.deleteWorkspace({ id: workspaceId })
       await server().pass(60_000)
       await vi.waitFor(async () =>
         expect(await filled(), 'tables that keep rows of the workspace').toEqual([]),
