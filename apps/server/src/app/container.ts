@@ -98,6 +98,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
       ...(options.extraRoutes ?? []),
     ],
     rawRoutes: served.flatMap((feature) => feature.rawRoutes ?? []),
+    rawSockets: served.flatMap((feature) => feature.rawSockets ?? []),
     authenticator: { ...slices.access.authenticator, ...slices.chat.authenticator },
     sessionCookies:
       config.dashboard === 'on'

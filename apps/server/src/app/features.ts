@@ -10,6 +10,7 @@ import { createActions } from '../features/calls/actions/index.js'
 import { createRegistration } from '../features/calls/registration/index.js'
 import { createRemoteCreator } from '../features/calls/remote-creation/index.js'
 import { createTargets, findIntegrationTarget } from '../features/calls/targets/index.js'
+import { createTunnels } from '../features/calls/tunnels/index.js'
 import { createWebhooks } from '../features/calls/webhooks/index.js'
 import { createChat } from '../features/chat/index.js'
 import { createConversations } from '../features/conversations/conversations/index.js'
@@ -67,7 +68,7 @@ export function createFeatures(
   { settings = [], findEntry, weights }: FeaturesOptions = {},
 ) {
   const { config, log, clock, timers, ids, keys, sealer, pager } = context
-  const { database, dialect, db, run, bus, publisher, queue, domainEvents, outgoing } = context
+  const { database, dialect, db, run, bus, publisher, queue, domainEvents } = context
   const { limits, missedEventsMs, botLogRetentionMs: retentionMs } = config
   const maxPayloadBytes = limits.messageBytes
   /** What most slices need: the database, the time, ids and page tokens. */
@@ -104,6 +105,21 @@ export function createFeatures(
   const { writeLine: writeLogLine } = botLogs.service
 
   // Calls to the servers of bots and integrations.
+  const { outgoing } = add(
+    createTunnels({
+      ...storage,
+      timers,
+      bus,
+      log,
+      sealer,
+      addresses,
+      integrations,
+      bots: bots.service,
+      outgoing: context.outgoing,
+      limits: config.tunnels,
+      leaseMs: config.jobLeaseMs,
+    }),
+  )
   const calling = { ...storage, log, sealer, outgoing, integrations, bots: bots.service }
   const targets = add(
     createTargets({

@@ -68,6 +68,14 @@ describe('without any variable', () => {
       diskReserveBytes: 16 * 1024 * 1024,
       searchTimeoutMs: 10_000,
       searchesAtOnce: 2,
+      tunnels: {
+        most: 500,
+        perAddress: 20,
+        perWorkspace: 50,
+        requests: 100,
+        messageBytes: 8 * 2 ** 20,
+        reconnectMs: 15_000,
+      },
       limits: {
         indexingMemoryBytes: 536_870_912,
         indexingOutputBytes: 67_108_864,

@@ -6,11 +6,13 @@ import { nearest } from '../platform/nearest.js'
 import type { AddressRulesOptions } from '../platform/outgoing/address-rules.js'
 import { type Environment, readSettings, type Setting, type Values } from './setting-kinds.js'
 import { clientSettings, limitSettings, objectStoreSettings, serverSettings } from './settings.js'
+import { tunnelSettings } from './tunnel-settings.js'
 
 const everySetting: readonly Setting<unknown>[] = [
   ...Object.values(serverSettings),
   ...Object.values(objectStoreSettings),
   ...Object.values(limitSettings),
+  ...Object.values(tunnelSettings),
   ...Object.values(clientSettings),
 ]
 
@@ -70,6 +72,7 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
     readonly addressMessages: Rate
   }
   readonly limits: Values<typeof limitSettings>
+  readonly tunnels: Values<typeof tunnelSettings>
 }
 
 /** Some variables have values that cannot be used: one line for each. */
@@ -120,6 +123,7 @@ export function loadConfig(
   const problems: string[] = []
   const values = readSettings(serverSettings, given, problems)
   const limitValues = readSettings(limitSettings, given, problems)
+  const tunnels = readSettings(tunnelSettings, given, problems)
   if (!values.databaseUrl && values.roles.length === 1) {
     problems.push(
       'BOTSTEAD_ROLES must be api,worker with SQLite: set DATABASE_URL to split the roles.',
@@ -168,6 +172,7 @@ export function loadConfig(
       addressMessages: toRate(chatAddressMessages, 600),
     }),
     limits: limitValues,
+    tunnels,
   }
   return {
     config: Object.freeze(config),
@@ -178,9 +183,8 @@ export function loadConfig(
 
 /** The settings of the server, without those of commands that call one. */
 function settingsInForce(environment: Environment, file: Environment): SettingInForce[] {
-  const ofServer = [serverSettings, objectStoreSettings, limitSettings].flatMap((group) =>
-    Object.values<Setting<unknown>>(group),
-  )
+  const groups = [serverSettings, objectStoreSettings, limitSettings, tunnelSettings]
+  const ofServer = groups.flatMap((group) => Object.values<Setting<unknown>>(group))
   return ofServer.map(({ name, secret: isSecret, default: fallback, accepts, meaning }) => {
     const text = (environment[name] ?? file[name])?.trim()
     const described = { name, default: fallback, isSecret, needsRestart: true, accepts, meaning }

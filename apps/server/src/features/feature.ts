@@ -1,5 +1,6 @@
 import type { Route } from '../http/mount.js'
 import type { RawRoute } from '../http/raw-routes.js'
+import type { RawSocketRoute } from '../http/raw-sockets.js'
 import type { ReadinessCheck } from '../http/service-routes.js'
 import type { Tx } from '../platform/db/schema.js'
 import type { Subscriptions } from '../platform/domain-events.js'
@@ -18,6 +19,8 @@ export interface Feature {
   readonly routes?: readonly Route[]
   /** Addresses outside of the contract. */
   readonly rawRoutes?: readonly RawRoute[]
+  /** Addresses outside of the contract at which programs open WebSockets. */
+  readonly rawSockets?: readonly RawSocketRoute[]
   /** Work in the background, by the kind of the job. */
   readonly jobs?: Readonly<Record<string, JobHandler>>
   /** Enqueues the jobs that each start begins with, in one transaction with those of the others. */

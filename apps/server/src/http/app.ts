@@ -20,6 +20,7 @@ import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
 import { encodeSlashes, patternOf, plainPath, refuseUnknownRoutes } from './paths.js'
 import { mountRawRoutes, type RawRoute } from './raw-routes.js'
+import { mountRawSockets, type RawSocketRoute } from './raw-sockets.js'
 import type { SessionCookies } from './session-cookies.js'
 import { acceptWebSockets, screenUpgrades } from './streams/index.js'
 import { compileResponseValidator, createValidator } from './validation.js'
@@ -27,6 +28,7 @@ import { compileResponseValidator, createValidator } from './validation.js'
 export interface AppOptions {
   routes: readonly Route[]
   rawRoutes?: readonly RawRoute[]
+  rawSockets?: readonly RawSocketRoute[]
   authenticator: Authenticator
   /** Undefined where browsers cannot sign in. */
   sessionCookies?: SessionCookies | undefined
@@ -110,12 +112,12 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
 
   const { newRequestId } = options
-  const isStreamAddress = streamAddresses(options.routes)
+  const rawSockets = options.rawSockets ?? []
   const upgrades = screenUpgrades(app, {
     newRequestId,
     connections,
     idleMilliseconds,
-    isStreamAddress,
+    socketsAt: socketAddresses(options.routes, rawSockets),
   })
 
   app.setValidatorCompiler(createValidator)
@@ -144,13 +146,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     for (const route of options.routes) if (route.operation.upload) route.register(streams, context)
   })
   await app.register(async (streams) => {
-    await acceptWebSockets(streams, upgrades, newRequestId)
+    await acceptWebSockets(streams, upgrades.servers.streams, newRequestId)
     for (const route of options.routes) if (isStream(route)) route.register(streams, context)
   })
   for (const route of options.routes) {
     if (!route.operation.upload && !isStream(route)) route.register(app, context)
   }
 
+  await mountRawSockets(app, context, rawSockets, upgrades, newRequestId)
   await mountRawRoutes(app, context, options.rawRoutes ?? [])
   options.mountOthers?.(app, context)
   await app.register(async (unknown) => {
@@ -182,12 +185,19 @@ function isStream({ operation }: Route): boolean {
   return operation.response.kind === 'stream'
 }
 
-/** Returns a function that recognises addresses of streaming operations. */
-function streamAddresses(routes: readonly Route[]): (url: string) => boolean {
-  const patterns = routes.filter(isStream).map(({ operation }) => patternOf(operation))
+/** Returns a function that recognises addresses at which WebSockets can be opened. */
+function socketAddresses(
+  routes: readonly Route[],
+  rawSockets: readonly RawSocketRoute[],
+): (url: string) => 'streams' | 'sockets' | undefined {
+  const streams = routes.filter(isStream).map(({ operation }) => patternOf(operation))
+  const sockets = rawSockets.flatMap(({ paths }) =>
+    paths.map((path) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`)),
+  )
   return (url) => {
     const path = plainPath(encodeSlashes(url).split('?', 1)[0] ?? '/')
-    return patterns.some((pattern) => pattern.test(path))
+    if (streams.some((pattern) => pattern.test(path))) return 'streams'
+    return sockets.some((pattern) => pattern.test(path)) ? 'sockets' : undefined
   }
 }
 

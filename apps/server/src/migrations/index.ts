@@ -51,6 +51,7 @@ import { wordsOfMessages } from './0058-words-of-messages.js'
 import { interfaces } from './0059-interfaces.js'
 import { plugins } from './0060-plugins.js'
 import { publishedIntegrations } from './0061-published-integrations.js'
+import { tunnels } from './0063-tunnels.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -106,4 +107,5 @@ export const migrations: readonly Migration[] = [
   interfaces,
   plugins,
   publishedIntegrations,
+  tunnels,
 ]

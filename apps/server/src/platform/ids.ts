@@ -11,6 +11,7 @@ type IdPrefix =
   | 'activty'
   | 'audit'
   | 'bak'
+  | 'call'
   | 'card'
   | 'cfg'
   | 'conv'

@@ -8,7 +8,7 @@ import { stopStarting } from '../connections/index.js'
 import { closedSink, socketSink } from './sink.js'
 import { webSocketSink } from './web-socket.js'
 
-export { acceptWebSockets, screenUpgrades, wantsWebSocket } from './web-socket.js'
+export { acceptWebSockets, screenUpgrades, type Upgrades, wantsWebSocket } from './web-socket.js'
 
 /** The handlers of a route that open a stream for an admitted caller, in either transport. */
 export function streamHandlers(

@@ -10,7 +10,7 @@ import type { Sink } from '../../platform/streams/sink.js'
 import { type Connections, endConnection, refuseRaw } from '../connections/index.js'
 import { socketSink } from './sink.js'
 
-/** Clients send nothing but control frames. */
+/** Clients of streams send nothing but control frames. */
 const maxIncomingBytes = 1024
 /** The server is shutting down: clients may reconnect. */
 const goingAway = 1001
@@ -23,18 +23,21 @@ export function wantsWebSocket(request: FastifyRequest): boolean {
 /**
  * Enables WebSocket handshakes on the routes of a scope. Such requests pass through the same hooks as all
  * others before, so that they are admitted or refused by the same rules and with the same responses.
+ * @param server one of {@link Upgrades}
+ * @param maxPayload most bytes of one message from a client
  */
 export async function acceptWebSockets(
   scope: FastifyInstance,
-  { server }: Upgrades,
+  server: Server,
   newRequestId: () => string,
+  maxPayload = maxIncomingBytes,
 ): Promise<void> {
   await scope.register(websocket, {
     options: {
       server,
       clientTracking: false,
       perMessageDeflate: false,
-      maxPayload: maxIncomingBytes,
+      maxPayload,
     },
     // Any protocol error of a peer just ends its connection.
     errorHandler: (_error, peer) => peer.terminate(),
@@ -64,14 +67,14 @@ interface UpgradeOptions {
   connections: Pick<Connections, 'afterResponses' | 'hasPending'>
   /** Milliseconds without a byte after which a connection is given up. */
   idleMilliseconds: number
-  /** Whether an address belongs to a stream. */
-  isStreamAddress(url: string): boolean
+  /** What serves WebSockets at an address, if anything. */
+  socketsAt(url: string): keyof Upgrades['servers'] | undefined
 }
 
 /** Decides which requests may become a WebSocket. */
 export interface Upgrades {
-  /** Emits `upgrade` for those requests alone; it never listens. */
-  server: Server
+  /** Emit `upgrade` for those requests alone, the one or the other; they never listen. */
+  servers: { streams: Server; sockets: Server }
   /** Closes the connection of such a request once it got a response in place of an upgrade. */
   endAfterResponse(request: FastifyRequest, reply: FastifyReply): void
 }
@@ -85,9 +88,9 @@ const maxHeaders = 1000
  */
 export function screenUpgrades(
   app: FastifyInstance,
-  { newRequestId, connections, idleMilliseconds, isStreamAddress }: UpgradeOptions,
+  { newRequestId, connections, idleMilliseconds, socketsAt }: UpgradeOptions,
 ): Upgrades {
-  const server = new Server()
+  const servers = { streams: new Server(), sockets: new Server() }
   const passedOn = new WeakMap<IncomingMessage, Socket>()
 
   const refusalOf = (request: IncomingMessage, socket: Socket): ApiError | undefined => {
@@ -99,14 +102,15 @@ export function screenUpgrades(
 
   const screen = (request: IncomingMessage, socket: Socket, head: Buffer): void => {
     const refusal = refusalOf(request, socket)
+    const kind = isWebSocket(request) ? socketsAt(request.url ?? '') : undefined
     if (refusal !== undefined) {
       // Further input is ignored, but must be read to notice that the client disconnects.
       socket.once('end', () => socket.end()).resume()
       const headers: Record<string, string> = refusal.type === 'MethodNotFound' ? { allow: '' } : {}
       connections.afterResponses(socket, () => refuseRaw(socket, refusal, newRequestId(), headers))
-    } else if (isWebSocket(request) && isStreamAddress(request.url ?? '')) {
+    } else if (kind !== undefined) {
       passedOn.set(request, socket)
-      if (!server.emit('upgrade', request, socket, head)) socket.destroy()
+      if (!servers[kind].emit('upgrade', request, socket, head)) socket.destroy()
     } else {
       unguard(socket)
       withoutUpgrade(app, request, socket, head)
@@ -125,7 +129,7 @@ export function screenUpgrades(
   app.server.on('connect', take)
 
   return {
-    server,
+    servers,
     endAfterResponse: (request, reply) => {
       const socket = passedOn.get(request.raw)
       if (socket === undefined) return

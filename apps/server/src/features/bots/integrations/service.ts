@@ -28,7 +28,7 @@ import * as store from './store.js'
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
-    /** Caches of the integration and of the bots in which it is installed are stale. */
+    /** It was created or changed: caches of it and of the bots in which it is installed are stale. */
     'integration.changed': { integrationId: string; installedIn: readonly string[] }
     'integration.removed': { integrationId: string }
   }
@@ -231,6 +231,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
         logPatterns(tx, row.id, row.definition)
         const made = { integration: row, signingSecret }
         await remember?.(tx, made)
+        await raiseChanged(tx, row.id)
         return made
       })
     },

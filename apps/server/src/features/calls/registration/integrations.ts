@@ -15,7 +15,7 @@ import {
   settleRegistration,
 } from '../../bots/installations/index.js'
 import type { IntegrationLogs } from '../../bots/integrations/index.js'
-import { type CallDeps, detailOf, reasonOf, sendCall } from '../requests/index.js'
+import { type CallDeps, detailOf, isFinal, reasonOf, sendCall } from '../requests/index.js'
 import { type IntegrationTargetDeps, targetOfInstallation } from '../targets/index.js'
 
 type Settings = Body<typeof contract.integrations.configure>
@@ -37,15 +37,27 @@ interface InstallationRef {
   alias: string
 }
 
+/** What a registration is about. */
+interface RegistrationJob extends InstallationRef {
+  /** Which repetition this is after transient failures, from 1. */
+  repetition?: number
+}
+
 /** Why a call failed. */
 interface CallFailure {
   /** For the workspace of the bot. */
   reason: string
   /** For the developer of the integration, who may be in another workspace. */
   detail: string
+  /** Whether it may succeed a moment later: nobody listened, or the integration was busy. */
+  isTransient: boolean
 }
 
-const failedWith = (reason: string): CallFailure => ({ reason, detail: reason })
+const failedWith = (reason: string, isTransient: boolean): CallFailure => ({
+  reason,
+  detail: reason,
+  isTransient,
+})
 
 const registerJob = 'integrations.register'
 const againJob = 'integrations.register-again'
@@ -68,6 +80,11 @@ const intervals: Readonly<Record<string, number>> = {
 /** Bytes of a response that are read for the reason of a failure. */
 const responseBytes = 4096
 const longestReason = 2000
+/**
+ * Repetitions of a registration that failed for a transient reason, after 1, 2, 4, ... seconds: development tools
+ * announce an integration before it listens.
+ */
+const repetitions = 5
 
 /**
  * Calls integrations about their installations: `register`, periodically on request, and
@@ -83,7 +100,7 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
     operation: Operation,
     row: InstallationRow,
     signal: AbortSignal,
-  ): Promise<string | undefined> {
+  ): Promise<CallFailure | undefined> {
     const failure = await attempt(operation, row, signal)
     integrations.logs.writeLine({
       integrationId: row.integration_id,
@@ -91,7 +108,7 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
       level: failure === undefined ? 'info' : 'error',
       message: `${operation} ${failure === undefined ? 'succeeded' : `failed: ${failure.detail}`}`,
     })
-    return failure?.reason.slice(0, longestReason)
+    return failure && { ...failure, reason: failure.reason.slice(0, longestReason) }
   }
 
   async function attempt(
@@ -100,7 +117,9 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
     signal: AbortSignal,
   ): Promise<CallFailure | undefined> {
     const target = await targetOfInstallation(deps, row)
-    if (target === undefined) return failedWith('The integration has no address to be called at.')
+    if (target === undefined) {
+      return failedWith('The integration has no address to be called at.', false)
+    }
     const body = JSON.stringify({ webhookUrl: `${addresses.webhooks()}/${row.webhook_id}` })
     try {
       const { status, body: responseBody } = await sendCall(
@@ -109,26 +128,43 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
         { operation, type: operation, body, signal },
         responseBytes,
       )
-      return status >= 200 && status < 300 ? undefined : failedWith(reasonOf(responseBody))
+      if (status >= 200 && status < 300) return undefined
+      return failedWith(reasonOf(responseBody), !isFinal(status))
     } catch (error) {
       if (error instanceof OutgoingError) {
-        return { reason: error.message, detail: detailOf(error) }
+        const isTransient = error.failure === 'connection'
+        return { reason: error.message, detail: detailOf(error), isTransient }
       }
       throw error
     }
   }
 
-  const register: JobHandler<InstallationRef> = {
+  const register: JobHandler<RegistrationJob> = {
     concurrency: 8,
-    handler: async ({ payload: { botId, alias } }, { signal }) => {
+    handler: async ({ payload: { botId, alias, repetition = 0 } }, { signal }) => {
       const row = await findInstallation(db, botId, alias)
       if (row === undefined) return
-      const operation = dueOperation(row)
+      const operation = dueOperation(row) ?? (repetition > 0 ? failedOperation(row) : undefined)
       if (operation === undefined) return
       const failure = await call(operation, row, signal)
       const status = outcomes[operation][failure === undefined ? 'done' : 'failed']
-      await run((tx) => settleRegistration(tx, row, { status, status_reason: failure ?? null }))
+      await run(async (tx) => {
+        await settleRegistration(tx, row, { status, status_reason: failure?.reason ?? null })
+        if (operation === 'register' && failure?.isTransient && repetition < repetitions) {
+          const runAt = clock.now() + 1000 * 2 ** repetition
+          await enqueueRegistration(tx, { botId, alias, repetition: repetition + 1 }, runAt)
+        }
+      })
     },
+  }
+
+  async function enqueueRegistration(tx: Tx, job: RegistrationJob, runAt?: number): Promise<void> {
+    await queue.enqueue(tx, {
+      kind: registerJob,
+      key: keyOf(job),
+      payload: job,
+      ...(runAt !== undefined && { runAt }),
+    })
   }
 
   const again: JobHandler<InstallationRef> = {
@@ -140,7 +176,7 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
       const failure = await call('register', row, signal)
       const status = failure === undefined ? 'registered' : 'registration_failed'
       await run(async (tx) => {
-        await settleRegistration(tx, row, { status, status_reason: failure ?? null })
+        await settleRegistration(tx, row, { status, status_reason: failure?.reason ?? null })
         await scheduleNext(tx, { botId, alias }, row.register_every)
       })
     },
@@ -183,12 +219,7 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
         await queue.enqueue(tx, { kind: unregisterJob, key, payload: { row: before } })
       }
       if (after && dueOperation(after)) {
-        const installation = { botId: after.bot_id, alias: after.alias }
-        await queue.enqueue(tx, {
-          kind: registerJob,
-          key: keyOf(installation),
-          payload: installation,
-        })
+        await enqueueRegistration(tx, { botId: after.bot_id, alias: after.alias })
       }
     },
 
@@ -228,6 +259,11 @@ const outcomes = {
 function dueOperation({ status }: InstallationRow): Operation | undefined {
   if (status === 'registration_pending') return 'register'
   return status === 'unregistration_pending' ? 'unregister' : undefined
+}
+
+/** The operation to repeat after a transient failure; undefined if the installation was changed since. */
+function failedOperation({ enabled, status }: InstallationRow): Operation | undefined {
+  return enabled === 1 && status === 'registration_failed' ? 'register' : undefined
 }
 
 /** Whether the integration may consider itself registered. */

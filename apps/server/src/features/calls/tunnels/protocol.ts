@@ -1,0 +1,142 @@
+import type { OutgoingRequest, OutgoingResponse } from '../../../platform/outgoing/outgoing.js'
+
+// The protocol of the tunnel that existing development tools speak: texts of JSON over one WebSocket. The
+// server sends requests, the tool at the developer's machine responses; both may say hello.
+
+/** Codes with which the server closes the WebSocket of a tunnel. */
+export const closeCodes = {
+  goingAway: 1001,
+  /** The tool sent something other than a response. */
+  invalidResponse: 4002,
+  /** Nothing uses the id, or another connection has it now. */
+  invalidId: 4000,
+  idConflict: 4001,
+} as const
+
+/** Random UUIDs (version 4). */
+const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+/** Different digits that practically every random UUID has; those that people make up have fewer. */
+const fewestDigits = 8
+
+/** The id in the form in which it is stored; undefined unless it is random, so that nobody can guess it. */
+export function tunnelIdOf(text: string): string | undefined {
+  const id = text.toLowerCase()
+  if (!idPattern.test(id) || new Set(id).size <= fewestDigits) return undefined
+  return id
+}
+
+/** An address that may be one of a tunnel. */
+export interface TunnelAddress {
+  id: string
+  /** What follows the id, with a slash before it. */
+  path: string
+  /** Without the question mark. */
+  query: string
+}
+
+/**
+ * The id in an address. Tools replace the path of the address of the tunnel server by the id, so that it may stand
+ * anywhere: whether a tunnel has this id decides what the address is.
+ */
+export function tunnelAddressOf(url: string): TunnelAddress | undefined {
+  // Most addresses are those of servers; they cost one search.
+  if (!/[/][0-9a-f]{8}-/i.test(url) || !URL.canParse(url)) return undefined
+  const { pathname, search } = new URL(url)
+  const segments = pathname.split('/')
+  const place = segments.findIndex((segment) => tunnelIdOf(segment) !== undefined)
+  const id = tunnelIdOf(segments[place] ?? '')
+  if (id === undefined) return undefined
+  return { id, path: `/${segments.slice(place + 1).join('/')}`, query: search.slice(1) }
+}
+
+/** A call through a tunnel. */
+export interface TunnelRequest extends Pick<OutgoingRequest, 'method' | 'headers'> {
+  path: string
+  query: string
+  body: string
+}
+
+/** The response of the program at the developer's machine. */
+export type TunnelResponse = Pick<OutgoingResponse, 'status' | 'headers'> & { body: string }
+
+export function requestFrame(id: string, request: TunnelRequest): string {
+  const { method, path, query, headers, body } = request
+  return JSON.stringify({
+    type: 'request',
+    id,
+    method,
+    path,
+    ...(query !== '' && { query }),
+    headers,
+    body,
+  })
+}
+
+export const helloFrame = JSON.stringify({ type: 'hello' })
+
+/** What a tool may send; undefined for anything else. */
+export type IncomingFrame =
+  | { type: 'hello' }
+  | { type: 'response'; requestId: string; response: TunnelResponse }
+
+export function readFrame(text: string): IncomingFrame | undefined {
+  const frame = parse(text)
+  if (frame === undefined) return undefined
+  if (frame.type === 'hello') return { type: 'hello' }
+  // Old tools leave the type of responses out.
+  if (frame.type !== undefined && frame.type !== 'response') return undefined
+  const { requestId, status, headers = {}, body = '' } = frame
+  if (typeof requestId !== 'string' || typeof body !== 'string') return undefined
+  if (!isStatus(status) || !isRecord(headers)) return undefined
+  return { type: 'response', requestId, response: { status, headers: headersOf(headers), body } }
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isStatus(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 200 && value <= 599
+}
+
+/** The tool decodes and joins the body, and describes its own connection: none of that holds for ours. */
+const ofConnection = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'keep-alive',
+  'transfer-encoding',
+])
+
+function headersOf(given: Record<string, unknown>): OutgoingResponse['headers'] {
+  const headers: Record<string, string | string[]> = {}
+  for (const [name, value] of Object.entries(given)) {
+    const key = name.toLowerCase()
+    if (ofConnection.has(key) || !isToken(key)) continue
+    const values = (Array.isArray(value) ? value : [value]).filter(isHeaderValue).map(String)
+    const [first, ...more] = values
+    if (first !== undefined) headers[key] = more.length === 0 ? first : values
+  }
+  return headers
+}
+
+function isToken(name: string): boolean {
+  return /^[!#$%&'*+.^_`|~0-9a-z-]{1,256}$/.test(name)
+}
+
+/** Others would make the response to a webhook fail. */
+function isHeaderValue(value: unknown): value is string | number {
+  return (
+    typeof value === 'number' ||
+    (typeof value === 'string' && /^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+  )
+}

@@ -1,0 +1,221 @@
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import { OutgoingError, type OutgoingFailure } from '../../../platform/outgoing/outgoing.js'
+import type { Sealer } from '../../../platform/security/sealing.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+import * as calls from './call-store.js'
+import { ConnectionLimitError, ConnectionLostError, type TunnelConnection } from './connection.js'
+import type { TunnelRequest, TunnelResponse } from './protocol.js'
+import { isConnected, type Registry, tunnelTopic } from './registry.js'
+import { findTunnel, type TunnelRow } from './store.js'
+
+export interface RelayDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  sealer: Sealer
+  log: Log
+  limits: { requests: number; reconnectMs: number }
+}
+
+/** A call through a tunnel, with what the relay has to know of it. */
+export interface TunnelCall {
+  request: TunnelRequest
+  /** Whether it may be sent again if the connection breaks before the response. */
+  repeatable: boolean
+  /** Milliseconds since the Unix epoch. */
+  deadline: number
+  /** Aborts at the deadline, with an `OutgoingError`, or earlier. */
+  signal: AbortSignal
+}
+
+/** What became of a call that another process sent. */
+type Result = { response: TunnelResponse } | { failure: OutgoingFailure; message: string }
+
+/** Topic of hints that a call has ended; the key is its id. */
+const callTopic = 'tunnel-calls'
+/** Milliseconds between two looks at a call that another process sends, if no hint arrives. */
+const lookMs = 500
+/** Calls that a process takes at a time when a tunnel connects. */
+const takenAtOnce = 20
+
+const away = () =>
+  new OutgoingError(
+    'connection',
+    'The development tunnel is not connected: bp dev does not run, or cannot reach this server.',
+  )
+const broken = () =>
+  new OutgoingError(
+    'connection',
+    'The connection of the development tunnel broke before there was a response.',
+  )
+
+/**
+ * Sends calls through tunnels: directly where this process has the connection, and otherwise as rows that the
+ * process which has it, or gets it, sends.
+ */
+export function createRelay(deps: RelayDeps, registry: () => Registry) {
+  const { db, run, clock, ids, sealer, log, limits } = deps
+  const serving = new Set<string>()
+  const again = new Set<string>()
+
+  async function send(tunnel: TunnelRow, call: TunnelCall): Promise<TunnelResponse> {
+    const connection = registry().find(tunnel.id)
+    if (connection?.isOpen) {
+      try {
+        return await connection.send(ids.next('call'), call.request, call.signal)
+      } catch (error) {
+        if (!(error instanceof ConnectionLostError)) throw toOutgoingError(error)
+        if (!call.repeatable) throw broken()
+      }
+    }
+    return await sendByRow(tunnel.id, call)
+  }
+
+  /** Whether a tunnel is connected, or was so recently that its tool is probably connecting again. */
+  function isReachable(tunnel: TunnelRow | undefined): boolean {
+    if (tunnel === undefined) return false
+    if (isConnected(tunnel, clock.now())) return true
+    const since = tunnel.disconnected_at ?? tunnel.lease_until
+    return since !== null && since > isoTime(clock.now() - limits.reconnectMs)
+  }
+
+  async function sendByRow(tunnelId: string, call: TunnelCall): Promise<TunnelResponse> {
+    if (!isReachable(await findTunnel(db, tunnelId))) throw away()
+    const id = ids.next('call')
+    await run(async (tx) => {
+      const waiting = await calls.countCalls(tx, tunnelId, isoTime(clock.now()))
+      if (waiting >= limits.requests) {
+        throw new OutgoingError(
+          'connection',
+          `The tunnel has ${limits.requests} calls without a response. The operator can raise BOTSTEAD_MAX_TUNNEL_REQUESTS.`,
+        )
+      }
+      await calls.insertCall(tx, {
+        id,
+        tunnel_id: tunnelId,
+        state: 'waiting',
+        connection: null,
+        repeatable: encodeBoolean(call.repeatable),
+        request: sealer.seal(encodeJson(call.request)),
+        result: null,
+        expires_at: isoTime(call.deadline),
+      })
+    })
+    try {
+      return await resultOf(id, tunnelId, call)
+    } finally {
+      await run((tx) => calls.deleteCall(tx, id)).catch((err: unknown) => {
+        // It expires.
+        log.warn({ err, call: id }, 'a call through a tunnel could not be deleted')
+      })
+    }
+  }
+
+  async function resultOf(
+    id: string,
+    tunnelId: string,
+    { signal }: TunnelCall,
+  ): Promise<TunnelResponse> {
+    const { announce, waits } = registry()
+    for (;;) {
+      signal.throwIfAborted()
+      const row = await calls.findCall(db, id)
+      if (row === undefined) throw broken()
+      if (row.state === 'ended' && row.result !== null) {
+        const result = decodeJson<Result>(sealer.open(row.result))
+        if ('response' in result) return result.response
+        throw new OutgoingError(result.failure, result.message)
+      }
+      const tunnel = await findTunnel(db, tunnelId)
+      if (row.state === 'sent' && tunnel?.connection !== row.connection) {
+        // The process that sent it has died, or cannot store the end.
+        await restore(row)
+      } else if (row.state === 'waiting') {
+        if (!isReachable(tunnel)) throw away()
+        announce(tunnelId)
+      }
+      await waits.next({ topic: callTopic, key: id }, lookMs, signal)
+    }
+  }
+
+  /** Lets a call wait for the next connection, or ends it if it must not be repeated. */
+  async function restore(row: calls.CallRow): Promise<void> {
+    if (row.repeatable === 1) {
+      await run((tx) => calls.patchCall(tx, row, { state: 'waiting', connection: null }))
+      registry().announce(row.tunnel_id)
+      return
+    }
+    const { failure, message } = broken()
+    await end(row, { failure, message })
+  }
+
+  async function end(row: calls.CallRow, result: Result): Promise<void> {
+    const sealed = sealer.seal(encodeJson(result))
+    await run((tx) => calls.patchCall(tx, row, { state: 'ended', result: sealed }))
+    registry().hint(callTopic, row.id)
+  }
+
+  /** Sends a call of another process. */
+  async function pass(connection: TunnelConnection, waiting: calls.CallRow): Promise<void> {
+    const row = { ...waiting, state: 'sent', connection: connection.id } as const
+    const taken = { state: row.state, connection: row.connection }
+    if (!(await run((tx) => calls.patchCall(tx, waiting, taken)))) return
+    const request = decodeJson<TunnelRequest>(sealer.open(row.request))
+    const left = Math.max(0, Date.parse(row.expires_at) - clock.now())
+    try {
+      const response = await connection.send(row.id, request, AbortSignal.timeout(left))
+      await end(row, { response })
+    } catch (error) {
+      if (error instanceof ConnectionLostError) return await restore(row)
+      // Past the deadline, nobody waits for the end.
+      if (error instanceof DOMException) return
+      const { failure, message } = toOutgoingError(error)
+      await end(row, { failure, message })
+    }
+  }
+
+  async function passAll(connection: TunnelConnection): Promise<void> {
+    for (;;) {
+      if (!connection.isOpen) return
+      const now = isoTime(clock.now())
+      const rows = await calls.listWaiting(db, connection.tunnelId, now, takenAtOnce)
+      if (rows.length === 0) return
+      for (const row of rows) {
+        pass(connection, row).catch((err: unknown) => {
+          log.warn({ err, call: row.id }, 'a call through a tunnel could not be passed on')
+        })
+      }
+      await registry().waits.next({ topic: tunnelTopic, key: connection.tunnelId }, 50)
+    }
+  }
+
+  /** Sends the calls that wait for a connection of this process. */
+  function serve(connection: TunnelConnection): void {
+    const { id } = connection
+    if (serving.has(id)) {
+      again.add(id)
+      return
+    }
+    serving.add(id)
+    passAll(connection)
+      .catch((err: unknown) => {
+        log.warn({ err, tunnel: connection.tunnelId }, 'calls through a tunnel could not be read')
+      })
+      .finally(() => {
+        serving.delete(id)
+        if (again.delete(id)) serve(connection)
+      })
+  }
+
+  return { send, serve }
+}
+
+function toOutgoingError(error: unknown): OutgoingError {
+  if (error instanceof OutgoingError) return error
+  if (error instanceof ConnectionLimitError) return new OutgoingError('connection', error.message)
+  throw error
+}
