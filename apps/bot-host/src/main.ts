@@ -1,0 +1,133 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { Module } from 'node:module'
+import { installGuards } from './guards.js'
+import { readOrder } from './order.js'
+import { report, reportOutput, runAbout, type Subject } from './reports.js'
+
+// Runs the code of one bot or integration. The server starts this program with an empty environment,
+// sends it an order on its standard input, and calls it over a local socket as it calls a bot at an
+// address. What it prints goes into the log of the bot or integration.
+
+/** A request as the code expects it. */
+interface HandlerRequest {
+  method: string
+  path: string
+  /** Without a question mark. */
+  query: string
+  headers: Record<string, string>
+  body?: string
+}
+
+interface HandlerResponse {
+  status?: number
+  headers?: Record<string, string>
+  body?: string
+}
+
+type Handler = (request: HandlerRequest) => Promise<HandlerResponse | undefined>
+
+const order = await readOrder()
+const server = createServer()
+// Before the guards, which refuse every other listener.
+server.listen(order.socket)
+installGuards(order.network)
+reportOutput()
+process.on('unhandledRejection', (reason) => {
+  // Other requests are being handled: one forgotten promise must not end them.
+  process.stderr.write(`Unhandled rejection: ${textOf(reason)}\n`)
+})
+try {
+  const handler = load(order.code)
+  server.on('request', (request, response) => void respond(handler, request, response))
+  report({ host: 'ready' })
+} catch (error) {
+  report({ host: 'failed', reason: textOf(error) })
+  process.exitCode = 1
+  server.close()
+  process.stdin.destroy()
+}
+
+function load(code: string): Handler {
+  const name = '/bundle.cjs'
+  const module = new Module(name)
+  module.filename = name
+  module.paths = []
+  Reflect.apply(Reflect.get(module, '_compile'), module, [code, name])
+  const { exports } = module
+  const found = exports?.default?.handler ? exports.default : exports
+  if (typeof found?.handler !== 'function') {
+    throw new Error(
+      'The code exports no function named handler, neither itself nor in its default export: deploy what "bp build" makes, one CommonJS file.',
+    )
+  }
+  return (request) => found.handler(request)
+}
+
+async function respond(
+  handler: Handler,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const body = await readBody(request)
+    const { headers, method = 'GET', url = '/' } = request
+    const [path = '/', query = ''] = url.split(/\?(.*)/s)
+    const given: HandlerRequest = {
+      method,
+      path,
+      query,
+      headers: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name, String(value)]),
+      ),
+      ...(body !== '' && { body }),
+    }
+    const result = await runAbout(subjectOf(given), () => handler(given))
+    response.writeHead(result?.status ?? 200, result?.headers ?? {}).end(result?.body)
+  } catch (error) {
+    process.stderr.write(`${textOf(error)}\n`)
+    if (response.headersSent) response.destroy()
+    else response.writeHead(500).end(JSON.stringify({ error: messageOf(error) }))
+  }
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** What a request is about, as its body names it; see the operations of the platform's interface. */
+function subjectOf({ headers, body = '{}' }: HandlerRequest): Subject {
+  const botId = headers['x-bot-id']
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    return { botId }
+  }
+  const call = Object(parsed)
+  const event = Object(call.event)
+  const payload = Object(event.payload)
+  const idOf = (object: unknown) => textIn(Object(object).id)
+  return {
+    botId,
+    conversationId: textIn(event.conversationId) ?? idOf(call.conversation),
+    messageId: textIn(event.messageId) ?? idOf(call.message),
+    eventId: idOf(event),
+    userId: textIn(event.userId) ?? idOf(call.user),
+    workflowId: idOf(payload.workflow),
+  }
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** An error with the place where it was thrown, if it has one. */
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
