@@ -45,7 +45,7 @@ type Connect = (this: net.Socket, ...given: unknown[]) => net.Socket
 interface ConnectOptions {
   host?: string
   port?: number | string
-  path?: string
+  path?: string | null
   lookup?: LookupFunction
 }
 
@@ -62,7 +62,8 @@ function guardConnections({ refused, permitted, api }: NetworkRules): void {
   const guarded: Connect = function (...given) {
     const [options, then] = connectOptionsOf(given)
     const { host = 'localhost', port, path } = options
-    if (path !== undefined) throw refusal('Local sockets are not available.')
+    // Agents of HTTP clients pass null.
+    if (path) throw refusal('Local sockets are not available.')
     if (host === api.host && Number(port) === api.port) return connect.call(this, options, then)
     if (isIP(host) !== 0 && !permits(host)) {
       // Reported as other failures of a connection are, so that the code handles it in one place.

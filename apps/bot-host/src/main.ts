@@ -26,10 +26,18 @@ interface HandlerResponse {
 
 type Handler = (request: HandlerRequest) => Promise<HandlerResponse | undefined>
 
+// The socket to listen on, and a name for those who read the list of processes.
+const [, , socket = ''] = process.argv
+// The server asks whether a user can read and run this program.
+if (socket === 'probe') process.exit(0)
 const order = await readOrder()
+// What a shell or a wrapping command left in the environment is not for the code.
+const { env } = process
+for (const name of Object.keys(env)) delete env[name]
+Object.assign(env, order.environment)
 const server = createServer()
 // Before the guards, which refuse every other listener.
-server.listen(order.socket)
+server.listen(socket)
 installGuards(order.network)
 reportOutput()
 process.on('unhandledRejection', (reason) => {

@@ -12,10 +12,10 @@ export interface NetworkRules {
 
 /** What the server sends to the standard input of this program, as one line of JSON. */
 export interface Order {
-  /** Path of the socket to listen on. */
-  socket: string
   /** The program: one CommonJS file. */
   code: string
+  /** The whole environment of the code. */
+  environment: Readonly<Record<string, string>>
   /** Undefined if any address may be called. */
   network?: NetworkRules
 }

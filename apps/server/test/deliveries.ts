@@ -170,7 +170,7 @@ export async function createDeliveriesBench(database: Database) {
         withoutAddress.has(botId)
           ? undefined
           : {
-              url: `http://localhost/${botId}/${integration}`,
+              at: { url: `http://localhost/${botId}/${integration}` },
               headers: { 'x-bot-id': botId },
               secrets: ['secret'],
               timeoutMs: 60_000,
@@ -192,6 +192,7 @@ export async function createDeliveriesBench(database: Database) {
         timers,
         targets,
         outgoing: outgoingOf(name),
+        hosting: { send: () => Promise.reject(new Error('No code runs here.')) },
         random: () => 0.5,
         buildBodies: async (rows) => {
           options.onRead?.(rows.map(({ subject_id: subject }) => subject))

@@ -62,6 +62,7 @@ export async function createSlices(
       pageTokens: Buffer.alloc(32, 2),
       fileAddresses: Buffer.alloc(32, 3),
       installation: Buffer.alloc(32, 4),
+      deployments: Buffer.alloc(32, 5),
       userKeys: Buffer.from('the secret of all addresses'),
     },
     database,

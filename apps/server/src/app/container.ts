@@ -62,8 +62,19 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   const context = await openContext(options, closers)
   const { config, log, clock, database } = context
   let base = config.publicUrl
+  let local = config.publicUrl
   const blobs = await openBlobs(context, { sweep: true })
-  const slices = createFeatures(context, { blobs, addresses: createAddresses(() => base) }, options)
+  const slices = createFeatures(
+    context,
+    {
+      blobs,
+      addresses: createAddresses(
+        () => base,
+        () => local,
+      ),
+    },
+    options,
+  )
   const features: readonly Feature[] = slices.list
   for (const { name, stop } of features) {
     if (stop) closers.add(name, (timeLeft) => stop(timeLeft * shareForJobs))
@@ -143,6 +154,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     throw error
   })
   base = ownAddress(config, app.server.address())
+  if (config.roles.api) local = loopbackAddress(config, app.server.address())
   log.info({ address: base, dataDir: config.dataDir, database: database.dialect.name }, 'listening')
 
   return {
@@ -188,6 +200,13 @@ async function holdDataFolder({ dataDir }: Config, closers: Closers): Promise<vo
 function createLimiter({ config, clock }: Context): RateLimiter | undefined {
   const { perMinute, burst } = config.rateLimit
   return perMinute === undefined ? undefined : createRateLimiter({ perMinute, burst, clock })
+}
+
+/** The address that programs on this machine use: without a proxy or a name that has to be resolved. */
+function loopbackAddress({ host, port }: Config, listening: string | AddressInfo | null): string {
+  const actual = typeof listening === 'object' && listening ? listening.port : port
+  if (['0.0.0.0', '::', 'localhost'].includes(host)) return `http://127.0.0.1:${actual}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${actual}`
 }
 
 /** The address that callers use; with port 0 only the listening socket knows it. */

@@ -159,6 +159,8 @@ interface Keys {
   sealing: Buffer
   /** Distinguishes this installation from others that share an object store. */
   installation: Buffer
+  /** Derives the keys of deployed code. */
+  deployments: Buffer
   /** HS256 secret of user keys in shared mode. */
   userKeys: Uint8Array
 }
@@ -169,6 +171,7 @@ function deriveKeys(secret: Uint8Array, chatSecret: string | undefined): Keys {
     fileAddresses: deriveKey(secret, 'file-addresses'),
     sealing: deriveKey(secret, 'sealing'),
     installation: deriveKey(secret, 'installation'),
+    deployments: deriveKey(secret, 'deployments'),
     userKeys: chatSecret === undefined ? deriveKey(secret, 'user-keys') : Buffer.from(chatSecret),
   }
 }

@@ -1,12 +1,14 @@
 import type { SettingInForce } from '../config/config.js'
 import type { Addresses } from '../domain/addresses.js'
 import { createBots, purgeBotJob } from '../features/bots/bots/index.js'
+import { createDeployments } from '../features/bots/deployments/index.js'
 import { builtInChat } from '../features/bots/installations/index.js'
 import { createIntegrations, integrationLogSource } from '../features/bots/integrations/index.js'
 import { createInterfaces } from '../features/bots/interfaces/index.js'
 import { botLogSource, createBotLogs } from '../features/bots/logs/index.js'
 import { createPlugins } from '../features/bots/plugins/index.js'
 import { createActions } from '../features/calls/actions/index.js'
+import { createHosting } from '../features/calls/hosting/index.js'
 import { createRegistration } from '../features/calls/registration/index.js'
 import { createRemoteCreator } from '../features/calls/remote-creation/index.js'
 import { createTargets, findIntegrationTarget } from '../features/calls/targets/index.js'
@@ -84,7 +86,16 @@ export function createFeatures(
   // Tenants, and what their bots and integrations declare.
   const accounts = add(createAccounts(storage))
   const workspaces = add(createWorkspaces({ ...storage, domainEvents }))
-  const defining = { ...storage, log, sealer, queue, domainEvents, workspaces: workspaces.service }
+  const deployments = add(createDeployments({ ...storage, sealer, domainEvents }))
+  const defining = {
+    ...storage,
+    log,
+    sealer,
+    queue,
+    domainEvents,
+    workspaces: workspaces.service,
+    deployments: deployments.service,
+  }
   const interfaces = add(createInterfaces(defining))
   const integrations = add(createIntegrations({ ...defining, interfaces }))
   const plugins = add(createPlugins({ ...defining, interfaces, integrations }))
@@ -99,12 +110,13 @@ export function createFeatures(
       bots,
       integrations,
       sessionLifetimeMs: config.sessionLifetimeMs,
+      deploymentSecret: keys.deployments,
     }),
   )
   const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))
   const { writeLine: writeLogLine } = botLogs.service
 
-  // Calls to the servers of bots and integrations.
+  // Calls to the servers of bots and integrations, and to their code that runs here.
   const { outgoing } = add(
     createTunnels({
       ...storage,
@@ -120,7 +132,25 @@ export function createFeatures(
       leaseMs: config.jobLeaseMs,
     }),
   )
-  const calling = { ...storage, log, sealer, outgoing, integrations, bots: bots.service }
+  const hosting = add(
+    createHosting({
+      ...storage,
+      timers,
+      log,
+      limits,
+      hosting: config.hosting,
+      outgoing: config.outgoing,
+      logLevel: config.logLevel === 'debug' ? 'debug' : 'info',
+      installation: keys.installation.toString('hex'),
+      addresses,
+      deployments: deployments.service,
+      deploymentKeys: access.deploymentKeys,
+      bots: bots.service,
+      integrations,
+      botLogs: botLogs.service,
+    }),
+  )
+  const calling = { ...storage, log, sealer, outgoing, hosting, integrations, bots: bots.service }
   const targets = add(
     createTargets({
       ...calling,
@@ -170,6 +200,7 @@ export function createFeatures(
       bus,
       log,
       outgoing,
+      hosting,
       domainEvents,
       bots: bots.service,
       botLogs: botLogs.service,

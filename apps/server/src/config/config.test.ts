@@ -47,6 +47,7 @@ describe('without any variable', () => {
       trustedProxies: [],
       metrics: { access: 'loopback', token: undefined },
       outgoing: { allowed: [], allowLoopback: true },
+      hosting: { mode: 'trusted', command: [], idleMs: 300_000, startMs: 30_000 },
       embeddingsUrl: undefined,
       embeddingsModel: undefined,
       embeddingsApiKey: undefined,
@@ -92,6 +93,10 @@ describe('without any variable', () => {
         deliveriesPerReceiver: 64,
         deliveryAttempts: 20,
         messageBytes: 131_072,
+        hostingLogLines: 600,
+        hostingMemoryBytes: 256 * 2 ** 20,
+        hostingProcesses: 50,
+        hostingRequests: 64,
         evaluationCases: 10_000,
         fileBytes: 5_368_709_120,
         indexedFileBytes: 95_000_000,
@@ -143,6 +148,7 @@ describe('values', () => {
 
   it('of HOST decide whether this machine may be called', () => {
     expect(loadConfig({ HOST: '0.0.0.0' }).config.outgoing.allowLoopback).toBe(false)
+    expect(loadConfig({ HOST: '0.0.0.0' }).config.hosting.mode).toBe('off')
     expect(loadConfig({ HOST: '127.0.0.2' }).config.outgoing.allowLoopback).toBe(true)
     expect(
       loadConfig({ HOST: '::', BOTSTEAD_ALLOWED_NETWORKS: '10.0.0.0/8,::1' }).config.outgoing,

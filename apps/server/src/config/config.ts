@@ -30,6 +30,10 @@ type Derived =
   | 'allowedNetworks'
   | 'metricsAccess'
   | 'metricsToken'
+  | 'hosting'
+  | 'hostingCommand'
+  | 'hostingIdleMs'
+  | 'hostingStartMs'
 
 interface Rate {
   /** Undefined for no limit. */
@@ -71,8 +75,20 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
     /** Messages and events per network address. */
     readonly addressMessages: Rate
   }
+  readonly hosting: HostingConfig
   readonly limits: Values<typeof limitSettings>
   readonly tunnels: Values<typeof tunnelSettings>
+}
+
+/** How deployed code runs here. */
+export interface HostingConfig {
+  readonly mode: 'off' | 'trusted' | 'wrapped'
+  /** The words of the command that wraps the start of a program; none unless wrapped. */
+  readonly command: readonly string[]
+  /** Milliseconds that a program without requests keeps running. */
+  readonly idleMs: number
+  /** Milliseconds that a program may take to load. */
+  readonly startMs: number
 }
 
 /** Some variables have values that cannot be used: one line for each. */
@@ -135,8 +151,14 @@ export function loadConfig(
       'BOTSTEAD_EMBEDDINGS_URL and BOTSTEAD_EMBEDDINGS_MODEL must be set together, or neither.',
     )
   }
+  if ((values.hosting === 'wrapped') !== (values.hostingCommand !== undefined)) {
+    problems.push(
+      'BOTSTEAD_HOSTING=wrapped and BOTSTEAD_HOSTING_COMMAND must be set together, or neither.',
+    )
+  }
   if (problems.length > 0) throw new ConfigError(problems)
 
+  const isLoopback = /^(localhost|127\..*|::1)$/.test(values.host)
   const {
     rateBurst,
     allowedNetworks,
@@ -146,6 +168,10 @@ export function loadConfig(
     chatNewUsers,
     chatUserMessages,
     chatAddressMessages,
+    hosting,
+    hostingCommand,
+    hostingIdleMs,
+    hostingStartMs,
     ...rest
   } = values
   const config: Config = {
@@ -161,7 +187,13 @@ export function loadConfig(
     trustedProxies: values.trustedProxies === 'none' ? Object.freeze([]) : values.trustedProxies,
     outgoing: Object.freeze({
       allowed: allowedNetworks === 'public' ? [] : allowedNetworks,
-      allowLoopback: /^(localhost|127\..*|::1)$/.test(values.host),
+      allowLoopback: isLoopback,
+    }),
+    hosting: Object.freeze({
+      mode: hosting ?? (isLoopback ? 'trusted' : 'off'),
+      command: Object.freeze(hostingCommand?.split(/\s+/).filter(Boolean) ?? []),
+      idleMs: hostingIdleMs,
+      startMs: hostingStartMs,
     }),
     metrics: Object.freeze({ access: metricsAccess, token: metricsToken }),
     rateLimit: Object.freeze({ ...toRate(values.rateLimit, 600), burst: rateBurst }),

@@ -1,3 +1,4 @@
+import { hostingLimitSettings, hostingSettings } from './hosting-settings.js'
 import {
   bytes,
   duration,
@@ -125,6 +126,7 @@ export const serverSettings = {
         'Addresses that the server may call besides public ones: bots, integrations, webhooks. This machine may be called while HOST is a loopback address.',
     },
   ),
+  ...hostingSettings,
   embeddingsUrl: optional('BOTSTEAD_EMBEDDINGS_URL', webAddress, {
     default: 'none: meaning is learnt from the passages of each bot',
     meaning:
@@ -341,6 +343,7 @@ export const limitSettings = {
     default: '2GB',
     meaning: 'Content of all indexed files of a workspace.',
   }),
+  ...hostingLimitSettings,
   evaluationCases: setting('BOTSTEAD_EVALUATION_CASES', integer(0, 1_000_000), {
     default: '10000',
     meaning: 'Cases in all evaluation sets of a bot.',

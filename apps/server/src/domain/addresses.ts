@@ -6,12 +6,14 @@ export interface Addresses {
   chat(): string
   /** Of integration webhooks: followed by `/<webhook id>`. */
   webhooks(): string
+  /** Of the main interface for programs on this machine; the public one if this process serves none. */
+  local(): string
 }
 
 /**
  * Addresses below a base that is read anew each time: a server that takes any free port knows its
  * address only once it listens.
  */
-export function createAddresses(base: () => string): Addresses {
-  return { base, chat: () => `${base()}/chat`, webhooks: () => `${base()}/webhooks` }
+export function createAddresses(base: () => string, local: () => string = base): Addresses {
+  return { base, local, chat: () => `${base()}/chat`, webhooks: () => `${base()}/webhooks` }
 }

@@ -52,6 +52,7 @@ import { interfaces } from './0059-interfaces.js'
 import { plugins } from './0060-plugins.js'
 import { publishedIntegrations } from './0061-published-integrations.js'
 import { tunnels } from './0063-tunnels.js'
+import { deployments } from './0066-deployments.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -108,4 +109,5 @@ export const migrations: readonly Migration[] = [
   plugins,
   publishedIntegrations,
   tunnels,
+  deployments,
 ]

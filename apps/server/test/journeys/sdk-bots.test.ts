@@ -20,6 +20,7 @@ describeEachEngine('bots made with the SDK', (engine) => {
     let process: BotProcess
     let bot: ReturnType<typeof existingClient>
     let botId = ''
+    let url = ''
     let webhookId = ''
 
     beforeAll(async () => {
@@ -30,7 +31,7 @@ describeEachEngine('bots made with the SDK', (engine) => {
         /^ready .+\n/m,
         { BP_API_URL: apiUrl, BP_TOKEN: token },
       )
-      const [, url = ''] = /^ready (.+)$/m.exec(process.output()) ?? []
+      url = /^ready (.+)$/m.exec(process.output())?.[1] ?? ''
       const admin = existingClient(server())
       const made = await admin.createBot({ name: `Bot of ${name}`, url })
       botId = made.bot.id
@@ -70,7 +71,7 @@ describeEachEngine('bots made with the SDK', (engine) => {
           expect(state.payload).toEqual({ times: expected })
         })
       await times(1)
-      await existingClient(server()).updateBot({ id: botId, code: 'changed' })
+      await existingClient(server()).updateBot({ id: botId, url })
       await times(2)
     })
 

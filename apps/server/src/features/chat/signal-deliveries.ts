@@ -148,7 +148,7 @@ export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
       const address = await bots.findSignalAddress(botId)
       if (address === undefined) return undefined
       return {
-        url: `${address.url.replace(/\/+$/, '')}/`,
+        at: { url: `${address.url.replace(/\/+$/, '')}/` },
         headers: address.secret === '' ? {} : { 'x-secret-key': address.secret },
         secrets: address.signingSecrets,
         timeoutMs,

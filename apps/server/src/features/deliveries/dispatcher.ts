@@ -11,6 +11,7 @@ import {
 import { createWatch } from '../../platform/leases/watch.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import { createOutageLog } from '../../platform/telemetry/log.js'
+import type { Hosting } from '../calls/hosting/index.js'
 import { type CallResult, callReceiver } from '../calls/requests/index.js'
 import type { Targets } from '../calls/targets/index.js'
 import type { BuildBodies } from './bodies.js'
@@ -27,6 +28,7 @@ export interface DispatcherDeps extends SettleDeps {
   timers: Timers
   ids: Ids
   outgoing: Outgoing
+  hosting: Pick<Hosting, 'send'>
   buildBodies: BuildBodies
   targets: Pick<Targets, 'of' | 'forget'>
   /**

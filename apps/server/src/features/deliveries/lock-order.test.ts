@@ -47,6 +47,7 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
       send: () => Promise.reject(new Error('Nobody is called.')),
       [Symbol.asyncDispose]: async () => {},
     },
+    hosting: { send: () => Promise.reject(new Error('No code runs here.')) },
     targets: createTargets({
       clock: time,
       bots: { findServer: async () => undefined },

@@ -4,6 +4,7 @@ import type { Db, Run, Tx } from '../../platform/db/schema.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Log } from '../../platform/telemetry/log.js'
 import { lineOfReceiver } from '../bots/logs/index.js'
+import type { Hosting } from '../calls/hosting/index.js'
 import { callReceiver } from '../calls/requests/index.js'
 import type { Target, Targets } from '../calls/targets/index.js'
 import * as claims from './claim-store.js'
@@ -17,6 +18,7 @@ interface PausesDeps extends Pick<EndingDeps, 'writeLogLine'> {
   clock: Clock
   log: Log
   outgoing: Outgoing
+  hosting: Pick<Hosting, 'send'>
   targets: Pick<Targets, 'of' | 'forget'>
   pausing: PausePolicy
   /** Claims the first delivery to a paused receiver; undefined if there is none. */
@@ -41,6 +43,7 @@ export function createPauses({
   clock,
   log,
   outgoing,
+  hosting,
   targets,
   pausing,
   writeLogLine,
@@ -54,7 +57,7 @@ export function createPauses({
 
   async function respondsToPing(target: Target): Promise<boolean> {
     const { status } = await callReceiver(
-      { outgoing, clock },
+      { outgoing, hosting, clock },
       { ...target, timeoutMs: Math.min(target.timeoutMs, pingTimeoutMs) },
       { operation: 'ping', type: 'ping', body: '{}', signal: stopping.signal },
     )

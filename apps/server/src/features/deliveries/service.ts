@@ -11,6 +11,7 @@ import type { Ids } from '../../platform/ids.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { BotsService } from '../bots/bots/index.js'
 import { lineOfReceiver } from '../bots/logs/index.js'
+import type { Hosting } from '../calls/hosting/index.js'
 import { type CallResult, callReceiver } from '../calls/requests/index.js'
 import type { Targets } from '../calls/targets/index.js'
 import { type AttemptRow, listAttempts } from './attempt-store.js'
@@ -35,6 +36,7 @@ export interface DeliveriesServiceDeps extends EndingDeps {
   ids: Ids
   pager: Pager
   outgoing: Outgoing
+  hosting: Pick<Hosting, 'send'>
   targets: Pick<Targets, 'of'>
   bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
 }

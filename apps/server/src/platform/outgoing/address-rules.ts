@@ -54,18 +54,35 @@ const special6 = [
   ...special4.map(throughNat64),
 ]
 
+/** The networks of the rules, for programs that check addresses themselves. */
+export interface NetworkLists {
+  refused: readonly string[]
+  /** Permitted although a refused network contains them. */
+  permitted: readonly string[]
+}
+
+/** The networks that are refused and permitted; undefined if any address may be called. */
+export function networkListsOf({
+  allowed,
+  allowLoopback,
+}: AddressRulesOptions): NetworkLists | undefined {
+  if (allowed === 'any') return undefined
+  return {
+    refused: [...special4, ...special6],
+    permitted: [...allowed, ...(allowLoopback ? [loopback4, loopback6] : [])],
+  }
+}
+
 /** Refuses everything that is not public, except what is allowed. */
-export function createAddressRules({ allowed, allowLoopback }: AddressRulesOptions): AddressRules {
-  const refused = listOf([...special4, ...special6])
-  const permitted = listOf([
-    ...(allowed === 'any' ? [] : allowed),
-    ...(allowLoopback ? [loopback4, loopback6] : []),
-  ])
+export function createAddressRules(options: AddressRulesOptions): AddressRules {
+  const lists = networkListsOf(options)
+  const refused = listOf(lists?.refused ?? [])
+  const permitted = listOf(lists?.permitted ?? [])
   return {
     permits(address) {
       const version = isIP(address)
       if (version === 0) return false
-      if (allowed === 'any') return true
+      if (lists === undefined) return true
       // A zone (`fe80::1%eth0`) names the network interface and is not part of the address.
       const bare = address.replace(/%.*$/, '')
       const family = version === 4 ? 'ipv4' : 'ipv6'

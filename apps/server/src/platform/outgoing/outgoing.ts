@@ -106,35 +106,44 @@ export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOp
     return address
   }
 
-  async function send(url: string, given: OutgoingRequest): Promise<OutgoingResponse> {
-    const { origin, path } = known.get(url) ?? requireAddress(url)
-    opened ??= open()
-    const agent = await opened
-    const { method, headers, body = null, timeoutMs, maxResponseBytes, signal } = given
-    if (signal?.aborted) throw signal.reason
-    const exchange = new Exchange(maxResponseBytes)
-    const timer = setTimeout(() => {
-      exchange.fail(new OutgoingError('timeout', `No answer within ${timeoutMs} ms.`))
-    }, timeoutMs)
-    const end = () => exchange.fail(signal?.reason)
-    signal?.addEventListener('abort', end)
-    try {
-      agent.dispatch({ origin, path, method, headers, body }, exchange)
-      return await exchange.response
-    } catch (error) {
-      if (signal?.aborted) throw signal.reason
-      throw toOutgoingError(error)
-    } finally {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', end)
-    }
-  }
-
   return {
-    send,
+    async send(url, request) {
+      const address = known.get(url) ?? requireAddress(url)
+      opened ??= open()
+      return await sendThrough(await opened, address, request)
+    },
     async [Symbol.asyncDispose]() {
       await (await opened)?.destroy()
     },
+  }
+}
+
+/**
+ * Sends one request through a client of `undici`, whatever it connects to, and reads the response.
+ * @throws OutgoingError when there is no response; an abort by the signal throws its reason
+ */
+export async function sendThrough(
+  client: Dispatcher,
+  { origin, path }: Address,
+  given: OutgoingRequest,
+): Promise<OutgoingResponse> {
+  const { method, headers, body = null, timeoutMs, maxResponseBytes, signal } = given
+  if (signal?.aborted) throw signal.reason
+  const exchange = new Exchange(maxResponseBytes)
+  const timer = setTimeout(() => {
+    exchange.fail(new OutgoingError('timeout', `No answer within ${timeoutMs} ms.`))
+  }, timeoutMs)
+  const end = () => exchange.fail(signal?.reason)
+  signal?.addEventListener('abort', end)
+  try {
+    client.dispatch({ origin, path, method, headers, body }, exchange)
+    return await exchange.response
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason
+    throw toOutgoingError(error)
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', end)
   }
 }
 

@@ -39,7 +39,10 @@ const common = {
   type: Type.Optional(OneOf([...botTypes], 'Tool that created the bot; `studio` by default.')),
   configuration,
   code: Type.Optional(
-    Text(52_428_800, 'Code of the bot, at most 50 MiB. Stored only; a bot runs at its `url`.'),
+    Text(
+      52_428_800,
+      'Code of the bot, at most 50 MiB: one CommonJS file, as `bp build` makes it. It runs at this server in place of the `url` that the bot had; ignored if the request has a `url`. Refused if it does not start, or if the server does not run code: then what ran before stays.',
+    ),
   ),
   maxExecutionTime: Type.Optional(
     Type.Integer({

@@ -28,6 +28,16 @@ export const BotLog = Type.Object(
     userId: Type.Optional(Id('Id of the user that the line is about.')),
     workflowId: Type.Optional(Id('Id of the workflow that the line is about.')),
     conversationId: Type.Optional(Id('Id of the conversation that the line is about.')),
+    messageId: Type.Optional(
+      Id(
+        'Id of the message that the code handled when it wrote the line; only of code that runs here.',
+      ),
+    ),
+    eventId: Type.Optional(
+      Id(
+        'Id of the event that the code handled when it wrote the line; only of code that runs here.',
+      ),
+    ),
   },
   { title: 'BotLog', description: 'One log line.' },
 )
@@ -41,7 +51,7 @@ export const botLogs = {
     tag: 'Bots',
     summary: 'List the log lines of a bot',
     description:
-      'Every delivery attempt, deliveries that were given up, pauses, and the lines that the bot wrote; newest first, 100 lines per page.',
+      'Every delivery attempt, deliveries that were given up, pauses, the lines that the bot wrote, and what its code printed that runs here; newest first, 100 lines per page.',
     auth: 'workspace',
     params: Type.Object({ id: Id('Id of the bot.') }),
     query: Type.Object({

@@ -11,7 +11,7 @@ import { findBotProfile } from './store.js'
 
 /** What a bot declares and has installed: decides what happens in it, and who is notified. */
 export interface BotProfile {
-  /** Whether the bot has a server of its own. */
+  /** Whether the bot has an address, or code that runs here. */
   readonly listens: boolean
   /** Whether the bot wants events of a type. */
   wants(type: string): boolean
@@ -143,7 +143,7 @@ function ofPlugins<Part extends 'states' | 'events' | 'actions'>(
 }
 
 function toBotProfile(
-  bot: { url: string | null; definition: string },
+  bot: { url: string | null; deployment_id: string | null; definition: string },
   installations: readonly (InstallationRow & Pick<InstalledAs, 'declares'>)[],
   plugins: readonly InstalledPlugin[],
 ): BotProfile {
@@ -165,7 +165,7 @@ function toBotProfile(
       .map(({ alias }) => alias),
   )
   return {
-    listens: bot.url !== null,
+    listens: bot.url !== null || bot.deployment_id !== null,
     wants: wantsOf({ subscriptions }),
     delivers: (alias) => remote.has(alias),
     stateOf(type, name) {

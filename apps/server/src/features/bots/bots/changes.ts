@@ -2,6 +2,7 @@ import type { Body, contract } from '@botstead/contract'
 import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import { mergeSecrets, requireServerAddress, type SealedSecrets } from '../definitions/index.js'
+import type { PreparedDeployment } from '../deployments/index.js'
 import type { InstallationPatches } from '../installations/index.js'
 import { type BotDefinition, mergeTags, patchDefinition } from './definition.js'
 import type * as store from './store.js'
@@ -18,12 +19,14 @@ interface Making {
   signingSecret: string
   now: string
   sealer: Sealer
+  /** The code that runs for it here. */
+  deployment: PreparedDeployment | undefined
 }
 
 /** The row of a new bot. */
 export function newBot(
   input: NewBot,
-  { id, workspaceId, accountId, definition, signingSecret, now, sealer }: Making,
+  { id, workspaceId, accountId, definition, signingSecret, now, sealer, deployment }: Making,
 ): store.BotRow {
   requireServerAddress(input.url)
   return {
@@ -34,7 +37,7 @@ export function newBot(
     type: input.type ?? 'studio',
     dev: encodeBoolean(input.dev ?? false),
     url: input.url ?? null,
-    code: input.code ?? null,
+    deployment_id: deployment?.id ?? null,
     authentication: null,
     blocked: 0,
     always_alive: 0,
@@ -46,22 +49,26 @@ export function newBot(
     previous_signing_secret: null,
     previous_secret_until: null,
     created_by: accountId,
-    deployed_at: input.code !== undefined || input.url !== undefined ? now : null,
+    deployed_at: deployment !== undefined || input.url !== undefined ? now : null,
     created_at: now,
     updated_at: now,
   }
 }
 
 /** The columns that a patch changes in the row of a bot. */
-export function changesOf(current: store.BotRow, patch: BotPatch, now: string, sealer: Sealer) {
+export function changesOf(
+  current: store.BotRow,
+  patch: BotPatch,
+  { now, sealer, deployment }: Pick<Making, 'now' | 'sealer' | 'deployment'>,
+) {
   requireServerAddress(patch.url)
-  const deployed = patch.code !== undefined || typeof patch.url === 'string'
+  const deployed = deployment !== undefined || typeof patch.url === 'string'
   return {
     ...(patch.name !== undefined && { name: patch.name }),
     ...(patch.description !== undefined && { description: patch.description }),
     ...(patch.type !== undefined && { type: patch.type }),
     ...(patch.url !== undefined && { url: patch.url }),
-    ...(patch.code !== undefined && { code: patch.code }),
+    ...(deployment !== undefined && { deployment_id: deployment.id, url: null }),
     ...(patch.authentication !== undefined && { authentication: patch.authentication }),
     ...(patch.blocked !== undefined && { blocked: encodeBoolean(patch.blocked) }),
     ...(patch.alwaysAlive !== undefined && { always_alive: encodeBoolean(patch.alwaysAlive) }),

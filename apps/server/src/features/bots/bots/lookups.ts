@@ -5,6 +5,7 @@ import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import { openSigningSecrets } from '../definitions/index.js'
+import { type HostedCode, toHostedCode } from '../deployments/index.js'
 import {
   builtInChat,
   findInstallationByWebhook,
@@ -14,9 +15,10 @@ import {
 import type { BotDefinition } from './definition.js'
 import * as store from './store.js'
 
-/** The server of a bot, with what calls to it need. */
+/** Where a bot is called, with what calls to it need. */
 export interface BotServer {
-  url: string
+  /** Its address; undefined if its code runs here. */
+  url: string | undefined
   /** The configuration of the bot. */
   configuration: Record<string, unknown>
   /** Secrets that sign calls, the newest first. */
@@ -104,16 +106,23 @@ export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
       return await store.listBotIds(db, workspaceId)
     },
 
-    /** The bot's own server; undefined if there is none, or the bot is blocked or gone. */
+    /** Where the bot is called; undefined if nowhere, or the bot is blocked or gone. */
     async findServer(botId: string): Promise<BotServer | undefined> {
       const bot = await store.findBotServer(db, botId)
-      if (bot === undefined || bot.url === null || bot.blocked === 1) return undefined
+      if (bot === undefined || bot.blocked === 1) return undefined
+      if (bot.url === null && bot.deployment_id === null) return undefined
       return {
-        url: bot.url,
+        url: bot.url ?? undefined,
         configuration: decodeJson<BotDefinition>(bot.definition).configuration.data,
         secrets: signingSecretsOf(bot),
         maxExecutionTime: bot.max_execution_time ?? undefined,
       }
+    },
+
+    /** The code of a bot that runs here; undefined without one. */
+    async findHosted(botId: string): Promise<HostedCode | undefined> {
+      const row = await store.findHosted(db, botId)
+      return row && toHostedCode(sealer, 'bot', row, row.always_alive === 1)
     },
 
     /** How many bots each workspace has. */

@@ -14,6 +14,11 @@ import { newSigningSecret } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import { rotateSigningSecret } from '../definitions/index.js'
+import {
+  type DeploymentsService,
+  orAbandon,
+  type PreparedDeployment,
+} from '../deployments/index.js'
 import * as installations from '../installations/index.js'
 import type { PluginRecord, PluginsService } from '../plugins/index.js'
 import { type BotProfile, wantsOf } from './bot-profile.js'
@@ -35,9 +40,9 @@ declare module '../../../platform/domain-events.js' {
     'bot.changed': { botId: string }
     /** A bot was deleted; a later job deletes its rows. */
     'bot.removed': { botId: string }
-    /** A bot got an address, or new code at its address. */
+    /** A bot got an address, or new code. */
     'bot.deployed': { botId: string }
-    /** A bot without an address got one; `wants` returns whether it wants events of a type. */
+    /** A bot that could not be called now can; `wants` returns whether it wants events of a type. */
     'bot.addressed': { botId: string; wants: BotProfile['wants'] }
     /** The recurring events that a bot declares were replaced. */
     'bot.recurringEventsDeclared': { botId: string; declared: BotDefinition['recurringEvents'] }
@@ -82,6 +87,7 @@ export interface BotsDeps extends Omit<InstallingDeps, 'plugins'> {
   queue: Queue
   database: Pick<Database, 'foreignChanges'>
   plugins: { service: Pick<PluginsService, 'removeAll'>; inBots: InstallingDeps['plugins'] }
+  deployments: Pick<DeploymentsService, 'prepare' | 'insert'>
 }
 
 /** Reads the health of the recurring events of a bot, by name. */
@@ -107,7 +113,7 @@ export type BotsService = ReturnType<typeof createBotsService>
  * with an actor throw `ResourceNotFound` for a bot outside of the actor's workspace.
  */
 export function createBotsService(deps: BotsDeps) {
-  const { db, run, clock, ids, sealer, queue, domainEvents } = deps
+  const { db, run, clock, ids, sealer, queue, domainEvents, deployments } = deps
   const plugins = deps.plugins.inBots
   const installing = createInstalling({ ...deps, plugins })
   let readRecurringHealth: ReadRecurringHealth = async () => new Map()
@@ -139,6 +145,27 @@ export function createBotsService(deps: BotsDeps) {
       signingSecret: '',
       recurring: await readRecurringHealth(executor, id),
     }
+  }
+
+  /** Starts the code that a new bot or a change of one deploys. */
+  async function prepare(
+    { id, workspaceId }: { id: string; workspaceId: string },
+    current: Pick<store.BotRow, 'url' | 'deployment_id'>,
+    patch: Pick<BotPatch, 'code' | 'url' | 'secrets'>,
+    secrets: string,
+  ): Promise<PreparedDeployment | undefined> {
+    const owner = { type: 'bot', id } as const
+    return await deployments.prepare({ workspaceId, owner }, current, patch, decodeJson(secrets))
+  }
+
+  /** Checks a change as its transaction will, before code of it runs. */
+  async function prepareUpdate(actor: WorkspaceActor, id: string, patch: BotPatch) {
+    if (patch.code === undefined && patch.secrets === undefined) return undefined
+    const { bot } = await load(db, actor, id)
+    const making = { now: isoTime(clock.now()), sealer, deployment: undefined }
+    const { secrets } = changesOf(bot, patch, making)
+    const workspaceId = actor.workspaceId
+    return await prepare({ id, workspaceId }, bot, patch, secrets)
   }
 
   async function removeIn(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
@@ -207,7 +234,7 @@ export function createBotsService(deps: BotsDeps) {
       const now = isoTime(clock.now())
       const signingSecret = newSigningSecret()
       const definition = patchDefinition(emptyDefinition, input)
-      const bot = newBot(input, {
+      const making = {
         id,
         workspaceId: actor.workspaceId,
         accountId: actor.accountId,
@@ -215,7 +242,11 @@ export function createBotsService(deps: BotsDeps) {
         signingSecret,
         now,
         sealer,
-      })
+      }
+      const { secrets } = newBot(input, { ...making, deployment: undefined })
+      const undeployed = { url: null, deployment_id: null }
+      const deployment = await prepare(making, undeployed, input, secrets)
+      const bot = newBot(input, { ...making, deployment })
       const chat = installations.newChatInstallation({
         botId: id,
         workspaceId: actor.workspaceId,
@@ -223,56 +254,60 @@ export function createBotsService(deps: BotsDeps) {
         now,
         sealer,
       })
-      return await run(async (tx) => {
-        await store.insertBot(tx, bot)
-        logPatternsOfBot(tx, deps.log, id, definition)
-        await installations.insertInstallation(tx, chat)
-        await domainEvents.raise(tx, 'bot.created', { botId: id })
-        if (input.recurringEvents) {
-          const declared = definition.recurringEvents
-          await domainEvents.raise(tx, 'bot.recurringEventsDeclared', { botId: id, declared })
-        }
-        if (input.url !== undefined) await domainEvents.raise(tx, 'bot.deployed', { botId: id })
-        const made = {
-          bot,
-          installations: [chat],
-          integrations: installations.builtInEntries,
-          plugins: [],
-          signingSecret,
-          recurring: new Map(),
-        }
-        await remember?.(tx, made)
-        await raiseChanged(tx, id)
-        return made
-      })
-    },
-
-    async update(actor: WorkspaceActor, id: string, patch: BotPatch): Promise<BotRecord> {
-      const updated = await run(
-        async (tx) => {
-          const current = await load(tx, actor, id)
-          const now = isoTime(clock.now())
-          const changes = changesOf(current.bot, patch, now, sealer)
-          const definition = decodeJson<BotDefinition>(changes.definition)
-          await store.patchBot(tx, actor.workspaceId, id, changes)
+      return await orAbandon(deployment, () =>
+        run(async (tx) => {
+          await store.insertBot(tx, bot)
           logPatternsOfBot(tx, deps.log, id, definition)
-          if (patch.recurringEvents) {
+          await installations.insertInstallation(tx, chat)
+          await domainEvents.raise(tx, 'bot.created', { botId: id })
+          if (input.recurringEvents) {
             const declared = definition.recurringEvents
             await domainEvents.raise(tx, 'bot.recurringEventsDeclared', { botId: id, declared })
           }
-          await installing.change(tx, current.bot, patch, now)
-          if (current.bot.url === null && typeof patch.url === 'string') {
-            const wants = wantsOf(definition)
-            await domainEvents.raise(tx, 'bot.addressed', { botId: id, wants })
+          if (deployment) await deployments.insert(tx, deployment, undeployed)
+          if (bot.deployed_at !== null) await domainEvents.raise(tx, 'bot.deployed', { botId: id })
+          const made = {
+            bot,
+            installations: [chat],
+            integrations: installations.builtInEntries,
+            plugins: [],
+            signingSecret,
+            recurring: new Map(),
           }
-          const hasNewCode = patch.code !== undefined && patch.url === undefined
-          if (patch.url || (hasNewCode && current.bot.url !== null)) {
-            await domainEvents.raise(tx, 'bot.deployed', { botId: id })
-          }
+          await remember?.(tx, made)
           await raiseChanged(tx, id)
-          return await load(tx, actor, id)
-        },
-        { mayUseReserve: onlyTakesAway(patch) },
+          return made
+        }),
+      )
+    },
+
+    async update(actor: WorkspaceActor, id: string, patch: BotPatch): Promise<BotRecord> {
+      const now = isoTime(clock.now())
+      const deployment = await prepareUpdate(actor, id, patch)
+      const updated = await orAbandon(deployment, () =>
+        run(
+          async (tx) => {
+            const current = await load(tx, actor, id)
+            const changes = changesOf(current.bot, patch, { now, sealer, deployment })
+            const definition = decodeJson<BotDefinition>(changes.definition)
+            await store.patchBot(tx, actor.workspaceId, id, changes)
+            logPatternsOfBot(tx, deps.log, id, definition)
+            if (patch.recurringEvents) {
+              const declared = definition.recurringEvents
+              await domainEvents.raise(tx, 'bot.recurringEventsDeclared', { botId: id, declared })
+            }
+            await installing.change(tx, current.bot, patch, now)
+            if (deployment) await deployments.insert(tx, deployment, current.bot)
+            if (!isCallable(current.bot) && isCallable({ ...current.bot, ...changes })) {
+              const wants = wantsOf(definition)
+              await domainEvents.raise(tx, 'bot.addressed', { botId: id, wants })
+            }
+            if (changes.deployed_at) await domainEvents.raise(tx, 'bot.deployed', { botId: id })
+            await raiseChanged(tx, id)
+            return await load(tx, actor, id)
+          },
+          { mayUseReserve: onlyTakesAway(patch) },
+        ),
       )
       const pending = updated.installations.some(({ status }) => status.endsWith('_pending'))
       if (patch.integrations === undefined || !pending) return updated
@@ -353,4 +388,9 @@ function createBotsRevision(foreignChanges: () => number | undefined): BotsRevis
       changes += 1
     },
   }
+}
+
+/** Whether events reach a bot: it has an address, or code that runs here. */
+function isCallable({ url, deployment_id }: Pick<store.BotRow, 'url' | 'deployment_id'>): boolean {
+  return url !== null || deployment_id !== null
 }

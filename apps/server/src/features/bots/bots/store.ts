@@ -61,14 +61,14 @@ export async function findWorkspaceOf(db: Db, id: string): Promise<string | unde
   return row?.workspace_id
 }
 
-/** The address of a bot and its definition. */
+/** Where a bot is called, and its definition. */
 export async function findBotProfile(
   db: Db,
   id: string,
-): Promise<Pick<BotRow, 'url' | 'definition'> | undefined> {
+): Promise<Pick<BotRow, 'url' | 'deployment_id' | 'definition'> | undefined> {
   return await db
     .selectFrom('bots')
-    .select(['url', 'definition'])
+    .select(['url', 'deployment_id', 'definition'])
     .where('id', '=', id)
     .executeTakeFirst()
 }
@@ -78,12 +78,27 @@ export async function findBotServer(
   db: Db,
   id: string,
 ): Promise<
-  | Pick<BotRow, 'url' | 'blocked' | 'max_execution_time' | 'definition' | keyof BotSecretColumns>
+  | Pick<
+      BotRow,
+      | 'url'
+      | 'deployment_id'
+      | 'blocked'
+      | 'max_execution_time'
+      | 'definition'
+      | keyof BotSecretColumns
+    >
   | undefined
 > {
   return await db
     .selectFrom('bots')
-    .select(['url', 'blocked', 'max_execution_time', 'definition', ...secretColumns])
+    .select([
+      'url',
+      'deployment_id',
+      'blocked',
+      'max_execution_time',
+      'definition',
+      ...secretColumns,
+    ])
     .where('id', '=', id)
     .executeTakeFirst()
 }
@@ -137,7 +152,7 @@ export async function deleteBot(tx: Tx, workspaceId: string, id: string): Promis
 }
 
 /** The columns of a bot that show whether it can be called. */
-export type BotReachRow = Pick<BotRow, 'id' | 'name' | 'url' | 'blocked'>
+export type BotReachRow = Pick<BotRow, 'id' | 'name' | 'url' | 'deployment_id' | 'blocked'>
 
 /** The newest bots of a workspace, at most `limit`. */
 export async function listBotReach(
@@ -147,7 +162,7 @@ export async function listBotReach(
 ): Promise<BotReachRow[]> {
   return await db
     .selectFrom('bots')
-    .select(['id', 'name', 'url', 'blocked'])
+    .select(['id', 'name', 'url', 'deployment_id', 'blocked'])
     .where('workspace_id', '=', workspaceId)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -193,4 +208,19 @@ export async function countBots(
     .groupBy('workspace_id')
     .execute()
   return new Map(rows.map(({ workspace_id, bots }) => [workspace_id, Number(bots)]))
+}
+
+/** The code of a bot that runs here, with what starting it needs; undefined without code. */
+export async function findHosted(
+  db: Db,
+  id: string,
+): Promise<
+  Pick<BotRow, 'id' | 'workspace_id' | 'deployment_id' | 'always_alive' | 'secrets'> | undefined
+> {
+  return await db
+    .selectFrom('bots')
+    .select(['id', 'workspace_id', 'deployment_id', 'always_alive', 'secrets'])
+    .where('id', '=', id)
+    .where('deployment_id', 'is not', null)
+    .executeTakeFirst()
 }

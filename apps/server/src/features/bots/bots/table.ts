@@ -9,7 +9,8 @@ export interface BotsTable {
   dev: number
   /** Address of the bot's own server. */
   url: string | null
-  code: string | null
+  /** Its code that runs here, if it has no address. */
+  deployment_id: string | null
   authentication: string | null
   blocked: number
   always_alive: number

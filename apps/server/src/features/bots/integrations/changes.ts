@@ -12,6 +12,7 @@ import {
   type SealedSecrets,
   visibilityIn,
 } from '../definitions/index.js'
+import type { PreparedDeployment } from '../deployments/index.js'
 import {
   emptyDefinition,
   patchDefinition,
@@ -43,7 +44,7 @@ export function newIntegration(
     icon: '',
     readme: '',
     visibility: 'private',
-    code: null,
+    deployment_id: null,
     max_execution_time: null,
     definition: encodeJson(emptyDefinition),
     secrets: encodeJson({}),
@@ -55,7 +56,7 @@ export function newIntegration(
     updated_at: now,
   }
   const { url: _, ...patch } = input
-  return { ...row, ...changesOf(row, patch, { now, sealer, interfaces }) }
+  return { ...row, ...changesOf(row, patch, { now, sealer, interfaces, deployment: undefined }) }
 }
 
 interface MakingDeps {
@@ -65,11 +66,19 @@ interface MakingDeps {
   interfaces: UsableInterfaces
 }
 
+interface ChangeDeps {
+  now: string
+  sealer: Sealer
+  interfaces: UsableInterfaces
+  /** Its code that runs here, if the patch deploys it. */
+  deployment: PreparedDeployment | undefined
+}
+
 /** The columns that a patch changes. Throws if a member is invalid. */
 export function changesOf(
   current: IntegrationRow,
   patch: IntegrationPatch,
-  { now, sealer, interfaces }: { now: string; sealer: Sealer; interfaces: UsableInterfaces },
+  { now, sealer, interfaces, deployment }: ChangeDeps,
 ) {
   requireServerAddress(patch.url)
   const visibility = visibilityIn(patch)
@@ -80,7 +89,7 @@ export function changesOf(
     ...(patch.icon !== undefined && { icon: patch.icon }),
     ...(patch.readme !== undefined && { readme: patch.readme }),
     ...(visibility !== undefined && { visibility }),
-    ...(patch.code !== undefined && { code: patch.code }),
+    ...(deployment !== undefined && { deployment_id: deployment.id, url: null }),
     ...(patch.maxExecutionTime !== undefined && { max_execution_time: patch.maxExecutionTime }),
     definition: encodeJson(patchDefinition(readDefinition(current.definition), patch, interfaces)),
     secrets: encodeJson(

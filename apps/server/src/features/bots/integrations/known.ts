@@ -13,7 +13,10 @@ interface KnownIntegration {
   /** Workspace of its developer. */
   workspaceId: string
   name: string
+  /** Its address; undefined if it has none. */
   url: string | undefined
+  /** Whether its code runs here. */
+  isHosted: boolean
   /** Secrets that sign calls, the newest first. */
   secrets: readonly string[]
   /** Milliseconds that it may take for a response. */
@@ -48,6 +51,7 @@ export function createKnownIntegrations(deps: {
         workspaceId: row.workspace_id,
         name: row.name,
         url: row.url ?? undefined,
+        isHosted: row.url === null && row.deployment_id !== null,
         secrets: openSigningSecrets(
           sealer,
           {

@@ -17,8 +17,11 @@ export interface LogFilter {
   messageContains: string | undefined
 }
 
-export async function insertLog(tx: Tx, row: Insertable<IntegrationLogsTable>): Promise<void> {
-  await tx.insertInto('integration_logs').values(row).execute()
+export async function insertLogs(
+  tx: Tx,
+  rows: readonly Insertable<IntegrationLogsTable>[],
+): Promise<void> {
+  await tx.insertInto('integration_logs').values(rows).execute()
 }
 
 /** Lines about one integration. */

@@ -19,10 +19,25 @@ interface LogLine {
   message: string
 }
 
+/** A line that code printed, with what it is about. */
+interface PrintedLine {
+  level: 'debug' | store.LogRow['level']
+  message: string
+  about: {
+    botId?: string
+    userId?: string
+    conversationId?: string
+    messageId?: string
+    eventId?: string
+  }
+}
+
 /** The log of each integration, for its developers. */
 export interface IntegrationLogs {
   /** Writes a line in the background. Never fails, because the work that it reports is done. */
   writeLine(line: LogLine): void
+  /** Writes lines that the code of the integration printed. */
+  writeLines(tx: Tx, integrationId: string, lines: readonly PrintedLine[]): Promise<void>
   page(actor: WorkspaceActor, id: string, query: LogsQuery): Promise<Page<store.LogRow>>
   /** Deletes some of the expired lines; returns how many. */
   sweep(tx: Tx): Promise<number>
@@ -51,14 +66,33 @@ export function createIntegrationLogs(deps: {
         integration_id: integrationId,
         bot_id: botId,
         level,
-        message: message.slice(0, longestMessage).replaceAll('\0', '\uFFFD'),
+        message: storable(message),
         user_id: null,
         conversation_id: null,
+        message_id: null,
+        event_id: null,
         created_at: isoTime(clock.now()),
       }
-      run((tx) => store.insertLog(tx, row)).catch((err: unknown) =>
+      run((tx) => store.insertLogs(tx, [row])).catch((err: unknown) =>
         log.warn({ err, integrationId }, 'a line about an integration could not be stored'),
       )
+    },
+
+    async writeLines(tx, integrationId, lines) {
+      const created_at = isoTime(clock.now())
+      const rows = lines.map(({ level, message, about }) => ({
+        id: ids.next('report'),
+        integration_id: integrationId,
+        bot_id: about.botId ?? '',
+        level: level === 'debug' ? ('info' as const) : level,
+        message: storable(message),
+        user_id: about.userId ?? null,
+        conversation_id: about.conversationId ?? null,
+        message_id: about.messageId ?? null,
+        event_id: about.eventId ?? null,
+        created_at,
+      }))
+      await store.insertLogs(tx, rows)
     },
 
     async page({ workspaceId }, id, { nextToken, ...query }) {
@@ -85,4 +119,9 @@ export function createIntegrationLogs(deps: {
     sweep: (tx) =>
       store.deleteSomeLogs(tx, { before: isoTime(clock.now() - lifetime) }, sweptAtOnce),
   }
+}
+
+/** PostgreSQL refuses the zero character. */
+function storable(message: string): string {
+  return message.slice(0, longestMessage).replaceAll('\0', '\uFFFD')
 }

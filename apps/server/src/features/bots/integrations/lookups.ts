@@ -1,7 +1,9 @@
 import { ApiError } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { Sealer } from '../../../platform/security/sealing.js'
 import { highestOf } from '../definitions/index.js'
+import { type HostedCode, toHostedCode } from '../deployments/index.js'
 import {
   builtInChat,
   chatVersions,
@@ -15,8 +17,14 @@ import * as store from './store.js'
 import { toInstallable } from './view.js'
 
 /** What other slices read of integrations, and the counts of their installations. */
-export function integrationLookups(db: Db) {
+export function integrationLookups(db: Db, sealer: Sealer) {
   return {
+    /** The code of an integration that runs here; undefined without one. */
+    async findHosted(id: string): Promise<HostedCode | undefined> {
+      const row = await store.findInstalled(db, id)
+      return row && toHostedCode(sealer, 'integration', row, false)
+    },
+
     /** @param field path of the id in the request */
     async requireIn(actor: WorkspaceActor, id: string, field: string): Promise<void> {
       if (await store.findIntegration(db, actor.workspaceId, id)) return

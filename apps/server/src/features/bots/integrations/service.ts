@@ -1,6 +1,7 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
@@ -19,6 +20,11 @@ import {
   rotateSigningSecret,
   stillUsed,
 } from '../definitions/index.js'
+import {
+  type DeploymentsService,
+  orAbandon,
+  type PreparedDeployment,
+} from '../deployments/index.js'
 import { builtInChat, findInstalledBot, listInstalledBots } from '../installations/index.js'
 import type { InterfacesService, InterfaceUse } from '../interfaces/index.js'
 import { changesOf, type IntegrationPatch, type NewIntegration, newIntegration } from './changes.js'
@@ -57,6 +63,7 @@ export interface IntegrationsServiceDeps {
   interfaces: {
     service: Pick<InterfacesService, 'findUsable' | 'replaceUses' | 'removeUses'>
   }
+  deployments: Pick<DeploymentsService, 'prepare' | 'insert'>
 }
 
 /** Name of the job that deletes the log of a removed integration; its key is the id. */
@@ -74,7 +81,7 @@ export type IntegrationsService = ReturnType<typeof createIntegrationsService>
  * Makes the service of integrations: what their developers do with them, and what other slices read of them.
  */
 export function createIntegrationsService(deps: IntegrationsServiceDeps) {
-  const { db, run, clock, sealer, domainEvents } = deps
+  const { db, run, clock, sealer, domainEvents, deployments } = deps
   const interfaces = deps.interfaces.service
 
   async function require(
@@ -160,6 +167,30 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     if (versions.some(({ version }) => version === row.version)) throw taken(row)
   }
 
+  /** Starts the code that a new integration or a change of one deploys. */
+  async function prepare(
+    { id, workspace_id: workspaceId }: store.IntegrationRow,
+    current: Pick<store.IntegrationRow, 'url' | 'deployment_id'>,
+    patch: Pick<IntegrationPatch, 'code' | 'url' | 'secrets'>,
+    secrets: string,
+  ): Promise<PreparedDeployment | undefined> {
+    const owner = { type: 'integration', id } as const
+    return await deployments.prepare({ workspaceId, owner }, current, patch, decodeJson(secrets))
+  }
+
+  /** Checks a change as its transaction will, before code of it runs. */
+  async function prepareUpdate(actor: WorkspaceActor, id: string, patch: IntegrationPatch) {
+    if (patch.code === undefined && patch.secrets === undefined) return undefined
+    const current = await require(db, actor, id)
+    const change = {
+      now: isoTime(clock.now()),
+      sealer,
+      interfaces: await usableIn(db, actor, patch),
+      deployment: undefined,
+    }
+    return await prepare(current, current, patch, changesOf(current, patch, change).secrets)
+  }
+
   return {
     async list(
       actor: WorkspaceActor,
@@ -222,18 +253,25 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     ): Promise<IntegrationRecord> {
       const signingSecret = newSigningSecret()
       const usable = await usableIn(db, actor, input)
-      const row = newIntegration(actor, input, { ...deps, interfaces: usable, signingSecret })
-      return await run(async (tx) => {
-        await requireOwn(tx, row)
-        if (row.visibility !== 'private') await requirePublic(tx, row)
-        if (!(await store.insertIntegration(tx, row))) throw taken(row)
-        await recordInterfaces(tx, row)
-        logPatterns(tx, row.id, row.definition)
-        const made = { integration: row, signingSecret }
-        await remember?.(tx, made)
-        await raiseChanged(tx, row.id)
-        return made
-      })
+      const made = newIntegration(actor, input, { ...deps, interfaces: usable, signingSecret })
+      await requireOwn(db, made)
+      await requireFree(db, made)
+      const deployment = await prepare(made, made, input, made.secrets)
+      const row = { ...made, deployment_id: deployment?.id ?? null }
+      return await orAbandon(deployment, () =>
+        run(async (tx) => {
+          await requireOwn(tx, row)
+          if (row.visibility !== 'private') await requirePublic(tx, row)
+          if (!(await store.insertIntegration(tx, row))) throw taken(row)
+          await recordInterfaces(tx, row)
+          if (deployment) await deployments.insert(tx, deployment, made)
+          logPatterns(tx, row.id, row.definition)
+          const record = { integration: row, signingSecret }
+          await remember?.(tx, record)
+          await raiseChanged(tx, row.id)
+          return record
+        }),
+      )
     },
 
     async validateCreation(actor: WorkspaceActor, input: NewIntegration): Promise<void> {
@@ -248,25 +286,30 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       id: string,
       patch: IntegrationPatch,
     ): Promise<IntegrationRecord> {
-      return await run(async (tx) => {
-        const current = await lock(tx, actor, id)
-        const now = isoTime(clock.now())
-        const usable = await usableIn(tx, actor, patch)
-        const changes = changesOf(current, patch, { now, sealer, interfaces: usable })
-        const integration = { ...current, ...changes }
-        await requireVisibility(tx, current, integration)
-        await store.patchIntegration(tx, actor.workspaceId, id, changes)
-        if (patch.interfaces) await recordInterfaces(tx, integration)
-        logPatterns(tx, id, changes.definition)
-        await raiseChanged(tx, id)
-        return { integration, signingSecret: '' }
-      })
+      const deployment = await prepareUpdate(actor, id, patch)
+      return await orAbandon(deployment, () =>
+        run(async (tx) => {
+          const current = await lock(tx, actor, id)
+          const now = isoTime(clock.now())
+          const usable = await usableIn(tx, actor, patch)
+          const changes = changesOf(current, patch, { now, sealer, interfaces: usable, deployment })
+          const integration = { ...current, ...changes }
+          await requireVisibility(tx, current, integration)
+          await store.patchIntegration(tx, actor.workspaceId, id, changes)
+          if (patch.interfaces) await recordInterfaces(tx, integration)
+          if (deployment) await deployments.insert(tx, deployment, current)
+          logPatterns(tx, id, changes.definition)
+          await raiseChanged(tx, id)
+          return { integration, signingSecret: '' }
+        }),
+      )
     },
 
     async validateUpdate(actor: WorkspaceActor, id: string, patch: IntegrationPatch) {
       const current = await require(db, actor, id)
       const interfaces = await usableIn(db, actor, patch)
-      changesOf(current, patch, { now: isoTime(clock.now()), sealer, interfaces })
+      const now = isoTime(clock.now())
+      changesOf(current, patch, { now, sealer, interfaces, deployment: undefined })
     },
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
@@ -322,7 +365,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       return ids
     },
 
-    ...integrationLookups(db),
+    ...integrationLookups(db, sealer),
   }
 }
 

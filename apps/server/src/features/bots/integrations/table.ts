@@ -20,7 +20,8 @@ export interface IntegrationsTable {
   /** Markdown in base64; may be empty. */
   readme: string
   visibility: 'public' | 'private' | 'unlisted'
-  code: string | null
+  /** Its code that runs here, if it has no address. */
+  deployment_id: string | null
   /** Seconds. */
   max_execution_time: number | null
   /** JSON of `IntegrationDefinition`. */
@@ -43,11 +44,14 @@ export interface IntegrationsTable {
 export interface IntegrationLogsTable {
   id: string
   integration_id: string
+  /** Empty for what is not about one bot. */
   bot_id: string
   level: 'info' | 'warn' | 'error'
   message: string
   user_id: string | null
   conversation_id: string | null
+  message_id: string | null
+  event_id: string | null
   created_at: string
 }
 

@@ -2,7 +2,7 @@ import { contract } from '@botstead/contract'
 import { route } from '../../../http/mount.js'
 import type { Feature } from '../../feature.js'
 import { type BotLogsDeps, type BotLogsService, createBotLogsService } from './service.js'
-import type { BotLogsTable } from './table.js'
+import type { ShownLogRow } from './store.js'
 
 export { botLogSource } from './line-store.js'
 export type { BotLogsService, LogLine } from './service.js'
@@ -37,7 +37,7 @@ export function createBotLogs(deps: BotLogsDeps): Feature & { service: BotLogsSe
 }
 
 /** A line as people see it. */
-export function toLog(row: BotLogsTable) {
+export function toLog(row: ShownLogRow) {
   return {
     timestamp: row.created_at,
     level: row.level,
@@ -45,5 +45,7 @@ export function toLog(row: BotLogsTable) {
     ...(row.user_id !== null && { userId: row.user_id }),
     ...(row.workflow_id !== null && { workflowId: row.workflow_id }),
     ...(row.conversation_id !== null && { conversationId: row.conversation_id }),
+    ...(row.message_id && { messageId: row.message_id }),
+    ...(row.event_id && { eventId: row.event_id }),
   }
 }

@@ -16,13 +16,26 @@ type LogsQuery = Query<typeof contract.botLogs.get>
 type NewLines = Body<typeof contract.botLogs.write>['logs']
 
 /** Something that happened in a bot. */
-export interface LogLine {
+export interface LogLine extends LineAbout {
   botId: string
   level: store.LogRow['level']
   message: string
+}
+
+/** What a line is about, as far as it is known. */
+interface LineAbout {
   userId?: string | undefined
   workflowId?: string | undefined
   conversationId?: string | undefined
+  messageId?: string | undefined
+  eventId?: string | undefined
+}
+
+/** A line that code printed. */
+export interface PrintedLine {
+  level: store.LogRow['level']
+  message: string
+  about: LineAbout
 }
 
 export interface BotLogsDeps {
@@ -45,7 +58,7 @@ export type PageAttempts = (
   botId: string,
   conditions: (db: Db) => ReturnType<typeof store.conditionsOf>,
   page: PageRequest<'created_at'>,
-) => Promise<Page<store.LogRow>>
+) => Promise<Page<store.ShownLogRow>>
 
 const linesPerPage = 100
 const longestMessage = 4000
@@ -73,6 +86,8 @@ export function createBotLogsService(deps: BotLogsDeps) {
       user_id: about.userId ?? null,
       workflow_id: about.workflowId ?? null,
       conversation_id: about.conversationId ?? null,
+      message_id: about.messageId ?? null,
+      event_id: about.eventId ?? null,
       created_at: isoTime(at),
     }
   }
@@ -96,6 +111,15 @@ export function createBotLogsService(deps: BotLogsDeps) {
       await store.insertLogs(tx, [toRow(line, clock.now())])
     },
 
+    /** Writes lines that the code of the bot printed. */
+    async writeLines(tx: Tx, botId: string, lines: readonly PrintedLine[]): Promise<void> {
+      const now = clock.now()
+      const rows = lines.map(({ level, message, about }) =>
+        toRow({ level, message, ...about, botId }, now),
+      )
+      await store.insertLogs(tx, rows)
+    },
+
     /** Writes lines that the bot sends. */
     async write({ botId }: BotActor, lines: NewLines): Promise<void> {
       const { allowed, retryAfterSeconds } = limiter.take(botId)
@@ -116,7 +140,7 @@ export function createBotLogsService(deps: BotLogsDeps) {
       actor: WorkspaceActor,
       botId: string,
       { nextToken, ...query }: LogsQuery,
-    ): Promise<Page<store.LogRow>> {
+    ): Promise<Page<store.ShownLogRow>> {
       await deps.bots.requireIn(actor, botId)
       const { timeStart, timeEnd, ...equal } = query
       const filter: store.LogFilter = {
@@ -156,9 +180,9 @@ export function createBotLogsService(deps: BotLogsDeps) {
 
 /** Merges the pages of two lists that are sorted in the same way, newest first. */
 function mergePages(
-  pages: readonly Page<store.LogRow>[],
+  pages: readonly Page<store.ShownLogRow>[],
   { size, tokenAfter }: PageRequest,
-): Page<store.LogRow> {
+): Page<store.ShownLogRow> {
   const all = pages
     .flatMap(({ rows }) => rows)
     .sort((a, b) => compare(b.created_at, a.created_at) || compare(b.id, a.id))

@@ -11,6 +11,9 @@ import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { BotLogsTable } from './table.js'
 
 export type LogRow = BotLogsTable
+/** A line as it is shown; attempts at deliveries name no message and no event. */
+export type ShownLogRow = Omit<LogRow, 'message_id' | 'event_id'> &
+  Partial<Pick<LogRow, 'message_id' | 'event_id'>>
 
 /** Filter of the log; undefined members match anything. */
 export interface LogFilter {

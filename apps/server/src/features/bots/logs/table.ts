@@ -7,6 +7,8 @@ export interface BotLogsTable {
   user_id: string | null
   workflow_id: string | null
   conversation_id: string | null
+  message_id: string | null
+  event_id: string | null
   /** When it happened, according to the writer. */
   created_at: string
 }

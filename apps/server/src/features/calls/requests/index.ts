@@ -4,9 +4,11 @@ import { type Clock, isoTime } from '../../../platform/clock.js'
 import {
   type Outgoing,
   OutgoingError,
+  type OutgoingRequest,
   type OutgoingResponse,
 } from '../../../platform/outgoing/outgoing.js'
-import type { Target } from '../targets/index.js'
+import type { Hosting } from '../hosting/index.js'
+import type { CallAddress, Target } from '../targets/index.js'
 
 /** One request to a bot or an integration. */
 export interface Call {
@@ -23,6 +25,7 @@ export interface Call {
 
 export interface CallDeps {
   outgoing: Outgoing
+  hosting: Pick<Hosting, 'send'>
   clock: Clock
 }
 
@@ -63,8 +66,10 @@ export function shownHeadersOf(
   )
 }
 
-/** A URL for people to read, without the password in it. */
-function shownUrlOf(url: string): string {
+/** An address for people to read: a URL without the password in it, or whose code it is. */
+function shownUrlOf(at: CallAddress): string {
+  if ('code' in at) return `code:${at.code.type}/${at.code.id}`
+  const { url } = at
   if (!url.includes('@') || !URL.canParse(url)) return storable(url)
   const shown = new URL(url)
   if (shown.password !== '') shown.password = masked
@@ -78,20 +83,22 @@ function shownUrlOf(url: string): string {
  * @throws OutgoingError when there is no response; an abort by the signal throws its reason
  */
 export async function sendCall(
-  { outgoing, clock }: CallDeps,
+  { outgoing, hosting, clock }: CallDeps,
   target: Target,
   call: Call,
   maxResponseBytes: number,
   signature = signatureOf(target.secrets, call.body, clock.now()),
 ): Promise<OutgoingResponse> {
-  const sent = outgoing.send(target.url, {
+  const request: OutgoingRequest = {
     method: 'POST',
     headers: headersOf(target, call, signature),
     body: call.body,
     timeoutMs: target.timeoutMs,
     maxResponseBytes,
     ...(call.signal && { signal: call.signal }),
-  })
+  }
+  const { at } = target
+  const sent = 'url' in at ? outgoing.send(at.url, request) : hosting.send(at.code, request)
   if (!target.isForeign) return await sent
   return await sent.catch((error: unknown) => {
     throw error instanceof OutgoingError ? withoutAddress(error) : error
@@ -193,7 +200,7 @@ export async function callReceiver(
   const durationMs = Math.round(performance.now() - since)
   const made = target.isForeign
     ? { url: null, signature: null }
-    : { url: shownUrlOf(target.url), signature }
+    : { url: shownUrlOf(target.at), signature }
   const sent = { startedAt, durationMs, ...made }
   if (response instanceof OutgoingError) {
     const verdict = { result: 'retry', error: response.message, waitMs: 0 } as const

@@ -7,6 +7,7 @@ import { afterCommit } from '../../../platform/db/transaction.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import type { BotsService } from '../../bots/bots/index.js'
+import type { CodeOwner } from '../../bots/deployments/index.js'
 import {
   builtInChat,
   findInstallation,
@@ -15,9 +16,12 @@ import {
 import type { KnownIntegrations } from '../../bots/integrations/index.js'
 import type { Feature } from '../../feature.js'
 
-/** The address of a receiver, with the headers and secrets of every call to it. */
+/** Where a receiver is called: at an address, or as code that runs at this server. */
+export type CallAddress = { readonly url: string } | { readonly code: CodeOwner }
+
+/** Where a receiver is called, with the headers and secrets of every call to it. */
 export interface Target {
-  url: string
+  at: CallAddress
   /** Headers that identify the receiver and carry its configuration. */
   headers: Readonly<Record<string, string>>
   /** Secrets that sign the calls, the newest first; two while they are rotated. */
@@ -108,7 +112,7 @@ export async function findBotTarget(
   const server = await bots.findServer(botId)
   if (server === undefined) return undefined
   return {
-    url: server.url,
+    at: server.url === undefined ? { code: { type: 'bot', id: botId } } : { url: server.url },
     headers: {
       'x-bot-id': botId,
       // The SDK of bots expects an object whose member `payload` is the configuration as text.
@@ -143,10 +147,12 @@ export async function targetOfInstallation(
   row: InstallationRow,
 ): Promise<Target | undefined> {
   const integration = await integrations.known.of(row.integration_id)
-  if (integration?.url === undefined) return undefined
+  if (integration === undefined) return undefined
+  const { url, isHosted, id } = integration
+  if (url === undefined && !isHosted) return undefined
   const { bot_id: botId, configuration_type: type } = row
   return {
-    url: integration.url,
+    at: url === undefined ? { code: { type: 'integration', id } } : { url },
     headers: {
       'x-bot-id': botId,
       // The bot is one of its own users: the author of its messages.

@@ -63,7 +63,7 @@ function toAttemptDetails(
   const { number, status, url, signature, error } = attempt
   const sent = signature === null ? undefined : bodies?.find(signature)
   const headers = shownHeadersOf(
-    target ?? { url: '', headers: {}, secrets: [], timeoutMs: 0 },
+    target ?? { at: { url: '' }, headers: {}, secrets: [], timeoutMs: 0 },
     {
       operation: kind,
       type,

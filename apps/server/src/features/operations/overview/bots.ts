@@ -45,7 +45,7 @@ function ofAddress({ bot, lastMessageAt }: BotFacts): [Reason[], boolean] {
     const action = 'Set blocked to false to call it again.'
     return [[{ kind: 'blocked', message, action, target }], false]
   }
-  if (bot.url !== null) return [[], false]
+  if (bot.url !== null || bot.deployment_id !== null) return [[], false]
   const message = isMissed
     ? 'There are messages of the last day, but the bot has no address to be called at.'
     : 'The bot has no address to be called at.'

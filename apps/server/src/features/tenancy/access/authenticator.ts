@@ -42,8 +42,20 @@ type Holder =
       /** Milliseconds since the Unix epoch; undefined for what is valid until it is deleted. */
       expiresAt: number | undefined
     }
-  | { kind: 'bot'; tokenId: string; workspaceId: string; botId: string }
-  | { kind: 'integration'; tokenId: string; workspaceId: string; integrationId: string }
+  | {
+      kind: 'bot'
+      tokenId: string
+      workspaceId: string
+      botId: string
+      expiresAt: number | undefined
+    }
+  | {
+      kind: 'integration'
+      tokenId: string
+      workspaceId: string
+      integrationId: string
+      expiresAt: number | undefined
+    }
 
 interface BotFact {
   workspaceId: string
@@ -106,8 +118,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
   }
 
   function hasExpired(holder: Holder): boolean {
-    if (holder.kind !== 'personal' || holder.expiresAt === undefined) return false
-    return clock.now() >= holder.expiresAt
+    return holder.expiresAt !== undefined && clock.now() >= holder.expiresAt
   }
 
   /** Throws unless the account is a member of the workspace and its role allows the intent. */
@@ -189,6 +200,7 @@ function after<Value, Next>(
 }
 
 function toHolder(row: TokenRow): Holder | undefined {
+  const expiresAt = row.expires_at === null ? undefined : Date.parse(row.expires_at)
   switch (row.kind) {
     case 'personal':
     case 'session':
@@ -196,7 +208,7 @@ function toHolder(row: TokenRow): Holder | undefined {
       return {
         kind: 'personal',
         actor: { kind: 'account', accountId: row.account_id, tokenId: row.id },
-        expiresAt: row.expires_at === null ? undefined : Date.parse(row.expires_at),
+        expiresAt,
       }
     case 'bot':
       if (row.workspace_id === null || row.bot_id === null) return undefined
@@ -205,6 +217,7 @@ function toHolder(row: TokenRow): Holder | undefined {
         tokenId: row.id,
         workspaceId: row.workspace_id,
         botId: row.bot_id,
+        expiresAt,
       }
     case 'integration':
       if (row.workspace_id === null || row.integration_id === null) return undefined
@@ -213,6 +226,7 @@ function toHolder(row: TokenRow): Holder | undefined {
         tokenId: row.id,
         workspaceId: row.workspace_id,
         integrationId: row.integration_id,
+        expiresAt,
       }
     default:
       return row.kind satisfies never

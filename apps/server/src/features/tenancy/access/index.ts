@@ -6,6 +6,11 @@ import type { Log } from '../../../platform/telemetry/log.js'
 import type { Feature } from '../../feature.js'
 import type { WorkspacesService } from '../workspaces/index.js'
 import { createTokenAuthenticator, type TokenAuthenticator } from './authenticator.js'
+import {
+  createDeploymentKeys,
+  type DeploymentKeys,
+  type DeploymentKeysDeps,
+} from './deployment-keys.js'
 import { type BotDirectory, createReach, type Reach } from './reach.js'
 import { accessRoutes } from './routes.js'
 import { type AccessDeps, type AccessService, createAccessService } from './service.js'
@@ -13,6 +18,7 @@ import { createSessions, type SessionsDeps, sessionRoutes, sessionSweeps } from 
 import { findToken } from './store.js'
 import { createTokenUsage } from './usage.js'
 
+export type { DeploymentKeys } from './deployment-keys.js'
 export type { Reach } from './reach.js'
 export { createOperatorTokens, type OperatorTokens } from './service.js'
 
@@ -21,13 +27,16 @@ export interface Access extends Feature {
   service: AccessService
   authenticator: TokenAuthenticator
   reach: Reach
+  /** Keys of deployed code. */
+  deploymentKeys: DeploymentKeys
   /** Whether a caller who was admitted may still read the workspace. */
   isAuthorized: ReturnType<typeof createIsAuthorized>
 }
 
 interface Deps
   extends Omit<AccessDeps, 'bots' | 'integrations' | 'forgetToken'>,
-    Pick<SessionsDeps, 'sessionLifetimeMs'> {
+    Pick<SessionsDeps, 'sessionLifetimeMs'>,
+    Pick<DeploymentKeysDeps, 'deploymentSecret'> {
   timers: Timers
   log: Log
   workspaces: { service: Pick<WorkspacesService, 'roleOf'> }
@@ -49,17 +58,21 @@ export function createAccess(deps: Deps): Access {
   const service = createAccessService({ ...named, forgetToken: authenticator.forgetToken })
   const reach = createReach(named)
   const sessions = createSessions(deps, authenticator)
+  const deploymentKeys = createDeploymentKeys(deps)
   return {
     name: 'access',
     service,
     authenticator,
     reach,
+    deploymentKeys,
     isAuthorized: createIsAuthorized(named),
     routes: [...accessRoutes(service, reach), ...sessionRoutes(sessions)],
     sweeps: sessionSweeps(deps),
     on: {
       'integration.removed': (tx, { integrationId }) =>
         service.removeKeysOfIntegration(tx, integrationId),
+      'deployment.created': (tx, { deployment, replaced }) =>
+        deploymentKeys.replace(tx, deployment.id, replaced),
       'workspace.removed': async (tx, { workspaceId }) => {
         await service.removeWorkspaceKeys(tx, workspaceId)
         afterCommit(tx, () => authenticator.forgetWorkspace(workspaceId))

@@ -190,6 +190,7 @@ export function makeToken(
     workspace_id: 'workspaceId' in owner ? owner.workspaceId : null,
     bot_id: owner.kind === 'bot' ? owner.botId : null,
     integration_id: owner.kind === 'integration' ? owner.integrationId : null,
+    deployment_id: null,
     note,
     created_at: isoTime(clock.now()),
     last_used_at: null,

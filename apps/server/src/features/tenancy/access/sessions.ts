@@ -108,7 +108,7 @@ async function holderOf(authenticator: TokenAuthenticator, token: string): Promi
 /** Deletes what has expired: sessions, which are refused already, and codes. */
 export function sessionSweeps({ clock }: Pick<SessionsDeps, 'clock'>): Sweep[] {
   return [
-    (tx) => store.deleteExpiredSessions(tx, isoTime(clock.now()), rowsAtOnce),
+    (tx) => store.deleteExpiredTokens(tx, isoTime(clock.now()), rowsAtOnce),
     (tx) => store.deleteExpiredCodes(tx, isoTime(clock.now())),
   ]
 }

@@ -45,7 +45,7 @@ export async function listPersonalTokens(db: Db, accountId: string): Promise<Tok
     .execute()
 }
 
-/** Keys of a bot, newest first. */
+/** Keys of a bot that people made, newest first. */
 export async function listBotKeys(
   db: Db,
   workspaceId: string,
@@ -57,12 +57,13 @@ export async function listBotKeys(
     .where('workspace_id', '=', workspaceId)
     .where('bot_id', '=', botId)
     .where('kind', '=', 'bot')
+    .where('deployment_id', 'is', null)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
 }
 
-/** Keys of an integration, newest first. */
+/** Keys of an integration that people made, newest first. */
 export async function listIntegrationKeys(
   db: Db,
   workspaceId: string,
@@ -74,6 +75,7 @@ export async function listIntegrationKeys(
     .where('workspace_id', '=', workspaceId)
     .where('integration_id', '=', integrationId)
     .where('kind', '=', 'integration')
+    .where('deployment_id', 'is', null)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
@@ -141,6 +143,24 @@ export async function deleteKeysOfIntegration(tx: Tx, integrationId: string): Pr
   return rows.map(({ id }) => id)
 }
 
+export async function deleteDeploymentKey(tx: Tx, deploymentId: string): Promise<void> {
+  await tx.deleteFrom('access_tokens').where('deployment_id', '=', deploymentId).execute()
+}
+
+/** Sets when the keys of deployments end; null for never. */
+export async function setExpiry(
+  tx: Tx,
+  deploymentIds: readonly string[],
+  expiresAt: string | null,
+): Promise<void> {
+  if (deploymentIds.length === 0) return
+  await tx
+    .updateTable('access_tokens')
+    .set({ expires_at: expiresAt })
+    .where('deployment_id', 'in', deploymentIds)
+    .execute()
+}
+
 export async function markUsed(tx: Tx, ids: readonly string[], at: string): Promise<void> {
   await tx.updateTable('access_tokens').set({ last_used_at: at }).where('id', 'in', ids).execute()
 }
@@ -195,8 +215,8 @@ export async function deleteOldSessions(
   return ids
 }
 
-/** Deletes some sessions that have expired, and returns how many. */
-export async function deleteExpiredSessions(tx: Tx, now: string, limit: number): Promise<number> {
+/** Deletes some tokens that have expired, and returns how many. */
+export async function deleteExpiredTokens(tx: Tx, now: string, limit: number): Promise<number> {
   const expired = tx
     .selectFrom('access_tokens')
     .select('id')

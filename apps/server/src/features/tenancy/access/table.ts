@@ -16,6 +16,8 @@ export interface AccessTokensTable {
   bot_id: string | null
   /** The integration of an integration key. */
   integration_id: string | null
+  /** The deployment that a key was made for; null for the keys that people make. */
+  deployment_id: string | null
   note: string
   created_at: string
   /** Up to a minute late. */

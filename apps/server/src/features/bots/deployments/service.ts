@@ -1,0 +1,234 @@
+import { createHash } from 'node:crypto'
+import { ApiError } from '@botstead/contract'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson } from '../../../platform/db/columns.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { Sealer } from '../../../platform/security/sealing.js'
+import type { SealedSecrets } from '../definitions/index.js'
+import * as store from './store.js'
+
+/** Whose code it is. */
+export interface CodeOwner {
+  readonly type: 'bot' | 'integration'
+  readonly id: string
+}
+
+/** A deployment of code. */
+export interface Deployment {
+  readonly id: string
+  readonly workspaceId: string
+  readonly owner: CodeOwner
+}
+
+/** Code that runs here, with what starting it needs. */
+export interface HostedCode extends Deployment {
+  /** In clear. */
+  readonly secrets: Readonly<Record<string, string>>
+  /** Whether it keeps running without requests. */
+  readonly alwaysAlive: boolean
+}
+
+/** The deployment in force of a bot or integration, as its row has it. */
+export function toHostedCode(
+  sealer: Sealer,
+  type: CodeOwner['type'],
+  row: { id: string; workspace_id: string; deployment_id: string | null; secrets: string },
+  alwaysAlive: boolean,
+): HostedCode | undefined {
+  if (row.deployment_id === null) return undefined
+  return {
+    id: row.deployment_id,
+    workspaceId: row.workspace_id,
+    owner: { type, id: row.id },
+    secrets: openSecrets(sealer, decodeJson<SealedSecrets>(row.secrets)),
+    alwaysAlive,
+  }
+}
+
+function openSecrets(sealer: Sealer, secrets: SealedSecrets): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(secrets).map(([name, value]) => [name, sealer.open(value)]),
+  )
+}
+
+/** Code that was started before it is put into force. */
+export interface Trial {
+  /** Puts it into force, in place of what ran before. */
+  adopt(): void
+  /** Ends it. */
+  abandon(): void
+}
+
+/**
+ * Starts code and pings it.
+ * @throws ApiError with the reason if it does not start, or does not respond
+ */
+export type TryOut = (
+  deployment: Deployment,
+  program: { code: string; secrets: Readonly<Record<string, string>> },
+) => Promise<Trial>
+
+/** A deployment that is not stored yet. */
+export interface PreparedDeployment extends Deployment {
+  readonly code: string
+  /** The deployment in force when this one was prepared. */
+  readonly formerId: string | null
+  readonly trial: Trial
+}
+
+/** Runs the change that puts a deployment into force, and ends its code if the change fails. */
+export async function orAbandon<Result>(
+  deployment: PreparedDeployment | undefined,
+  change: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await change()
+  } catch (error) {
+    deployment?.trial.abandon()
+    throw error
+  }
+}
+
+/** What decides whether a change of a bot or an integration deploys code. */
+interface Deployable {
+  url: string | null
+  deployment_id: string | null
+}
+
+interface DeployingPatch {
+  code?: string | undefined
+  url?: string | null | undefined
+  secrets?: unknown
+}
+
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    /** A deployment is in force, in place of the ones in `replaced`. */
+    'deployment.created': { deployment: Deployment; replaced: readonly string[] }
+  }
+}
+
+export interface DeploymentsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  sealer: Sealer
+  domainEvents: EventDispatcher
+}
+
+/** Milliseconds for which a replaced deployment is kept: its process may still end its work. */
+const keptAfterReplacement = 24 * 60 * 60 * 1000
+/** Milliseconds: a bundle is stored in the transaction that refers to it, so any time would do. */
+const keptUnused = 60 * 60 * 1000
+const deploymentsAtOnce = 500
+const bundlesAtOnce = 20
+
+export type DeploymentsService = ReturnType<typeof createDeploymentsService>
+
+/** Code that runs at this server: its deployments, and the bundles that were uploaded. */
+export function createDeploymentsService({
+  db,
+  clock,
+  ids,
+  sealer,
+  domainEvents,
+}: DeploymentsDeps) {
+  let tryOut: TryOut = async () => {
+    throw new Error('Nothing was provided that runs code')
+  }
+
+  return {
+    /** Plugs in the slice that runs code. */
+    provideTryOut(run: TryOut): void {
+      tryOut = run
+    },
+
+    /**
+     * Starts the code that a change deploys: new code, or that in force with other secrets. A `url` in
+     * the change counts more than its code.
+     *
+     * @param secrets those after the change
+     * @returns undefined if the change deploys nothing
+     * @throws ApiError if the code does not start, or this server runs no code
+     */
+    async prepare(
+      { workspaceId, owner }: Omit<Deployment, 'id'>,
+      current: Deployable,
+      patch: DeployingPatch,
+      secrets: SealedSecrets,
+    ): Promise<PreparedDeployment | undefined> {
+      const code = await deployedCode(db, workspaceId, current, patch)
+      if (code === undefined) return undefined
+      const deployment = { id: ids.uuid(), workspaceId, owner }
+      const trial = await tryOut(deployment, { code, secrets: openSecrets(sealer, secrets) })
+      return { ...deployment, code, formerId: current.deployment_id, trial }
+    },
+
+    /**
+     * Puts a prepared deployment into force with the transaction that changes its owner.
+     * @param current the owner before the change
+     */
+    async insert(
+      tx: Tx,
+      { trial, code, formerId, ...deployment }: PreparedDeployment,
+      current: Pick<Deployable, 'deployment_id'>,
+    ): Promise<void> {
+      // The code runs with the secrets that were read when it was prepared.
+      if (current.deployment_id !== formerId) throw deployedMeanwhile(deployment.owner)
+      const { id, workspaceId, owner } = deployment
+      const now = isoTime(clock.now())
+      const row = { workspace_id: workspaceId, owner_type: owner.type, owner_id: owner.id }
+      const hash = createHash('sha256').update(code).digest('hex')
+      await store.insertBundle(tx, { workspace_id: workspaceId, hash, code, created_at: now })
+      const replaced = await store.replaceDeployments(tx, row, now)
+      await store.insertDeployment(tx, {
+        id,
+        ...row,
+        bundle: hash,
+        created_at: now,
+        replaced_at: null,
+      })
+      await domainEvents.raise(tx, 'deployment.created', { deployment, replaced })
+      afterCommit(tx, () => trial.adopt())
+    },
+
+    /** The code of a deployment; undefined if it is gone. */
+    async codeOf({ workspaceId, id }: Deployment): Promise<string | undefined> {
+      return await store.findCode(db, workspaceId, id)
+    },
+
+    sweeps: [
+      (tx: Tx) =>
+        store.deleteReplaced(tx, isoTime(clock.now() - keptAfterReplacement), deploymentsAtOnce),
+      (tx: Tx) => store.deleteUnused(tx, isoTime(clock.now() - keptUnused), bundlesAtOnce),
+    ],
+  }
+}
+
+function deployedMeanwhile({ type, id }: CodeOwner): ApiError {
+  return new ApiError(
+    'ResourceLockedConflict',
+    `The ${type} ${id} was deployed by another request meanwhile: repeat this one if it shall count.`,
+  )
+}
+
+/** The code that a change puts into force; undefined if what runs stays as it is. */
+async function deployedCode(
+  db: Db,
+  workspaceId: string,
+  current: Deployable,
+  patch: DeployingPatch,
+): Promise<string | undefined> {
+  if (typeof patch.url === 'string') return undefined
+  if (patch.code !== undefined) return patch.code
+  const { deployment_id: deploymentId } = current
+  const runsHere = deploymentId !== null && (current.url === null || patch.url === null)
+  if (!runsHere || patch.secrets === undefined) return undefined
+  const code = await store.findCode(db, workspaceId, deploymentId)
+  if (code !== undefined) return code
+  throw new ApiError('Internal', `The code of the deployment ${deploymentId} is not there.`)
+}

@@ -1,0 +1,246 @@
+import type { Clock } from '../../../platform/clock.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+
+/** What a line is about, as far as it is known. */
+interface LineSubject {
+  botId?: string
+  conversationId?: string
+  messageId?: string
+  eventId?: string
+  userId?: string
+  workflowId?: string
+}
+
+/** A line that a program printed. */
+export interface OutputLine {
+  level: 'debug' | 'info' | 'warn' | 'error'
+  message: string
+  about: LineSubject
+}
+
+/** A problem that the code reported, or that its end shows. */
+export interface CodeIssue {
+  code: string
+  category: string
+  title: string
+  description: string
+  /** Names to values, for grouping and for reading. */
+  data: Readonly<Record<string, { raw: string; pretty?: string }>>
+  /** Names in `data` whose values distinguish issues. */
+  groupBy: readonly string[]
+  about: LineSubject
+}
+
+/** What a program said, by kind. */
+export interface OutputListener {
+  /** It is loaded and can be called. */
+  onReady(): void
+  /** It cannot be loaded. */
+  onFailed(reason: string): void
+  onLine(line: OutputLine): void
+  onIssue(issue: CodeIssue): void
+}
+
+/** Characters of one line of JSON that the host program writes: it bounds the texts in them. */
+const longestReport = 200_000
+
+/**
+ * Reads the output of a program: reports of the host as lines of JSON, and everything else as it is.
+ * @returns a function that takes the next piece of text
+ */
+export function createReportReader(listener: OutputListener): (text: string) => void {
+  let pending = ''
+  return (text) => {
+    pending += text
+    if (pending.length > longestReport && !pending.includes('\n')) pending += '\n'
+    const lines = pending.split('\n')
+    pending = lines.pop() ?? ''
+    for (const line of lines) if (line !== '') readReport(line, listener)
+  }
+}
+
+function readReport(line: string, listener: OutputListener): void {
+  const report = parseObject(line)
+  switch (report?.host) {
+    case 'ready':
+      listener.onReady()
+      break
+    case 'failed':
+      listener.onFailed(String(report.reason))
+      break
+    case 'text':
+      readText(String(report.text), report.stream === 'error', subjectIn(report), listener)
+      break
+    default:
+      readText(line, false, {}, listener)
+  }
+}
+
+/**
+ * A text as a line of the log. The SDK prints lines and issues as JSON when `BP_LOG_FORMAT` says so,
+ * with what they are about in `options` or beside the message.
+ */
+function readText(
+  text: string,
+  isError: boolean,
+  about: LineSubject,
+  { onLine, onIssue }: OutputListener,
+): void {
+  const said = parseObject(text)
+  if (said?.type === 'issue' && typeof said.code === 'string') {
+    onIssue({
+      code: said.code,
+      category: textOr(said.category, 'user_code'),
+      title: textOr(said.title, said.code),
+      description: textOr(said.description, ''),
+      data: dataIn(said.data),
+      groupBy: Array.isArray(said.groupBy) ? said.groupBy.map(String) : [],
+      about,
+    })
+  } else if (typeof said?.msg === 'string') {
+    const options = typeof said.options === 'object' ? said.options : said
+    onLine({
+      level: levelOf(said.level, isError),
+      message: said.msg,
+      about: { ...about, ...subjectIn({ about: options }) },
+    })
+  } else onLine({ level: isError ? 'error' : 'info', message: text, about })
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith('{')) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const subjectNames = [
+  'botId',
+  'conversationId',
+  'messageId',
+  'eventId',
+  'userId',
+  'workflowId',
+] as const
+
+/** Characters of an id: longer ones are none of ours. */
+const longestId = 100
+
+function subjectIn({ about }: { about?: unknown }): LineSubject {
+  const given = Object(about)
+  const subject: LineSubject = {}
+  for (const name of subjectNames) {
+    const id: unknown = given[name]
+    if (typeof id === 'string' && id !== '' && id.length <= longestId) subject[name] = id
+  }
+  return subject
+}
+
+function dataIn(data: unknown): CodeIssue['data'] {
+  const entries = Object.entries(Object(data)).slice(0, 50)
+  return Object.fromEntries(
+    entries.map(([name, value]) => {
+      const { raw, pretty } = Object(value)
+      const text = typeof value === 'string' ? value : textOr(raw, JSON.stringify(value) ?? '')
+      return [name, { raw: text, ...(typeof pretty === 'string' && { pretty }) }]
+    }),
+  )
+}
+
+function levelOf(level: unknown, isError: boolean): OutputLine['level'] {
+  if (level === 'debug' || level === 'info' || level === 'warn' || level === 'error') return level
+  return isError ? 'error' : 'info'
+}
+
+function textOr(value: unknown, otherwise: string): string {
+  return typeof value === 'string' ? value : otherwise
+}
+
+/** Stores lines of one owner of code together. Rejects if they cannot be stored. */
+export type StoreLines = (lines: readonly OutputLine[]) => Promise<void>
+
+/** The lines that one program prints, on their way into its log. */
+export interface LineSink {
+  add(line: OutputLine): void
+  /** Stores what waits. */
+  flush(): Promise<void>
+}
+
+/** Milliseconds for which lines are collected. */
+const collectedMs = 100
+const minute = 60_000
+
+/**
+ * Collects lines and stores them together. Of more than `perMinute` in a minute the others are dropped,
+ * and one line says how many.
+ */
+export function createLineSink(deps: {
+  clock: Clock
+  log: Pick<Log, 'warn'>
+  perMinute: number
+  store: StoreLines
+}): LineSink {
+  const { clock, log, perMinute, store } = deps
+  let waiting: OutputLine[] = []
+  let timer: NodeJS.Timeout | undefined
+  let minuteEnd = 0
+  let left = 0
+  let dropped = 0
+  let stored: Promise<void> = Promise.resolve()
+
+  function beginMinute(now: number): void {
+    minuteEnd = now + minute
+    left = perMinute
+    reportDropped()
+  }
+
+  function reportDropped(): void {
+    if (dropped === 0) return
+    waiting.push({
+      level: 'warn',
+      message: `${dropped} further lines were dropped: a program may write ${perMinute} lines a minute into its log (BOTSTEAD_HOSTING_LOG_LINES).`,
+      about: {},
+    })
+    dropped = 0
+  }
+
+  async function storeWaiting(): Promise<void> {
+    const lines = waiting
+    waiting = []
+    if (lines.length === 0) return
+    await store(lines).catch((err: unknown) =>
+      log.warn({ err, lines: lines.length }, 'lines of deployed code could not be stored'),
+    )
+  }
+
+  function flushSoon(milliseconds: number): void {
+    timer ??= setTimeout(() => void flush(), milliseconds).unref()
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    reportDropped()
+    stored = stored.then(storeWaiting)
+    return stored
+  }
+
+  return {
+    add(line) {
+      const now = clock.now()
+      if (now >= minuteEnd) beginMinute(now)
+      if (left > 0) {
+        left -= 1
+        waiting.push(line)
+        flushSoon(collectedMs)
+      } else {
+        dropped += 1
+        // Lines that are dropped are counted together, so that the line about them is not a flood itself.
+        flushSoon(minute / 6)
+      }
+    },
+    flush,
+  }
+}

@@ -1,0 +1,200 @@
+import { readFile } from 'node:fs/promises'
+import type { Agent } from 'undici'
+import type { NetworkLists } from '../../../platform/outgoing/address-rules.js'
+import {
+  OutgoingError,
+  type OutgoingRequest,
+  type OutgoingResponse,
+  sendThrough,
+} from '../../../platform/outgoing/outgoing.js'
+import type { Deployment } from '../../bots/deployments/index.js'
+import type { Launcher } from './launch.js'
+import { createReportReader, type OutputListener } from './output.js'
+
+/** How to start the code of a deployment. */
+export interface ProgramOrder {
+  deployment: Deployment
+  code: string
+  environment: Readonly<Record<string, string>>
+  /** Networks that the code may not connect to; undefined for none. */
+  network: (NetworkLists & { api: { host: string; port: number } }) | undefined
+}
+
+export interface ProgramDeps {
+  launcher: Launcher
+  /** Milliseconds that the code may take to load. */
+  startMs: number
+  /** Requests at a time. */
+  requests: number
+}
+
+/** Code that cannot be loaded, or whose process ended while it was loaded. */
+export class StartError extends Error {
+  override name = 'StartError'
+}
+
+/** A process with the code of one deployment. */
+export interface Program {
+  readonly deployment: Deployment
+  readonly pid: number | undefined
+  /** Resolves with how it ended; never rejects. */
+  readonly ended: Promise<string>
+  /** Sends a request. @throws OutgoingError when there is no response */
+  send(request: OutgoingRequest): Promise<OutgoingResponse>
+  /** Whether it responds at all: code in an endless loop does not. */
+  responds(): Promise<boolean>
+  /** Bytes of memory that the process uses; undefined if that cannot be known. */
+  memoryBytes(): Promise<number | undefined>
+  /** Ends it, by force if it does not end by itself. */
+  end(): Promise<void>
+  /** Ends it now, by force. */
+  kill(): void
+}
+
+/** Milliseconds between a request to end and the end by force. */
+const graceMs = 2000
+/** Milliseconds in which code that is not in an endless loop responds to a connection. */
+const probeMs = 2000
+const pageBytes = 4096
+/** Characters of what Node prints when it ends by an error. */
+const keptErrorText = 4000
+/** Bytes of output in a second, above which a program is read more slowly. */
+const outputPerSecond = 1_000_000
+
+/**
+ * Starts the code of a deployment and waits until it is loaded.
+ * @throws StartError if it cannot be loaded
+ */
+export async function startProgram(
+  { launcher, startMs, requests }: ProgramDeps,
+  order: ProgramOrder,
+  listener: Omit<OutputListener, 'onReady' | 'onFailed'>,
+): Promise<Program> {
+  const { deployment } = order
+  const name = `${deployment.owner.type}=${deployment.owner.id}`
+  const [{ Agent: Client }, launched] = await Promise.all([import('undici'), launcher.launch(name)])
+  const { process: child, socket } = launched
+  const client: Agent = new Client({
+    connect: { socketPath: socket },
+    connections: requests,
+    pipelining: 1,
+    // The whole call has a limit of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  let errorText = ''
+
+  const started = new Promise<void>((resolve, reject) => {
+    const read = createReportReader({
+      ...listener,
+      onReady: resolve,
+      onFailed: (reason) => reject(new StartError(reason)),
+    })
+    readSlowly(child.stdout, read)
+    readSlowly(child.stderr, (text) => {
+      errorText = (errorText + text).slice(-keptErrorText)
+    })
+    child.once('error', (error) => reject(new StartError(error.message)))
+    child.once('close', (code, signal) => reject(new StartError(endOf(code, signal, errorText))))
+  })
+  // What happens after the start is in `ended`.
+  started.catch(() => {})
+
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('close', (code, signal) => resolve(endOf(code, signal, errorText)))
+  }).finally(async () => {
+    await Promise.all([client.destroy(), launched.clear()])
+  })
+
+  const { code, environment, network } = order
+  child.stdin?.write(`${JSON.stringify({ code, environment, network })}\n`)
+
+  const { kill } = launched
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    kill()
+  }, startMs)
+  try {
+    await started
+  } catch (error) {
+    kill()
+    throw isLate ? new StartError(`The code was not loaded within ${startMs} ms.`) : error
+  } finally {
+    clearTimeout(timer)
+  }
+
+  return {
+    deployment,
+    pid: child.pid,
+    ended,
+    kill,
+
+    send: (request) => sendThrough(client, { origin: 'http://program', path: '/' }, request),
+
+    async responds() {
+      try {
+        await sendThrough(
+          client,
+          { origin: 'http://program', path: '/health' },
+          { method: 'HEAD', headers: {}, timeoutMs: probeMs, maxResponseBytes: 0 },
+        )
+        return true
+      } catch (error) {
+        return !(error instanceof OutgoingError && error.failure === 'timeout')
+      }
+    },
+
+    async memoryBytes() {
+      const text = await readFile(`/proc/${child.pid}/statm`, 'utf8').catch(() => undefined)
+      const pages = Number(text?.split(' ')[1])
+      return Number.isFinite(pages) ? pages * pageBytes : undefined
+    },
+
+    async end() {
+      // The end of its input ends a program that is not in an endless loop.
+      child.stdin?.end()
+      const force = setTimeout(kill, graceMs)
+      await ended
+      clearTimeout(force)
+    },
+  }
+}
+
+/** Reads a stream as text, and not faster than some bytes in a second: then the program must wait. */
+function readSlowly(stream: NodeJS.ReadableStream | null, onText: (text: string) => void): void {
+  let left = outputPerSecond
+  let until = 0
+  stream?.setEncoding('utf8')
+  stream?.on('data', (text: string) => {
+    const now = performance.now()
+    if (now >= until) {
+      until = now + 1000
+      left = outputPerSecond
+    }
+    left -= text.length
+    onText(text)
+    if (left > 0) return
+    stream.pause()
+    setTimeout(() => stream.resume(), until - now).unref()
+  })
+}
+
+function endOf(code: number | null, signal: string | null, errorText: string): string {
+  const how = signal === null ? `exit code ${code}` : `signal ${signal}`
+  const reason = reasonIn(errorText)
+  return reason === '' ? how : `${how}: ${reason}`
+}
+
+/** The message in what Node prints about an error, which begins with the line of the code: a whole bundle. */
+function reasonIn(errorText: string): string {
+  if (/heap out of memory|allocation failed/i.test(errorText)) return 'it used too much memory'
+  const lines = errorText.trim().split('\n')
+  const message = lines.findIndex((line) => /^(Uncaught )?\w*Error\b.*:/.test(line))
+  return lines
+    .slice(Math.max(0, message))
+    .map((line) => line.slice(0, 300))
+    .join('\n')
+    .slice(0, 1500)
+}

@@ -1,0 +1,265 @@
+import { describe, expect, it } from 'vitest'
+import { existingClient, makeBot } from '../existing-clients.js'
+import { useServer } from '../harness.js'
+import { eventually } from '../jobs.js'
+
+/** Code without the SDK, which is loaded at once: `handle` gets the operation and the input of an action. */
+const program = (handle: string, before = '') => `
+${before}
+const handle = async (input, request) => { ${handle} }
+exports.handler = async (request) => {
+  if (request.headers['x-bp-operation'] !== 'action_triggered') return { body: '{}' }
+  const output = await handle(JSON.parse(request.body).input, request)
+  return { body: JSON.stringify({ output: output ?? {} }) }
+}
+`
+
+describe('the code of a bot', () => {
+  const server = useServer(undefined, { BOTSTEAD_HOSTING_MEMORY_BYTES: '64MiB' })
+
+  async function deploy(code: string, rest: { secrets?: Record<string, string> } = {}) {
+    const { admin, bot, client } = await makeBot(server())
+    const act = { input: { schema: {} }, output: { schema: {} } }
+    await admin.updateBot({ id: bot.id, code, actions: { act }, ...rest })
+    const call = async (input: Record<string, unknown> = {}) =>
+      (await client.callAction({ type: 'act', input })).output
+    const logs = async () => {
+      const page = await admin.getBotLogs({ id: bot.id, timeStart: '2000-01-01T00:00:00Z' })
+      return page.logs.map(({ level, message }) => `${level}: ${message}`)
+    }
+    const redeploy = (next: string) => admin.updateBot({ id: bot.id, code: next })
+    return { admin, bot, call, logs, redeploy }
+  }
+
+  it('has the environment of the platform, and nothing else of the server', async () => {
+    const { call, bot } = await deploy(program('return { env: process.env, cwd: process.cwd() }'), {
+      secrets: { API_KEY: 'sesame' },
+    })
+    const { env, cwd } = await call()
+    expect(env).toEqual({
+      BP_API_URL: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      BP_TOKEN: expect.stringMatching(/^bp_bak_/),
+      BP_WEBHOOK_URL: `${server().url}/webhooks`,
+      BP_LOG_FORMAT: 'json',
+      LOG_LEVEL: 'info',
+      SECRET_API_KEY: 'sesame',
+    })
+    expect(cwd).not.toContain(process.cwd())
+    const { BP_TOKEN: token } = Object(env)
+    const own = existingClient(server(), { token, botId: bot.id })
+    await own.createUser({ tags: {} })
+    await expect(own.listBots({})).rejects.toMatchObject({ type: 'Forbidden' })
+  })
+
+  it('cannot read files, start processes, signal the server or listen', async () => {
+    const { call } = await deploy(
+      program(`
+        const tried = {
+          file: () => require('fs').readFileSync('/etc/passwd'),
+          environment: () => require('fs').readFileSync('/proc/' + process.ppid + '/environ'),
+          write: () => require('fs').writeFileSync('x', 'y'),
+          process: () => require('child_process').execSync('id'),
+          worker: () => new (require('worker_threads').Worker)('1', { eval: true }),
+          binding: () => process.binding('tcp_wrap'),
+          signal: () => process.kill(process.ppid, 0),
+          listen: () => require('net').createServer().listen(0),
+          datagram: () => require('dgram').createSocket('udp4').send('x', 53, '127.0.0.1'),
+          socket: () => require('net').connect('/tmp/s'),
+        }
+        return Object.fromEntries(Object.entries(tried).map(([name, attempt]) => {
+          try { attempt(); return [name, 'done'] } catch (error) { return [name, error.code] }
+        }))
+      `),
+    )
+    const refused = 'ERR_ACCESS_DENIED'
+    expect(await call()).toEqual({
+      file: refused,
+      environment: refused,
+      write: refused,
+      process: refused,
+      worker: refused,
+      binding: refused,
+      signal: refused,
+      listen: refused,
+      datagram: refused,
+      socket: refused,
+    })
+  })
+
+  it('cannot connect to private addresses, by number or by name', async () => {
+    const { call } = await deploy(
+      program(`
+        const failure = (promise) => promise.then(() => 'done', (error) => error.cause?.code ?? error.code)
+        return {
+          fetched: await failure(fetch('http://169.254.169.254/latest/meta-data')),
+          requested: await failure(new Promise((resolve, reject) =>
+            require('http').get('http://10.0.0.1/', resolve).on('error', reject))),
+          secured: await failure(new Promise((resolve, reject) =>
+            require('tls').connect(443, '192.168.0.1', resolve).on('error', reject))),
+          named: await failure(new Promise((resolve, reject) =>
+            require('net').connect({ host: 'somewhere', port: 80, lookup: (host, options, done) =>
+              options.all ? done(null, [{ address: '10.1.2.3', family: 4 }]) : done(null, '10.1.2.3', 4) },
+              resolve).on('error', reject))),
+        }
+      `),
+    )
+    expect(await call()).toEqual({
+      fetched: 'EACCES',
+      requested: 'EACCES',
+      secured: 'EACCES',
+      named: 'EACCES',
+    })
+  })
+
+  it.each([
+    ['throws when it is loaded', 'throw new Error("no key")', 'no key'],
+    ['has no handler', 'exports.x = 1', 'exports no function named handler'],
+    ['is no program', 'hello there', 'SyntaxError'],
+    ['ends at once', 'process.exit(3)', 'exit code 3'],
+    ['refuses a ping', 'exports.handler = async () => ({ status: 418 })', 'status 418'],
+  ])('is not put into force if it %s', async (_, code, reason) => {
+    const { admin, bot, call, logs } = await deploy(program('return { version: 1 }'))
+    await expect(admin.updateBot({ id: bot.id, code, name: 'Changed' })).rejects.toMatchObject({
+      type: 'Runtime',
+      message: expect.stringContaining(reason),
+    })
+    expect(await call()).toEqual({ version: 1 })
+    expect((await admin.getBot({ id: bot.id })).bot.name).not.toBe('Changed')
+    await eventually(async () =>
+      expect(await logs()).toContainEqual(
+        expect.stringMatching(/^error: New code was not deployed/),
+      ),
+    )
+  })
+
+  it('is replaced by an address, and takes over from one', async () => {
+    const { admin, bot, call, redeploy } = await deploy(program('return { version: 1 }'))
+    await admin.updateBot({ id: bot.id, url: 'http://127.0.0.1:9' })
+    await expect(call()).rejects.toMatchObject({ type: 'Runtime' })
+    await redeploy(program('return { version: 2 }'))
+    expect(await call()).toEqual({ version: 2 })
+    await admin.updateBot({ id: bot.id, url: 'http://127.0.0.1:9', code: 'ignored' })
+    await admin.updateBot({ id: bot.id, url: null })
+    expect(await call()).toEqual({ version: 2 })
+  })
+
+  it('runs anew with secrets that were changed', async () => {
+    const { admin, bot, call } = await deploy(program('return { key: process.env.SECRET_KEY }'), {
+      secrets: { KEY: 'one' },
+    })
+    expect(await call()).toEqual({ key: 'one' })
+    await admin.updateBot({ id: bot.id, secrets: { KEY: 'two' } })
+    expect(await call()).toEqual({ key: 'two' })
+  })
+
+  it('is started again after it ended, with a pause', async () => {
+    const { call, logs } = await deploy(
+      program('if (input.end) process.exit(7); return { pid: process.pid }'),
+    )
+    const { pid } = await call()
+    await expect(call({ end: true })).rejects.toMatchObject({ type: 'Runtime' })
+    await eventually(async () =>
+      expect(await logs()).toContainEqual(expect.stringContaining('exit code 7')),
+    )
+    await expect(call()).rejects.toMatchObject({
+      message: expect.stringContaining('started again in 1 s'),
+    })
+    server().clock.advance(1000)
+    expect((await call()).pid).not.toBe(pid)
+  })
+
+  it('may be killed', async () => {
+    const { call } = await deploy(program('return { pid: process.pid }'))
+    const { pid } = await call()
+    process.kill(Number(pid), 'SIGKILL')
+    await eventually(async () => {
+      server().clock.advance(1000)
+      expect((await call()).pid).not.toBe(pid)
+    })
+  })
+
+  it('is ended when it uses too much memory, and harms nobody else', async () => {
+    const other = await deploy(program('return { fine: true }'))
+    const { call, logs } = await deploy(
+      program('const all = []; for (;;) all.push(new Array(10000).fill({}))'),
+    )
+    await expect(call()).rejects.toMatchObject({ type: 'Runtime' })
+    await eventually(async () =>
+      expect(await logs()).toContainEqual(expect.stringContaining('too much memory')),
+    )
+    expect(await other.call()).toEqual({ fine: true })
+  })
+
+  it('is ended when it never responds again', async () => {
+    const { admin, bot, call, logs } = await deploy(
+      program('if (input.loop) for (;;); return { pid: process.pid }'),
+    )
+    await admin.updateBot({ id: bot.id, maxExecutionTime: 1 })
+    const { pid } = await call()
+    await expect(call({ loop: true })).rejects.toMatchObject({ type: 'Runtime' })
+    await eventually(async () =>
+      expect(await logs()).toContainEqual(expect.stringContaining('endless loop')),
+    )
+    await eventually(() => expect(() => process.kill(Number(pid), 0)).toThrow())
+    server().clock.advance(1000)
+    expect((await call()).pid).not.toBe(pid)
+  })
+
+  it('writes a bounded number of lines into the log, with one about the others', async () => {
+    const { admin, bot, call, logs } = await deploy(
+      program('for (let at = 0; at < 5000; at++) console.log("line " + at); return {}'),
+    )
+    await call()
+    await eventually(async () => {
+      server().clock.advance(60_000)
+      await call()
+      expect(await logs()).toContainEqual(expect.stringMatching(/further lines were dropped/))
+    })
+    const { logs: lines } = await admin.getBotLogs({
+      id: bot.id,
+      timeStart: '2000-01-01T00:00:00Z',
+      messageContains: 'line 599',
+    })
+    expect(lines.length).toBeGreaterThan(0)
+  })
+
+  it('ends when nobody calls it', async () => {
+    const { call } = await deploy(program('return { pid: process.pid }'))
+    const { pid } = await call()
+    await eventually(async () => {
+      server().clock.advance(6 * 60_000)
+      expect(() => process.kill(Number(pid), 0)).toThrow()
+    })
+    expect((await call()).pid).not.toBe(pid)
+  })
+})
+
+describe('code whose start is wrapped', () => {
+  const server = useServer(undefined, {
+    BOTSTEAD_HOSTING: 'wrapped',
+    BOTSTEAD_HOSTING_COMMAND: '/usr/bin/env WRAPPED={id} FOLDER={folder}',
+  })
+
+  it('runs in what the command starts, with its own environment', async () => {
+    const { admin, bot, client } = await makeBot(server())
+    const act = { input: { schema: {} }, output: { schema: {} } }
+    const code = program('return { names: Object.keys(process.env).sort() }')
+    await admin.updateBot({ id: bot.id, code, actions: { act } })
+    const { output } = await client.callAction({ type: 'act', input: {} })
+    expect(output).toEqual({
+      names: ['BP_API_URL', 'BP_LOG_FORMAT', 'BP_TOKEN', 'BP_WEBHOOK_URL', 'LOG_LEVEL'],
+    })
+  })
+})
+
+describe('a server that runs no code', () => {
+  const server = useServer(undefined, { BOTSTEAD_HOSTING: 'off' })
+
+  it('refuses code, says how to switch it on, and takes an address', async () => {
+    const { admin, bot } = await makeBot(server())
+    await expect(admin.updateBot({ id: bot.id, code: program('') })).rejects.toMatchObject({
+      message: expect.stringContaining('BOTSTEAD_HOSTING'),
+    })
+    await admin.updateBot({ id: bot.id, url: 'http://127.0.0.1:9', code: 'ignored' })
+  })
+})
