@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { useBp } from '../bp.js'
@@ -53,7 +53,10 @@ describe('bp dev', () => {
     await chat.heard('echo: hello')
 
     const source = join(folder, 'src/index.ts')
-    await writeFile(source, (await readFile(source, 'utf8')).replace('echo:', 'changed:'))
+    const changed = (await readFile(source, 'utf8')).replace('echo:', 'changed:')
+    // At once: the command would see the file empty, and then changed again.
+    await writeFile(`${folder}.changed`, changed)
+    await rename(`${folder}.changed`, source)
     await running.wrote(/Changes detected[\s\S]*Listening on port/)
     await chat.say('again')
     await chat.heard('changed: again')
