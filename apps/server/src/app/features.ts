@@ -61,8 +61,7 @@ export interface FeaturesOptions {
 
 /**
  * Builds the slices in the order of the list, each from what exists already, and subscribes them to each
- * other's events. The type of its dependencies lists what a slice is built from. A new slice is one more
- * line here.
+ * other's events. The type of its dependencies lists what a slice is built from.
  */
 export function createFeatures(
   context: Context,

@@ -16,6 +16,7 @@ export interface WorkspaceLogLine {
   source: LogSourceName
   level: LogLevel
   message: string
+  /** Empty for what is about no bot. */
   botId: string
   /** The integration whose log contains the line. */
   integrationId: string | null

@@ -33,7 +33,7 @@ export function columnsOf(
       id: 'bot',
       header: 'Bot',
       isOptional: !isEveryBot,
-      cell: ({ botId }) => nameOf(botId),
+      cell: ({ botId }) => (botId === undefined ? '' : nameOf(botId)),
     },
     { id: 'source', header: 'Log', cell: describeSource },
     {

@@ -44,13 +44,15 @@ function Line({ line, nameOf }: { line: LogLine; nameOf: (botId: string) => stri
     ['Level', <Level key="level" level={level} />],
     ['Time', <Time key="time" at={timestamp} />],
     ['Log', describeSource(line)],
-    [
+  ]
+  if (botId !== undefined) {
+    facts.push([
       'Bot',
       <Link key="bot" to={pathTo('bots', botId)}>
         {nameOf(botId)}
       </Link>,
-    ],
-  ]
+    ])
+  }
   const link = (name: string, id: string | undefined, screen: string) => {
     if (id === undefined) return
     facts.push([

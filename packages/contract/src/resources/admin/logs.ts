@@ -15,7 +15,11 @@ const LogLine = Type.Object(
     ),
     level: OneOf(logLevels, 'Severity of the line. An attempt is `info`, a failed one `warn`.'),
     message: Type.String({ description: 'What happened.' }),
-    botId: Id('Id of the bot in which it happened.'),
+    botId: Type.Optional(
+      Id(
+        'Id of the bot in which it happened; absent in lines of the code of an integration about no bot.',
+      ),
+    ),
     integrationId: Type.Optional(Id('Id of the integration, if the line is from its log.')),
     integrationAlias: Type.Optional(
       Type.String({

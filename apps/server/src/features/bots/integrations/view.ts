@@ -69,7 +69,7 @@ export function toLog(row: LogRow): WireLog {
     timestamp: row.created_at,
     level: row.level,
     message: row.message,
-    botId: row.bot_id,
+    ...(row.bot_id !== '' && { botId: row.bot_id }),
   }
 }
 

@@ -67,7 +67,7 @@ function toLine(line: WorkspaceLogLine): WireLine {
     source: line.source,
     level: line.level,
     message: line.message,
-    botId: line.botId,
+    ...(line.botId !== '' && { botId: line.botId }),
     ...(integrationId !== null && { integrationId }),
     ...(integrationAlias !== null && { integrationAlias }),
     ...(deliveryId !== null && { deliveryId }),
