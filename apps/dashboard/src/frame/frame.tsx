@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
 import { Command, Keyboard, LogOut, PanelLeft, SunMoon } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { watchConnection } from '../api/client.js'
 import { call, queryClient, read } from '../api/queries.js'
 import { Button } from '../ui/button.js'
@@ -30,7 +30,7 @@ export function Frame() {
   const [isFolded, setFolded] = useRemembered('bar is folded', false)
   const isConnected = useConnection()
   useEffect(() => remember('workspace', workspaceId), [workspaceId])
-  useEffect(() => {
+  useLayoutEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
       event.preventDefault()

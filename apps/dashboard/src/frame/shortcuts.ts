@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useLayoutEffect, useRef } from 'react'
 
 /** What a key does. */
 interface Shortcut {
@@ -23,7 +23,8 @@ export function activeShortcuts(): Shortcuts {
 export function useShortcuts(shortcuts: Shortcuts): void {
   const layer = useRef(shortcuts)
   layer.current = shortcuts
-  useEffect(() => {
+  // Not after it is shown, as `useEffect` would: keys pressed until then would do nothing.
+  useLayoutEffect(() => {
     layers.push(layer)
     return () => {
       layers.splice(layers.indexOf(layer), 1)

@@ -49,6 +49,25 @@ describe.skipIf(browserPath === undefined)(`the dashboard by keys alone ${title}
     await page.locator('li[aria-current=true]', { hasText: 'Trips are booked' }).waitFor()
   })
 
+  it('reacts to the keys of a screen from the moment that shows it', async () => {
+    const { bot } = await addBot(server(), 'Slow')
+    const { page, open } = await openDashboard(server())
+    await open('home', bot.id)
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+    // What the page defers until it has shown something, it defers for long, as on a busy machine.
+    await page.evaluate(`(() => {
+      const { postMessage } = MessagePort.prototype
+      MessagePort.prototype.postMessage = function (...message) {
+        setTimeout(() => postMessage.apply(this, message), 100)
+      }
+    })()`)
+    await press(page, 'g', 's')
+    await page.getByRole('heading', { name: 'Search', level: 1 }).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('Who')
+    expect(await page.getByLabel('Question').inputValue()).toBe('Who')
+  })
+
   it('finds the conversation without an answer, and replays what failed', async () => {
     const { bot, write } = await addBot(server(), 'Refusing', bots.as('refusing').url)
     await (await addBot(server(), 'Calm', bots.as().url)).write('Somebody answers me')
