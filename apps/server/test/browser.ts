@@ -1,5 +1,11 @@
 import { existsSync } from 'node:fs'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core'
 import { onTestFinished } from 'vitest'
 
 /**
@@ -17,8 +23,23 @@ let browser: Promise<Browser> | undefined
 export async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
   browser ??= launch()
   const context = await (await browser).newContext(options)
-  onTestFinished(() => context.close())
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') await printPages(context)
+    await context.close()
+  })
   return await context.newPage()
+}
+
+/** Prints what a failed test would have seen. */
+async function printPages(context: BrowserContext): Promise<void> {
+  for (const page of context.pages()) {
+    const focused = 'document.activeElement?.outerHTML.slice(0, 200)'
+    const [text, focus] = await Promise.all([
+      page.locator('body').innerText({ timeout: 2000 }),
+      page.evaluate<string | undefined>(focused),
+    ]).catch((error: unknown) => [String(error)])
+    process.stderr.write(`${page.url()}\nFocus: ${focus}\n${text?.slice(0, 3000)}\n`)
+  }
 }
 
 async function launch(): Promise<Browser> {
