@@ -152,7 +152,7 @@ const about = {
   code: Type.Optional(
     Text(
       52_428_800,
-      'Code, at most 50 MiB: one CommonJS file, as `bp build` makes it. It runs at this server in place of the `url` that the integration had; ignored if the request has a `url`. Refused if it does not start, or if the server does not run code: then what ran before stays.',
+      'Code, at most 50 MiB: one CommonJS file, as `bp build` makes it. It runs at this server in place of the `url` that the integration had; ignored if the request has a `url` or the integration is one in development (`dev`). Refused if it does not start, or if the server does not run code: then what ran before stays.',
     ),
   ),
   layers: Type.Optional(

@@ -167,13 +167,14 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     if (versions.some(({ version }) => version === row.version)) throw taken(row)
   }
 
-  /** Starts the code that a new integration or a change of one deploys. */
+  /** Starts the code that a new integration or a change of one deploys; one in development runs at its `url`. */
   async function prepare(
-    { id, workspace_id: workspaceId }: store.IntegrationRow,
+    { id, dev, workspace_id: workspaceId }: store.IntegrationRow,
     current: Pick<store.IntegrationRow, 'url' | 'deployment_id'>,
     patch: Pick<IntegrationPatch, 'code' | 'url' | 'secrets'>,
     secrets: string,
   ): Promise<PreparedDeployment | undefined> {
+    if (dev === 1) return undefined
     const owner = { type: 'integration', id } as const
     return await deployments.prepare({ workspaceId, owner }, current, patch, decodeJson(secrets))
   }
