@@ -155,6 +155,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   })
   base = ownAddress(config, app.server.address())
   if (config.roles.api) local = loopbackAddress(config, app.server.address())
+  for (const feature of features) feature.ready?.()
   log.info({ address: base, dataDir: config.dataDir, database: database.dialect.name }, 'listening')
 
   return {

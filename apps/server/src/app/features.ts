@@ -135,6 +135,7 @@ export function createFeatures(
     createHosting({
       ...storage,
       timers,
+      bus,
       log,
       limits,
       hosting: config.hosting,

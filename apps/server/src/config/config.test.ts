@@ -96,6 +96,7 @@ describe('without any variable', () => {
         hostingLogLines: 600,
         hostingMemoryBytes: 256 * 2 ** 20,
         hostingProcesses: 50,
+        hostingProcessorPercent: 100,
         hostingRequests: 64,
         evaluationCases: 10_000,
         fileBytes: 5_368_709_120,

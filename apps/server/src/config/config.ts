@@ -32,6 +32,7 @@ type Derived =
   | 'metricsToken'
   | 'hosting'
   | 'hostingCommand'
+  | 'hostingControlGroup'
   | 'hostingIdleMs'
   | 'hostingStartMs'
 
@@ -85,6 +86,8 @@ export interface HostingConfig {
   readonly mode: 'off' | 'trusted' | 'wrapped'
   /** The words of the command that wraps the start of a program; none unless wrapped. */
   readonly command: readonly string[]
+  /** Folder of a delegated control group; undefined to look whether that of the server is one. */
+  readonly controlGroup: string | undefined
   /** Milliseconds that a program without requests keeps running. */
   readonly idleMs: number
   /** Milliseconds that a program may take to load. */
@@ -170,6 +173,7 @@ export function loadConfig(
     chatAddressMessages,
     hosting,
     hostingCommand,
+    hostingControlGroup,
     hostingIdleMs,
     hostingStartMs,
     ...rest
@@ -192,6 +196,7 @@ export function loadConfig(
     hosting: Object.freeze({
       mode: hosting ?? (isLoopback ? 'trusted' : 'off'),
       command: Object.freeze(hostingCommand?.split(/\s+/).filter(Boolean) ?? []),
+      controlGroup: hostingControlGroup,
       idleMs: hostingIdleMs,
       startMs: hostingStartMs,
     }),

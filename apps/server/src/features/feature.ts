@@ -45,6 +45,8 @@ export interface Feature {
   open?(): Promise<void>
   /** Begins what runs by itself, in processes that work in the background; after everything is open. */
   start?(): Promise<void>
+  /** Begins what waits until the server listens, in every process; must not throw. */
+  ready?(): void
   /** Ends requests that have no end of their own, such as streams, when the server begins to stop. */
   drain?(): void
   /** Ends what runs by itself and what it holds open, within `timeLeft` milliseconds. */

@@ -182,7 +182,12 @@ export const UpdateBotBody = Type.Object(
       OneOf(['iam', 'hmac-sha256'], 'Accepted for existing clients; deliveries are always signed.'),
     ),
     blocked: Type.Optional(Type.Boolean({ description: 'Accepted for existing clients.' })),
-    alwaysAlive: Type.Optional(Type.Boolean({ description: 'Accepted for existing clients.' })),
+    alwaysAlive: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether deployed code keeps running without requests: it starts with the server, and again when it ends. Each process of a server does so for at most half of the programs that it may run.',
+      }),
+    ),
     tags: Type.Optional(TagsPatch('Tags of the bot. Merged by name.')),
     user: declaredTagsPatch('users'),
     conversation: declaredTagsPatch('conversations'),

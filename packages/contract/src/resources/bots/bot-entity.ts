@@ -55,7 +55,9 @@ export const DeclaredAction = Type.Object(
   {
     title,
     description,
-    billable: Type.Optional(Type.Boolean({ description: 'Kept for existing clients.' })),
+    billable: Type.Optional(
+      Type.Boolean({ description: 'Whether deployed code keeps running without requests.' }),
+    ),
     cacheable: Type.Optional(
       Type.Boolean({ description: 'Whether an earlier result may be reused.' }),
     ),

@@ -122,7 +122,12 @@ export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
     /** The code of a bot that runs here; undefined without one. */
     async findHosted(botId: string): Promise<HostedCode | undefined> {
       const row = await store.findHosted(db, botId)
-      return row && toHostedCode(sealer, 'bot', row, row.always_alive === 1)
+      return row && toHostedCode(sealer, 'bot', row)
+    },
+
+    /** Ids of bots whose code runs here and shall always run, at most `limit`, in a fixed order. */
+    async listAlwaysAlive(limit: number): Promise<string[]> {
+      return await store.listAlwaysAlive(db, limit)
     },
 
     /** How many bots each workspace has. */

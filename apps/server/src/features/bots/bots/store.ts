@@ -214,13 +214,26 @@ export async function countBots(
 export async function findHosted(
   db: Db,
   id: string,
-): Promise<
-  Pick<BotRow, 'id' | 'workspace_id' | 'deployment_id' | 'always_alive' | 'secrets'> | undefined
-> {
+): Promise<Pick<BotRow, 'id' | 'workspace_id' | 'deployment_id' | 'secrets'> | undefined> {
   return await db
     .selectFrom('bots')
-    .select(['id', 'workspace_id', 'deployment_id', 'always_alive', 'secrets'])
+    .select(['id', 'workspace_id', 'deployment_id', 'secrets'])
     .where('id', '=', id)
     .where('deployment_id', 'is not', null)
     .executeTakeFirst()
+}
+
+/** Bots of all workspaces whose code runs here and shall always run: the index of them keeps this cheap. */
+export async function listAlwaysAlive(db: Db, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('bots')
+    .select('id')
+    .where('always_alive', '=', 1)
+    .where('deployment_id', 'is not', null)
+    .where('url', 'is', null)
+    .where('blocked', '=', 0)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
 }

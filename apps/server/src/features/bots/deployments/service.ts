@@ -27,8 +27,6 @@ export interface Deployment {
 export interface HostedCode extends Deployment {
   /** In clear. */
   readonly secrets: Readonly<Record<string, string>>
-  /** Whether it keeps running without requests. */
-  readonly alwaysAlive: boolean
 }
 
 /** The deployment in force of a bot or integration, as its row has it. */
@@ -36,7 +34,6 @@ export function toHostedCode(
   sealer: Sealer,
   type: CodeOwner['type'],
   row: { id: string; workspace_id: string; deployment_id: string | null; secrets: string },
-  alwaysAlive: boolean,
 ): HostedCode | undefined {
   if (row.deployment_id === null) return undefined
   return {
@@ -44,7 +41,6 @@ export function toHostedCode(
     workspaceId: row.workspace_id,
     owner: { type, id: row.id },
     secrets: openSecrets(sealer, decodeJson<SealedSecrets>(row.secrets)),
-    alwaysAlive,
   }
 }
 

@@ -22,7 +22,7 @@ export function integrationLookups(db: Db, sealer: Sealer) {
     /** The code of an integration that runs here; undefined without one. */
     async findHosted(id: string): Promise<HostedCode | undefined> {
       const row = await store.findInstalled(db, id)
-      return row && toHostedCode(sealer, 'integration', row, false)
+      return row && toHostedCode(sealer, 'integration', row)
     },
 
     /** @param field path of the id in the request */

@@ -1,14 +1,15 @@
 import type { Clock } from '../../../platform/clock.js'
+import { createLruCache } from '../../../platform/lru-cache.js'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import type { CodeIssue } from './output.js'
 
-/** Code that stopped, by a key of its owner: it is started again after growing pauses. */
+/** Deployments whose code stopped: it is started again after growing pauses. */
 export interface Failures {
   /** Counts a failure. @returns milliseconds until the code may be started again */
-  add(key: string, reason: string): number
-  /** Throws an OutgoingError while code may not be started again. */
-  check(key: string): void
-  forget(key: string): void
+  add(deploymentId: string, reason: string): number
+  /** Why code may not be started now; undefined if it may. */
+  pauseOf(deploymentId: string): OutgoingError | undefined
+  forget(deploymentId: string): void
 }
 
 interface Failure {
@@ -20,27 +21,29 @@ interface Failure {
 
 const firstPause = 1000
 const longestPause = 60_000
+/** Deployments that are remembered: those that stopped last. */
+const mostRemembered = 1000
 
 export function createFailures(clock: Clock): Failures {
-  const failures = new Map<string, Failure>()
+  const failures = createLruCache<string, Failure>(mostRemembered)
   return {
-    add(key, reason) {
-      const count = (failures.get(key)?.count ?? 0) + 1
+    add(id, reason) {
+      const count = (failures.get(id)?.count ?? 0) + 1
       const pause = Math.min(firstPause * 2 ** (count - 1), longestPause)
-      failures.set(key, { count, until: clock.now() + pause, reason })
+      failures.set(id, { count, until: clock.now() + pause, reason })
       return pause
     },
-    check(key) {
-      const failed = failures.get(key)
-      if (failed === undefined || clock.now() >= failed.until) return
+    pauseOf(id) {
+      const failed = failures.get(id)
+      if (failed === undefined || clock.now() >= failed.until) return undefined
       const seconds = Math.ceil((failed.until - clock.now()) / 1000)
       const times = failed.count === 1 ? 'once' : `${failed.count} times in a row`
-      throw new OutgoingError(
+      return new OutgoingError(
         'connection',
         `The code stopped ${times}: ${failed.reason}. It is started again in ${seconds} s.`,
       )
     },
-    forget: (key) => void failures.delete(key),
+    forget: (id) => void failures.delete(id),
   }
 }
 

@@ -1,7 +1,8 @@
 import type { HostingConfig } from '../../../config/config.js'
 import type { Addresses } from '../../../domain/addresses.js'
+import type { EventBus } from '../../../platform/bus/event-bus.js'
 import type { Clock, Timers } from '../../../platform/clock.js'
-import type { Run } from '../../../platform/db/schema.js'
+import type { Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import type { AddressRulesOptions } from '../../../platform/outgoing/address-rules.js'
 import { networkListsOf } from '../../../platform/outgoing/address-rules.js'
@@ -18,15 +19,19 @@ import type {
   Deployment,
   DeploymentsService,
   HostedCode,
+  Trial,
 } from '../../bots/deployments/index.js'
 import type { IntegrationLogs, IntegrationsService } from '../../bots/integrations/index.js'
 import type { BotLogsService } from '../../bots/logs/index.js'
 import type { Feature } from '../../feature.js'
 import type { DeploymentKeys } from '../../tenancy/access/index.js'
+import { createAlwaysAlive } from './always-alive.js'
 import { type Launcher, openLauncher } from './launch.js'
+import { endLeftovers } from './leftovers.js'
 import { type CodeIssue, createLineSink, type LineSink, type OutputLine } from './output.js'
 import { type Program, StartError, startProgram } from './program.js'
-import { createPrograms, refusal } from './programs.js'
+import { createPrograms, keyOf, ownerOf } from './programs.js'
+import { isReason, refusal, tryOutCode } from './try-out.js'
 
 /** Runs code that was deployed. */
 export interface Hosting extends Feature {
@@ -47,6 +52,7 @@ export interface HostingDeps {
   limits: {
     hostingProcesses: number
     hostingMemoryBytes: number
+    hostingProcessorPercent: number
     hostingRequests: number
     hostingLogLines: number
   }
@@ -57,18 +63,22 @@ export interface HostingDeps {
   addresses: Pick<Addresses, 'base' | 'local' | 'webhooks'>
   deployments: Pick<DeploymentsService, 'provideTryOut' | 'codeOf'>
   deploymentKeys: DeploymentKeys
-  bots: Pick<BotsService, 'findHosted'>
+  bots: Pick<BotsService, 'findHosted' | 'listAlwaysAlive'>
+  bus: EventBus
   integrations: { service: Pick<IntegrationsService, 'findHosted'>; logs: IntegrationLogs }
   botLogs: Pick<BotLogsService, 'writeLines'>
 }
 
-/** Milliseconds that code has for the ping which decides whether it is put into force. */
-const pingMs = 20_000
+/** Topic of the hints that what is in force for an owner, or for a whole workspace, may have changed. */
+const topic = 'hosting'
+const workspacePrefix = 'workspace:'
+/** What a program may use in all, as a multiple of its heap. */
+const memoryPerHeap = 3
 
 /** Makes the slice. Programs start with their first request, so that a start of the server costs nothing. */
 export function createHosting(deps: HostingDeps): Hosting {
   const { run, clock, log, hosting, limits, addresses, deployments, deploymentKeys } = deps
-  const { bots, integrations } = deps
+  const { bots, integrations, bus } = deps
   const lists = networkListsOf(deps.outgoing)
   const sinks = new Map<string, LineSink>()
   const events = createCounter({
@@ -77,7 +87,12 @@ export function createHosting(deps: HostingDeps): Hosting {
     label: 'event',
     values: ['started', 'refused', 'stopped'],
   })
+  const memoryBytes = limits.hostingMemoryBytes * memoryPerHeap
   let launcher: Promise<Launcher> | undefined
+  /** Until the server listens, code could not call it. */
+  let listening: Promise<void> | undefined
+  let onListening = () => {}
+  let unsubscribe = () => {}
 
   function sinkOf({ owner }: Deployment): LineSink {
     const key = `${owner.type}:${owner.id}`
@@ -104,18 +119,32 @@ export function createHosting(deps: HostingDeps): Hosting {
     writeLine(deployment, { level: 'error', message: `${title}: ${description}`, about })
   }
 
-  async function startCode(hosted: HostedCode, code: string, isInForce: boolean): Promise<Program> {
+  async function launcherOf(): Promise<Launcher> {
     launcher ??= openLauncher({
       log,
       hosting,
-      memoryBytes: limits.hostingMemoryBytes,
+      limits: {
+        heapBytes: limits.hostingMemoryBytes,
+        memoryBytes,
+        processorPercent: limits.hostingProcessorPercent,
+      },
       installation: deps.installation,
     })
+    try {
+      return await launcher
+    } catch (cause) {
+      launcher = undefined
+      throw new StartError(`this server cannot start programs: ${String(cause)}`, { cause })
+    }
+  }
+
+  async function startCode(hosted: HostedCode, code: string, isInForce: boolean): Promise<Program> {
+    await listening
     const token = await deploymentKeys.ensure(hosted, isInForce)
     const api = hosting.mode === 'wrapped' ? addresses.base() : addresses.local()
     const program = await startProgram(
       {
-        launcher: await launcher,
+        launcher: await launcherOf(),
         startMs: hosting.startMs,
         requests: limits.hostingRequests,
       },
@@ -152,7 +181,7 @@ export function createHosting(deps: HostingDeps): Hosting {
     limits: {
       processes: limits.hostingProcesses,
       requests: limits.hostingRequests,
-      memoryBytes: limits.hostingMemoryBytes * 3,
+      memoryBytes,
     },
     findHosted: ({ type, id }) =>
       type === 'bot' ? bots.findHosted(id) : integrations.service.findHosted(id),
@@ -168,29 +197,34 @@ export function createHosting(deps: HostingDeps): Hosting {
     },
   })
 
+  const alwaysAlive = createAlwaysAlive({
+    timers: deps.timers,
+    log,
+    listAlwaysAlive: bots.listAlwaysAlive,
+    programs,
+    // The others are for code that is started by its requests.
+    most: Math.max(1, Math.floor(limits.hostingProcesses / 2)),
+  })
+
   /** Starts code before it is put into force, and asks it whether it works. */
   async function tryOut(
     deployment: Deployment,
     { code, secrets }: { code: string; secrets: Readonly<Record<string, string>> },
-  ) {
+  ): Promise<Trial> {
     if (hosting.mode === 'off') {
       throw refusal(
         'this server does not run code. Its operator can switch that on with BOTSTEAD_HOSTING (see the operation guide); a bot or integration at an address of its own (url) needs no code here.',
       )
     }
-    const hosted: HostedCode = { ...deployment, secrets, alwaysAlive: false }
-    const leave = await programs.enter()
-    let program: Program | undefined
+    const { enter } = programs
+    const hosted = { ...deployment, secrets }
     try {
-      program = await startCode(hosted, code, false)
-      void program.ended.finally(leave)
-      await requirePing(program, deployment)
-      return programs.toTrial(program, hosted)
+      const start = () => startCode(hosted, code, false)
+      const trial = programs.toTrial(await tryOutCode({ enter, start }, hosted), hosted)
+      return { ...trial, abandon: () => void abandon(trial, deployment) }
     } catch (error) {
-      if (program) void program.end()
-      else leave()
       await deploymentKeys.remove(deployment.id)
-      if (!(error instanceof StartError || error instanceof OutgoingError)) throw error
+      if (!isReason(error)) throw error
       events.add('refused')
       writeLine(deployment, {
         level: 'error',
@@ -199,6 +233,33 @@ export function createHosting(deps: HostingDeps): Hosting {
       })
       throw refusal(error.message)
     }
+  }
+
+  async function abandon(trial: Trial, { id }: Deployment): Promise<void> {
+    trial.abandon()
+    await deploymentKeys.remove(id).catch((err: unknown) => {
+      // It ends by itself within an hour.
+      log.warn({ err }, 'the key of code that was not deployed cannot be removed now')
+    })
+  }
+
+  /** Lets every process of the server, this one included, look at what is in force for an owner. */
+  function changed(tx: Tx, owner: CodeOwner): void {
+    afterCommit(tx, () => {
+      programs.forget(owner)
+      bus.publish({ topic, key: keyOf(owner) })
+    })
+  }
+
+  async function refresh(key: string): Promise<void> {
+    if (key.startsWith(workspacePrefix)) {
+      await programs.refreshAll(key.slice(workspacePrefix.length))
+    } else await programs.refresh(ownerOf(key))
+  }
+
+  function logFault(err: unknown): void {
+    // The next request reads what is in force anyway.
+    log.warn({ err }, 'what is in force of deployed code cannot be read now')
   }
 
   deployments.provideTryOut(tryOut)
@@ -210,10 +271,39 @@ export function createHosting(deps: HostingDeps): Hosting {
       throw new OutgoingError('refused', 'This server does not run code: BOTSTEAD_HOSTING is off.')
     },
     on: {
-      'bot.changed': async (tx, { botId }) =>
-        afterCommit(tx, () => programs.forget({ type: 'bot', id: botId })),
+      'bot.changed': async (tx, { botId }) => changed(tx, { type: 'bot', id: botId }),
       'integration.changed': async (tx, { integrationId }) =>
-        afterCommit(tx, () => programs.forget({ type: 'integration', id: integrationId })),
+        changed(tx, { type: 'integration', id: integrationId }),
+      // Its bots are reported one by one, its integrations are not.
+      'workspace.removed': async (tx, { workspaceId }) =>
+        afterCommit(tx, () => bus.publish({ topic, key: `${workspacePrefix}${workspaceId}` })),
+    },
+    async open() {
+      if (hosting.mode === 'off') return
+      listening = new Promise((resolve) => {
+        onListening = resolve
+      })
+      unsubscribe = bus.subscribe(
+        { topic },
+        {
+          onHint: ({ key }) => {
+            refresh(key).catch(logFault)
+            alwaysAlive.lookAgain()
+          },
+          onGap: () => {
+            programs.refreshAll().catch(logFault)
+            alwaysAlive.lookAgain()
+          },
+        },
+      )
+    },
+    ready() {
+      if (hosting.mode === 'off') return
+      onListening()
+      endLeftovers(deps.installation, log).catch((err: unknown) =>
+        log.warn({ err }, 'what a killed server left behind cannot be removed'),
+      )
+      alwaysAlive.start()
     },
     metrics: [
       events,
@@ -230,38 +320,14 @@ export function createHosting(deps: HostingDeps): Hosting {
       ),
     ],
     async stop(timeLeft) {
+      unsubscribe()
+      alwaysAlive.stop()
+      onListening()
       await programs.stop(timeLeft)
       for (const sink of sinks.values()) await sink.flush()
       await (await launcher?.catch(() => undefined))?.close()
     },
   }
-}
-
-/** Pings code as the platform does. @throws StartError if it does not respond as it should */
-async function requirePing(program: Program, { owner }: Deployment): Promise<void> {
-  const { status, body } = await program.send({
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'x-bot-id': owner.id,
-      'x-bot-user-id': owner.id,
-      'x-bp-operation': 'ping',
-      'x-bp-type': 'ping',
-      'x-bp-configuration': Buffer.from('{}').toString('base64'),
-      ...(owner.type === 'integration' && {
-        'x-integration-id': owner.id,
-        'x-integration-alias': 'ping',
-        'x-webhook-id': owner.id,
-      }),
-    },
-    body: '{}',
-    timeoutMs: pingMs,
-    maxResponseBytes: 4096,
-  })
-  if (status >= 200 && status < 300) return
-  throw new StartError(
-    `it responded to a ping with status ${status}: ${body.toString('utf8').slice(0, 500)}`,
-  )
 }
 
 function hostAndPortOf(address: string): { host: string; port: number } {

@@ -1,30 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { chown, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { constants, setPriority, tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
+import { setPriority } from 'node:os'
+import { basename, join } from 'node:path'
 import type { HostingConfig } from '../../../config/config.js'
 import type { Log } from '../../../platform/telemetry/log.js'
+import {
+  type Confinement,
+  hostFolder,
+  hostProgram,
+  openConfinement,
+  type ResourceLimits,
+} from './confinement.js'
+import type { ControlGroup } from './control-groups.js'
+import { makeFolder, pidFileOf } from './leftovers.js'
 
-// How a program is started so that it can harm nobody by mistake: an empty environment, Node's
-// permission flags, limits of the system, a user of its own where the server is root, and a folder of
-// its own. With a wrapping command, all of that happens inside of what the command starts.
-
-const resolver = createRequire(import.meta.url)
-/** The host program. */
-const entry = resolver.resolve('@botstead/bot-host')
-/** The package of the host program: all that a program may read. */
-const readable = dirname(dirname(entry))
-
-/** First id of the users of programs: none that a system gives to people or services. */
-const firstUser = 1_000_000
-const users = 60_000
 /** Milliseconds for which a wrapping command may end what it started. */
 const forceMs = 5000
 
-/** Launchers of this process: each has a folder. */
-let opened = 0
+/** Below the server; a third of its share while both need all of a processor. */
+const niceness = 5
 
 /** Starts host programs. */
 export interface Launcher {
@@ -35,12 +29,16 @@ export interface Launcher {
 }
 
 /** A host program that was started. */
-interface Launched {
+export interface Launched {
   process: ChildProcess
   /** Path of the socket that it listens on. */
   socket: string
-  /** Ends it by force. */
+  /** Ends it by force, with whatever it started. */
   kill(): void
+  /** Bytes of memory that it uses; undefined if that cannot be known. */
+  memoryBytes(): Promise<number | undefined>
+  /** Whether the system ended it because of its memory. */
+  ranOutOfMemory(): Promise<boolean>
   /** Removes its folder; after it has ended. */
   clear(): Promise<void>
 }
@@ -48,74 +46,62 @@ interface Launched {
 export interface LauncherDeps {
   log: Pick<Log, 'warn' | 'info'>
   hosting: HostingConfig
-  memoryBytes: number
+  limits: ResourceLimits
   /** Distinguishes this installation from others on the machine. */
   installation: string
 }
 
-/**
- * Prepares the folder of sockets, and ends programs that a process of this installation left behind when
- * it was killed.
- */
+/** Prepares the start of programs: their folder, and what confines them. */
 export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
-  const { log, hosting, memoryBytes } = deps
-  const user = process.getuid?.() ?? 0
-  const home = join(tmpdir(), `botstead-${user}-${deps.installation.slice(0, 12)}`)
-  await mkdir(home, { recursive: true, mode: 0o711 })
-  await requireOwn(home, user)
-  await endLeftovers(home, log)
-  opened += 1
-  const folder = join(home, `${process.pid}-${await startOf(process.pid)}-${opened}`)
-  await mkdir(folder, { mode: 0o711 })
-  const hasOwnUsers = hosting.mode === 'trusted' && (await canChangeUser(log))
+  const { log, hosting } = deps
+  const [folder, confinement] = await Promise.all([
+    makeFolder(deps.installation, log),
+    openConfinement(deps),
+  ])
+  log.info({ hosting: hosting.mode, limits: confinement.inForce }, 'deployed code has these limits')
   let started = 0
 
   return {
     async launch(name) {
       started += 1
-      const number = String(started)
-      const own = join(folder, number)
+      const number = started
+      const own = join(folder, String(number))
       const socket = join(own, 's')
+      const user = confinement.userOf(number)
       await mkdir(own, { mode: 0o700 })
-      const user = firstUser + (started % users)
-      if (hasOwnUsers) await chown(own, user, user)
-      const node = [
-        process.execPath,
-        ...nodeFlags(memoryBytes, hosting.mode === 'trusted'),
-        entry,
-        socket,
-        name,
-      ]
-      const [command = '', ...given] =
-        hosting.mode === 'wrapped'
-          ? [...wrapping(hosting.command, own, name), ...node]
-          : ['/bin/sh', '-c', `${limits(memoryBytes)} exec "$@"`, 'sh', ...node]
-      const child = spawn(command, given, {
+      if (user !== undefined) await chown(own, user, user)
+      const group = await confinement.groupOf(`${basename(folder)}-${number}`)
+      const words = commandOf(confinement, hosting, { folder: own, socket, name })
+      const child = spawn('/bin/sh', ['-c', `${confinement.commands}exec "$@"`, 'sh', ...words], {
         cwd: own,
-        // The code gets its own with the order, where the list of processes does not show it.
-        env: hosting.mode === 'wrapped' ? commandEnvironment() : {},
+        env: environmentOf(hosting),
         stdio: ['pipe', 'pipe', 'pipe'],
-        ...(hasOwnUsers && { uid: user, gid: user }),
+        ...(user !== undefined && { uid: user, gid: user }),
       })
       // Fails with the process; its end is what is waited for.
       child.stdin.on('error', () => {})
       if (child.pid !== undefined) {
+        try {
+          await writeFile(pidFileOf(folder, number), String(child.pid))
+          await group?.add(child.pid)
+        } catch (error) {
+          child.kill('SIGKILL')
+          throw error
+        }
         // Programs get the processor when the server does not need it.
         if (hosting.mode === 'trusted') lowerPriority(child.pid)
-        await writeFile(join(folder, `${number}.pid`), String(child.pid))
+        if (confinement.isGrouped) child.stdin.write('\n')
       }
       return {
         process: child,
         socket,
-        kill() {
-          // A container ends with the signal that its command passes on, not with that command.
-          if (hosting.mode === 'wrapped' && child.kill('SIGTERM')) {
-            setTimeout(() => child.kill('SIGKILL'), forceMs).unref()
-          } else child.kill('SIGKILL')
-        },
+        kill: () => kill(child, group, hosting),
+        memoryBytes: async () => await group?.memoryBytes(),
+        ranOutOfMemory: async () => (await group?.ranOutOfMemory()) ?? false,
         async clear() {
-          await rm(join(folder, `${number}.pid`), { force: true })
+          await rm(pidFileOf(folder, number), { force: true })
           await rm(own, { recursive: true, force: true })
+          await group?.remove()
         },
       }
     },
@@ -126,108 +112,47 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
   }
 }
 
-/** What a wrapping command needs to find its programs and their settings. */
-function commandEnvironment(): Record<string, string | undefined> {
+/** The words that start a program. */
+function commandOf(
+  { flags, prefix }: Confinement,
+  { mode, command }: HostingConfig,
+  { folder, socket, name }: { folder: string; socket: string; name: string },
+): string[] {
+  const node = [process.execPath, ...flags, hostProgram, socket, name]
+  if (mode !== 'wrapped') return [...prefix, ...node]
+  const values: Record<string, string> = {
+    folder,
+    id: name.replace(/[^\w-]/g, '-'),
+    node: process.execPath,
+    program: hostFolder,
+  }
+  const wrapping = command.map((word) =>
+    word.replace(/\{(folder|id|node|program)\}/g, (_, key) => values[key] ?? ''),
+  )
+  return [...wrapping, ...node]
+}
+
+/** The environment of the start. The code gets its own with the order, where the list of processes does not show it. */
+function environmentOf({ mode }: HostingConfig): Record<string, string | undefined> {
+  if (mode !== 'wrapped') return { PATH: '/usr/bin:/bin' }
+  // What a wrapping command needs to find its programs and their settings.
   // biome-ignore lint/style/noProcessEnv: what the command is started with, not a setting
   const { PATH, HOME } = process.env
   return { PATH, HOME }
 }
 
-/** The words of the wrapping command. */
-function wrapping(command: readonly string[], folder: string, name: string): string[] {
-  const id = name.replace(/[^\w-]/g, '-')
-  return command.map((word) => word.replaceAll('{folder}', folder).replaceAll('{id}', id))
-}
-
-function nodeFlags(memoryBytes: number, isTrusted: boolean): string[] {
-  return [
-    `--max-old-space-size=${Math.round(memoryBytes / 2 ** 20)}`,
-    '--disable-warning=ExperimentalWarning',
-    // A wrapped program is confined by its wrapping, which may have paths of its own.
-    ...(isTrusted
-      ? [
-          process.allowedNodeEnvironmentFlags.has('--permission')
-            ? '--permission'
-            : '--experimental-permission',
-          `--allow-fs-read=${readable}/*`,
-          '--no-addons',
-        ]
-      : []),
-  ]
-}
-
-/** No core dumps, which hold secrets; a bound for open files, and for memory beside the heap. */
-function limits(memoryBytes: number): string {
-  const dataKib = Math.round((memoryBytes * 4) / 1024) + 1024 * 1024
-  return `ulimit -c 0; ulimit -n 1024; ulimit -d ${dataKib};`
+function kill(child: ChildProcess, group: ControlGroup | undefined, { mode }: HostingConfig): void {
+  void group?.kill()
+  // A container ends with the signal that its command passes on, not with that command.
+  if (mode === 'wrapped' && child.kill('SIGTERM')) {
+    setTimeout(() => child.kill('SIGKILL'), forceMs).unref()
+  } else child.kill('SIGKILL')
 }
 
 function lowerPriority(pid: number): void {
   try {
-    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL)
+    setPriority(pid, niceness)
   } catch {
     // It has ended already.
   }
-}
-
-/**
- * Whether programs can run as users of their own: the server is root, and such a user can read Node and the
- * host program.
- */
-async function canChangeUser(log: Pick<Log, 'warn'>): Promise<boolean> {
-  if (process.getuid?.() !== 0) return false
-  const child = spawn(process.execPath, [entry, 'probe'], {
-    env: {},
-    cwd: '/',
-    stdio: 'ignore',
-    uid: firstUser,
-    gid: firstUser,
-  })
-  const ended = once(child, 'exit').catch(() => [1])
-  const [code] = await ended
-  if (code === 0) return true
-  log.warn(
-    { program: entry },
-    'deployed code runs as root, because other users may not read Node or the host program: run the server as a user of its own',
-  )
-  return false
-}
-
-/** Throws if somebody else made the folder, in a place where everybody may make one. */
-async function requireOwn(folder: string, user: number): Promise<void> {
-  const { uid, mode } = await lstat(folder)
-  if (uid === user && (mode & 0o022) === 0) return
-  throw new Error(
-    `The folder ${folder} belongs to another user, or others may write to it: remove it.`,
-  )
-}
-
-/** Ends what processes of this installation left behind, and removes their folders. */
-async function endLeftovers(home: string, log: Pick<Log, 'info'>): Promise<void> {
-  for (const name of await readdir(home)) {
-    const [owner, start] = name.split('-')
-    if ((await startOf(Number(owner))) === start) continue
-    const folder = join(home, name)
-    for (const file of await readdir(folder)) {
-      const pid = Number(/^\d+\.pid$/.test(file) && (await readFile(join(folder, file), 'utf8')))
-      if (pid > 1 && (await isHostOf(pid, folder))) {
-        process.kill(pid, 'SIGKILL')
-        log.info({ pid }, 'ended deployed code that a killed server left behind')
-      }
-    }
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-/** When a process was started, in a unit of the system; empty if it does not run, or nothing says so. */
-async function startOf(pid: number): Promise<string> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  // The name of the program comes second, in parentheses, and may contain spaces.
-  return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-}
-
-/** Whether a process is a host program with a socket in the folder: ids of processes are given again. */
-async function isHostOf(pid: number, folder: string): Promise<boolean> {
-  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return words.includes(`\0${folder}/`)
 }

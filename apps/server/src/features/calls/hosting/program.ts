@@ -56,6 +56,7 @@ const graceMs = 2000
 /** Milliseconds in which code that is not in an endless loop responds to a connection. */
 const probeMs = 2000
 const pageBytes = 4096
+const outOfMemory = 'it used too much memory'
 /** Characters of what Node prints when it ends by an error. */
 const keptErrorText = 4000
 /** Bytes of output in a second, above which a program is read more slowly. */
@@ -72,7 +73,12 @@ export async function startProgram(
 ): Promise<Program> {
   const { deployment } = order
   const name = `${deployment.owner.type}=${deployment.owner.id}`
-  const [{ Agent: Client }, launched] = await Promise.all([import('undici'), launcher.launch(name)])
+  const [{ Agent: Client }, launched] = await Promise.all([
+    import('undici'),
+    launcher.launch(name).catch((cause: unknown) => {
+      throw new StartError(`its process could not be made: ${String(cause)}`, { cause })
+    }),
+  ])
   const { process: child, socket } = launched
   const client: Agent = new Client({
     connect: { socketPath: socket },
@@ -100,12 +106,16 @@ export async function startProgram(
   // What happens after the start is in `ended`.
   started.catch(() => {})
 
-  const ended = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(error.message))
-    child.once('close', (code, signal) => resolve(endOf(code, signal, errorText)))
-  }).finally(async () => {
+  async function untilEnd(): Promise<string> {
+    const how = await new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message))
+      child.once('close', (code, signal) => resolve(endOf(code, signal, errorText)))
+    })
+    const reason = (await launched.ranOutOfMemory()) ? outOfMemory : how
     await Promise.all([client.destroy(), launched.clear()])
-  })
+    return reason
+  }
+  const ended = untilEnd()
 
   const { code, environment, network } = order
   child.stdin?.write(`${JSON.stringify({ code, environment, network })}\n`)
@@ -147,6 +157,8 @@ export async function startProgram(
     },
 
     async memoryBytes() {
+      const inGroup = await launched.memoryBytes()
+      if (inGroup !== undefined) return inGroup
       const text = await readFile(`/proc/${child.pid}/statm`, 'utf8').catch(() => undefined)
       const pages = Number(text?.split(' ')[1])
       return Number.isFinite(pages) ? pages * pageBytes : undefined
@@ -189,7 +201,7 @@ function endOf(code: number | null, signal: string | null, errorText: string): s
 
 /** The message in what Node prints about an error, which begins with the line of the code: a whole bundle. */
 function reasonIn(errorText: string): string {
-  if (/heap out of memory|allocation failed/i.test(errorText)) return 'it used too much memory'
+  if (/heap out of memory|allocation failed/i.test(errorText)) return outOfMemory
   const lines = errorText.trim().split('\n')
   const message = lines.findIndex((line) => /^(Uncaught )?\w*Error\b.*:/.test(line))
   return lines

@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import { ApiError } from '@botstead/contract'
 import type { Clock, Timers } from '../../../platform/clock.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import {
@@ -8,11 +7,11 @@ import {
   type OutgoingResponse,
 } from '../../../platform/outgoing/outgoing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import { createGate, type Gate } from '../../../platform/workers/gate.js'
+import { createGate } from '../../../platform/workers/gate.js'
 import type { CodeOwner, Deployment, HostedCode, Trial } from '../../bots/deployments/index.js'
 import { crashOf, createFailures } from './failures.js'
+import { createInstance, type Instance } from './instance.js'
 import type { CodeIssue, OutputLine } from './output.js'
-import { createPlaces } from './places.js'
 import { type Program, StartError } from './program.js'
 
 /** What runs programs, and what they need. */
@@ -45,12 +44,22 @@ export interface Programs {
   send(owner: CodeOwner, request: OutgoingRequest): Promise<OutgoingResponse>
   /** A started program as a trial: it takes over when it is adopted. */
   toTrial(program: Program, hosted: HostedCode): Trial
-  /** Waits for a place for one more program. @returns a function that gives it back */
+  /** Waits for room for one more program. @returns to be called once, when it has ended */
   enter(): Promise<() => void>
-  /** The deployment of an owner may have changed. */
+  /** What is in force may have changed: the next request reads it anew. */
   forget(owner: CodeOwner): void
-  /** Starts code that shall always run. */
-  keepAlive(hosted: HostedCode): Promise<void>
+  /**
+   * Reads what is in force now. Code that was replaced elsewhere gives way to the new one; code whose owner
+   * is gone ends at once.
+   */
+  refresh(owner: CodeOwner): Promise<void>
+  /** Refreshes all that run, or those of a workspace. */
+  refreshAll(workspaceId?: string): Promise<void>
+  /**
+   * Keeps the code of these owners running without requests, and that of no others: starts what does not
+   * run, one after the other, unless it failed a moment ago or there is no room.
+   */
+  keepAlive(owners: readonly CodeOwner[]): Promise<void>
   /** How many programs run. */
   count(): number
   /** How many requests they handle. */
@@ -58,27 +67,12 @@ export interface Programs {
   stop(timeLeft: number): Promise<void>
 }
 
-/** A program that serves its owner, or is about to. */
-interface Slot {
-  readonly hosted: HostedCode
-  readonly started: Promise<Program>
-  program: Program | undefined
-  readonly gate: Gate
-  /** Requests that were given to it, also those that wait. */
-  claims: number
-  /** Called when the last of them is over. */
-  onUnclaimed: (() => void) | undefined
-  lastUsed: number
-  /** Requests in a row that took too long. */
-  timeouts: number
-}
-
 /** Milliseconds: a program that ran as long ended for another reason than those before. */
 const healthyMs = 60_000
-/** Requests that wait for a program, as a multiple of those that it handles. */
-const waitingPerRequest = 10
-/** Milliseconds that a start waits for another program to make place. */
-const placePatienceMs = 10_000
+/** Milliseconds that a start waits for another program to make room. */
+const roomPatienceMs = 10_000
+/** Starts that wait for room at most. */
+const mostWaiting = 1000
 /** Milliseconds between two looks at the memory and the rest of programs. */
 const watchMs = 2000
 /** Requests in a row that time out before a program is replaced. */
@@ -89,12 +83,14 @@ const retireMs = 15 * 60 * 1000
 /** Makes the programs of one process of the server: none at first. */
 export function createPrograms(deps: ProgramsDeps): Programs {
   const { clock, timers, log, limits, idleMs, findHosted, start, writeLine, reportIssue } = deps
-  const slots = new Map<string, Slot>()
+  /** The instance that serves each owner, by key. */
+  const serving = new Map<string, Instance>()
+  /** Those that end after their last requests. */
+  const retiring = new Map<Instance, Promise<void>>()
   const failures = createFailures(clock)
-  /** Programs that end after their last requests. */
-  const retiring = new Set<Promise<void>>()
-  const starting = createGate(Math.max(2, availableParallelism()), 1000, tooMany)
-  const places = createPlaces(limits.processes, placePatienceMs, tooMany)
+  const starting = createGate(Math.max(2, availableParallelism()), mostWaiting, tooMany)
+  const room = createGate(limits.processes, mostWaiting, tooMany)
+  let kept: ReadonlySet<string> = new Set()
   let stopped = false
   let cancelWatch: (() => void) | undefined
 
@@ -111,104 +107,88 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     )
   }
 
-  /** Takes a place, for which the program that rested longest may have to end. */
-  async function takePlace(): Promise<() => void> {
-    if (places.left() === 0) endOneIdle()
-    return await places.take()
+  const isFull = () => room.load().running >= limits.processes
+
+  /** Waits for room, which the program that rested longest may have to make. */
+  async function enter(): Promise<() => void> {
+    if (isFull()) endOneIdle()
+    const patience = new AbortController()
+    const cancel = timers.after(roomPatienceMs, () => patience.abort(tooMany()))
+    try {
+      return await room.enter(patience.signal)
+    } finally {
+      cancel()
+    }
   }
 
+  /** Programs that shall always run make room last: they are started again when there is some. */
   function endOneIdle(): void {
-    let longest: Slot | undefined
-    for (const slot of slots.values()) {
-      if (slot.program === undefined || slot.claims > 0) continue
-      if (longest === undefined || slot.lastUsed < longest.lastUsed) longest = slot
-    }
-    if (longest) end(longest)
+    const idle = [...serving].filter(([, { program, claims }]) => program && claims === 0)
+    const [next] = idle.sort(
+      ([a, { lastUsed: usedA }], [b, { lastUsed: usedB }]) =>
+        Number(kept.has(a)) - Number(kept.has(b)) || usedA - usedB,
+    )
+    if (next) end(next[1])
   }
 
-  /** Takes a program out of service; it ends after the requests that were given to it. */
-  function end(slot: Slot): void {
-    const key = keyOf(slot.hosted.owner)
-    if (slots.get(key) === slot) slots.delete(key)
-    const over = retire(slot, retireMs).finally(() => retiring.delete(over))
-    retiring.add(over)
+  function isServing(instance: Instance): boolean {
+    return serving.get(keyOf(instance.hosted.owner)) === instance
   }
 
-  async function retire(slot: Slot, withinMs: number): Promise<void> {
-    const program = await slot.started.catch(() => undefined)
-    if (program === undefined) return
-    if (slot.claims > 0) {
-      let limit: NodeJS.Timeout | undefined
-      const served = new Promise<void>((resolve) => {
-        slot.onUnclaimed = resolve
-        limit = setTimeout(resolve, withinMs).unref()
-      })
-      await Promise.race([served, program.ended])
-      clearTimeout(limit)
-    }
-    await program.end()
+  /** Takes an instance out of service. @returns whether it was in service */
+  function remove(instance: Instance): boolean {
+    return isServing(instance) && serving.delete(keyOf(instance.hosted.owner))
   }
 
-  function toSlot(hosted: HostedCode, started: Promise<Program>): Slot {
-    const slot: Slot = {
-      hosted,
-      started,
-      program: undefined,
-      gate: createGate(limits.requests, limits.requests * waitingPerRequest, () => busy(hosted)),
-      claims: 0,
-      onUnclaimed: undefined,
-      lastUsed: clock.now(),
-      timeouts: 0,
-    }
-    slots.set(keyOf(hosted.owner), slot)
+  /** Takes an instance out of service; it ends after the requests that were given to it. */
+  function end(instance: Instance): void {
+    remove(instance)
+    awaitEnd(instance, instance.retire(retireMs))
+  }
+
+  function awaitEnd(instance: Instance, over: Promise<void>): void {
+    retiring.set(
+      instance,
+      over.finally(() => retiring.delete(instance)),
+    )
+  }
+
+  function serve(hosted: HostedCode, started: Promise<Program>): Instance {
+    const instance = createInstance(hosted, started, { clock, requests: limits.requests })
+    serving.set(keyOf(hosted.owner), instance)
     started.then(
-      (program) => {
-        slot.program = program
-        void watchEnd(slot, program)
-      },
-      () => {
-        if (slots.get(keyOf(hosted.owner)) === slot) slots.delete(keyOf(hosted.owner))
-      },
+      (program) => void watchEnd(instance, program),
+      () => remove(instance),
     )
     watch()
-    return slot
-  }
-
-  function busy({ owner }: HostedCode): Error {
-    return new OutgoingError(
-      'connection',
-      `The code of the ${owner.type} handles ${limits.requests} requests already (BOTSTEAD_HOSTING_REQUESTS), and as many wait as may.`,
-    )
+    return instance
   }
 
   /** Waits for the end of a program; one that nobody asked for is a failure of its code. */
-  async function watchEnd(slot: Slot, program: Program): Promise<void> {
+  async function watchEnd(instance: Instance, program: Program): Promise<void> {
     const startedAt = clock.now()
     const how = await program.ended
-    const key = keyOf(slot.hosted.owner)
-    if (slots.get(key) !== slot) return
-    slots.delete(key)
-    if (stopped) return
-    if (clock.now() - startedAt >= healthyMs) failures.forget(key)
-    fail(slot.hosted, `it ended by itself with ${how}`)
+    if (!remove(instance) || stopped) return
+    if (clock.now() - startedAt >= healthyMs) failures.forget(instance.hosted.id)
+    fail(instance.hosted, `it ended by itself with ${how}`)
   }
 
   function fail(hosted: HostedCode, reason: string): void {
-    const pause = failures.add(keyOf(hosted.owner), reason)
-    const message = `The code stopped: ${reason}. It is started again by the next request, in ${pause / 1000} s at the earliest.`
+    const pause = failures.add(hosted.id, reason) / 1000
+    const again = kept.has(keyOf(hosted.owner))
+      ? `It is started again in ${pause} s.`
+      : `It is started again by the next request, in ${pause} s at the earliest.`
     log.warn({ owner: hosted.owner, deployment: hosted.id, reason }, 'deployed code stopped')
-    writeLine(hosted, { level: 'error', message, about: {} })
+    writeLine(hosted, {
+      level: 'error',
+      message: `The code stopped: ${reason}. ${again}`,
+      about: {},
+    })
     reportIssue(hosted, crashOf(reason))
   }
 
-  function begin(hosted: HostedCode): Slot {
-    const key = keyOf(hosted.owner)
-    failures.check(key)
-    return toSlot(hosted, startInPlace(hosted))
-  }
-
-  async function startInPlace(hosted: HostedCode): Promise<Program> {
-    const leave = await takePlace()
+  async function startInRoom(hosted: HostedCode): Promise<Program> {
+    const leave = await enter()
     try {
       const ready = await starting.enter()
       try {
@@ -229,45 +209,44 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   }
 
   /**
-   * The program of an owner, with one more request given to it: from here on it does not end before that
-   * request.
+   * Gives one more request to the instance of what is in force, which is started if it does not run. Nothing
+   * is awaited between finding it and the claim: it might end in between.
    */
-  async function claim(owner: CodeOwner): Promise<Slot> {
+  async function claim(owner: CodeOwner): Promise<{ instance: Instance; release: () => void }> {
     const key = keyOf(owner)
-    const hosted = await inForce.get(key)
-    if (hosted === undefined) {
-      throw new OutgoingError('refused', `The ${owner.type} has no code that runs here.`)
+    for (;;) {
+      const current = serving.get(key)
+      const known = inForce.get(key)
+      const hosted = known instanceof Promise ? await known : known
+      // Otherwise what was read may be older than what serves now.
+      if (serving.get(key) !== current) continue
+      if (hosted === undefined) {
+        throw new OutgoingError('refused', `The ${owner.type} has no code that runs here.`)
+      }
+      const instance = current?.hosted.id === hosted.id ? current : replace(current, hosted)
+      return { instance, release: instance.claim() }
     }
-    let slot = slots.get(key)
-    if (slot !== undefined && slot.hosted.id !== hosted.id) {
-      // Another process of the server deployed other code.
-      end(slot)
-      slot = undefined
-    }
-    slot ??= begin(hosted)
-    slot.claims += 1
-    return slot
   }
 
-  function unclaim(slot: Slot): void {
-    slot.claims -= 1
-    slot.lastUsed = clock.now()
-    if (slot.claims === 0) slot.onUnclaimed?.()
+  /** Starts code in place of what serves the owner now, which another process of the server replaced. */
+  function replace(former: Instance | undefined, hosted: HostedCode): Instance {
+    if (former) end(former)
+    const pause = failures.pauseOf(hosted.id)
+    if (pause !== undefined) throw pause
+    return serve(hosted, startInRoom(hosted))
   }
 
   /** After a request that took too long: replaces a program that does not respond any more. */
-  async function afterTimeout(slot: Slot, program: Program): Promise<void> {
-    slot.timeouts += 1
+  async function afterTimeout(instance: Instance, program: Program): Promise<void> {
     const isStuck = !(await program.responds())
-    if (!isStuck && slot.timeouts < mostTimeouts) return
-    if (slots.get(keyOf(slot.hosted.owner)) !== slot) return
+    if (!isStuck && instance.timeouts < mostTimeouts) return
+    if (!remove(instance)) return
     const reason = isStuck
       ? 'it did not respond to anything, as code in an endless loop does'
-      : `${slot.timeouts} requests in a row took too long`
-    slots.delete(keyOf(slot.hosted.owner))
-    fail(slot.hosted, reason)
+      : `${instance.timeouts} requests in a row took too long`
+    fail(instance.hosted, reason)
     if (isStuck) program.kill()
-    else end(slot)
+    else end(instance)
   }
 
   /** Looks at programs as long as there are any. */
@@ -275,54 +254,63 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     if (cancelWatch !== undefined || stopped) return
     cancelWatch = timers.after(watchMs, () => {
       cancelWatch = undefined
-      void look().finally(() => {
-        if (slots.size > 0) watch()
+      void Promise.all([...serving.values()].map(look)).finally(() => {
+        if (serving.size > 0) watch()
       })
     })
   }
 
-  async function look(): Promise<void> {
-    for (const slot of [...slots.values()]) {
-      const { program, hosted } = slot
-      if (program === undefined) continue
-      const used = await program.memoryBytes()
-      if (
-        used !== undefined &&
-        used > limits.memoryBytes &&
-        slots.get(keyOf(hosted.owner)) === slot
-      ) {
-        slots.delete(keyOf(hosted.owner))
-        program.kill()
-        fail(hosted, `it used ${Math.round(used / 2 ** 20)} MiB of memory`)
-      } else if (
-        !hosted.alwaysAlive &&
-        slot.claims === 0 &&
-        clock.now() - slot.lastUsed >= idleMs
-      ) {
-        end(slot)
-      }
+  async function look(instance: Instance): Promise<void> {
+    const { program, hosted } = instance
+    const used = await program?.memoryBytes()
+    if (program === undefined || !isServing(instance)) return
+    if (used !== undefined && used > limits.memoryBytes) {
+      remove(instance)
+      program.kill()
+      fail(hosted, `it used ${Math.round(used / 2 ** 20)} MiB of memory`)
+    } else if (!kept.has(keyOf(hosted.owner)) && instance.claims === 0) {
+      if (clock.now() - instance.lastUsed >= idleMs) end(instance)
+    }
+  }
+
+  async function refresh(owner: CodeOwner): Promise<void> {
+    const key = keyOf(owner)
+    inForce.forget((known) => known === key)
+    const instance = serving.get(key)
+    if (instance === undefined) return
+    const hosted = await inForce.get(key)
+    if (hosted?.id === instance.hosted.id || !isServing(instance)) return
+    if (hosted === undefined) {
+      remove(instance)
+      awaitEnd(instance, instance.abort())
+      // It was in use: its next request need not wait for the start.
+    } else replace(instance, hosted)
+  }
+
+  async function startKept(owner: CodeOwner): Promise<void> {
+    if (serving.has(keyOf(owner)) || isFull()) return
+    try {
+      const { instance, release } = await claim(owner)
+      await instance.started.finally(release)
+    } catch (err) {
+      // Also while it may not be started again; why it stopped is in its own log.
+      log.debug({ err, owner }, 'code that is always alive does not run')
     }
   }
 
   return {
     async send(owner, request) {
       if (stopped) throw new OutgoingError('connection', 'The server is stopping.')
-      const slot = await claim(owner)
-      let leave: (() => void) | undefined
+      const { instance, release } = await claim(owner)
       try {
-        leave = await slot.gate.enter(request.signal)
-        const program = await slot.started
-        const response = await program.send(request)
-        slot.timeouts = 0
-        return response
+        return await instance.send(request)
       } catch (error) {
-        if (error instanceof OutgoingError && error.failure === 'timeout' && slot.program) {
-          void afterTimeout(slot, slot.program)
+        if (instance.program && error instanceof OutgoingError && error.failure === 'timeout') {
+          void afterTimeout(instance, instance.program)
         }
         throw error
       } finally {
-        leave?.()
-        unclaim(slot)
+        release()
       }
     },
 
@@ -331,53 +319,66 @@ export function createPrograms(deps: ProgramsDeps): Programs {
         adopt() {
           const key = keyOf(hosted.owner)
           inForce.forget((known) => known === key)
-          failures.forget(key)
-          const former = slots.get(key)
-          toSlot(hosted, Promise.resolve(program)).program = program
+          const former = serving.get(key)
+          serve(hosted, Promise.resolve(program))
           if (former) end(former)
         },
         abandon: () => void program.end(),
       }
     },
 
-    enter: takePlace,
+    enter,
 
     forget(owner) {
       const key = keyOf(owner)
       inForce.forget((known) => known === key)
     },
 
-    async keepAlive(hosted) {
-      if (!slots.has(keyOf(hosted.owner))) await begin(hosted).started
+    refresh,
+
+    async refreshAll(workspaceId) {
+      const all = [...serving.values()].map(({ hosted }) => hosted)
+      const some = all.filter(
+        (hosted) => (workspaceId ?? hosted.workspaceId) === hosted.workspaceId,
+      )
+      await Promise.all(some.map(({ owner }) => refresh(owner)))
     },
 
-    count: () => slots.size + retiring.size,
+    async keepAlive(owners) {
+      kept = new Set(owners.map(keyOf))
+      for (const owner of owners) if (!stopped) await startKept(owner)
+    },
 
-    open: () => [...slots.values()].reduce((sum, { claims }) => sum + claims, 0),
+    count: () => serving.size + retiring.size,
+
+    open: () => [...serving.values()].reduce((sum, { claims }) => sum + claims, 0),
 
     async stop(timeLeft) {
       stopped = true
       cancelWatch?.()
-      starting.close(new OutgoingError('connection', 'The server is stopping.'))
-      const ending = [...slots.values()].map((slot) => retire(slot, timeLeft))
-      slots.clear()
-      await Promise.all([...ending, ...retiring])
+      const stopping = new OutgoingError('connection', 'The server is stopping.')
+      starting.close(stopping)
+      room.close(stopping)
+      for (const instance of [...serving.values()]) end(instance)
+      const ending = [...retiring]
+      const timer = setTimeout(() => {
+        for (const [instance] of ending) void instance.abort()
+      }, timeLeft)
+      await Promise.all(ending.map(([, over]) => over))
+      clearTimeout(timer)
     },
   }
 }
 
-/** The refusal of a deployment, with the reason. */
-export function refusal(reason: string): ApiError {
-  return new ApiError('Runtime', `body.code was not deployed, and what ran before stays: ${reason}`)
-}
-
 const separator = ':'
 
-function keyOf({ type, id }: CodeOwner): string {
+/** An owner as one text. */
+export function keyOf({ type, id }: CodeOwner): string {
   return `${type}${separator}${id}`
 }
 
-function ownerOf(key: string): CodeOwner {
+/** The owner behind such a text. */
+export function ownerOf(key: string): CodeOwner {
   const end = key.indexOf(separator)
   return { type: key.slice(0, end) === 'bot' ? 'bot' : 'integration', id: key.slice(end + 1) }
 }

@@ -1,0 +1,203 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import type { HostingConfig } from '../../../config/config.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+import {
+  type ControlGroup,
+  type ControlGroups,
+  findDelegatedGroup,
+  openControlGroups,
+} from './control-groups.js'
+
+const resolver = createRequire(import.meta.url)
+/** The host program. */
+export const hostProgram = resolver.resolve('@botstead/bot-host')
+/** The package of the host program: all that a program may read. */
+export const hostFolder = dirname(dirname(hostProgram))
+
+/** First id of the users of programs: none that a system gives to people or services. */
+const firstUser = 1_000_000
+const users = 1_000_000
+/** Users that a process gives to its programs before those of the next process id begin. */
+const programsPerProcess = 1000
+/** Processes and threads of one program: Node itself has about a dozen, and more on machines with many processors. */
+const mostTasks = 128
+const mostFiles = 1024
+
+/** What a program may use at most. */
+export interface ResourceLimits {
+  /** Bytes of the JavaScript heap. */
+  heapBytes: number
+  /** Bytes of memory in all. */
+  memoryBytes: number
+  /** Share of a processor in percent. */
+  processorPercent: number
+}
+
+/** What keeps programs from harming others by mistake, as far as Node and this system have it. */
+export interface Confinement {
+  /** What is in force, by what it bounds: for the operator. */
+  readonly inForce: Readonly<Record<string, string>>
+  /** Flags of Node. */
+  readonly flags: readonly string[]
+  /** Commands of a shell before it becomes the program; it has the limits from then on. */
+  readonly commands: string
+  /** Words before the command of the program. */
+  readonly prefix: readonly string[]
+  /** Whether the shell waits for a line of its input, by which time the process is in its group. */
+  readonly isGrouped: boolean
+  /** A user of its own for a program; undefined if it runs as the user of the server. */
+  userOf(number: number): number | undefined
+  /** A control group for a program, if the system has them. */
+  groupOf(name: string): Promise<ControlGroup | undefined>
+}
+
+interface ConfinementDeps {
+  log: Pick<Log, 'warn' | 'info'>
+  hosting: HostingConfig
+  limits: ResourceLimits
+}
+
+/** Finds out what this system has. What a wrapping command starts is confined by that command, and by a group. */
+export async function openConfinement(deps: ConfinementDeps): Promise<Confinement> {
+  const { hosting, limits } = deps
+  const isTrusted = hosting.mode === 'trusted'
+  const [groups, hasOwnUsers, endsWithServer] = await Promise.all([
+    findGroups(deps),
+    isTrusted && canChangeUser(deps.log),
+    isTrusted && canEndWithServer(),
+  ])
+  const dataKib = Math.round((limits.heapBytes * 4) / 1024) + 1024 * 1024
+  const commands = [
+    // Core dumps hold secrets.
+    'ulimit -c 0',
+    ...(isTrusted ? [`ulimit -n ${mostFiles}`, `ulimit -d ${dataKib}`] : []),
+    // Counted for a user: it would bound the server too if that had the same.
+    ...(hasOwnUsers ? [`ulimit -u ${mostTasks} 2>/dev/null || ulimit -p ${mostTasks}`] : []),
+    ...(groups ? ['read -r go'] : []),
+  ]
+
+  return {
+    inForce: {
+      memory: memoryInForce(groups, isTrusted, limits, dataKib),
+      processor: groups?.boundsProcessor
+        ? `${limits.processorPercent} % of a processor (control group)`
+        : isTrusted
+          ? 'lower priority'
+          : 'as the command says',
+      tasks:
+        groups || hasOwnUsers
+          ? `${mostTasks} (${groups ? 'control group' : 'rlimit'})`
+          : isTrusted
+            ? 'one process, by the permission flags of Node'
+            : 'as the command says',
+      user: hasOwnUsers
+        ? 'one of its own'
+        : isTrusted
+          ? 'that of the server'
+          : 'as the command says',
+      end: endsWithServer
+        ? 'by the system, with the server'
+        : 'with its input, when the server ends',
+    },
+    flags: nodeFlags(limits.heapBytes, isTrusted),
+    commands: `${commands.join('; ')}; `,
+    // Also ends a program in an endless loop, which does not notice that its input ended.
+    prefix: endsWithServer ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [],
+    isGrouped: groups !== undefined,
+    userOf: (number) => (hasOwnUsers ? userOf(number) : undefined),
+    groupOf: async (name) => await groups?.create(name),
+  }
+}
+
+/** Programs of other processes of this machine have other users: limits count for all that a user runs. */
+function userOf(number: number): number {
+  return firstUser + ((process.pid * programsPerProcess + number) % users)
+}
+
+function memoryInForce(
+  groups: ControlGroups | undefined,
+  isTrusted: boolean,
+  { heapBytes, memoryBytes }: ResourceLimits,
+  dataKib: number,
+): string {
+  const heap = `heap ${mebibytes(heapBytes)}`
+  if (groups) return `${heap}, ${mebibytes(memoryBytes)} in all (control group)`
+  if (!isTrusted) return `${heap}, else as the command says`
+  return `${heap}, ${mebibytes(memoryBytes)} in all (looked at every two seconds), data ${mebibytes(dataKib * 1024)} (rlimit)`
+}
+
+function mebibytes(bytes: number): string {
+  return `${Math.round(bytes / 2 ** 20)} MiB`
+}
+
+function nodeFlags(heapBytes: number, isTrusted: boolean): string[] {
+  return [
+    `--max-old-space-size=${Math.round(heapBytes / 2 ** 20)}`,
+    '--disable-warning=ExperimentalWarning',
+    // A wrapped program is confined by its wrapping, which may have paths of its own.
+    ...(isTrusted
+      ? [
+          process.allowedNodeEnvironmentFlags.has('--permission')
+            ? '--permission'
+            : '--experimental-permission',
+          `--allow-fs-read=${hostFolder}/*`,
+          '--no-addons',
+        ]
+      : []),
+  ]
+}
+
+async function findGroups({
+  log,
+  hosting,
+  limits,
+}: ConfinementDeps): Promise<ControlGroups | undefined> {
+  const folder = hosting.controlGroup ?? (await findDelegatedGroup())
+  if (folder === undefined) return undefined
+  try {
+    return await openControlGroups(folder, { ...limits, tasks: mostTasks })
+  } catch (err) {
+    const text = 'control groups cannot bound deployed code'
+    if (hosting.controlGroup === undefined) log.info({ err, folder }, text)
+    else log.warn({ err, folder }, `${text}, although BOTSTEAD_HOSTING_CGROUP is set`)
+    return undefined
+  }
+}
+
+/**
+ * Whether programs can run as users of their own: the server is root, and such a user can read Node and the
+ * host program.
+ */
+async function canChangeUser(log: Pick<Log, 'warn'>): Promise<boolean> {
+  if (process.getuid?.() !== 0) return false
+  const child = spawn(process.execPath, [hostProgram, 'probe'], {
+    env: {},
+    cwd: '/',
+    stdio: 'ignore',
+    uid: firstUser,
+    gid: firstUser,
+  })
+  const [code] = await once(child, 'exit').catch(() => [1])
+  if (code === 0) return true
+  log.warn(
+    { program: hostProgram },
+    'deployed code runs as root, because other users may not read Node or the host program: run the server as a user of its own',
+  )
+  return false
+}
+
+/** Whether the system can end programs with their server: by a program of util-linux. */
+async function canEndWithServer(): Promise<boolean> {
+  try {
+    await promisify(execFile)('setpriv', ['--pdeathsig', 'KILL', '--', '/bin/true'], {
+      env: { PATH: '/usr/bin:/bin' },
+    })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,93 @@
+import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Log } from '../../../platform/telemetry/log.js'
+
+// Each process of a server has a folder for the sockets of its programs, beside those of other processes
+// of the same installation. Its name says which process it is, so that others can tell when it is dead.
+
+/** Folders that this process made. */
+let made = 0
+
+/** The folder of all processes of an installation on this machine. */
+function homeOf(installation: string): string {
+  return join(tmpdir(), `botstead-${userId()}-${installation.slice(0, 12)}`)
+}
+
+function userId(): number {
+  return process.getuid?.() ?? 0
+}
+
+/** Makes a folder for the programs of this process. Ends what dead processes left behind. */
+export async function makeFolder(installation: string, log: Pick<Log, 'info'>): Promise<string> {
+  const home = homeOf(installation)
+  await mkdir(home, { recursive: true, mode: 0o711 })
+  await requireOwn(home)
+  await endLeftovers(installation, log)
+  made += 1
+  const folder = join(home, `${process.pid}-${await startOf(process.pid)}-${made}`)
+  await mkdir(folder, { mode: 0o711 })
+  return folder
+}
+
+/** Notes the process of a program, so that others can end it when this process is dead. */
+export function pidFileOf(folder: string, number: number): string {
+  return join(folder, `${number}.pid`)
+}
+
+/** Ends programs of processes of this installation that were killed, and removes their folders. */
+export async function endLeftovers(installation: string, log: Pick<Log, 'info'>): Promise<void> {
+  const home = homeOf(installation)
+  for (const name of await listed(home)) {
+    if (await isOfLiveProcess(name)) continue
+    const folder = join(home, name)
+    for (const file of await listed(folder)) {
+      if (/^\d+\.pid$/.test(file)) await endLeftover(folder, file, log)
+    }
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Whether the process lives after which something was named. */
+export async function isOfLiveProcess(name: string): Promise<boolean> {
+  const [pid, start] = name.split('-')
+  return (await startOf(Number(pid))) === start
+}
+
+async function endLeftover(folder: string, file: string, log: Pick<Log, 'info'>): Promise<void> {
+  const pid = Number(await readFile(join(folder, file), 'utf8').catch(() => ''))
+  if (pid <= 1 || !(await isHostOf(pid, folder))) return
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It ended by itself, or another process of the server was faster.
+    return
+  }
+  log.info({ pid }, 'ended deployed code that a killed server left behind')
+}
+
+/** Throws if somebody else made the folder, in a place where everybody may make one. */
+async function requireOwn(folder: string): Promise<void> {
+  const { uid, mode } = await lstat(folder)
+  if (uid === userId() && (mode & 0o022) === 0) return
+  throw new Error(
+    `The folder ${folder} belongs to another user, or others may write to it: remove it.`,
+  )
+}
+
+async function listed(folder: string): Promise<string[]> {
+  return await readdir(folder).catch(() => [])
+}
+
+/** When a process was started, in a unit of the system; empty if it does not run, or nothing says so. */
+async function startOf(pid: number): Promise<string> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  // The name of the program comes second, in parentheses, and may contain spaces.
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+}
+
+/** Whether a process is a host program with a socket in the folder: ids of processes are given again. */
+async function isHostOf(pid: number, folder: string): Promise<boolean> {
+  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  return words.includes(`\0${folder}/`)
+}

@@ -1,0 +1,71 @@
+import { ApiError } from '@botstead/contract'
+import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
+import type { Deployment, HostedCode } from '../../bots/deployments/index.js'
+import { type Program, StartError } from './program.js'
+
+/** Milliseconds that code has for the ping which decides whether it is put into force. */
+const pingMs = 20_000
+
+/** The refusal of a deployment, with the reason. */
+export function refusal(reason: string): ApiError {
+  return new ApiError('Runtime', `body.code was not deployed, and what ran before stays: ${reason}`)
+}
+
+export interface TryOutDeps {
+  /** Waits for room for one more program. @returns to be called once, when it has ended */
+  enter: () => Promise<() => void>
+  start: (hosted: HostedCode) => Promise<Program>
+}
+
+/**
+ * Starts code before it is put into force, and pings it as the platform does.
+ * @throws StartError or OutgoingError with the reason why it may not be put into force; it has ended then
+ */
+export async function tryOutCode(
+  { enter, start }: TryOutDeps,
+  hosted: HostedCode,
+): Promise<Program> {
+  const leave = await enter()
+  let program: Program | undefined
+  try {
+    program = await start(hosted)
+    void program.ended.finally(leave)
+    await requirePing(program, hosted)
+    return program
+  } catch (error) {
+    if (program) void program.end()
+    else leave()
+    throw error
+  }
+}
+
+/** Whether an error says why code may not be put into force. */
+export function isReason(error: unknown): error is StartError | OutgoingError {
+  return error instanceof StartError || error instanceof OutgoingError
+}
+
+async function requirePing(program: Program, { owner }: Deployment): Promise<void> {
+  const { status, body } = await program.send({
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-bot-id': owner.id,
+      'x-bot-user-id': owner.id,
+      'x-bp-operation': 'ping',
+      'x-bp-type': 'ping',
+      'x-bp-configuration': Buffer.from('{}').toString('base64'),
+      ...(owner.type === 'integration' && {
+        'x-integration-id': owner.id,
+        'x-integration-alias': 'ping',
+        'x-webhook-id': owner.id,
+      }),
+    },
+    body: '{}',
+    timeoutMs: pingMs,
+    maxResponseBytes: 4096,
+  })
+  if (status >= 200 && status < 300) return
+  throw new StartError(
+    `it responded to a ping with status ${status}: ${body.toString('utf8').slice(0, 500)}`,
+  )
+}
