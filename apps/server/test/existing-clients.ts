@@ -4,6 +4,9 @@ import { Client } from '@botpress/client'
 import type { TestServer } from './harness.js'
 import type { Login } from './tenant.js'
 
+/** A server under test, in this process or in one of its own, as callers reach it. */
+export type ReachableServer = Pick<TestServer, 'url' | 'token' | 'workspaceId'>
+
 type Options = NonNullable<ConstructorParameters<typeof Client>[0]>
 
 // The listener of the existing client breaks off after five seconds without a byte: the limit of the agent
@@ -12,7 +15,7 @@ http.globalAgent = new http.Agent({ keepAlive: true, timeout: 60_000 })
 
 /** The existing client of the interface, unmodified, as the first account or as another one. */
 export function existingClient(
-  server: TestServer,
+  server: ReachableServer,
   options: Options & Partial<Login> = {},
 ): InstanceType<typeof Client> {
   const { url, token, workspaceId } = server
@@ -20,7 +23,7 @@ export function existingClient(
 }
 
 /** A bot made with that client, the client inside it, and its chat address. */
-export async function makeBot(server: TestServer) {
+export async function makeBot(server: ReachableServer) {
   const admin = existingClient(server)
   const { bot } = await admin.createBot({ name: 'Made elsewhere' })
   const [integrationId = '', chat] = Object.entries(bot.integrations)[0] ?? []
@@ -45,7 +48,7 @@ export async function installSilently(server: TestServer, botId: string, alias: 
 
 /** The existing client of chat addresses, connected as a new user. */
 export async function connect(
-  server: TestServer,
+  server: Pick<TestServer, 'url'>,
   webhookId: string,
   userId?: string,
 ): Promise<AuthenticatedClient> {

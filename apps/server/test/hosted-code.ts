@@ -49,7 +49,7 @@ export default bot
 `
 
 /** A user of a chat, and what the bot says to them, oldest first. */
-export async function talkTo(server: TestServer, webhookId: string) {
+export async function talkTo(server: Pick<TestServer, 'url'>, webhookId: string) {
   const user = await connect(server, webhookId)
   const { conversation } = await user.createConversation({})
   const conversationId = conversation.id

@@ -4,6 +4,7 @@ import { makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { bundleCode, echoBot, talkTo } from '../hosted-code.js'
 import { eventually } from '../jobs.js'
+import { deployIntegration, program } from './hosted.js'
 
 const versions = [{ name: '@botpress/sdk' }, { name: 'sdk7' }]
 
@@ -43,5 +44,41 @@ describeEachEngine('bots that are deployed', (engine) => {
         expect(once).toEqual(said())
       })
     }
+  })
+
+  it('lose no action of an integration that is deployed again and again, nor a webhook', async () => {
+    // Nobody repeats these: each that gets lost is an error.
+    const code = (number: number) =>
+      program(
+        `await new Promise((resolve) => setTimeout(resolve, 30)); return { version: ${number}, key: process.env.SECRET_KEY }`,
+      )
+    const { admin, id, installed, redeploy } = await deployIntegration(server(), code(0), {
+      bots: 2,
+      secrets: { KEY: '0' },
+    })
+    const outputs: unknown[] = []
+    let isOver = false
+    const calling = installed.flatMap(({ call, webhookUrl }) => {
+      const hook = async () => {
+        const response = await fetch(webhookUrl)
+        return response.ok ? await response.json() : { failure: response.status }
+      }
+      return [call, hook].map(async (use) => {
+        while (!isOver) outputs.push(await use().catch((failure: unknown) => ({ failure })))
+      })
+    })
+    for (let deployed = 1; deployed <= 10; deployed++) {
+      await redeploy(code(deployed))
+      // A secret is part of the deployment: the next process has both.
+      await admin.updateIntegration({ id, secrets: { KEY: String(deployed) } })
+      expect(await installed[0]?.call()).toEqual({ version: deployed, key: String(deployed) })
+    }
+    isOver = true
+    await Promise.all(calling)
+    const wrong = outputs.filter(
+      (output) => !(typeof output === 'object' && output && 'version' in output),
+    )
+    expect(wrong).toEqual([])
+    expect(outputs.length).toBeGreaterThan(20)
   })
 })

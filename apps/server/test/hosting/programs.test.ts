@@ -2,34 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { existingClient, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
-
-/** Code without the SDK, which is loaded at once: `handle` gets the operation and the input of an action. */
-const program = (handle: string, before = '') => `
-${before}
-const handle = async (input, request) => { ${handle} }
-exports.handler = async (request) => {
-  if (request.headers['x-bp-operation'] !== 'action_triggered') return { body: '{}' }
-  const output = await handle(JSON.parse(request.body).input, request)
-  return { body: JSON.stringify({ output: output ?? {} }) }
-}
-`
+import { deployBot, isRunning, program } from './hosted.js'
 
 describe('the code of a bot', () => {
   const server = useServer(undefined, { BOTSTEAD_HOSTING_MEMORY_BYTES: '64MiB' })
 
-  async function deploy(code: string, rest: { secrets?: Record<string, string> } = {}) {
-    const { admin, bot, client } = await makeBot(server())
-    const act = { input: { schema: {} }, output: { schema: {} } }
-    await admin.updateBot({ id: bot.id, code, actions: { act }, ...rest })
-    const call = async (input: Record<string, unknown> = {}) =>
-      (await client.callAction({ type: 'act', input })).output
-    const logs = async () => {
-      const page = await admin.getBotLogs({ id: bot.id, timeStart: '2000-01-01T00:00:00Z' })
-      return page.logs.map(({ level, message }) => `${level}: ${message}`)
-    }
-    const redeploy = (next: string) => admin.updateBot({ id: bot.id, code: next })
-    return { admin, bot, call, logs, redeploy }
-  }
+  const deploy = (code: string, rest?: { secrets?: Record<string, string> }) =>
+    deployBot(server(), code, rest)
 
   it('has the environment of the platform, and nothing else of the server', async () => {
     const { call, bot } = await deploy(program('return { env: process.env, cwd: process.cwd() }'), {
@@ -200,7 +179,7 @@ describe('the code of a bot', () => {
     await eventually(async () =>
       expect(await logs()).toContainEqual(expect.stringContaining('endless loop')),
     )
-    await eventually(() => expect(() => process.kill(Number(pid), 0)).toThrow())
+    await eventually(() => expect(isRunning(pid)).toBe(false))
     server().clock.advance(1000)
     expect((await call()).pid).not.toBe(pid)
   })
@@ -228,27 +207,9 @@ describe('the code of a bot', () => {
     const { pid } = await call()
     await eventually(async () => {
       server().clock.advance(6 * 60_000)
-      expect(() => process.kill(Number(pid), 0)).toThrow()
+      expect(isRunning(pid)).toBe(false)
     })
     expect((await call()).pid).not.toBe(pid)
-  })
-})
-
-describe('code whose start is wrapped', () => {
-  const server = useServer(undefined, {
-    BOTSTEAD_HOSTING: 'wrapped',
-    BOTSTEAD_HOSTING_COMMAND: '/usr/bin/env WRAPPED={id} FOLDER={folder}',
-  })
-
-  it('runs in what the command starts, with its own environment', async () => {
-    const { admin, bot, client } = await makeBot(server())
-    const act = { input: { schema: {} }, output: { schema: {} } }
-    const code = program('return { names: Object.keys(process.env).sort() }')
-    await admin.updateBot({ id: bot.id, code, actions: { act } })
-    const { output } = await client.callAction({ type: 'act', input: {} })
-    expect(output).toEqual({
-      names: ['BP_API_URL', 'BP_LOG_FORMAT', 'BP_TOKEN', 'BP_WEBHOOK_URL', 'LOG_LEVEL'],
-    })
   })
 })
 

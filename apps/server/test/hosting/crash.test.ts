@@ -1,0 +1,98 @@
+import { spawnSync } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it, vi } from 'vitest'
+import { createCommandPlace } from '../command-place.js'
+import { describeEachEngine } from '../engines.js'
+import { existingClient, type ReachableServer } from '../existing-clients.js'
+import { freePort } from '../ports.js'
+import { startServerProcess } from '../processes.js'
+import { deployBot, isRunning, program } from './hosted.js'
+import { checkReplies, noting, startTalk } from './talk.js'
+
+const token = 'a-token-for-tests-only'
+/** Where the system cannot do that, the next start ends what does not notice the end of its input. */
+const endsWithServer = spawnSync('setpriv', ['--pdeathsig', 'KILL', '--', 'true']).status === 0
+
+/** Waits for processes that share a machine. */
+const eventually = <T>(assertion: () => Promise<T> | T) =>
+  vi.waitFor(assertion, { timeout: 20_000, interval: 100 })
+
+/** The folders of sockets of all servers of this machine whose process has this id. */
+async function foldersOf(pid: number | undefined): Promise<string[]> {
+  const homes = (await readdir(tmpdir())).filter((name) => name.startsWith('botstead-'))
+  const names = await Promise.all(
+    homes.map(async (home) => {
+      const inside = await readdir(join(tmpdir(), home)).catch(() => [])
+      return inside.map((name) => join(home, name))
+    }),
+  )
+  return names.flat().filter((name) => new RegExp(`/${pid}-\\d+-\\d+$`).test(name))
+}
+
+describeEachEngine('deployed code under load', (engine) => {
+  it('loses nothing when its programs and then the server are killed', async () => {
+    await using place = await createCommandPlace(engine)
+    const environment = {
+      ...place.environment,
+      // The same address after the start that follows.
+      PORT: String(await freePort()),
+      BOTSTEAD_ADMIN_TOKEN: token,
+      BOTSTEAD_JOB_LEASE_MS: '5s',
+      LOG_LEVEL: 'error',
+    }
+    const first = await startServerProcess(environment)
+    await using _first = first
+    const server = await reach(first.url)
+    const { webhookId } = await deployBot(server, noting('1'))
+    const stuck = await deployBot(
+      server,
+      program('if (input.loop) for (;;); return { pid: process.pid }'),
+    )
+    const { pid: stuckPid } = await stuck.call()
+    const talks = await Promise.all([1, 2, 3].map(() => startTalk(server, webhookId)))
+    const allReplies = async () =>
+      (await Promise.all(talks.map((talk) => talk.replies(server)))).flat()
+    const untilRepliedBy = async (isOther: (pid: number) => boolean) =>
+      await eventually(async () => {
+        const pid = (await allReplies()).map((reply) => reply.pid).find(isOther)
+        expect(pid).toBeDefined()
+        return Number(pid)
+      })
+
+    const quiet = new AbortController()
+    const saying = talks.map((talk) => talk.sayMany(server, quiet.signal))
+    const one = await untilRepliedBy(() => true)
+    process.kill(one, 'SIGKILL')
+    const two = await untilRepliedBy((pid) => pid !== one)
+    stuck.call({ loop: true }).catch(() => {})
+    await first.kill()
+    await Promise.all(saying)
+    await eventually(() => expect(isRunning(two)).toBe(false))
+    if (endsWithServer) await eventually(() => expect(isRunning(stuckPid)).toBe(false))
+
+    await using second = await startServerProcess(environment)
+    const again = talks.map((talk) => talk.sayMany(server, quiet.signal))
+    await untilRepliedBy((pid) => pid !== one && pid !== two)
+    quiet.abort()
+    await Promise.all(again)
+    await eventually(async () => {
+      for (const talk of talks) {
+        expect(talk.said.length).toBeGreaterThan(0)
+        // Only what was being answered when a process was killed may be answered again.
+        expect(checkReplies(talk.said, await talk.replies(server))).toBeLessThanOrEqual(2)
+      }
+    })
+    await eventually(() => expect(isRunning(stuckPid)).toBe(false))
+    await eventually(async () => expect(await foldersOf(first.child.pid)).toEqual([]))
+    expect(await foldersOf(second.child.pid)).toHaveLength(1)
+    expect(await second.stop()).toBe(0)
+    expect(await foldersOf(second.child.pid)).toEqual([])
+  }, 400_000)
+})
+
+async function reach(url: string): Promise<ReachableServer> {
+  const { workspaces } = await existingClient({ url, token, workspaceId: '' }).listWorkspaces({})
+  return { url, token, workspaceId: workspaces[0]?.id ?? '' }
+}

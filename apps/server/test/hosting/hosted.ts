@@ -1,0 +1,92 @@
+import { existingClient, makeBot, type ReachableServer } from '../existing-clients.js'
+
+/**
+ * Code without the SDK, which is loaded at once.
+ * @param handle body of a function of the input of an action and the request; returns the output
+ * @param before runs when the code is loaded
+ */
+export const program = (handle: string, before = '') => `
+${before}
+const handle = async (input, request) => { ${handle} }
+exports.handler = async (request) => {
+  const operation = request.headers['x-bp-operation']
+  if (operation === 'webhook_received') {
+    return { body: JSON.stringify(await handle({ webhook: JSON.parse(request.body).req }, request)) }
+  }
+  if (operation !== 'action_triggered') return { body: '{}' }
+  const output = await handle(JSON.parse(request.body).input, request)
+  return { body: JSON.stringify({ output: output ?? {} }) }
+}
+`
+
+const act = { input: { schema: {} }, output: { schema: {} } }
+
+/** A bot with code that was deployed, and an action. */
+export async function deployBot(
+  server: ReachableServer,
+  code: string,
+  rest: { secrets?: Record<string, string>; alwaysAlive?: boolean; maxExecutionTime?: number } = {},
+) {
+  const { admin, bot, client, webhookId } = await makeBot(server)
+  await admin.updateBot({ id: bot.id, code, actions: { act }, ...rest })
+  const call = async (input: Record<string, unknown> = {}) =>
+    (await client.callAction({ type: 'act', input })).output
+  const logs = async () => {
+    const page = await admin.getBotLogs({ id: bot.id, timeStart: '2000-01-01T00:00:00Z' })
+    return page.logs.map(({ level, message }) => `${level}: ${message}`)
+  }
+  const redeploy = (next: string) => admin.updateBot({ id: bot.id, code: next })
+  return { admin, bot, client, webhookId, call, logs, redeploy }
+}
+
+let integrations = 0
+
+/** An integration with code that was deployed, and an action, installed in some bots as `tool`. */
+export async function deployIntegration(
+  server: ReachableServer,
+  code: string,
+  { bots = 1, ...rest }: { bots?: number; secrets?: Record<string, string> } = {},
+) {
+  const admin = existingClient(server, { headers: { 'x-multiple-integrations': 'true' } })
+  integrations += 1
+  const { integration } = await admin.createIntegration({
+    name: `tool-${integrations}`,
+    version: '1.0.0',
+    code,
+    actions: { act },
+    ...rest,
+  })
+  const { id } = integration
+  const installed = await Promise.all(Array.from({ length: bots }, () => install()))
+
+  async function install() {
+    const { bot } = await admin.createBot({})
+    const tool = { integrationId: id, enabled: true }
+    const updated = await admin.updateBot({ id: bot.id, integrations: { tool } })
+    const client = existingClient(server, { botId: bot.id })
+    return {
+      botId: bot.id,
+      webhookUrl: updated.bot.integrations.tool?.webhookUrl ?? '',
+      call: async (input: Record<string, unknown> = {}) =>
+        (await client.callAction({ type: 'tool:act', input })).output,
+      remove: () => admin.updateBot({ id: bot.id, integrations: { tool: null } }),
+    }
+  }
+
+  return {
+    admin,
+    id,
+    installed,
+    redeploy: (next: string) => admin.updateIntegration({ id, code: next }),
+  }
+}
+
+/** Whether a process runs. */
+export function isRunning(pid: unknown): boolean {
+  try {
+    process.kill(Number(pid), 0)
+    return true
+  } catch {
+    return false
+  }
+}
