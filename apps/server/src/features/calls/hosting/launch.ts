@@ -29,7 +29,7 @@ export interface Launcher {
 }
 
 /** A host program that was started. */
-export interface Launched {
+interface Launched {
   process: ChildProcess
   /** Path of the socket that it listens on. */
   socket: string
