@@ -172,7 +172,9 @@ describe('code of an integration', () => {
     const outputs = await Promise.all(installed.map(({ call }) => call()))
     const responses = await Promise.all(
       installed.map(async ({ webhookUrl }) => {
-        const output: Record<string, unknown> = await (await fetch(`${webhookUrl}?a=1`)).json()
+        const output: Record<string, unknown> = Object(
+          await (await fetch(`${webhookUrl}?a=1`)).json(),
+        )
         return output
       }),
     )

@@ -93,9 +93,9 @@ export async function startTalk(
     let next = ''
     do {
       const path = `/conversations/${conversationId}/messages${next}`
-      const page: { messages: typeof found; meta: { nextToken?: string } } = await (
-        await request(url, path)
-      ).json()
+      const page: { messages: typeof found; meta: { nextToken?: string } } = Object(
+        await (await request(url, path)).json(),
+      )
       found.push(...page.messages)
       const { nextToken } = page.meta
       next = nextToken === undefined ? '' : `?nextToken=${encodeURIComponent(nextToken)}`
