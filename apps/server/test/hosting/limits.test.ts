@@ -1,5 +1,10 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { getPriority } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { type TestServer, useServer } from '../harness.js'
+import { createLog } from '../../src/platform/telemetry/log.js'
+import { sqliteEngine } from '../engines.js'
+import { startTestServer, type TestServer, useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { readMetrics } from '../prometheus.js'
 import { deployBot, isRunning, program } from './hosted.js'
@@ -191,5 +196,47 @@ describe('a server that runs one program at a time', () => {
     await two.admin.deleteBot({ id: two.bot.id })
     await hanging
     expect((await one.call()).pid).not.toBe(pid)
+  })
+})
+
+describe.skipIf(!existsSync('/proc/self/limits'))('a program', () => {
+  it('has limits of the system, which the log of the server names', async () => {
+    const logged: Record<string, unknown>[] = []
+    const log = await createLog({
+      level: 'info',
+      destination: { write: (line) => logged.push(JSON.parse(line)) },
+    })
+    const server = await startTestServer(sqliteEngine, {}, log)
+    try {
+      const { call } = await deployBot(
+        server,
+        program(
+          'return { pid: process.pid, user: process.getuid(), nice: require("os").getPriority() }',
+        ),
+      )
+      const { pid, user, nice } = await call()
+      const limits = await readFile(`/proc/${pid}/limits`, 'utf8')
+      expect(limits).toMatch(/^Max core file size +0 +0 /m)
+      expect(limits).toMatch(/^Max open files +1024 +1024 /m)
+      expect(limits).toMatch(/^Max data size +2147483648 +2147483648 /m)
+      expect(nice).toBe(Math.min(getPriority() + 5, 19))
+      const isRoot = process.getuid?.() === 0
+      if (isRoot) {
+        expect(limits).toMatch(/^Max processes +128 +128 /m)
+        expect(user).toBeGreaterThanOrEqual(1_000_000)
+      }
+      expect(logged).toContainEqual(
+        expect.objectContaining({
+          msg: 'deployed code has these limits',
+          hosting: 'trusted',
+          limits: expect.objectContaining({
+            memory: expect.stringContaining('heap 256 MiB, 768 MiB in all'),
+            user: isRoot ? 'one of its own' : 'that of the server',
+          }),
+        }),
+      )
+    } finally {
+      await server.close()
+    }
   })
 })

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
-import { setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { basename, join } from 'node:path'
 import type { HostingConfig } from '../../../config/config.js'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -17,7 +17,7 @@ import { makeFolder, pidFileOf } from './leftovers.js'
 /** Milliseconds for which a wrapping command may end what it started. */
 const forceMs = 5000
 
-/** Below the server; a third of its share while both need all of a processor. */
+/** How much nicer than the server: a third of its share while both need all of a processor. */
 const niceness = 5
 
 /** Starts host programs. */
@@ -151,7 +151,7 @@ function kill(child: ChildProcess, group: ControlGroup | undefined, { mode }: Ho
 
 function lowerPriority(pid: number): void {
   try {
-    setPriority(pid, niceness)
+    setPriority(pid, Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW))
   } catch {
     // It has ended already.
   }
