@@ -10,10 +10,9 @@ import {
 } from '../platform/security/rate-limit.js'
 import { identify } from './auth.js'
 import { callerAddress, isLoopback } from './caller-address.js'
+import { type Allowance, setAllowance } from './connections/index.js'
 import type { HttpContext } from './context.js'
 import type { SessionCookies } from './session-cookies.js'
-
-type Allowance = Pick<RateLimitDecision, 'limit' | 'remaining' | 'resetSeconds'>
 
 interface AdmissionOptions {
   authenticator: Authenticator
@@ -34,7 +33,7 @@ export function admission(
   options: AdmissionOptions,
 ): Pick<HttpContext, 'admit' | 'admitUnmatched'> {
   const { authenticator, sessionCookies, rateLimiter, allowance } = options
-  const unlimited = { limit: allowance, remaining: allowance, resetSeconds: 0 }
+  const unlimited: Allowance = { limit: allowance, remaining: allowance, resetSeconds: 0 }
 
   const takeOne = (request: FastifyRequest): RateLimitDecision | undefined => {
     if (rateLimiter === undefined) return undefined
@@ -47,7 +46,7 @@ export function admission(
     const general = takeOne(request)
     const own = operation === undefined ? undefined : options.throttle(operation, request)
     const tightest = tighterOf(own, general)
-    setRateHeaders(reply, tightest ?? unlimited)
+    setAllowance(reply, tightest ?? unlimited)
     if (tightest?.allowed === false) throw tooManyRequests(tightest)
   }
 
@@ -88,7 +87,7 @@ export function admission(
 
   const admit: HttpContext['admit'] = (operation, request, reply, done) => {
     if (operation.probe) {
-      setRateHeaders(reply, unlimited)
+      setAllowance(reply, unlimited)
       return done()
     }
     try {
@@ -155,12 +154,6 @@ function isTighter(one: RateLimitDecision, other: RateLimitDecision): boolean {
   return one.allowed
     ? one.remaining < other.remaining
     : one.retryAfterSeconds > other.retryAfterSeconds
-}
-
-function setRateHeaders(reply: FastifyReply, decision: Allowance): void {
-  reply.header('ratelimit-limit', decision.limit)
-  reply.header('ratelimit-remaining', decision.remaining)
-  reply.header('ratelimit-reset', decision.resetSeconds)
 }
 
 function tooManyRequests(decision: RateLimitDecision): ApiError {

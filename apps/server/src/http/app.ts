@@ -11,6 +11,7 @@ import {
   createConnections,
   isGone,
   respondToBrokenRequest,
+  setRequestId,
 } from './connections/index.js'
 import type { HttpContext } from './context.js'
 import { createErrorHandler, maxSegmentLength, pathOf } from './errors.js'
@@ -62,15 +63,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const handleError = createErrorHandler(options.log)
   // A large upload may take long, but a connection without any progress is closed.
   const connections = createConnections({ idleMilliseconds, ...options.connections })
-  const context: HttpContext = {
-    ...admission({ ...options, sessionCookies: options.sessionCookies }),
-    idempotency: options.idempotency,
-    sessionCookies: options.sessionCookies,
-    holderOf: (actor) => options.authenticator.holderOf(actor),
-    bodyLimits: options.bodyLimits,
-    observe: (operation) => options.meter?.of(operation),
-    checkResponses: options.checkResponses ? checkResponses : () => undefined,
-  }
+  const admissions = admission({ ...options, sessionCookies: options.sessionCookies })
   const forward = createForwardedAddresses(options.trustedProxies)
   const app = Fastify({
     // Failures are logged by the error handler and requests by the hook below, both with the request
@@ -85,11 +78,11 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     serverFactory: connections.serverFactory,
     // Malformed addresses fail before any hook runs.
     frameworkErrors: (error, request, reply) => {
-      reply.header('x-request-id', request.id)
+      setRequestId(reply, request.id)
       upgrades.endAfterResponse(request, reply)
       if (isGone(request.raw)) return handleError(error, request, reply)
       forward(request)
-      context.admitUnmatched(request, reply, (limited) =>
+      admissions.admitUnmatched(request, reply, (limited) =>
         handleError(limited ?? error, request, reply),
       )
     },
@@ -124,7 +117,16 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   app.setErrorHandler(handleError)
   app.decorateRequest('actor', undefined)
   app.decorateRequest('principal', '')
-  readJsonBodies(app)
+  const context: HttpContext = {
+    ...admissions,
+    idempotency: options.idempotency,
+    sessionCookies: options.sessionCookies,
+    holderOf: (actor) => options.authenticator.holderOf(actor),
+    bodyLimits: options.bodyLimits,
+    readJson: readJsonBodies(app),
+    observe: (operation) => options.meter?.of(operation),
+    checkResponses: options.checkResponses ? checkResponses : () => undefined,
+  }
   app.addHook('onRequest', (request, reply, done) => {
     if (isGone(request.raw)) {
       // The client is gone: there is no address to count and no connection to respond on.
@@ -133,7 +135,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       return
     }
     upgrades.endAfterResponse(request, reply)
-    reply.header('x-request-id', request.id)
+    setRequestId(reply, request.id)
     done()
   })
   logRequests(app, options.log)

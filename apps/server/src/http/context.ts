@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../domain/actor.js'
 import type { Authenticator } from '../domain/authenticator.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
+import type { ReadJson } from './json-body.js'
 import type { SessionCookies } from './session-cookies.js'
 
 /** The body limit of some operations. */
@@ -30,6 +31,8 @@ export interface HttpContext {
   holderOf: Authenticator['holderOf']
   /** Largest JSON bodies, by the `bodyLimit` of operations. */
   bodyLimits: Readonly<Record<NonNullable<Operation['bodyLimit']>, BodyLimit>>
+  /** Parses JSON bodies. */
+  readJson: ReadJson
   /** Returns a function that counts the responses of an operation; undefined when metrics are off. */
   observe(operation: Operation): ((status: number, milliseconds: number) => void) | undefined
   /** Returns a function that checks responses against the contract; undefined outside tests. */

@@ -1,31 +1,66 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { ApiError } from '@botstead/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 /** Nesting levels of a body; serializing deeper ones would exhaust the stack. */
 const maxDepth = 500
 
-/** Reads JSON bodies; an empty one counts as none, because clients send DELETE with a JSON type and no body. */
-export function readJsonBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
+/** A body, or why it is refused. */
+type JsonBody = { value: unknown; refusal?: undefined } | { refusal: ApiError; value?: undefined }
+
+/** Parses the bytes of a body; no bytes are no body. */
+export type ReadJson = (request: FastifyRequest, bytes: Buffer) => JsonBody
+
+/**
+ * Makes an application read JSON bodies; an empty one counts as none, because clients send DELETE with a JSON type
+ * and no body.
+ * @returns what it reads them with
+ */
+export function readJsonBodies(app: FastifyInstance): ReadJson {
+  const readJson = createJsonReader(app)
   app.removeContentTypeParser('text/plain')
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
     (request: FastifyRequest, bytes: Buffer, done) => {
-      const refusal = refusalOfHead(request) ?? refusalOfBytes(bytes)
+      const refusal = refusalOfHead(request)
       if (refusal !== undefined) return done(refusal)
-      const body = bytes.toString()
-      if (body.length === 0) done(null, undefined)
-      else if (nestsDeeper(body, maxDepth)) done(tooDeep())
-      else {
-        parse(request, body, (error, value) => {
-          if (error) done(notJson(body, error))
-          else done(null, value)
-        })
-      }
+      const read = readJson(request, bytes)
+      if (read.refusal !== undefined) done(read.refusal)
+      else done(null, read.value)
     },
   )
+  return readJson
+}
+
+/**
+ * What a text may contain that the parser of the framework treats in its own way: names of members that change
+ * prototypes, whose characters can be escaped as `\u00..`, and a byte order mark.
+ */
+const special = /__proto__|constructor|\\u00|^\uFEFF/
+
+function createJsonReader(app: FastifyInstance): ReadJson {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  return (request, bytes) => {
+    // The bytes of ASCII are its characters.
+    const isPlain = isAscii(bytes)
+    if (!isPlain && !isUtf8(bytes)) return { refusal: notUtf8() }
+    const body = isPlain ? bytes.toString('latin1') : bytes.toString()
+    if (body.length === 0) return { value: undefined }
+    if (nestsDeeper(body, maxDepth)) return { refusal: tooDeep() }
+    if (!special.test(body)) {
+      try {
+        return { value: JSON.parse(body) }
+      } catch (error) {
+        return { refusal: notJson(body, error) }
+      }
+    }
+    let read: JsonBody = { value: undefined }
+    parse(request, body, (error, value) => {
+      read = error ? { refusal: notJson(body, error) } : { value }
+    })
+    return read
+  }
 }
 
 /** JSON is exchanged in UTF-8; another charset would silently be misread. */
@@ -48,8 +83,7 @@ function refusalOfHead({ headers }: FastifyRequest): ApiError | undefined {
 }
 
 /** Bytes that are not UTF-8 would silently be stored as replacement characters. */
-function refusalOfBytes(bytes: Buffer): ApiError | undefined {
-  if (isUtf8(bytes)) return undefined
+function notUtf8(): ApiError {
   return new ApiError(
     'InvalidPayload',
     'The body is not valid JSON: it has bytes that are not UTF-8.',

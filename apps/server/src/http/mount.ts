@@ -7,14 +7,15 @@ import type {
   FastifyRequest,
   RouteOptions as RouteOptionsOfFastify,
 } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import type { StartStream } from '../platform/streams/sink.js'
 import type { ActorByAuth } from './auth.js'
 import { discardUnreadBody, leavePaceToReader, observeResponse } from './connections/index.js'
 import type { HttpContext } from './context.js'
+import { directRequests } from './json-request.js'
 import { type Once, onceWithKey, onceWithoutKey } from './once.js'
 import { compileQueryReader } from './query.js'
 import { streamHandlers } from './streams/index.js'
+import { createResponseCache, sendBytes, sendJson, sendJsonText } from './whole-response.js'
 
 /** What a handler receives: validated, typed and with the caller identified. */
 interface Call<Spec extends Operation> {
@@ -103,6 +104,9 @@ export function route<const Spec extends Operation>(
   }
 }
 
+/** Methods whose requests have a body that the framework reads. */
+const methodsWithBody = new Set<Operation['method']>(['DELETE', 'PATCH', 'POST', 'PUT'])
+
 function mount<const Spec extends Operation>(
   app: FastifyInstance,
   context: HttpContext,
@@ -121,6 +125,17 @@ function mount<const Spec extends Operation>(
     download: respondWithDownload,
     stream: streamHandlers,
   }
+  const handlers = responders[kind]((request, reply) =>
+    handler(new RequestCall(context, operation, request, reply)),
+  )
+  const direct =
+    kind === 'json' && !isUpload && methodsWithBody.has(operation.method)
+      ? directRequests(operation, {
+          limit: bodyLimit.bytes,
+          readJson: context.readJson,
+          respond: (request, reply) => void handlers.handler.call(app, request, reply),
+        })
+      : undefined
 
   app.route({
     method: operation.method,
@@ -143,21 +158,24 @@ function mount<const Spec extends Operation>(
         leavePaceToReader(request.raw)
         discardUnreadBody(request, reply)
       }
-      if (observe !== undefined && kind === 'json') observeResponse(reply.raw, observe)
-      context.admit(operation, request, reply, done)
+      if (observe !== undefined && kind !== 'stream') observeResponse(reply.raw, observe)
+      if (direct === undefined) context.admit(operation, request, reply, done)
+      else {
+        context.admit(operation, request, reply, (refusal) => {
+          if (refusal !== undefined || !direct(request, reply)) done(refusal)
+        })
+      }
     },
     // A hook of the route, because one of the application would have to look up the operation of each response.
     ...(observe !== undefined &&
-      kind !== 'json' && {
+      kind === 'stream' && {
         onResponse: (_request, reply, done) => {
           // A client that has disconnected received no response.
           if (!reply.raw.destroyed) observe(reply.statusCode, reply.elapsedTime)
           done()
         },
       }),
-    ...responders[kind]((request, reply) =>
-      handler(new RequestCall(context, operation, request, reply)),
-    ),
+    ...handlers,
   })
 }
 
@@ -182,35 +200,46 @@ function respondWithJson<Spec extends Operation>(
 ): RouteHandlers {
   const check = context.checkResponses(operation)
 
-  const respond = async (request: FastifyRequest, reply: FastifyReply) => {
-    const response = await work(request, reply)
-    if (response instanceof ContinueAt) return reply.redirect(response.location, 307)
-    check?.(response)
-    if (!reply.sent && reply.statusCode === 200) reply.code(operation.status)
-    return response
-  }
-  if (revision === undefined) return { handler: respond }
+  // Created for few operations only, because each reserves memory.
+  const memory = revision === undefined ? undefined : createResponseCache()
 
-  const memory = createResponseCache()
-  const respondFromMemory = async (
+  const send = (
+    response: unknown,
     request: FastifyRequest,
     reply: FastifyReply,
-    state: string,
-  ): Promise<string> => {
-    const known = memory.find(state, request.url)
-    const text = known ?? JSON.stringify(await respond(request, reply))
-    if (known === undefined) memory.keep(state, request.url, text)
-    reply.type('application/json; charset=utf-8')
-    return text
+    state: string | undefined,
+  ): void => {
+    check?.(response)
+    const status = reply.statusCode === 200 ? operation.status : reply.statusCode
+    if (state === undefined) sendJson(reply, status, response)
+    else {
+      const text = JSON.stringify(response)
+      memory?.keep(state, request.url, text)
+      sendJsonText(reply, status, text)
+    }
   }
-  return {
-    handler: (request, reply) => {
-      const state = revision(request.actor as ActorByAuth[Spec['auth']])
-      return state === undefined
-        ? respond(request, reply)
-        : respondFromMemory(request, reply, state)
-    },
+  // Not an async function, for which the framework would do what is done here.
+  const handle = (request: FastifyRequest, reply: FastifyReply): void => {
+    const fail = (error: unknown) => {
+      if (!reply.sent) reply.send(error instanceof Error ? error : new Error(String(error)))
+    }
+    try {
+      const state = revision?.(request.actor as ActorByAuth[Spec['auth']])
+      const known = state === undefined ? undefined : memory?.find(state, request.url)
+      if (known !== undefined) return void sendJsonText(reply, operation.status, known)
+      work(request, reply).then((response) => {
+        try {
+          if (response instanceof ContinueAt) reply.redirect(response.location, 307)
+          else if (!reply.sent) send(response, request, reply, state)
+        } catch (error) {
+          fail(error)
+        }
+      }, fail)
+    } catch (error) {
+      fail(error)
+    }
   }
+  return { handler: handle }
 }
 
 function respondWithHeaders(work: Work<HeadersResponse>): RouteHandlers {
@@ -234,6 +263,10 @@ function respondWithDownload(work: Work<Download>): RouteHandlers {
       // The stream is opened first: if that fails, the response is an error with headers of its own.
       // HEAD gets an empty stream, because Fastify drains the stream that it gets and drops the length.
       const body = isHead ? Readable.from([]) : await download.open?.()
+      if (body instanceof Buffer) {
+        sendBytes(reply, download.status, download.headers, body)
+        return reply
+      }
       if (!isHead && body instanceof Readable) closeIfShort(reply, body, download.headers)
       return reply.code(download.status).headers(download.headers).send(body)
     },
@@ -336,33 +369,3 @@ function abortSignalOf(reply: FastifyReply): AbortSignal {
  * Undefined where the state is not known; nothing is cached then.
  */
 type Revision<Actor> = (actor: Actor) => string | undefined
-
-/** Caches the texts of responses at the newest revision. */
-interface ResponseCache {
-  find(revision: string, url: string): string | undefined
-  keep(revision: string, url: string, response: string): void
-}
-
-const maxCharacters = 8 * 1024 * 1024
-
-interface CachedResponse {
-  revision: string
-  response: string
-}
-
-/** Polled lists are not read and serialized again while nothing has changed. */
-function createResponseCache(): ResponseCache {
-  const responses = new LRUCache<string, CachedResponse>({
-    maxSize: maxCharacters,
-    sizeCalculation: ({ response }, url) => response.length + url.length,
-  })
-  return {
-    find: (revision, url) => {
-      const cached = responses.get(url)
-      return cached?.revision === revision ? cached.response : undefined
-    },
-    keep: (revision, url, response) => {
-      responses.set(url, { revision, response })
-    },
-  }
-}

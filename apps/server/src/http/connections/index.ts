@@ -8,4 +8,11 @@ export {
 export { createListener } from './listener.js'
 export { stopStarting } from './pipeline.js'
 export { endConnection, errorBody, refuseRaw, respondToBrokenRequest } from './refusals.js'
-export { isGone, observeResponse } from './response.js'
+export {
+  type Allowance,
+  isGone,
+  observeResponse,
+  Response,
+  setAllowance,
+  setRequestId,
+} from './response.js'
