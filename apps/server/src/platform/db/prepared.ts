@@ -52,6 +52,40 @@ class ParameterSlot {
   }
 }
 
+/** A compiled query with its values. A class, because copying the members of an object takes several times as long. */
+class BoundQuery<Row> implements NamedQuery {
+  readonly query: CompiledQuery<Row>['query']
+  readonly queryId: CompiledQuery<Row>['queryId']
+  readonly sql: string
+  readonly name: string
+  readonly parameters: readonly unknown[]
+
+  constructor({ query, name }: PreparedText<Row>, parameters: readonly unknown[]) {
+    this.query = query.query
+    this.queryId = query.queryId
+    this.sql = query.sql
+    this.name = name
+    this.parameters = parameters
+  }
+}
+
+/** A query as compiled for one database. */
+interface PreparedText<Row> {
+  readonly query: CompiledQuery<Row>
+  readonly name: string
+}
+
+/** The values of a run, in the order in which the query has them. */
+function bind(parameters: readonly unknown[], values: object): unknown[] {
+  return parameters.map((parameter) => {
+    if (!(parameter instanceof ParameterSlot)) return parameter
+    const value: unknown = Reflect.get(values, parameter.name)
+    // The PostgreSQL driver would store null instead.
+    if (value !== undefined) return value
+    throw new TypeError(`The query parameter ${parameter.name} is missing`)
+  })
+}
+
 /**
  * Prepares a query of the hot path: it is built and compiled at its first run and from then on only
  * executed, which takes little longer than SQLite itself. `prepared<{ id: string }>()((db, p) =>
@@ -65,16 +99,16 @@ export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {
   ): PreparedQuery<P, Transaction<DB>, Returned<Row>>
   function prepare<Row>(build: Build<P, DB, Compilable<Row>>): PreparedQuery<P, Kysely<DB>, Row> {
     // All handles of one database share its adapter; a process may have several databases.
-    const compiled = new WeakMap<DialectAdapter, CompiledQuery<Row> & NamedQuery>()
+    const compiled = new WeakMap<DialectAdapter, PreparedText<Row>>()
 
-    function compile(handle: Kysely<DB>, adapter: DialectAdapter) {
+    function compile(handle: Kysely<DB>, adapter: DialectAdapter): PreparedText<Row> {
       const query = build(
         handle,
         (name) => sql`${new ParameterSlot(name)}`,
         dialectOf(handle),
       ).compile()
       lastName += 1
-      const named = { ...query, name: `prepared_${lastName}` }
+      const named = { query, name: `prepared_${lastName}` }
       compiled.set(adapter, named)
       return named
     }
@@ -83,15 +117,9 @@ export function prepared<P extends object, DB = Schema>(): Prepare<P, DB> {
     function returning<Part>(partOf: (result: QueryResult<Row>) => Part) {
       return async (handle: Kysely<DB>, values: P): Promise<Part> => {
         const executor = handle.getExecutor()
-        const query = compiled.get(executor.adapter) ?? compile(handle, executor.adapter)
-        const parameters = query.parameters.map((parameter) => {
-          if (!(parameter instanceof ParameterSlot)) return parameter
-          const value: unknown = Reflect.get(values, parameter.name)
-          // The PostgreSQL driver would store null instead.
-          if (value !== undefined) return value
-          throw new TypeError(`The query parameter ${parameter.name} is missing`)
-        })
-        return partOf(await executor.executeQuery<Row>({ ...query, parameters }))
+        const text = compiled.get(executor.adapter) ?? compile(handle, executor.adapter)
+        const parameters = bind(text.query.parameters, values)
+        return partOf(await executor.executeQuery<Row>(new BoundQuery(text, parameters)))
       }
     }
 

@@ -19,6 +19,10 @@ interface CachedStatement {
   readonly rows: boolean
   /** Names of the columns that it returns, known after its first run. */
   columns: readonly string[] | undefined
+  /** Rows that it has returned, until its maker of rows is compiled. */
+  returned: number
+  /** Makes its rows, once it has returned many. */
+  toRow: ToRow | undefined
   /** Whether it changes the schema, and with it what other statements return. */
   readonly changesSchema: boolean
 }
@@ -106,13 +110,7 @@ export class SqliteConnection {
       const values = statement.all(...parameters) as unknown[][]
       // Only a run makes a connection notice that another one has changed the schema.
       cached.columns ??= statement.columns().map(({ name }) => name)
-      const { columns } = cached
-      const rows = values.map((cells) => {
-        const row: Record<string, unknown> = {}
-        for (let at = 0; at < columns.length; at++) row[columns[at] as string] = cells[at]
-        return row as R
-      })
-      return { rows }
+      return { rows: toRows<R>(cached, values) }
     } catch (error) {
       throw this.isFull(error) ? diskFullError(error) : error
     }
@@ -131,6 +129,8 @@ export class SqliteConnection {
       statement,
       rows: statement.columns().length > 0,
       columns: undefined,
+      returned: 0,
+      toRow: undefined,
       changesSchema: /^\s*(create|alter|drop)\b/i.test(sql),
     }
   }
@@ -153,6 +153,30 @@ export class SqliteConnection {
     this.#statements.clear()
     this.#database.close()
   }
+}
+
+/** Makes an object of the cells of a row. */
+type ToRow = (cells: readonly unknown[]) => unknown
+
+/** Rows after which compiling their maker pays off. */
+const rowsBeforeCompiling = 500
+
+function toRows<R>(statement: CachedStatement, values: readonly unknown[][]): R[] {
+  const { columns = [], toRow } = statement
+  if (toRow !== undefined) return values.map((cells) => toRow(cells) as R)
+  statement.returned += values.length
+  if (statement.returned > rowsBeforeCompiling) statement.toRow = compileToRow(columns)
+  return values.map((cells) => {
+    const row: Record<string, unknown> = {}
+    for (let at = 0; at < columns.length; at++) row[columns[at] as string] = cells[at]
+    return row as R
+  })
+}
+
+/** An object literal is made ten times as fast as an object whose members are added by name. */
+function compileToRow(columns: readonly string[]): ToRow {
+  const members = columns.map((column, at) => `${JSON.stringify(column)}: cells[${at}]`)
+  return new Function('cells', `return { ${members.join(', ')} }`) as ToRow
 }
 
 /** Names the fault for the operator. */

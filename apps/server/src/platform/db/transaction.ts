@@ -49,25 +49,39 @@ export class TransactionAttempt<DB> {
     }
   }
 
-  /** Executes a query of the handle, which calls it without `this`. */
-  readonly #execute = async <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
+  /**
+   * Executes a query of the handle, which calls it without `this`. Not an async function, which would make
+   * two more promises of a query that SQLite has executed already.
+   */
+  readonly #execute = <R>(query: CompiledQuery): Promise<QueryResult<R>> => {
+    const misuse = this.#misuse()
+    if (misuse !== undefined) return Promise.reject(misuse)
+    try {
+      const result = this.#connection.execute<R>(query)
+      return result instanceof Promise ? result.catch(this.#fail) : Promise.resolve(result)
+    } catch (error) {
+      this.failure ??= { error }
+      return Promise.reject(error)
+    }
+  }
+
+  readonly #fail = (error: unknown): never => {
+    this.failure ??= { error }
+    throw error
+  }
+
+  /** Why the transaction takes no query, if it takes none. */
+  #misuse(): TransactionMisuseError | undefined {
     if (this.closed) {
-      throw new TransactionMisuseError(
+      return new TransactionMisuseError(
         'The transaction has ended: await every query inside its body',
       )
     }
-    if (this.failure) {
-      throw new TransactionMisuseError(
-        'A query of this transaction failed before: it can only end',
-        { cause: this.failure.error },
-      )
-    }
-    try {
-      return await this.#connection.execute<R>(query)
-    } catch (error) {
-      this.failure ??= { error }
-      throw error
-    }
+    if (this.failure === undefined) return undefined
+    return new TransactionMisuseError(
+      'A query of this transaction failed before: it can only end',
+      { cause: this.failure.error },
+    )
   }
 }
 
