@@ -1,5 +1,6 @@
 import type { Addresses } from '../../domain/addresses.js'
 import type { Clock } from '../../platform/clock.js'
+import { createLruCache } from '../../platform/lru-cache.js'
 import type { Signer, Verified } from '../../platform/security/signing.js'
 
 /** How long the address of a private content works. */
@@ -39,9 +40,13 @@ interface FileAddressesDeps {
 const uploadPurpose = 'upload'
 const contentPurpose = 'content'
 
+/** Signatures that are kept once they were found valid: pages load the same contents again and again. */
+const maxKnown = 1000
+
 /** Makes the signer and verifier of these addresses, below the public address of the server. */
 export function createFileAddresses(deps: FileAddressesDeps): FileAddresses {
   const { addresses, clock, signer } = deps
+  const knownSignatures = createLruCache<string, { fileId: string; expiresAt: number }>(maxKnown)
   const content = (fileId: string) => `${addresses.base()}/content/${fileId}`
   return {
     upload: ({ fileId, generation }) => {
@@ -58,8 +63,12 @@ export function createFileAddresses(deps: FileAddressesDeps): FileAddresses {
     },
     readUpload: (token) => targetOf(signer.verify(token)),
     isSigned: (fileId, signature) => {
+      const known = knownSignatures.get(signature)
+      if (known !== undefined) return known.fileId === fileId && known.expiresAt > clock.now()
       const verified = signer.verify(signature)
-      return verified.ok && verified.value === `${contentPurpose}.${fileId}`
+      if (!verified.ok || verified.value !== `${contentPurpose}.${fileId}`) return false
+      knownSignatures.set(signature, { fileId, expiresAt: verified.expiresAt })
+      return true
     },
   }
 }

@@ -2,7 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../clock.js'
 
 /** What became of a signed value: its content, or why it must not be trusted. */
-export type Verified = { ok: true; value: string } | { ok: false; reason: 'invalid' | 'expired' }
+export type Verified =
+  /** `expiresAt` is in milliseconds since the Unix epoch. */
+  { ok: true; value: string; expiresAt: number } | { ok: false; reason: 'invalid' | 'expired' }
 
 /** Signs values with a time limit, and verifies them. */
 export interface Signer {
@@ -45,8 +47,9 @@ export function createSigner(key: Uint8Array, clock: Clock): Signer {
       if (!timingSafeEqual(bytes.subarray(0, macLength), mac(body))) {
         return { ok: false, reason: 'invalid' }
       }
-      if (body.readUIntBE(0, expiryLength) <= clock.now()) return { ok: false, reason: 'expired' }
-      return { ok: true, value: body.toString('utf8', expiryLength) }
+      const expiresAt = body.readUIntBE(0, expiryLength)
+      if (expiresAt <= clock.now()) return { ok: false, reason: 'expired' }
+      return { ok: true, value: body.toString('utf8', expiryLength), expiresAt }
     },
   }
 }

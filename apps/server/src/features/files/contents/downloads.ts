@@ -10,11 +10,9 @@ import {
 import { isoTime } from '../../../platform/clock.js'
 import type { FileAddresses } from '../addresses.js'
 import type { FilesDeps } from '../dependencies.js'
-import * as store from '../store.js'
-import type { ContentRow, FileRow } from '../table.js'
 import { createContentReader } from './content-reader.js'
 import { type ContentRequest, type ContentResponse, describeResponse } from './content-response.js'
-import { findContent } from './store.js'
+import { findServedContent, type ServedContentRow } from './store.js'
 
 /** The content of a file that a caller may read. */
 interface ServedContent {
@@ -61,19 +59,13 @@ export function createDownloads(
   const read = createContentReader(blobs)
 
   async function findServed(fileId: string) {
-    for (let lookup = 1; lookup <= maxLookups; lookup++) {
-      const file = await store.findAddressedFile(db, fileId)
-      if (file === undefined || file.serving_generation === null) return undefined
-      if (file.expires_at !== null && file.expires_at <= isoTime(deps.clock.now())) return undefined
-      if ((await deps.bots.workspaceOf(file.bot_id)) === undefined) return undefined
-      const generation = file.serving_generation
-      const content = await findContent(db, file.bot_id, { fileId, generation })
-      if (content?.blob_key && content.sha256 !== null) {
-        return { file, content, blobKey: content.blob_key, sha256: content.sha256 }
-      }
-      // Another generation replaced it between the two reads.
-    }
-    return undefined
+    const served = await findServedContent(db, fileId)
+    if (served === undefined) return undefined
+    const { expires_at, blob_key: blobKey, sha256 } = served
+    if (expires_at !== null && expires_at <= isoTime(deps.clock.now())) return undefined
+    if (blobKey === null || sha256 === null) return undefined
+    if ((await deps.bots.workspaceOf(served.bot_id)) === undefined) return undefined
+    return { ...served, blobKey, sha256 }
   }
 
   /**
@@ -92,19 +84,19 @@ export function createDownloads(
     if (served === undefined || (signature === undefined && !isPublic(served))) {
       throw new ApiError('ResourceNotFound', 'There is no content at this address.')
     }
-    const { file, content, blobKey, sha256 } = served
+    const { key, size, blobKey, sha256 } = served
     return {
-      key: file.key,
-      contentType: content.content_type,
-      size: content.size,
+      key,
+      contentType: served.content_type,
+      size,
       sha256,
       isPublic: isPublic(served),
       blobKey,
-      hasBytes: async () => (await blobs.head(blobKey))?.size === content.size,
+      hasBytes: async () => (await blobs.head(blobKey))?.size === size,
       ...(blobs.direct && { addressOf: readAddress(blobs.direct, blobKey) }),
       open: async (range) => {
         try {
-          return await read(blobKey, content.size, range)
+          return await read(blobKey, size, range)
         } catch (error) {
           if (error instanceof BlobNotFoundError || error instanceof BlobRangeError)
             return undefined
@@ -148,9 +140,9 @@ function lost({ key }: ServedContent): ApiError {
 }
 
 /** A content is public if both the file and the content have the policy, and the content is processed. */
-function isPublic({ file, content }: { file: FileRow; content: ContentRow }): boolean {
-  const allowed = file.public_content === 1 && content.public_content === 1
-  return allowed && (content.immediate === 1 || content.status !== 'indexing_pending')
+function isPublic(served: ServedContentRow): boolean {
+  const allowed = served.public_file === 1 && served.public_content === 1
+  return allowed && (served.immediate === 1 || served.status !== 'indexing_pending')
 }
 
 /** Creates addresses at which the store itself serves a blob. */

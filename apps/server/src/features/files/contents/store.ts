@@ -30,6 +30,39 @@ export async function findContent(
   return await selectContent.first(executor, { botId, ...id })
 }
 
+const selectServed = prepared<{ fileId: string }>()((db, p) =>
+  db
+    .selectFrom('files')
+    .innerJoin('file_contents as content', (join) =>
+      join
+        .onRef('content.bot_id', '=', 'files.bot_id')
+        .onRef('content.file_id', '=', 'files.id')
+        .onRef('content.generation', '=', 'files.serving_generation'),
+    )
+    .where('files.id', '=', p('fileId'))
+    .select([
+      'files.bot_id',
+      'files.key',
+      'files.expires_at',
+      'files.public_content as public_file',
+      'content.public_content',
+      'content.immediate',
+      'content.status',
+      'content.content_type',
+      'content.size',
+      'content.sha256',
+      'content.blob_key',
+    ]),
+)
+
+/** What is served of a file to a caller with its address. */
+export type ServedContentRow = NonNullable<Awaited<ReturnType<typeof findServedContent>>>
+
+/** The content that a file serves, found by the id of the file alone; undefined if it serves none. */
+export async function findServedContent(db: Db, fileId: string) {
+  return await selectServed.first(db, { fileId })
+}
+
 const selectContents = prepared<{ botId: string; fileId: string }>()((db, p) =>
   db
     .selectFrom('file_contents')
