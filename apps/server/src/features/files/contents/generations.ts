@@ -1,3 +1,4 @@
+import type { Updateable } from 'kysely'
 import type { BlobStore } from '../../../platform/blobs/blob-store.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
@@ -11,7 +12,7 @@ import {
 } from '../jobs.js'
 import type { Quotas } from '../rules.js'
 import { deleteFileRow, patchFile } from '../store.js'
-import type { ContentRow, FileRow, FileStatus } from '../table.js'
+import type { ContentRow, FileContentsTable, FileRow, FileStatus, FilesTable } from '../table.js'
 import { lockUsage } from '../usage-store.js'
 import {
   discardContents,
@@ -37,6 +38,22 @@ interface ContentSource extends Pick<StoredBytes, 'blobKey' | 'sha256'> {
   passages?: PassagesOf | undefined
   /** Passages from a caller instead of those of the bytes. */
   passagesBlobKey?: string | null
+}
+
+/** Columns that change together with a status. */
+interface Changes {
+  ofContent?: Updateable<FileContentsTable> | undefined
+  ofFile?: Updateable<FilesTable> | undefined
+}
+
+interface Move extends Changes {
+  status: FileStatus
+  failedReason?: string | null
+}
+
+interface IndexingOutcome extends Changes {
+  passagesGeneration: number | null
+  failedReason?: string
 }
 
 export type Generations = ReturnType<typeof createGenerations>
@@ -67,36 +84,35 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     requestBlobSweep(queue, tx)
   }
 
-  /** Changes the status of a generation, and that of the file if it is the latest. */
+  /**
+   * Changes the status of a generation, and that of the file if it is the latest, together with what else changes.
+   */
   async function moveTo(
     tx: Tx,
     file: FileRow,
     content: ContentRow,
-    status: FileStatus,
-    failedReason: string | null = null,
+    { status, failedReason = null, ofContent, ofFile }: Move,
   ): Promise<void> {
-    await patchContent(tx, file.bot_id, idOf(content), { status })
-    if (content.generation !== file.generation) return
+    await patchContent(tx, file.bot_id, idOf(content), { ...ofContent, status })
+    const isLatest = content.generation === file.generation
+    if (!isLatest && ofFile === undefined) return
     await patchFile(tx, file.bot_id, file.id, {
-      status,
-      failed_reason: failedReason,
-      updated_at: isoTime(clock.now()),
+      ...ofFile,
+      ...(isLatest && {
+        status,
+        failed_reason: failedReason,
+        updated_at: isoTime(clock.now()),
+      }),
     })
   }
 
-  /** Serves a generation instead of the previous one, which is removed. */
-  async function serve(
+  /** Removes the generations before the one that is served from now on. */
+  async function removePrevious(
     tx: Tx,
     file: FileRow,
     content: ContentRow,
     passagesGeneration: number | null,
   ): Promise<void> {
-    const searchable = passagesGeneration !== null
-    await patchFile(tx, file.bot_id, file.id, {
-      serving_generation: content.generation,
-      passages_generation: passagesGeneration,
-      passages_shared: searchable && content.shared === 1 ? 1 : 0,
-    })
     const contents = await listContents(tx, file.bot_id, file.id)
     await discard(
       tx,
@@ -104,7 +120,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
       contents.filter(({ generation }) => generation < content.generation),
     )
     // Only a previous or incomplete generation leaves passages behind.
-    const failed = content.indexed === 1 && !searchable
+    const failed = content.indexed === 1 && passagesGeneration === null
     if (content.generation > 1 || failed) await requestPassageClearing(queue, tx, file)
   }
 
@@ -117,24 +133,37 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
   ): Promise<void> {
     await lockUsage(tx, file.workspace_id)
     await dropParts(tx, content)
-    const held = { blob_key: blobKey, sha256, passages_blob_key: passagesBlobKey, received: null }
-    await patchContent(tx, file.bot_id, idOf(content), held)
-    await patchFile(tx, file.bot_id, file.id, { size: content.size, sha256 })
+    const ofContent = {
+      blob_key: blobKey,
+      sha256,
+      passages_blob_key: passagesBlobKey,
+      received: null,
+    }
+    const ofFile = { size: content.size, sha256 }
     if (content.indexed === 0) {
-      await moveTo(tx, file, content, 'upload_completed')
-      await serve(tx, file, content, null)
+      await moveTo(tx, file, content, {
+        status: 'upload_completed',
+        ofContent,
+        ofFile: { ...ofFile, ...serving(content, null) },
+      })
+      await removePrevious(tx, file, content, null)
       await updateUsage(tx, file, quotas)
       await events.append(tx, 'file_upload_completed', file, content.generation)
-    } else if (await hasPassages(tx, file, { ...content, ...held })) {
+    } else if (await hasPassages(tx, file, { ...content, ...ofContent })) {
       await events.append(tx, 'file_upload_completed', file, content.generation)
-      await finish(tx, file, content, { passagesGeneration: file.passages_generation })
+      await finish(tx, file, content, {
+        passagesGeneration: file.passages_generation,
+        ofContent,
+        ofFile,
+      })
     } else {
-      await moveTo(tx, file, content, 'indexing_pending')
       // Without a previous content there is nothing to wait for, and a public one may be needed at once.
-      if (file.serving_generation === null || content.immediate === 1) {
-        const serving = { serving_generation: content.generation }
-        await patchFile(tx, file.bot_id, file.id, serving)
-      }
+      const isServed = file.serving_generation === null || content.immediate === 1
+      await moveTo(tx, file, content, {
+        status: 'indexing_pending',
+        ofContent,
+        ofFile: { ...ofFile, ...(isServed && { serving_generation: content.generation }) },
+      })
       await requestIndexing(queue, tx, content, passages)
       await events.append(tx, 'file_upload_completed', file, content.generation)
     }
@@ -154,14 +183,17 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     tx: Tx,
     file: FileRow,
     content: ContentRow,
-    outcome: { passagesGeneration: number | null; failedReason?: string },
+    { passagesGeneration, failedReason, ofContent, ofFile }: IndexingOutcome,
   ): Promise<void> {
-    const { passagesGeneration, failedReason } = outcome
     await lockUsage(tx, file.workspace_id)
     const failed = failedReason !== undefined
-    const status = failed ? 'indexing_failed' : 'indexing_completed'
-    await moveTo(tx, file, content, status, failedReason ?? null)
-    await serve(tx, file, content, passagesGeneration)
+    await moveTo(tx, file, content, {
+      status: failed ? 'indexing_failed' : 'indexing_completed',
+      failedReason: failedReason ?? null,
+      ofContent,
+      ofFile: { ...ofFile, ...serving(content, passagesGeneration) },
+    })
+    await removePrevious(tx, file, content, passagesGeneration)
     await updateUsage(tx, file, quotas)
     const event = failed ? 'file_indexing_failed' : 'file_indexing_completed'
     await events.append(tx, event, file, content.generation)
@@ -219,7 +251,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
   ): Promise<void> {
     await lockUsage(tx, file.workspace_id)
     await dropParts(tx, content)
-    await moveTo(tx, file, content, 'upload_failed', reason)
+    await moveTo(tx, file, content, { status: 'upload_failed', failedReason: reason })
     await updateUsage(tx, file, quotas)
     await events.append(tx, 'file_upload_failed', file, content.generation)
   }
@@ -265,6 +297,15 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
 
 function idOf({ file_id: fileId, generation }: ContentRow) {
   return { fileId, generation }
+}
+
+/** Makes a file serve a generation instead of the previous one. */
+function serving(content: ContentRow, passagesGeneration: number | null): Updateable<FilesTable> {
+  return {
+    serving_generation: content.generation,
+    passages_generation: passagesGeneration,
+    passages_shared: passagesGeneration !== null && content.shared === 1 ? 1 : 0,
+  }
 }
 
 /** Whether two contents result in the same passages: equal bytes and the same configuration. */
