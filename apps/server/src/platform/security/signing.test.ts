@@ -16,7 +16,7 @@ describe('signed values', () => {
       fc.property(text, (value) => {
         const signed = signer.sign(value, later)
         expect(signed).toMatch(/^[\w-]+$/)
-        expect(signer.verify(signed)).toEqual({ ok: true, value })
+        expect(signer.verify(signed)).toEqual({ ok: true, value, expiresAt: later })
       }),
     )
   })
@@ -58,7 +58,7 @@ describe('signed values', () => {
   it('end at their expiry, to the millisecond', () => {
     const signed = signer.sign('x', later)
     const at = (now: number) => createSigner(key, { now: () => now }).verify(signed)
-    expect(at(later - 1)).toEqual({ ok: true, value: 'x' })
+    expect(at(later - 1)).toEqual({ ok: true, value: 'x', expiresAt: later })
     expect(at(later)).toEqual({ ok: false, reason: 'expired' })
   })
 })

@@ -31,6 +31,9 @@ describeEachEngine('the content of a file', (engine) => {
       const plain = `${bench().url}/content/${file.id}`
       expect((await fetch(plain)).status).toBe(404)
       expect((await fetch(plain + new URL(other.url).search)).status).toBe(403)
+      // Also when the server remembers that signature as valid.
+      expect((await fetch(other.url)).status).toBe(200)
+      expect((await fetch(plain + new URL(other.url).search)).status).toBe(403)
       expect((await fetch(`${plain}?signature=x`)).status).toBe(403)
     })
 
