@@ -1,7 +1,7 @@
 // A load on one address: requests per second and latencies.
 // By wrk where it is installed; autocannon, which is among the dependencies, is slower than a fast server.
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -14,7 +14,7 @@ export const limitOfClient = hasWrk ? '' : ' (limited by the client: install wrk
 
 /**
  * @typedef {{ method: string, headers?: Record<string, string>, body?: string }} Request
- * @typedef {{ perSecond: number, p50: number, p99: number, failed: number }} Figures latencies in milliseconds
+ * @typedef {{ requests: number, perSecond: number, p50: number, p99: number, failed: number }} Figures latencies in milliseconds
  */
 
 /**
@@ -30,15 +30,31 @@ export async function load(url, { connections = 64, requests, amount }) {
 /**
  * Measures a path, after warming it up, so that only compiled code is compared.
  * @param {string} url
- * @param {{ seconds?: number, connections?: number, requests: Request[] }} options
- * @returns {Promise<Figures>}
+ * @param {{ seconds?: number, connections?: number, requests: Request[], pid?: number }} options
+ * `pid` is the process whose processor time is measured
+ * @returns {Promise<Figures & { processor?: number }>} with its microseconds of processor time per request
  */
-export async function measure(url, { seconds = 6, connections = 64, requests }) {
+export async function measure(url, { seconds = 6, connections = 64, requests, pid }) {
   const run = hasWrk ? byWrk : byAutocannon
   await run(url, { seconds: 2, connections, requests })
+  const before = pid === undefined ? 0 : await processorTime(pid)
   const figures = await run(url, { seconds, connections, requests })
   if (figures.failed > 0) throw new Error(`${figures.failed} requests to ${url} failed`)
-  return figures
+  if (pid === undefined) return figures
+  const used = (await processorTime(pid)) - before
+  return { ...figures, processor: used / figures.requests }
+}
+
+/** Microseconds of processor time that all threads of a process have used. */
+async function processorTime(pid) {
+  const threads = await readdir(`/proc/${pid}/task`)
+  const times = await Promise.all(
+    threads.map(async (thread) => {
+      const facts = await readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').catch(() => '0')
+      return Number(facts.split(' ', 1)[0]) / 1000
+    }),
+  )
+  return times.reduce((sum, time) => sum + time, 0)
 }
 
 /**
@@ -67,6 +83,7 @@ async function byAutocannon(url, { seconds, connections, requests }) {
 
 function toFigures(result) {
   return {
+    requests: result['2xx'] ?? 0,
     perSecond: (result['2xx'] ?? 0) / result.duration,
     p50: result.latency.p50,
     p99: result.latency.p99,
@@ -79,11 +96,13 @@ async function byWrk(url, { seconds, connections, requests }) {
   try {
     const script = join(folder, 'requests.lua')
     await writeFile(script, toLua(new URL(url).pathname, requests))
-    const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', script, url]
+    // On a busy machine, requests wait for longer than the two seconds after which wrk counts them as failed.
+    const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout=20s', '-s', script, url]
     const { stdout } = await promisify(execFile)('wrk', options)
     const [, json] = /FIGURES (.*)/.exec(stdout) ?? []
     const { count, failed, duration, p50, p99 } = JSON.parse(json)
     return {
+      requests: count - failed,
       perSecond: ((count - failed) / duration) * 1e6,
       p50: p50 / 1000,
       p99: p99 / 1000,
