@@ -51,15 +51,21 @@ export function highestOf<Item extends { version: string }>(
   wanted: string,
 ): Item | undefined {
   const exact = semver.valid(wanted)
-  const found = items.filter(({ version }) =>
-    exact === null
-      ? semver.satisfies(version, wanted === 'latest' ? '*' : wanted, { includePrerelease: true })
-      : version === exact,
-  )
+  const range = exact === null ? rangeOf(wanted) : undefined
+  const found = items.filter(({ version }) => version === exact || range?.test(version))
   // A prerelease is never `latest` while there is a release.
   const released = found.filter(({ version }) => semver.prerelease(version) === null)
   const choice = released.length > 0 ? released : found
   return choice.toSorted((a, b) => semver.rcompare(a.version, b.version)).at(0)
+}
+
+/** Parsed once for all versions of a name: an invalid one can take milliseconds. */
+function rangeOf(text: string): semver.Range | undefined {
+  try {
+    return new semver.Range(text === 'latest' ? '*' : text, { includePrerelease: true })
+  } catch {
+    return undefined
+  }
 }
 
 /** The visibility that a body asks for, also in its older form; undefined if it asks for none. */
