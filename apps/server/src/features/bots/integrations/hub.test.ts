@@ -321,23 +321,6 @@ describeEachEngine('published integrations', (engine) => {
       expect(rows).toEqual([])
     })
   })
-
-  it('keep the name of who published it first, and that of the chat', async () => {
-    const published = await publish(await addAccount(server()))
-    const { name } = published.integration
-    const other = client(await addAccount(server()))
-    const taken = { type: 'AlreadyExists' }
-    const squatting = { name, version: '9.0.0', visibility: 'unlisted' } as const
-    await expect(other.createIntegration(squatting)).rejects.toMatchObject(taken)
-    const { integration } = await other.createIntegration({ name, version: '9.0.0' })
-    const { id } = integration
-    const publishing = other.updateIntegration({ id, public: true })
-    await expect(publishing).rejects.toMatchObject(taken)
-    const chat = other.createIntegration({ name: 'chat', version: '9.0.0', public: true })
-    await expect(chat).rejects.toMatchObject(taken)
-    const found = await other.getPublicIntegration({ name, version: 'latest' })
-    expect(found.integration.version).toBe('1.0.0')
-  })
 })
 
 describeEachEngine('the built-in chat', (engine) => {

@@ -13,23 +13,18 @@ import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
-import {
-  highestOf,
-  requireOwnHandle,
-  requirePublishable,
-  rotateSigningSecret,
-  stillUsed,
-} from '../definitions/index.js'
+import { highestOf, rotateSigningSecret, stillUsed } from '../definitions/index.js'
 import {
   type DeploymentsService,
   orAbandon,
   type PreparedDeployment,
 } from '../deployments/index.js'
-import { builtInChat, findInstalledBot, listInstalledBots } from '../installations/index.js'
+import { findInstalledBot, listInstalledBots } from '../installations/index.js'
 import type { InterfacesService, InterfaceUse } from '../interfaces/index.js'
 import { changesOf, type IntegrationPatch, type NewIntegration, newIntegration } from './changes.js'
 import { interfacesIn, logPatternsOfIntegration, readDefinition } from './definition.js'
 import { integrationLookups } from './lookups.js'
+import { createPublishing } from './publishing.js'
 import * as store from './store.js'
 
 declare module '../../../platform/domain-events.js' {
@@ -83,6 +78,7 @@ export type IntegrationsService = ReturnType<typeof createIntegrationsService>
 export function createIntegrationsService(deps: IntegrationsServiceDeps) {
   const { db, run, clock, sealer, domainEvents, deployments } = deps
   const interfaces = deps.interfaces.service
+  const publishing = createPublishing(deps)
 
   async function require(
     executor: Db | Tx,
@@ -118,31 +114,6 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     await interfaces.replaceUses(tx, user, interfacesOf(row))
   }
 
-  /** Throws unless a workspace may publish an integration under this name. */
-  async function requirePublic(tx: Tx, row: store.IntegrationRow): Promise<void> {
-    const { name, workspace_id: workspaceId } = row
-    const isTaken = async () =>
-      name === builtInChat.name || (await store.isPublishedElsewhere(tx, { name, workspaceId }))
-    await requirePublishable(tx, deps.dialect, { kind: 'integration', name, isTaken })
-  }
-
-  /** Throws if a change of the visibility takes a name of others, or something from others. */
-  async function requireVisibility(
-    tx: Tx,
-    current: store.IntegrationRow,
-    next: store.IntegrationRow,
-  ): Promise<void> {
-    const isPrivate = next.visibility === 'private'
-    if (isPrivate === (current.visibility === 'private')) return
-    if (!isPrivate) return await requirePublic(tx, next)
-    const place = { integrationId: next.id, workspaceId: next.workspace_id }
-    if ((await findInstalledBot(tx, place, 'elsewhere')) === undefined) return
-    throw stillUsed(
-      `integration ${next.id}`,
-      'is installed in bots of other workspaces, so that it cannot become private',
-    )
-  }
-
   async function raiseChanged(tx: Tx, integrationId: string): Promise<void> {
     const installedIn = await listInstalledBots(tx, integrationId, mostNotified)
     await domainEvents.raise(tx, 'integration.changed', { integrationId, installedIn })
@@ -153,12 +124,6 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     const payload = { integrationId }
     const runAt = clock.now() + purgeDelay
     await deps.queue.enqueue(tx, { kind: purgeIntegrationJob, key: integrationId, payload, runAt })
-  }
-
-  async function requireOwn(executor: Db | Tx, { name, workspace_id }: store.IntegrationRow) {
-    // Most names have no handle and need no read.
-    if (!name.includes('/')) return
-    requireOwnHandle(name, await deps.workspaces.handleOf(executor, workspace_id))
   }
 
   async function requireFree(executor: Db | Tx, row: store.IntegrationRow): Promise<void> {
@@ -255,14 +220,13 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       const signingSecret = newSigningSecret()
       const usable = await usableIn(db, actor, input)
       const made = newIntegration(actor, input, { ...deps, interfaces: usable, signingSecret })
-      await requireOwn(db, made)
+      await publishing.requireOwn(db, made)
       await requireFree(db, made)
       const deployment = await prepare(made, made, input, made.secrets)
       const row = { ...made, deployment_id: deployment?.id ?? null }
       return await orAbandon(deployment, () =>
         run(async (tx) => {
-          await requireOwn(tx, row)
-          if (row.visibility !== 'private') await requirePublic(tx, row)
+          await publishing.requireNew(tx, row)
           if (!(await store.insertIntegration(tx, row))) throw taken(row)
           await recordInterfaces(tx, row)
           if (deployment) await deployments.insert(tx, deployment, made)
@@ -275,11 +239,14 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       )
     },
 
+    /** Checks a creation in a transaction, as the creation would. */
     async validateCreation(actor: WorkspaceActor, input: NewIntegration): Promise<void> {
-      const usable = await usableIn(db, actor, input)
-      const row = newIntegration(actor, input, { ...deps, interfaces: usable, signingSecret: '' })
-      await requireOwn(db, row)
-      await requireFree(db, row)
+      await run(async (tx) => {
+        const usable = await usableIn(tx, actor, input)
+        const row = newIntegration(actor, input, { ...deps, interfaces: usable, signingSecret: '' })
+        await publishing.requireNew(tx, row)
+        await requireFree(tx, row)
+      })
     },
 
     async update(
@@ -295,7 +262,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
           const usable = await usableIn(tx, actor, patch)
           const changes = changesOf(current, patch, { now, sealer, interfaces: usable, deployment })
           const integration = { ...current, ...changes }
-          await requireVisibility(tx, current, integration)
+          await publishing.requireVisibility(tx, current, integration)
           await store.patchIntegration(tx, actor.workspaceId, id, changes)
           if (patch.interfaces) await recordInterfaces(tx, integration)
           if (deployment) await deployments.insert(tx, deployment, current)
@@ -306,11 +273,19 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       )
     },
 
+    /** Checks an update in a transaction, as the update would. */
     async validateUpdate(actor: WorkspaceActor, id: string, patch: IntegrationPatch) {
-      const current = await require(db, actor, id)
-      const interfaces = await usableIn(db, actor, patch)
-      const now = isoTime(clock.now())
-      changesOf(current, patch, { now, sealer, interfaces, deployment: undefined })
+      await run(async (tx) => {
+        const current = await require(tx, actor, id)
+        const change = {
+          now: isoTime(clock.now()),
+          sealer,
+          interfaces: await usableIn(tx, actor, patch),
+          deployment: undefined,
+        }
+        const next = { ...current, ...changesOf(current, patch, change) }
+        await publishing.requireVisibility(tx, current, next)
+      })
     },
 
     async remove(actor: WorkspaceActor, id: string): Promise<void> {

@@ -60,7 +60,16 @@ export function createInterfacesService(deps: InterfacesServiceDeps) {
     return found
   }
 
-  async function requirePublic(tx: Tx, { name, workspace_id: workspaceId }: store.InterfaceRow) {
+  /** Throws for a name that begins with the handle of another workspace. */
+  async function requireOwn(tx: Tx, { name, workspace_id }: store.InterfaceRow): Promise<void> {
+    if (!name.includes('/')) return
+    requireOwnHandle(name, await deps.workspaces.handleOf(tx, workspace_id))
+  }
+
+  async function requirePublic(tx: Tx, row: store.InterfaceRow): Promise<void> {
+    // The handle may be that of another workspace by now.
+    await requireOwn(tx, row)
+    const { name, workspace_id: workspaceId } = row
     const isTaken = () => store.isPublishedElsewhere(tx, { name, workspaceId })
     await requirePublishable(tx, deps.dialect, { kind: 'interface', name, isTaken })
   }
@@ -121,9 +130,7 @@ export function createInterfacesService(deps: InterfacesServiceDeps) {
         ...changesOf(encodeJson(emptyDefinition), input, now),
       }
       return await run(async (tx) => {
-        if (row.name.includes('/')) {
-          requireOwnHandle(row.name, await deps.workspaces.handleOf(tx, actor.workspaceId))
-        }
+        await requireOwn(tx, row)
         if (row.visibility === 'public') await requirePublic(tx, row)
         if (!(await store.insertInterface(tx, row))) throw taken(row)
         await remember?.(tx, row)

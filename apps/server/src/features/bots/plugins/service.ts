@@ -89,7 +89,16 @@ export function createPluginsService(deps: PluginsServiceDeps) {
     return await resolveDependencies({ interfaces, integrations }, executor, actor, patch)
   }
 
-  async function requirePublic(tx: Tx, { name, workspace_id: workspaceId }: store.PluginRow) {
+  /** Throws for a name that begins with the handle of another workspace. */
+  async function requireOwn(tx: Tx, { name, workspace_id }: store.PluginRow): Promise<void> {
+    if (!name.includes('/')) return
+    requireOwnHandle(name, await deps.workspaces.handleOf(tx, workspace_id))
+  }
+
+  async function requirePublic(tx: Tx, row: store.PluginRow): Promise<void> {
+    // The handle may be that of another workspace by now.
+    await requireOwn(tx, row)
+    const { name, workspace_id: workspaceId } = row
     const isTaken = () => store.isPublishedElsewhere(tx, { name, workspaceId })
     await requirePublishable(tx, deps.dialect, { kind: 'plugin', name, isTaken })
   }
@@ -191,9 +200,7 @@ export function createPluginsService(deps: PluginsServiceDeps) {
         ...changesOf(encodeJson(emptyDefinition), input, dependencies, now),
       }
       return await run(async (tx) => {
-        if (row.name.includes('/')) {
-          requireOwnHandle(row.name, await deps.workspaces.handleOf(tx, actor.workspaceId))
-        }
+        await requireOwn(tx, row)
         if (row.visibility !== 'private') await requirePublic(tx, row)
         if (!(await store.insertPlugin(tx, row))) throw taken(row)
         await store.putCodes(tx, row, input.code)
