@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { expect } from 'vitest'
 import { WebSocket } from 'ws'
+import type { TestServer } from './harness.js'
+import { eventually } from './jobs.js'
 
 /** A call that arrived through a tunnel. */
 interface TunnelledCall {
@@ -91,3 +94,46 @@ async function opened(socket: WebSocket): Promise<void> {
     })
   })
 }
+
+/**
+ * An integration at an address, installed in a bot: its actions are calls that wait for a response.
+ * @param about what else the definition has
+ */
+export async function installAt(
+  server: TestServer,
+  url: string,
+  as: object = {},
+  about: { dev?: boolean; maxExecutionTime?: number } = {},
+) {
+  const admin = server.client({ headers: { 'x-multiple-integrations': 'true' }, ...as })
+  const { integration } = await admin.createIntegration({
+    name: `tool-${randomUUID()}`,
+    version: '1.0.0',
+    dev: true,
+    ...about,
+    url,
+    actions: { act: { input: { schema: {} }, output: { schema: {} } } },
+  })
+  const { bot } = await admin.createBot({})
+  const integrations = { tool: { integrationId: integration.id, enabled: true, configuration: {} } }
+  const { bot: updated } = await admin.updateBot({ id: bot.id, integrations })
+  const inBot = server.client({ ...as, botId: bot.id })
+  return {
+    botId: bot.id,
+    webhookUrl: updated.integrations.tool?.webhookUrl ?? '',
+    act: async (input: Record<string, unknown> = {}) =>
+      (await inBot.callAction({ type: 'tool:act', input })).output as Record<string, unknown>,
+  }
+}
+
+/** Waits until the server has noticed that no tool is connected. */
+export async function untilAllAreGone(server: TestServer) {
+  await eventually(async () => {
+    expect(await (await server.fetch('/metrics')).text()).toMatch(/^botstead_tunnels 0$/m)
+  })
+}
+
+/** What the response to an action has. */
+export const output = (value: object) => ({
+  body: JSON.stringify({ output: value, meta: { cost: 0 } }),
+})

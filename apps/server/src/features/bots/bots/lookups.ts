@@ -27,6 +27,15 @@ export interface BotServer {
   maxExecutionTime: number | undefined
 }
 
+/** Where a bot is called, and whose it is. */
+export interface BotAddress {
+  workspaceId: string
+  /** Whether a development tool made it. */
+  isDev: boolean
+  /** Undefined if it has none. */
+  url: string | undefined
+}
+
 /** Where a bot's public chat address leads. */
 export interface ChatInstallation {
   workspaceId: string
@@ -104,6 +113,13 @@ export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
     /** Ids of the bots of a workspace. */
     async idsIn({ workspaceId }: Pick<WorkspaceActor, 'workspaceId'>): Promise<string[]> {
       return await store.listBotIds(db, workspaceId)
+    },
+
+    /** The address of a bot, whether it may be called or not; undefined if there is no such bot. */
+    async findAddress(botId: string): Promise<BotAddress | undefined> {
+      const bot = await store.findBotAddress(db, botId)
+      if (bot === undefined) return undefined
+      return { workspaceId: bot.workspace_id, isDev: bot.dev === 1, url: bot.url ?? undefined }
     },
 
     /** Where the bot is called; undefined if nowhere, or the bot is blocked or gone. */

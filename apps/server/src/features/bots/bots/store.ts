@@ -61,6 +61,18 @@ export async function findWorkspaceOf(db: Db, id: string): Promise<string | unde
   return row?.workspace_id
 }
 
+/** Where a bot is called, and whose it is: for calls to it, which have no scope. */
+export async function findBotAddress(
+  db: Db,
+  id: string,
+): Promise<Pick<BotRow, 'workspace_id' | 'dev' | 'url'> | undefined> {
+  return await db
+    .selectFrom('bots')
+    .select(['workspace_id', 'dev', 'url'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
 /** Where a bot is called, and its definition. */
 export async function findBotProfile(
   db: Db,

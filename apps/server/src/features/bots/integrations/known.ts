@@ -13,6 +13,8 @@ interface KnownIntegration {
   /** Workspace of its developer. */
   workspaceId: string
   name: string
+  /** Whether a development tool made it. */
+  isDev: boolean
   /** Its address; undefined if it has none. */
   url: string | undefined
   /** Whether its code runs here. */
@@ -50,6 +52,7 @@ export function createKnownIntegrations(deps: {
         id,
         workspaceId: row.workspace_id,
         name: row.name,
+        isDev: row.dev === 1,
         url: row.url ?? undefined,
         isHosted: row.url === null && row.deployment_id !== null,
         secrets: openSigningSecrets(

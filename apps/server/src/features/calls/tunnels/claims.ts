@@ -1,3 +1,4 @@
+import type { Addresses } from '../../../domain/addresses.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
@@ -10,40 +11,58 @@ export interface ClaimsDeps {
   db: Db
   run: Run
   clock: Clock
-  bots: Pick<BotsService, 'workspaceOf' | 'findServer'>
+  addresses: Pick<Addresses, 'base' | 'local'>
+  bots: Pick<BotsService, 'findAddress'>
   integrations: { known: Pick<KnownIntegrations, 'of'> }
   limits: { perWorkspace: number }
 }
 
-/** A bot or an integration that is called. */
-export interface TunnelUser {
+/** The ids of a bot, or of an integration and the bot in which it is installed. */
+export interface ReceiverIds {
   botId?: string | undefined
   integrationId?: string | undefined
 }
 
+/** A bot or an integration that is called. */
+export interface TunnelReceiver {
+  workspaceId: string
+  /** Whether a development tool made it. */
+  isDev: boolean
+  /** Undefined if it has none. */
+  url: string | undefined
+}
+
 /**
- * Whose tunnels are. A tunnel belongs to the workspace whose bot or integration first has its address: somebody
- * who may change it gave it the id, which nobody else knows. From then on only that workspace is reached through it.
+ * Decides whose tunnels are used. A tunnel belongs to the workspace whose bot or integration first has its address:
+ * somebody who may change it gave it the id, which nobody else knows. From then on only that workspace is reached
+ * through it.
  */
-export function createClaims({ db, run, clock, bots, integrations, limits }: ClaimsDeps) {
-  async function workspaceOf({ botId, integrationId }: TunnelUser): Promise<string | undefined> {
-    if (integrationId !== undefined)
-      return (await integrations.known.of(integrationId))?.workspaceId
-    return botId === undefined ? undefined : await bots.workspaceOf(botId)
+export function createClaims(deps: ClaimsDeps) {
+  const { db, run, clock, addresses, bots, integrations, limits } = deps
+
+  /** Undefined for what is neither a bot nor an integration, or is gone. */
+  async function findReceiver(ids: ReceiverIds): Promise<TunnelReceiver | undefined> {
+    const { botId, integrationId } = ids
+    if (integrationId !== undefined) return await integrations.known.of(integrationId)
+    return botId === undefined ? undefined : await bots.findAddress(botId)
   }
 
-  async function urlOf({ botId, integrationId }: TunnelUser): Promise<string | undefined> {
-    if (integrationId !== undefined) return (await integrations.known.of(integrationId))?.url
-    return botId === undefined ? undefined : (await bots.findServer(botId))?.url
+  function isHere(url: string): boolean {
+    const { origin } = new URL(url)
+    return [addresses.base(), addresses.local()].some((own) => new URL(own).origin === origin)
   }
 
   /** Makes sure that a tunnel belongs to the workspace of who is called; throws an `OutgoingError` otherwise. */
-  async function require(tunnel: store.TunnelRow, user: TunnelUser): Promise<void> {
-    const workspaceId = await workspaceOf(user)
+  async function require(
+    tunnel: store.TunnelRow,
+    receiver: TunnelReceiver | undefined,
+  ): Promise<void> {
+    const workspaceId = receiver?.workspaceId
     if (workspaceId !== undefined && tunnel.workspace_id === workspaceId) return
     if (workspaceId !== undefined && tunnel.workspace_id === null) {
       const isClaimed = await run(async (tx) => {
-        const others = await store.countConnected(tx, workspaceId, isoTime(clock.now()))
+        const own = { id: tunnel.id, workspaceId }
+        const others = await store.countOthersConnected(tx, own, isoTime(clock.now()))
         if (others >= limits.perWorkspace) {
           throw new OutgoingError(
             'refused',
@@ -62,15 +81,18 @@ export function createClaims({ db, run, clock, bots, integrations, limits }: Cla
   }
 
   return {
+    findReceiver,
+    isHere,
     require,
 
     /** Claims the tunnel whose address a bot or an integration has got, before it is called. */
-    async claim(user: TunnelUser): Promise<void> {
-      const url = await urlOf(user)
-      const address = url === undefined ? undefined : tunnelAddressOf(url)
-      if (address === undefined) return
+    async claim(ids: ReceiverIds): Promise<void> {
+      const receiver = await findReceiver(ids)
+      if (receiver?.url === undefined) return
+      const address = tunnelAddressOf(receiver.url)
+      if (address === undefined || !(receiver.isDev || isHere(receiver.url))) return
       const tunnel = await store.findTunnel(db, address.id)
-      if (tunnel?.workspace_id === null) await require(tunnel, user)
+      if (tunnel?.workspace_id === null) await require(tunnel, receiver)
     },
   }
 }

@@ -1,5 +1,4 @@
 import { ApiError } from '@botstead/contract'
-import type { Addresses } from '../../../domain/addresses.js'
 import { isoTime } from '../../../platform/clock.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
@@ -12,7 +11,7 @@ import {
 import { gauge } from '../../../platform/telemetry/metrics.js'
 import type { Feature } from '../../feature.js'
 import { deleteExpiredCalls } from './call-store.js'
-import { type ClaimsDeps, createClaims, type TunnelUser } from './claims.js'
+import { type ClaimsDeps, createClaims, type ReceiverIds, type TunnelReceiver } from './claims.js'
 import { type TunnelAddress, tunnelAddressOf, tunnelIdOf } from './protocol.js'
 import { createRegistry, type RegistryDeps, type TunnelLimits } from './registry.js'
 import { createRelay, type RelayDeps } from './relay.js'
@@ -21,7 +20,6 @@ import * as store from './store.js'
 export interface TunnelsDeps extends RegistryDeps, RelayDeps, ClaimsDeps {
   /** Calls to all other addresses. */
   outgoing: Outgoing
-  addresses: Pick<Addresses, 'base'>
   limits: TunnelLimits
 }
 
@@ -57,7 +55,7 @@ const rowsAtOnce = 500
  * calls the bots and integrations there. They carry calls of this server only.
  */
 export function createTunnels(deps: TunnelsDeps): Tunnels {
-  const { db, clock, log, outgoing, addresses, limits } = deps
+  const { db, clock, log, outgoing, limits } = deps
   const claims = createClaims(deps)
   const relay = createRelay(deps, () => registry)
   const registry = createRegistry(deps, relay.serve)
@@ -65,12 +63,14 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
   async function send(url: string, request: OutgoingRequest): Promise<OutgoingResponse> {
     const address = tunnelAddressOf(url)
     if (address === undefined) return await outgoing.send(url, request)
+    const receiver = await claims.findReceiver(idsIn(request.headers))
+    // Services have random ids in their addresses too, and others may know them: whoever opened a tunnel with such an
+    // id would get the calls.
+    const isHere = claims.isHere(url)
+    if (!isHere && !receiver?.isDev) return await outgoing.send(url, request)
     const tunnel = await store.findTunnel(db, address.id)
-    if (tunnel !== undefined) return await sendThrough(tunnel, address, request)
-    // Many services have random ids in their addresses.
-    if (new URL(url).origin !== new URL(addresses.base()).origin) {
-      return await outgoing.send(url, request)
-    }
+    if (tunnel !== undefined) return await sendThrough(tunnel, receiver, address, request)
+    if (!isHere) return await outgoing.send(url, request)
     throw new OutgoingError(
       'connection',
       'There is no development tunnel with this id: bp dev was not started with the address of this server.',
@@ -79,10 +79,11 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
 
   async function sendThrough(
     tunnel: store.TunnelRow,
+    receiver: TunnelReceiver | undefined,
     { path, query }: TunnelAddress,
     { method, headers, body = '', timeoutMs, maxResponseBytes, signal }: OutgoingRequest,
   ): Promise<OutgoingResponse> {
-    await claims.require(tunnel, userOf(headers))
+    await claims.require(tunnel, receiver)
     const end = new AbortController()
     const timer = setTimeout(() => {
       end.abort(new OutgoingError('timeout', `No answer within ${timeoutMs} ms.`))
@@ -102,11 +103,11 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
     }
   }
 
-  async function claimLater(tx: Tx, user: TunnelUser): Promise<void> {
+  async function claimLater(tx: Tx, ids: ReceiverIds): Promise<void> {
     afterCommit(tx, () => {
-      claims.claim(user).catch((err: unknown) => {
-        // The first call tries again, and reports the failure to who is called.
-        log.debug({ err, ...user }, 'a tunnel could not be claimed')
+      claims.claim(ids).catch((err: unknown) => {
+        // The first call tries again, and reports the failure to its caller.
+        log.debug({ err, ...ids }, 'a tunnel could not be claimed')
       })
     })
   }
@@ -183,7 +184,7 @@ function refuseOutsiders(): never {
 }
 
 /** Who is called, by the headers that the server sets on every call to a bot or an integration. */
-function userOf(headers: Readonly<Record<string, string>>): TunnelUser {
+function idsIn(headers: Readonly<Record<string, string>>): ReceiverIds {
   return { botId: headers['x-bot-id'], integrationId: headers['x-integration-id'] }
 }
 

@@ -35,8 +35,8 @@ export interface TunnelAddress {
 }
 
 /**
- * The id in an address. Tools replace the path of the address of the tunnel server by the id, so that it may stand
- * anywhere: whether a tunnel has this id decides what the address is.
+ * The parts of an address that may be one of a tunnel. Tools replace the path of the address of the tunnel server by the
+ * id; people may also write it behind that path.
  */
 export function tunnelAddressOf(url: string): TunnelAddress | undefined {
   // Most addresses are those of servers; they cost one search.
@@ -46,6 +46,9 @@ export function tunnelAddressOf(url: string): TunnelAddress | undefined {
   const place = segments.findIndex((segment) => tunnelIdOf(segment) !== undefined)
   const id = tunnelIdOf(segments[place] ?? '')
   if (id === undefined) return undefined
+  // Webhooks and chats of this server have random ids as well.
+  const isBehindPath = segments.slice(Math.max(0, place - 2), place).includes('tunnel')
+  if (place !== 1 && !isBehindPath) return undefined
   return { id, path: `/${segments.slice(place + 1).join('/')}`, query: search.slice(1) }
 }
 

@@ -47,12 +47,17 @@ export async function claimTunnel(tx: Tx, id: string, workspaceId: string): Prom
   return Number(result.numUpdatedRows) > 0
 }
 
-/** How many tunnels of a workspace are connected. */
-export async function countConnected(tx: Tx, workspaceId: string, now: string): Promise<number> {
+/** How many tunnels of a workspace are connected, apart from one. */
+export async function countOthersConnected(
+  tx: Tx,
+  { id, workspaceId }: { id: string; workspaceId: string },
+  now: string,
+): Promise<number> {
   const { count } = await tx
     .selectFrom('tunnels')
     .select(({ fn }) => fn.countAll().as('count'))
     .where('workspace_id', '=', workspaceId)
+    .where('id', '!=', id)
     .where('lease_until', '>', now)
     .executeTakeFirstOrThrow()
   return Number(count)

@@ -2,41 +2,18 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
-import { type TestServer, useServer } from '../../../../test/harness.js'
+import { useServer } from '../../../../test/harness.js'
 import { eventually } from '../../../../test/jobs.js'
 import { addAccount } from '../../../../test/tenant.js'
-import { openTunnel, type TunnelTool } from '../../../../test/tunnel-tool.js'
+import {
+  installAt,
+  openTunnel,
+  output,
+  type TunnelTool,
+  untilAllAreGone,
+} from '../../../../test/tunnel-tool.js'
 
 const minute = 60_000
-
-/** An integration at an address, installed in a bot: its actions are calls that wait for a response. */
-async function installAt(server: TestServer, url: string, as: object = {}) {
-  const admin = server.client({ headers: { 'x-multiple-integrations': 'true' }, ...as })
-  const { integration } = await admin.createIntegration({
-    name: `tool-${randomUUID()}`,
-    version: '1.0.0',
-    dev: true,
-    url,
-    actions: { act: { input: { schema: {} }, output: { schema: {} } } },
-  })
-  const { bot } = await admin.createBot({})
-  const integrations = { tool: { integrationId: integration.id, enabled: true, configuration: {} } }
-  const { bot: updated } = await admin.updateBot({ id: bot.id, integrations })
-  const inBot = server.client({ ...as, botId: bot.id })
-  return {
-    botId: bot.id,
-    webhookUrl: updated.integrations.tool?.webhookUrl ?? '',
-    act: async (input: Record<string, unknown> = {}) =>
-      (await inBot.callAction({ type: 'tool:act', input })).output as Record<string, unknown>,
-  }
-}
-
-/** Waits until the server has noticed that no tool is connected. */
-async function untilAllAreGone(server: TestServer) {
-  await eventually(async () => {
-    expect(await (await server.fetch('/metrics')).text()).toMatch(/^botstead_tunnels 0$/m)
-  })
-}
 
 /** Resolves when the server has asked a tool for a sign of life and has read it, or has closed the tunnel. */
 async function nextSignOfLife({ socket, closed }: TunnelTool) {
@@ -47,8 +24,6 @@ async function nextSignOfLife({ socket, closed }: TunnelTool) {
   socket.ping()
   await Promise.race([once(socket, 'pong'), closed])
 }
-
-const output = (value: object) => ({ body: JSON.stringify({ output: value, meta: { cost: 0 } }) })
 
 describeEachEngine('a development tunnel', (engine) => {
   const server = useServer(engine)
@@ -67,11 +42,17 @@ describeEachEngine('a development tunnel', (engine) => {
     })
   })
 
-  it('is found by its id below any path, as tools replace the path of its address', async () => {
+  it('is found by its id below any name of the server, which tools may know by another', async () => {
     using tool = await openTunnel(server(), { onCall: (call) => call.respond(output({})) })
-    const { act } = await installAt(server(), `https://bots.example.com/prefix/${tool.id}/more?a=b`)
-    expect(await act()).toEqual({})
-    expect(tool.calls[0]).toMatchObject({ path: '/more', query: 'a=b' })
+    for (const path of ['', '/prefix/tunnel', '/prefix/tunnel/a-key-in-the-address']) {
+      const { act } = await installAt(
+        server(),
+        `https://bots.example.com${path}/${tool.id}/more?a=b`,
+      )
+      expect(await act()).toEqual({})
+      expect(tool.calls.at(-1)).toMatchObject({ path: '/more', query: 'a=b' })
+    }
+    expect(tool.calls).toHaveLength(3)
   })
 
   it('is refused an id that could be guessed, and a short key', async () => {
