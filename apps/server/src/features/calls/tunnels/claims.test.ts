@@ -4,7 +4,10 @@ import { describeEachEngine } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { eventually } from '../../../../test/jobs.js'
 import { useRemote } from '../../../../test/remote/server.js'
-import { installAt, openTunnel, output } from '../../../../test/tunnel-tool.js'
+import { inDatabase } from '../../../../test/tenancy/seed.js'
+import { installAt, openTunnel, output, untilAllAreGone } from '../../../../test/tunnel-tool.js'
+
+const minute = 60_000
 
 describeEachEngine('a tunnel with the id in an address of others', (engine) => {
   const server = useServer(engine)
@@ -34,5 +37,38 @@ describeEachEngine('a tunnel with the id in an address of others', (engine) => {
       )
     })
     expect(stranger.calls).toEqual([])
+  })
+})
+
+describeEachEngine('a call that another process has sent through a tunnel', (engine) => {
+  const server = useServer(engine)
+
+  it('fails when that process has died, before the time of the call is over', async () => {
+    const tool = await openTunnel(server())
+    const { act } = await installAt(server(), tool.url)
+    tool.socket.close()
+    await untilAllAreGone(server())
+    const connection = randomUUID()
+    const lease_until = new Date(server().clock.now() + minute).toISOString()
+    const held = { connection, lease_until }
+    await inDatabase(server(), ({ run }) =>
+      run((tx) => tx.updateTable('tunnels').set(held).where('id', '=', tool.id).execute()),
+    )
+    const failed = expect(act()).rejects.toThrow(/broke before there was a response/)
+    const sent = { state: 'sent', connection } as const
+    await inDatabase(server(), async ({ run }) =>
+      eventually(async () => {
+        const { numUpdatedRows } = await run((tx) =>
+          tx
+            .updateTable('tunnel_calls')
+            .set(sent)
+            .where('tunnel_id', '=', tool.id)
+            .executeTakeFirst(),
+        )
+        expect(numUpdatedRows).toBe(1n)
+      }),
+    )
+    server().clock.advance(2 * minute)
+    await failed
   })
 })

@@ -131,7 +131,7 @@ export function createRelay(deps: RelayDeps, registry: () => Registry) {
         throw new OutgoingError(result.failure, result.message)
       }
       const tunnel = await findTunnel(db, tunnelId)
-      if (row.state === 'sent' && tunnel?.connection !== row.connection) {
+      if (row.state === 'sent' && !hasConnectionOf(tunnel, row)) {
         // The process that sent it has died, or cannot store the end.
         await restore(row)
       } else if (row.state === 'waiting') {
@@ -140,6 +140,12 @@ export function createRelay(deps: RelayDeps, registry: () => Registry) {
       }
       await waits.next({ topic: callTopic, key: id }, lookMs, signal)
     }
+  }
+
+  /** Whether the connection through which a call was sent is still that of the tunnel. */
+  function hasConnectionOf(tunnel: TunnelRow | undefined, { connection }: calls.CallRow): boolean {
+    if (tunnel === undefined || tunnel.connection !== connection) return false
+    return isConnected(tunnel, clock.now())
   }
 
   /** Lets a call wait for the next connection, or ends it if it must not be repeated. */
