@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { ApiError } from '@botstead/contract'
 import type { EventBus } from '../../../platform/bus/event-bus.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
-import type { Db, Run } from '../../../platform/db/schema.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import { createLeases } from '../../../platform/leases/leases.js'
 import type { AdmittedPeer } from '../../../platform/streams/peer.js'
@@ -77,8 +77,8 @@ export function createRegistry(
         await store.prolongConnections(tx, connections, until)
         return await store.listConnected(tx, connections)
       })
-      const ids = new Set(kept.map(({ connection }) => connection))
-      return ({ id }) => ids.has(id)
+      const stillHeld = new Set(kept.map(({ connection }) => connection))
+      return ({ id }) => stillHeld.has(id)
     },
     lose: (connection) => connection.close(closeCodes.idConflict, 'tunnel id is used elsewhere'),
     fault: 'the leases of tunnels could not be prolonged',
@@ -110,6 +110,22 @@ export function createRegistry(
     }
   }
 
+  /** Throws if the workspace of a tunnel has as many others as it may have. */
+  async function requireRoom(
+    tx: Tx,
+    { id, workspace_id: workspaceId }: store.TunnelRow,
+    now: string,
+  ): Promise<void> {
+    if (workspaceId === null) return
+    const others = await store.countOthersConnected(tx, { id, workspaceId }, now)
+    if (others < limits.perWorkspace) return
+    throw new ApiError(
+      'RateLimited',
+      `The workspace has ${limits.perWorkspace} open tunnels, which is as many as it may have. The operator can raise BOTSTEAD_MAX_TUNNELS_PER_WORKSPACE.`,
+      { metadata: { retryAfterSeconds: 5 } },
+    )
+  }
+
   /** Makes a new connection that of the tunnel; throws if the id belongs to somebody else. */
   async function take({ id, key }: TunnelOpening, connection: string): Promise<void> {
     const keyHash = key === '' ? null : createHash('sha256').update(key).digest('hex')
@@ -137,7 +153,11 @@ export function createRegistry(
       }
       if (!isConnected(row, clock.now()) || clock.now() >= deadline) {
         const patch = { ...taken, ...(keyHash !== null && { key_hash: keyHash }) }
-        if (await run((tx) => store.patchConnection(tx, row, patch))) return
+        const isTaken = await run(async (tx) => {
+          await requireRoom(tx, row, now)
+          return await store.patchConnection(tx, row, patch)
+        })
+        if (isTaken) return
         continue
       }
       await contend(row, connection, deadline)

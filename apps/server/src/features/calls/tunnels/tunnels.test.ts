@@ -268,10 +268,15 @@ describe('the tools at the other end of tunnels', () => {
     const login = await addAccount(server())
     using one = await openTunnel(server())
     using two = await openTunnel(server())
-    using three = await openTunnel(server())
+    using three = await openTunnel(server(), { onCall: (call) => call.respond(output({})) })
     for (const tool of [one, two]) await installAt(server(), tool.url, login)
     const { act } = await installAt(server(), three.url, login)
     await expect(act()).rejects.toThrow(/has 2 development tunnels/)
+    // While it is away another takes its place.
+    one.socket.close()
+    await one.closed
+    await eventually(async () => expect(await act()).toEqual({}))
+    await expect(openTunnel(server(), { id: one.id })).rejects.toThrow(/^429 .*2 open tunnels/)
   })
 
   it('are disconnected without a sign of life, and when nothing uses their tunnel', async () => {
