@@ -121,9 +121,12 @@ function connect(
     received.finish()
     listener.onText(isBinary ? undefined : data.toString('utf8'))
   })
-  webSocket.on('pong', () => listener.onPong())
   webSocket.once('close', () => listener.onClose())
-  socket.on('data', received.add)
+  socket.on('data', (chunk: Buffer) => {
+    // A long text may take minutes, and nothing else can arrive until its end: no pong either.
+    listener.onBytes()
+    received.add(chunk)
+  })
 }
 
 /** What one read of the connection may contain beyond the text that ended in it. */

@@ -20,8 +20,8 @@ export interface Peer {
 export interface PeerListener {
   /** A whole text arrived; undefined for bytes that are no text. */
   onText(text: string | undefined): void
-  /** The other side returned a sign of life. */
-  onPong(): void
+  /** Bytes arrived, of whatever kind: the other side is alive. */
+  onBytes(): void
   /** Called once, when the connection is gone. */
   onClose(): void
   /** Bytes that may arrive now before they make a whole text. */

@@ -3,6 +3,7 @@ import type { Peer, PeerListener } from '../../../platform/streams/peer.js'
 import {
   closeCodes,
   helloFrame,
+  type ResponseFrame,
   readFrame,
   requestFrame,
   type TunnelRequest,
@@ -56,6 +57,8 @@ export class TunnelConnection implements PeerListener {
   readonly #limits: ConnectionLimits
   readonly #onClose: (connection: TunnelConnection) => void
   readonly #waiting = new Map<string, Waiting>()
+  /** Ids of requests that were given up: the tool may still respond to them. */
+  readonly #abandoned = new Set<string>()
   readonly #probes = new Set<() => void>()
   #open = true
   #isAlive = true
@@ -78,7 +81,8 @@ export class TunnelConnection implements PeerListener {
   }
 
   get allowance(): number {
-    return this.#waiting.size === 0 ? unrequestedBytes : this.#limits.messageBytes
+    const isOwed = this.#waiting.size > 0 || this.#abandoned.size > 0
+    return isOwed ? this.#limits.messageBytes : unrequestedBytes
   }
 
   /**
@@ -107,7 +111,10 @@ export class TunnelConnection implements PeerListener {
       throw new ConnectionLimitError('The tool at the other end of the tunnel reads too slowly.')
     }
     return await new Promise((resolve, reject) => {
-      const giveUp = () => waiting.reject(signal.reason)
+      const giveUp = () => {
+        waiting.reject(signal.reason)
+        this.#abandon(id)
+      }
       const end = () => {
         this.#waiting.delete(id)
         signal.removeEventListener('abort', giveUp)
@@ -157,31 +164,40 @@ export class TunnelConnection implements PeerListener {
 
   onText(text: string | undefined): void {
     if (!this.#open) return
-    this.#isAlive = true
     const frame = text === undefined ? undefined : readFrame(text)
     if (frame === undefined) {
       this.close(closeCodes.invalidResponse, 'invalid response payload')
       return
     }
-    const waiting = frame.type === 'hello' ? undefined : this.#waiting.get(frame.requestId)
-    if (frame.type === 'response' && waiting !== undefined) {
-      waiting.resolve(frame.response)
-      return
+    if (frame.type === 'response') {
+      const waiting = this.#waiting.get(frame.requestId)
+      if (waiting !== undefined) {
+        settle(waiting, frame)
+        return
+      }
+      if (this.#abandoned.delete(frame.requestId)) return
     }
-    // Late responses and greetings are normal, floods of them are not.
+    // Greetings are normal, floods of them are not.
     this.#unrequested += 1
     if (this.#unrequested > mostUnrequested) {
       this.close(closeCodes.invalidResponse, 'too many messages')
     }
   }
 
-  onPong(): void {
+  onBytes(): void {
     this.#isAlive = true
     for (const seen of [...this.#probes]) seen()
   }
 
   onClose(): void {
     this.#end()
+  }
+
+  #abandon(id: string): void {
+    this.#abandoned.add(id)
+    if (this.#abandoned.size <= this.#limits.requests) return
+    const [oldest = id] = this.#abandoned
+    this.#abandoned.delete(oldest)
   }
 
   #ping(): void {
@@ -206,6 +222,20 @@ export class TunnelConnection implements PeerListener {
     for (const seen of [...this.#probes]) seen()
     for (const waiting of [...this.#waiting.values()]) waiting.reject(new ConnectionLostError())
     this.#onClose(this)
+  }
+}
+
+/** Most bytes of the headers of a response, as HTTP clients have it. */
+const maxHeaderBytes = 16 * 1024
+
+function settle(waiting: Waiting, { response, headerBytes }: ResponseFrame): void {
+  if (headerBytes <= maxHeaderBytes) waiting.resolve(response)
+  else {
+    waiting.reject(
+      new ConnectionLimitError(
+        `The headers of the response have more than ${maxHeaderBytes} bytes.`,
+      ),
+    )
   }
 }
 

@@ -77,11 +77,17 @@ export function requestFrame(id: string, request: TunnelRequest): string {
 
 export const helloFrame = JSON.stringify({ type: 'hello' })
 
-/** What a tool may send; undefined for anything else. */
-export type IncomingFrame =
-  | { type: 'hello' }
-  | { type: 'response'; requestId: string; response: TunnelResponse }
+export interface ResponseFrame {
+  type: 'response'
+  requestId: string
+  response: TunnelResponse
+  /** Of names and values, as the caller would get them. */
+  headerBytes: number
+}
 
+export type IncomingFrame = { type: 'hello' } | ResponseFrame
+
+/** Reads what a tool sent; undefined for what it may not send. */
 export function readFrame(text: string): IncomingFrame | undefined {
   const frame = parse(text)
   if (frame === undefined) return undefined
@@ -91,7 +97,21 @@ export function readFrame(text: string): IncomingFrame | undefined {
   const { requestId, status, headers = {}, body = '' } = frame
   if (typeof requestId !== 'string' || typeof body !== 'string') return undefined
   if (!isStatus(status) || !isRecord(headers)) return undefined
-  return { type: 'response', requestId, response: { status, headers: headersOf(headers), body } }
+  const valid = headersOf(headers)
+  return {
+    type: 'response',
+    requestId,
+    response: { status, headers: valid, body },
+    headerBytes: bytesOf(valid),
+  }
+}
+
+function bytesOf(headers: OutgoingResponse['headers']): number {
+  let bytes = 0
+  for (const [name, values = []] of Object.entries(headers)) {
+    for (const value of [values].flat()) bytes += name.length + value.length
+  }
+  return bytes
 }
 
 function parse(text: string): Record<string, unknown> | undefined {
@@ -121,15 +141,16 @@ const ofConnection = new Set([
 ])
 
 function headersOf(given: Record<string, unknown>): OutgoingResponse['headers'] {
-  const headers: Record<string, string | string[]> = {}
+  const headers = new Map<string, string | string[]>()
   for (const [name, value] of Object.entries(given)) {
     const key = name.toLowerCase()
     if (ofConnection.has(key) || !isToken(key)) continue
     const values = (Array.isArray(value) ? value : [value]).filter(isHeaderValue).map(String)
     const [first, ...more] = values
-    if (first !== undefined) headers[key] = more.length === 0 ? first : values
+    if (first !== undefined) headers.set(key, more.length === 0 ? first : values)
   }
-  return headers
+  // Not by assignment, which takes one name for the prototype.
+  return Object.fromEntries(headers)
 }
 
 function isToken(name: string): boolean {

@@ -311,4 +311,13 @@ describe('the tools at the other end of tunnels', () => {
     expect(response.headers.get('etag')).toBe('1')
     expect(response.headers.get('x-broken')).toBeNull()
   })
+
+  it('get no headers passed on that no HTTP client would read', async () => {
+    using tool = await openTunnel(server(), {
+      onCall: (call) => call.respond({ headers: { 'x-long': 'x'.repeat(17_000) } }),
+    })
+    const { webhookUrl } = await installAt(server(), tool.url, await addAccount(server()))
+    expect((await fetch(webhookUrl)).status).toBe(502)
+    expect(tool.socket.readyState).toBe(tool.socket.OPEN)
+  })
 })
