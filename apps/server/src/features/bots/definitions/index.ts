@@ -1,4 +1,12 @@
 // What the definitions of bots, integrations, interfaces and plugins have in common.
+export { createCatalogue, titlesIn } from './catalogue.js'
+export {
+  type Catalogue,
+  type CatalogueSummaryRow,
+  createCatalogueStore,
+} from './catalogue-store.js'
+export type { CatalogueColumns } from './catalogue-table.js'
+export { countInstallation, countRemoval } from './installs-store.js'
 export {
   highestOf,
   iconUrlOf,

@@ -10,6 +10,7 @@ import {
   requireServerAddress,
   requireVersion,
   type SealedSecrets,
+  titlesIn,
   visibilityIn,
 } from '../definitions/index.js'
 import type { PreparedDeployment } from '../deployments/index.js'
@@ -84,10 +85,7 @@ export function changesOf(
   const visibility = visibilityIn(patch)
   return {
     ...(patch.url !== undefined && { url: patch.url }),
-    ...(patch.title !== undefined && { title: patch.title }),
-    ...(patch.description !== undefined && { description: patch.description }),
-    ...(patch.icon !== undefined && { icon: patch.icon }),
-    ...(patch.readme !== undefined && { readme: patch.readme }),
+    ...titlesIn(patch),
     ...(visibility !== undefined && { visibility }),
     ...(deployment !== undefined && { deployment_id: deployment.id, url: null }),
     ...(patch.maxExecutionTime !== undefined && { max_execution_time: patch.maxExecutionTime }),

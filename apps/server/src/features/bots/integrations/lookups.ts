@@ -2,7 +2,7 @@ import { ApiError } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
-import { highestOf } from '../definitions/index.js'
+import { countInstallation, countRemoval, highestOf } from '../definitions/index.js'
 import { type HostedCode, toHostedCode } from '../deployments/index.js'
 import {
   builtInChat,
@@ -81,11 +81,11 @@ export function integrationLookups(db: Db, sealer: Sealer) {
      * the integration any more.
      */
     async countInstallation(tx: Tx, workspaceId: string, id: string): Promise<void> {
-      if (await store.countInstallation(tx, { workspaceId, id })) return
+      if (await countInstallation(tx, 'integrations', { workspaceId, id })) return
       throw new ApiError('ReferenceNotFound', `There is no integration ${id}.`)
     },
 
     /** Counts an installation that was removed. */
-    countRemoval: store.countRemoval,
+    countRemoval: (tx: Tx, id: string) => countRemoval(tx, 'integrations', id),
   }
 }

@@ -218,35 +218,6 @@ export async function patchIntegration(
     .execute()
 }
 
-/** Counts an installation that was removed. */
-export async function countRemoval(tx: Tx, id: string): Promise<void> {
-  await tx
-    .updateTable('integrations')
-    .set((eb) => ({ installs: eb('installs', '-', 1) }))
-    .where('id', '=', id)
-    .execute()
-}
-
-/**
- * Counts an installation that was created in a bot of a workspace, and keeps the integration from being deleted
- * or made private until the transaction ends.
- * @returns false if the workspace may not use the integration any more
- */
-export async function countInstallation(
-  tx: Tx,
-  { workspaceId, id }: { workspaceId: string; id: string },
-): Promise<boolean> {
-  const result = await tx
-    .updateTable('integrations')
-    .set((eb) => ({ installs: eb('installs', '+', 1) }))
-    .where('id', '=', id)
-    .where(({ eb, or }) =>
-      or([eb('workspace_id', '=', workspaceId), eb('visibility', 'in', published)]),
-    )
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
-}
-
 export async function deleteIntegration(tx: Tx, workspaceId: string, id: string): Promise<void> {
   await tx
     .deleteFrom('integrations')

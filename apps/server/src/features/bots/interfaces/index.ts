@@ -3,14 +3,20 @@ import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Feature } from '../../feature.js'
-import { iconUrlOf, readmeUrlOf, withPublisher, withPublishers } from '../definitions/index.js'
+import {
+  type CatalogueSummaryRow,
+  iconUrlOf,
+  readmeUrlOf,
+  withPublisher,
+  withPublishers,
+} from '../definitions/index.js'
 import type { InterfaceDefinition } from './definition.js'
 import {
   createInterfacesService,
   type InterfacesService,
   type InterfacesServiceDeps,
 } from './service.js'
-import type { InterfaceRow, InterfaceSummaryRow } from './store.js'
+import type { InterfaceRow } from './store.js'
 
 export type { InterfaceDefinition } from './definition.js'
 export type { InterfacesService } from './service.js'
@@ -92,7 +98,7 @@ function interfacesRoutes(service: InterfacesService): Route[] {
 type WireInterface = Output<typeof contract.interfaces.get>['interface']
 type WireSummary = Output<typeof contract.interfaces.list>['interfaces'][number]
 
-function toSummary(row: InterfaceSummaryRow): WireSummary {
+function toSummary(row: CatalogueSummaryRow): WireSummary {
   return {
     id: row.id,
     name: row.name,

@@ -1,27 +1,7 @@
-/**
- * An interface: what several integrations can do in the same way. `definition` holds what it declares as
- * one JSON object.
- */
-export interface InterfacesTable {
-  id: string
-  workspace_id: string
-  /** Unique with the version in the workspace. */
-  name: string
-  /** Semantic version. */
-  version: string
-  title: string
-  description: string
-  /** SVG image in base64; may be empty. */
-  icon: string
-  /** Markdown in base64; may be empty. */
-  readme: string
-  /** `public`: in the hub of every workspace. */
-  visibility: 'public' | 'private'
-  /** JSON of `InterfaceDefinition`. */
-  definition: string
-  created_at: string
-  updated_at: string
-}
+import type { CatalogueColumns } from '../definitions/index.js'
+
+/** An interface: what several integrations can do in the same way. `definition` is an `InterfaceDefinition`. */
+export interface InterfacesTable extends CatalogueColumns {}
 
 /** An integration that implements an interface, or a plugin that depends on it by its id. */
 export interface InterfaceUsesTable {

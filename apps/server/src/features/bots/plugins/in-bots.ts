@@ -2,10 +2,11 @@ import { ApiError } from '@botstead/contract'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
+import { countInstallation, countRemoval } from '../definitions/index.js'
 import type { PluginDefinition } from './definition.js'
 import * as installed from './installation-store.js'
 import { changesOf, type PluginHost, type PluginPatches } from './installations.js'
-import * as store from './store.js'
+import { type PluginRow, pluginsStore } from './store.js'
 
 /** A plugin of a bot. */
 export interface InstalledPlugin {
@@ -18,7 +19,7 @@ export interface InstalledPlugin {
 export interface PluginRecord {
   row: installed.PluginInstallationRow
   /** Undefined if it was deleted with its workspace. */
-  plugin: store.PluginRow | undefined
+  plugin: PluginRow | undefined
 }
 
 export type PluginsInBots = ReturnType<typeof createPluginsInBots>
@@ -27,8 +28,9 @@ export type PluginsInBots = ReturnType<typeof createPluginsInBots>
 export function createPluginsInBots({ db, sealer }: { db: Db; sealer: Sealer }) {
   async function count(tx: Tx, workspaceId: string, from: string | undefined, to?: string) {
     if (from === to) return
-    if (from !== undefined) await store.countRemoval(tx, from)
-    if (to === undefined || (await store.countInstallation(tx, { workspaceId, id: to }))) return
+    if (from !== undefined) await countRemoval(tx, 'plugins', from)
+    if (to === undefined) return
+    if (await countInstallation(tx, 'plugins', { workspaceId, id: to })) return
     throw new ApiError('ReferenceNotFound', `There is no plugin ${to}.`)
   }
 
@@ -38,7 +40,7 @@ export function createPluginsInBots({ db, sealer }: { db: Db; sealer: Sealer }) 
       const rows = await installed.listInstallations(executor, botId)
       const ids = rows.map((row) => row.plugin_id)
       const plugins = new Map(
-        (await store.listUsable(executor, workspaceId, ids)).map((row) => [row.id, row]),
+        (await pluginsStore.listUsable(executor, workspaceId, ids)).map((row) => [row.id, row]),
       )
       return rows.map((row) => ({ row, plugin: plugins.get(row.plugin_id) }))
     },
@@ -63,7 +65,7 @@ export function createPluginsInBots({ db, sealer }: { db: Db; sealer: Sealer }) 
       const { botId, workspaceId } = host
       const ids = Object.values(patches).flatMap((patch) => patch?.id ?? [])
       const plugins = new Map(
-        (await store.listUsable(tx, workspaceId, ids)).map((row) => [row.id, row]),
+        (await pluginsStore.listUsable(tx, workspaceId, ids)).map((row) => [row.id, row]),
       )
       const before = await installed.listInstallations(tx, botId)
       for (const change of changesOf(before, patches, plugins, { host, now, sealer })) {
@@ -77,7 +79,7 @@ export function createPluginsInBots({ db, sealer }: { db: Db; sealer: Sealer }) 
     async removeOf(tx: Tx, botId: string): Promise<void> {
       for (const row of await installed.listInstallations(tx, botId)) {
         await installed.deleteInstallation(tx, botId, row.alias)
-        await store.countRemoval(tx, row.plugin_id)
+        await countRemoval(tx, 'plugins', row.plugin_id)
       }
     },
   }

@@ -1,10 +1,8 @@
-import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Pager } from '../../../platform/db/pager.js'
-import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
@@ -12,12 +10,12 @@ import type { Ids } from '../../../platform/ids.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 import {
-  highestOf,
+  type Catalogue,
+  createCatalogue,
   requireName,
-  requireOwnHandle,
-  requirePublishable,
   requireVersion,
   stillUsed,
+  titlesIn,
   visibilityIn,
 } from '../definitions/index.js'
 import type { InterfacesService } from '../interfaces/index.js'
@@ -40,8 +38,6 @@ declare module '../../../platform/domain-events.js' {
     'plugin.changed': { installedIn: readonly string[] }
   }
 }
-
-type ListQuery = Query<typeof contract.plugins.list>
 
 export interface PluginsServiceDeps {
   db: Db
@@ -73,47 +69,10 @@ export function createPluginsService(deps: PluginsServiceDeps) {
   const interfaces = deps.interfaces.service
   const integrations = deps.integrations.service
 
-  async function find(catalogue: store.Catalogue, id: string): Promise<store.PluginRow> {
-    const found = await store.findPlugin(db, catalogue, id)
-    if (found === undefined) throw unknown(catalogue, id)
-    return found
-  }
-
-  async function lock(tx: Tx, { workspaceId }: WorkspaceActor, id: string) {
-    const found = await store.lockPlugin(tx, workspaceId, id)
-    if (found === undefined) throw unknown({ workspaceId }, id)
-    return found
-  }
+  const catalogue = createCatalogue('plugin', store.pluginsStore, deps)
 
   async function dependenciesOf(executor: Db | Tx, actor: WorkspaceActor, patch: PluginPatch) {
     return await resolveDependencies({ interfaces, integrations }, executor, actor, patch)
-  }
-
-  /** Throws for a name that begins with the handle of another workspace. */
-  async function requireOwn(tx: Tx, { name, workspace_id }: store.PluginRow): Promise<void> {
-    if (!name.includes('/')) return
-    requireOwnHandle(name, await deps.workspaces.handleOf(tx, workspace_id))
-  }
-
-  async function requirePublic(tx: Tx, row: store.PluginRow): Promise<void> {
-    // The handle may be that of another workspace by now.
-    await requireOwn(tx, row)
-    const { name, workspace_id: workspaceId } = row
-    const isTaken = () => store.isPublishedElsewhere(tx, { name, workspaceId })
-    await requirePublishable(tx, deps.dialect, { kind: 'plugin', name, isTaken })
-  }
-
-  /** Throws if a change of the visibility takes a name of others, or something from others. */
-  async function requireVisibility(tx: Tx, current: store.PluginRow, next: store.PluginRow) {
-    const isPrivate = next.visibility === 'private'
-    if (isPrivate === (current.visibility === 'private')) return
-    if (!isPrivate) return await requirePublic(tx, next)
-    const place = { pluginId: next.id, workspaceId: next.workspace_id }
-    if ((await findInstalledBot(tx, place, 'elsewhere')) === undefined) return
-    throw stillUsed(
-      `plugin ${next.id}`,
-      'is installed in bots of other workspaces, so that it cannot become private',
-    )
   }
 
   /** Records the interfaces that a plugin names by their ids: those cannot be deleted. */
@@ -131,50 +90,15 @@ export function createPluginsService(deps: PluginsServiceDeps) {
   }
 
   return {
-    async list(
-      actor: WorkspaceActor,
-      query: ListQuery,
-      where: 'own' | 'hub',
-    ): Promise<Page<store.PluginSummaryRow>> {
-      const { nextToken, pageSize, sortBy = 'createdAt', direction, ...filter } = query
-      return await store.pagePlugins(
-        db,
-        where === 'hub' ? 'hub' : actor,
-        { name: filter.name, version: filter.version, search: filter.search },
-        deps.pager.page({
-          operation: where === 'hub' ? 'listPublicPlugins' : 'listPlugins',
-          scope: where === 'hub' ? '' : actor.workspaceId,
-          filter: { ...filter, sortBy },
-          sort: sortColumns[sortBy],
-          direction: direction ?? (sortBy === 'name' ? 'asc' : 'desc'),
-          nextToken,
-          pageSize,
-        }),
-      )
-    },
-
-    get: find,
-
-    /** The highest version of a name that matches: an exact version, `latest` or a range. */
-    async getByName(
-      catalogue: store.Catalogue,
-      name: string,
-      version: string,
-    ): Promise<store.PluginRow> {
-      const found = highestOf(await store.listVersions(db, catalogue, name), version)
-      if (found === undefined) throw unknown(catalogue, `${name} of version ${version}`)
-      return await find(catalogue, found.id)
-    },
+    list: catalogue.list,
+    get: catalogue.get,
+    getByName: catalogue.getByName,
 
     /** The code of a plugin for one platform. */
-    async getCode(
-      catalogue: store.Catalogue,
-      id: string,
-      platform: store.Platform,
-    ): Promise<string> {
-      const { workspace_id: workspaceId } = await find(catalogue, id)
+    async getCode(where: Catalogue, id: string, platform: store.Platform): Promise<string> {
+      const { workspace_id: workspaceId } = await catalogue.get(where, id)
       const code = await store.findCode(db, workspaceId, id, platform)
-      if (code === undefined) throw unknown(catalogue, id)
+      if (code === undefined) throw catalogue.unknown(where, id)
       return code
     },
 
@@ -200,9 +124,7 @@ export function createPluginsService(deps: PluginsServiceDeps) {
         ...changesOf(encodeJson(emptyDefinition), input, dependencies, now),
       }
       return await run(async (tx) => {
-        await requireOwn(tx, row)
-        if (row.visibility !== 'private') await requirePublic(tx, row)
-        if (!(await store.insertPlugin(tx, row))) throw taken(row)
+        await catalogue.insert(tx, row)
         await store.putCodes(tx, row, input.code)
         await recordInterfaces(tx, row)
         logPatternsOfPlugin(tx, deps.log, row.id, decodeJson(row.definition))
@@ -213,13 +135,20 @@ export function createPluginsService(deps: PluginsServiceDeps) {
 
     async update(actor: WorkspaceActor, id: string, patch: PluginPatch): Promise<store.PluginRow> {
       return await run(async (tx) => {
-        const current = await lock(tx, actor, id)
+        const current = await catalogue.lock(tx, actor, id)
         const dependencies = await dependenciesOf(tx, actor, patch)
         const now = isoTime(clock.now())
         const changes = changesOf(current.definition, patch, dependencies, now)
         const next = { ...current, ...changes }
-        await requireVisibility(tx, current, next)
-        await store.patchPlugin(tx, actor.workspaceId, id, changes)
+        await catalogue.requireVisibility(tx, current, next, async () => {
+          const place = { pluginId: id, workspaceId: actor.workspaceId }
+          if ((await findInstalledBot(tx, place, 'elsewhere')) === undefined) return
+          throw stillUsed(
+            `plugin ${id}`,
+            'is installed in bots of other workspaces, so that it cannot become private',
+          )
+        })
+        await store.pluginsStore.patch(tx, actor.workspaceId, id, changes)
         if (patch.code) await store.putCodes(tx, next, patch.code)
         if (patch.dependencies) await recordInterfaces(tx, next)
         logPatternsOfPlugin(tx, deps.log, id, decodeJson(next.definition))
@@ -231,7 +160,7 @@ export function createPluginsService(deps: PluginsServiceDeps) {
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
       await run(
         async (tx) => {
-          await lock(tx, actor, id)
+          await catalogue.lock(tx, actor, id)
           const place = { pluginId: id, workspaceId: actor.workspaceId }
           const botId = await findInstalledBot(tx, place, 'here')
           if (botId !== undefined) {
@@ -255,12 +184,6 @@ export function createPluginsService(deps: PluginsServiceDeps) {
   }
 }
 
-const sortColumns = {
-  createdAt: 'created_at',
-  updatedAt: 'updated_at',
-  name: 'name',
-} as const
-
 /** The columns that a patch changes. Throws if a member is invalid. */
 function changesOf(
   definition: string,
@@ -270,26 +193,11 @@ function changesOf(
 ) {
   const visibility = visibilityIn(patch)
   return {
-    ...(patch.title !== undefined && { title: patch.title }),
-    ...(patch.description !== undefined && { description: patch.description }),
-    ...(patch.icon !== undefined && { icon: patch.icon }),
-    ...(patch.readme !== undefined && { readme: patch.readme }),
+    ...titlesIn(patch),
     ...(visibility !== undefined && { visibility }),
     definition: encodeJson(
       patchDefinition(decodeJson<PluginDefinition>(definition), patch, dependencies),
     ),
     updated_at: now,
   }
-}
-
-function unknown(catalogue: store.Catalogue, what: string): ApiError {
-  const where = catalogue === 'hub' ? 'in the hub' : 'in this workspace'
-  return new ApiError('ResourceNotFound', `There is no plugin ${what} ${where}.`)
-}
-
-function taken({ name, version }: store.PluginRow): ApiError {
-  return new ApiError(
-    'AlreadyExists',
-    `body.version: there is a plugin ${name} of version ${version} in this workspace; update it, or give a new version.`,
-  )
 }

@@ -1,27 +1,12 @@
+import type { CatalogueColumns } from '../definitions/index.js'
+
 /**
- * A plugin: a part of bots with states, events and actions of its own. `definition` holds what it declares as
- * one JSON object; its code has a table of its own, because it is large and lists do not show it.
+ * A plugin: a part of bots with states, events and actions of its own. `definition` is a `PluginDefinition`; its
+ * code has a table of its own, because it is large and lists do not show it.
  */
-export interface PluginsTable {
-  id: string
-  workspace_id: string
-  /** Unique with the version in the workspace. */
-  name: string
-  /** Semantic version. */
-  version: string
-  title: string
-  description: string
-  /** SVG image in base64; may be empty. */
-  icon: string
-  /** Markdown in base64; may be empty. */
-  readme: string
-  visibility: 'public' | 'private' | 'unlisted'
-  /** JSON of `PluginDefinition`. */
-  definition: string
+export interface PluginsTable extends CatalogueColumns {
   /** In how many bots it is installed, counted with the installations. */
   installs: number
-  created_at: string
-  updated_at: string
 }
 
 /** The code of a plugin for one platform. */
