@@ -79,7 +79,7 @@ export function createAccessService(deps: AccessDeps) {
 
     async removePersonal(actor: AccountActor, id: string): Promise<void> {
       if (
-        !(await run((tx) => store.deletePersonalToken(tx, actor.accountId, id), {
+        !(await run((tx) => store.deleteOwn(tx, 'personal', actor.accountId, id), {
           mayUseReserve: true,
         }))
       ) {

@@ -76,7 +76,7 @@ export function createSessions(deps: SessionsDeps, authenticator: TokenAuthentic
     /** Ends a session of the caller. Returns whether it is the one of the call. */
     async remove(actor: AccountActor, given: string): Promise<boolean> {
       const id = given === 'current' ? actor.tokenId : given
-      const remove = (tx: Tx) => store.deleteSession(tx, actor.accountId, id)
+      const remove = (tx: Tx) => store.deleteOwn(tx, 'session', actor.accountId, id)
       if (!(await run(remove, { mayUseReserve: true }))) {
         throw new ApiError('ResourceNotFound', `There is no session ${given}.`)
       }

@@ -91,12 +91,17 @@ export async function listTokens(db: Db): Promise<TokenRow[]> {
     .execute()
 }
 
-/** @returns whether the account had such a token */
-export async function deletePersonalToken(tx: Tx, accountId: string, id: string): Promise<boolean> {
+/** @returns whether the account had such a token or session */
+export async function deleteOwn(
+  tx: Tx,
+  kind: 'personal' | 'session',
+  accountId: string,
+  id: string,
+): Promise<boolean> {
   const result = await tx
     .deleteFrom('access_tokens')
     .where('account_id', '=', accountId)
-    .where('kind', '=', 'personal')
+    .where('kind', '=', kind)
     .where('id', '=', id)
     .executeTakeFirst()
   return result.numDeletedRows > 0n
@@ -182,17 +187,6 @@ export async function listSessions(
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()
-}
-
-/** @returns whether the account had such a session */
-export async function deleteSession(tx: Tx, accountId: string, id: string): Promise<boolean> {
-  const result = await tx
-    .deleteFrom('access_tokens')
-    .where('account_id', '=', accountId)
-    .where('kind', '=', 'session')
-    .where('id', '=', id)
-    .executeTakeFirst()
-  return result.numDeletedRows > 0n
 }
 
 /** Deletes all sessions of an account but its newest. Returns their ids. */
