@@ -70,39 +70,22 @@ export async function listChanges(
     .execute()
 }
 
-/** Deletes rows that no run from `oldest` on saw, at most `limit`, and returns how many. */
-export async function deleteBefore(
+/**
+ * Deletes rows of a bot, those of at most `limit` files, and returns how many.
+ * @param oldest of the runs that remain: deletes what none of them saw; undefined deletes every row
+ */
+export async function deleteDocuments(
   tx: Tx,
   botId: string,
-  oldest: string,
   limit: number,
+  oldest?: string,
 ): Promise<number> {
-  const some = tx
-    .selectFrom('evaluation_documents')
-    .select('file_id')
-    .where('bot_id', '=', botId)
-    .where('until', '<=', oldest)
-    .limit(limit)
-  const result = await tx
-    .deleteFrom('evaluation_documents')
-    .where('bot_id', '=', botId)
-    .where('file_id', 'in', some)
-    .where('until', '<=', oldest)
-    .executeTakeFirst()
-  return Number(result.numDeletedRows)
-}
-
-/** Deletes rows of a bot, those of at most `limit` files, and returns how many. */
-export async function deleteDocumentsOf(tx: Tx, botId: string, limit: number): Promise<number> {
-  const some = tx
-    .selectFrom('evaluation_documents')
-    .select('file_id')
-    .where('bot_id', '=', botId)
-    .limit(limit)
-  const result = await tx
-    .deleteFrom('evaluation_documents')
-    .where('bot_id', '=', botId)
-    .where('file_id', 'in', some)
-    .executeTakeFirst()
+  let some = tx.selectFrom('evaluation_documents').select('file_id').where('bot_id', '=', botId)
+  let unseen = tx.deleteFrom('evaluation_documents').where('bot_id', '=', botId)
+  if (oldest !== undefined) {
+    some = some.where('until', '<=', oldest)
+    unseen = unseen.where('until', '<=', oldest)
+  }
+  const result = await unseen.where('file_id', 'in', some.limit(limit)).executeTakeFirst()
   return Number(result.numDeletedRows)
 }

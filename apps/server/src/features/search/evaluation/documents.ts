@@ -110,5 +110,5 @@ export async function forgetDocuments(
   botId: string,
   oldest: string,
 ): Promise<void> {
-  await purge(run, (tx, limit) => store.deleteBefore(tx, botId, oldest, limit))
+  await purge(run, (tx, limit) => store.deleteDocuments(tx, botId, limit, oldest))
 }

@@ -3,7 +3,7 @@ import { purge as purgeRows } from '../../../platform/db/purge.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import { createCasesService } from './cases.js'
 import type { EvaluationOptions } from './dependencies.js'
-import { deleteDocumentsOf } from './documents-store.js'
+import { deleteDocuments } from './documents-store.js'
 import { createExchangeService } from './exchange.js'
 import { evaluationRoutes } from './routes.js'
 import { createEvaluationJobs, removalJob } from './run-job.js'
@@ -45,7 +45,7 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
         await purgeRows(run, (tx, limit) => deleteCasesOf(tx, id, limit))
         await run((tx) => deleteSet(tx, id), { mayUseReserve: true })
       }
-      await purgeRows(run, (tx, limit) => deleteDocumentsOf(tx, botId, limit))
+      await purgeRows(run, (tx, limit) => deleteDocuments(tx, botId, limit))
     },
   }
 }
