@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { rolldown } from 'rolldown'
+import { type Plugin, rolldown } from 'rolldown'
 import { connect } from './existing-clients.js'
 import type { TestServer } from './harness.js'
 
@@ -8,28 +8,52 @@ const bundles = new Map<string, Promise<string>>()
 
 /** The source of a program of the platform as the command bundles it: one CommonJS file. */
 export function bundleCode(source: string): Promise<string> {
-  const known = bundles.get(source) ?? makeBundle(source)
-  bundles.set(source, known)
+  const name = `${here}hosted.mjs`
+  return bundle(source, name, {
+    name: 'source',
+    resolveId: (id) => (id === name ? id : undefined),
+    load: (id) => (id === name ? source : undefined),
+  })
+}
+
+/**
+ * The same for a program in `test/hosting/programs`.
+ * @param sdk the package that it gets as `@botpress/sdk`: that one or `sdk7`
+ */
+export function bundleProgram(name: 'depot' | 'shop-bot', sdk: string): Promise<string> {
+  return bundle(`${name} ${sdk}`, `${here}hosting/programs/${name}.mjs`, {
+    name: 'sdk',
+    async resolveId(id, importer) {
+      return id === '@botpress/sdk' ? await this.resolve(sdk, importer) : undefined
+    },
+  })
+}
+
+function bundle(key: string, input: string, plugin: Plugin): Promise<string> {
+  const known = bundles.get(key) ?? makeBundle(input, plugin)
+  bundles.set(key, known)
   return known
 }
 
-async function makeBundle(source: string): Promise<string> {
-  const name = `${here}hosted.mjs`
+async function makeBundle(input: string, plugin: Plugin): Promise<string> {
   const build = await rolldown({
-    input: name,
+    input,
     platform: 'node',
     logLevel: 'silent',
-    plugins: [
-      {
-        name: 'source',
-        resolveId: (id) => (id === name ? id : undefined),
-        load: (id) => (id === name ? source : undefined),
-      },
-    ],
+    plugins: [plugin, newerClient],
   })
   const { output } = await build.generate({ format: 'cjs', codeSplitting: false, minify: true })
   await build.close()
   return output[0].code
+}
+
+/** SDK 7 asks for this when a call fails; the newest client that the registry has lacks it. */
+const newerClient: Plugin = {
+  name: 'newer-client',
+  transform: (code, id) =>
+    id.endsWith('/@botpress/client/dist/index.cjs')
+      ? `${code}\nmodule.exports.http ??= { isNetworkOrIdempotentRequestError: module.exports.axiosRetry.isNetworkOrIdempotentRequestError }`
+      : undefined,
 }
 
 /** A bot that repeats what users say. @param sdk `@botpress/sdk` or `sdk7` */
