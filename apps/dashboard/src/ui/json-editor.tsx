@@ -39,20 +39,15 @@ const plainText = (() => {
 
 /**
  * Replaces what is selected without the browser, which keeps the style of lines that are typed over in a `style`
- * attribute, also in plain text.
+ * attribute, also in plain text. The selection is that of the editor: Chromium names no ranges for plain text.
  */
 const typeOver = EditorView.domEventHandlers({
   beforeinput(event, view) {
     const { inputType, data } = event
-    const [range] = event.getTargetRanges()
-    if (inputType !== 'insertText' || data === null || range === undefined) return false
-    const from = view.posAtDOM(range.startContainer, range.startOffset)
-    const to = view.posAtDOM(range.endContainer, range.endOffset)
-    if (from === to || view.composing) return false
+    if (inputType !== 'insertText' || data === null || view.composing) return false
+    if (view.state.selection.main.empty) return false
     event.preventDefault()
-    view.dispatch({
-      changes: { from, to, insert: data },
-      selection: { anchor: from + data.length },
+    view.dispatch(view.state.replaceSelection(data), {
       scrollIntoView: true,
       userEvent: 'input.type',
     })
