@@ -67,6 +67,37 @@ export function TextArea({
   )
 }
 
+interface TextProps {
+  error: string | undefined
+  value: string
+  onChange: (value: string) => void
+}
+
+/** The name of something, with the limits that all names have. */
+export function NameField({ onChange, ...props }: TextProps) {
+  return (
+    <TextField
+      label="Name"
+      required
+      maxLength={200}
+      {...props}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  )
+}
+
+/** What a bot or a workspace is for. */
+export function PurposeField({ onChange, ...props }: TextProps) {
+  return (
+    <TextArea
+      label="Purpose"
+      maxLength={2000}
+      {...props}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  )
+}
+
 /** A choice of one of several values with its label. */
 export function SelectField({
   label,

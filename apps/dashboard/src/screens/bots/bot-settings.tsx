@@ -3,10 +3,11 @@ import { useState } from 'react'
 import { usePathTo } from '../../frame/address.js'
 import { ConfigurationField } from '../../ui/configuration-field.js'
 import { DeleteByName } from '../../ui/delete-by-name.js'
-import { Form, TextArea, TextField } from '../../ui/form.js'
+import { Form, NameField, PurposeField, TextArea, TextField } from '../../ui/form.js'
 import { Pane } from '../../ui/part.js'
 import { linesOf, removedOf, tagsOf } from '../../ui/tags.js'
 import { note } from '../../ui/toasts.js'
+import { AddressField } from './create-bot.js'
 import { type Bot, useBotActions } from './queries.js'
 
 /** The settings of a bot as a form. */
@@ -44,29 +45,17 @@ export function BotSettings({ bot }: { bot: Bot }) {
       >
         {(faultOf) => (
           <>
-            <TextField
-              label="Name"
-              required
-              maxLength={200}
-              error={faultOf('name')}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-            <TextField
-              label="Address"
-              type="url"
-              placeholder="http://localhost:8074"
+            <NameField error={faultOf('name')} value={name} onChange={setName} />
+            <AddressField
               hint="Where your program listens; empty for none."
               error={faultOf('url')}
               value={url}
-              onChange={(event) => setUrl(event.target.value)}
+              onChange={setUrl}
             />
-            <TextArea
-              label="Purpose"
-              maxLength={2000}
+            <PurposeField
               error={faultOf('description')}
               value={description}
-              onChange={(event) => setDescription(event.target.value)}
+              onChange={setDescription}
             />
             <TextArea
               label="Tags"

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { Form, TextField } from '../../ui/form.js'
+import { Form, NameField, TextField } from '../../ui/form.js'
 import { useBotActions } from './queries.js'
 
 /** Creates a bot; its keys and secrets are made afterwards, where they are shown. */
@@ -17,25 +17,35 @@ export function CreateBot({ onDone }: { onDone: (id: string) => void }) {
     >
       {(faultOf) => (
         <>
-          <TextField
-            label="Name"
-            required
-            maxLength={200}
-            error={faultOf('name')}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-          <TextField
-            label="Address"
-            type="url"
-            placeholder="http://localhost:8074"
+          <NameField error={faultOf('name')} value={name} onChange={setName} />
+          <AddressField
             hint="Where your program listens. It can be set later; until then deliveries wait."
             error={faultOf('url')}
             value={url}
-            onChange={(event) => setUrl(event.target.value)}
+            onChange={setUrl}
           />
         </>
       )}
     </Form>
+  )
+}
+
+interface AddressProps {
+  hint: string
+  error: string | undefined
+  value: string
+  onChange: (value: string) => void
+}
+
+/** Where the program of a bot listens. */
+export function AddressField({ onChange, ...props }: AddressProps) {
+  return (
+    <TextField
+      label="Address"
+      type="url"
+      placeholder="http://localhost:8074"
+      {...props}
+      onChange={({ target }) => onChange(target.value)}
+    />
   )
 }

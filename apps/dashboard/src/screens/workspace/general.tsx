@@ -1,7 +1,7 @@
 import type { Client } from '@botstead/contract'
 import { useState } from 'react'
 import { Id } from '../../ui/copy.js'
-import { Form, TextArea, TextField } from '../../ui/form.js'
+import { Form, NameField, PurposeField, TextField } from '../../ui/form.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Facts } from '../../ui/page.js'
 import { Pane, Part } from '../../ui/part.js'
@@ -37,14 +37,7 @@ export function General({ workspace }: { workspace: Workspace }) {
           >
             {(faultOf) => (
               <>
-                <TextField
-                  label="Name"
-                  required
-                  maxLength={200}
-                  error={faultOf('name')}
-                  value={name}
-                  onChange={(event) => setName(event.target.value)}
-                />
+                <NameField error={faultOf('name')} value={name} onChange={setName} />
                 <TextField
                   label="Handle"
                   maxLength={100}
@@ -53,13 +46,7 @@ export function General({ workspace }: { workspace: Workspace }) {
                   value={handle}
                   onChange={(event) => setHandle(event.target.value)}
                 />
-                <TextArea
-                  label="Purpose"
-                  maxLength={2000}
-                  error={faultOf('about')}
-                  value={about}
-                  onChange={(event) => setAbout(event.target.value)}
-                />
+                <PurposeField error={faultOf('about')} value={about} onChange={setAbout} />
               </>
             )}
           </Form>

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { usePathTo } from '../../../frame/address.js'
 import { Button } from '../../../ui/button.js'
 import { DeleteByName } from '../../../ui/delete-by-name.js'
-import { Form, TextArea, TextField } from '../../../ui/form.js'
+import { Form, NameField, TextArea, TextField } from '../../../ui/form.js'
 import { formatNumber } from '../../../ui/numbers.js'
 import { Pane, Part } from '../../../ui/part.js'
 import { save } from '../../../ui/save.js'
@@ -28,16 +28,7 @@ export function SetSettings({ set }: { set: EvaluationSet }) {
             note('The changes are saved.')
           }}
         >
-          {(faultOf) => (
-            <TextField
-              label="Name"
-              required
-              maxLength={200}
-              error={faultOf('name')}
-              value={name}
-              onChange={({ target }) => setName(target.value)}
-            />
-          )}
+          {(faultOf) => <NameField error={faultOf('name')} value={name} onChange={setName} />}
         </Form>
         <Export set={set} />
         <Import set={set} />

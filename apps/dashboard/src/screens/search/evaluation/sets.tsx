@@ -6,7 +6,7 @@ import { Button } from '../../../ui/button.js'
 import { curlOf } from '../../../ui/curl.js'
 import { type Column, DataTable } from '../../../ui/data-table.js'
 import { Dialog } from '../../../ui/dialog.js'
-import { Form, TextField } from '../../../ui/form.js'
+import { Form, NameField } from '../../../ui/form.js'
 import { formatNumber } from '../../../ui/numbers.js'
 import { Empty } from '../../../ui/states.js'
 import { Time } from '../../../ui/time.js'
@@ -71,16 +71,7 @@ function CreateSet() {
         void navigate({ to: pathTo('search', id), search: { tab: 'sets', part: 'cases' } })
       }}
     >
-      {(faultOf) => (
-        <TextField
-          label="Name"
-          required
-          maxLength={200}
-          error={faultOf('name')}
-          value={name}
-          onChange={({ target }) => setName(target.value)}
-        />
-      )}
+      {(faultOf) => <NameField error={faultOf('name')} value={name} onChange={setName} />}
     </Form>
   )
 }
