@@ -39,16 +39,19 @@ export function usePathTo(): (...segments: string[]) => string {
     `/${[workspace, bot, ...segments].map((segment) => encodeURIComponent(segment)).join('/')}`
 }
 
-/** The query of the address, and a function that changes some of it; undefined removes a name. */
+/**
+ * The query of the address, and a function that changes some of it; undefined removes a name. It resolves when the
+ * page shows the change, or that of a later navigation that replaced it.
+ */
 export function useAddressSearch(): [
   Search,
-  (changes: Search, options?: { replace: boolean }) => void,
+  (changes: Search, options?: { replace: boolean }) => Promise<void>,
 ] {
   const search: Search = useSearch({ strict: false })
   const navigate = useNavigate()
   return [
     search,
     (changes, { replace } = { replace: false }) =>
-      void navigate({ to: '.', search: (before: Search) => ({ ...before, ...changes }), replace }),
+      navigate({ to: '.', search: (before: Search) => ({ ...before, ...changes }), replace }),
   ]
 }

@@ -118,7 +118,7 @@ export function Filters({ fields, search }: FiltersProps) {
 interface ValueProps {
   field: FilterField
   value: string
-  change: (value: string | undefined) => void
+  change: (value: string | undefined) => Promise<void>
 }
 
 function FilterValue({ field, value, isNew, change }: ValueProps & { isNew: boolean }) {

@@ -70,7 +70,7 @@ export function Controls({ side }: { side: Side }) {
   )
 }
 
-function TagsField({ value, apply }: { value: string; apply: (text: string) => void }) {
+function TagsField({ value, apply }: { value: string; apply: (text: string) => Promise<void> }) {
   const [text, setText] = useTypedText(value, apply)
   return (
     <TextField
