@@ -19,6 +19,7 @@ import { integrationInstallations } from './resources/bots/integration-installat
 import { integrations } from './resources/bots/integrations.js'
 import { interfaces } from './resources/bots/interfaces.js'
 import { plugins, publicPlugins } from './resources/bots/plugins.js'
+import { scripts } from './resources/bots/scripts.js'
 import { workspaceDeliveries } from './resources/bots/workspace-deliveries.js'
 import { chat } from './resources/chat/index.js'
 import { content, resumable } from './resources/files/content.js'
@@ -56,6 +57,7 @@ export const contract = {
   integrations,
   integrationInstallations,
   hub,
+  scripts,
   interfaces,
   plugins,
   publicPlugins,

@@ -11,6 +11,8 @@ import { createActions } from '../features/calls/actions/index.js'
 import { createHosting } from '../features/calls/hosting/index.js'
 import { createRegistration } from '../features/calls/registration/index.js'
 import { createRemoteCreator } from '../features/calls/remote-creation/index.js'
+import { createScripts } from '../features/calls/scripts/index.js'
+import { createSharedAddresses } from '../features/calls/shared-addresses/index.js'
 import { createTargets, findIntegrationTarget } from '../features/calls/targets/index.js'
 import { createTunnels } from '../features/calls/tunnels/index.js'
 import { createWebhooks } from '../features/calls/webhooks/index.js'
@@ -150,15 +152,18 @@ export function createFeatures(
       botLogs: botLogs.service,
     }),
   )
-  const calling = { ...storage, log, sealer, outgoing, hosting, integrations, bots: bots.service }
+  const called = { outgoing, hosting, integrations, bots: bots.service }
+  const calling = { ...storage, ...called, log, sealer, addresses, domainEvents }
   const targets = add(
     createTargets({
       ...calling,
       findInstallationTarget: (receiver) => findIntegrationTarget(calling, receiver),
     }),
   )
-  add(createRegistration({ ...calling, bots, queue, addresses, writeLogLine }))
-  add(createWebhooks(calling))
+  const scripts = add(createScripts({ clock, log }))
+  add(createRegistration({ ...calling, bots, queue, writeLogLine }))
+  const sharedAddresses = add(createSharedAddresses(calling))
+  add(createWebhooks({ ...calling, scripts, sharedAddresses }))
   const remoteCreator = createRemoteCreator(calling)
   const actions = add(createActions({ ...calling, botProfiles, targets, retentionMs }))
 

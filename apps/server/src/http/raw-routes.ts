@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { HttpContext } from './context.js'
-import { setsSession, withoutSessions } from './session-cookies.js'
 
 /**
  * Addresses outside of the contract, at which requests of every method are passed on as received. The
@@ -19,7 +18,7 @@ export interface RawRequest {
   method: string
   /** Path and query as the client sent them: neither decoded nor normalized. */
   url: string
-  /** The values of a repeated header are joined; without the sessions of browsers. */
+  /** The values of a repeated header are joined; without cookies. */
   headers: Record<string, string>
   /** Undefined if it is empty. */
   body: Buffer | undefined
@@ -27,7 +26,7 @@ export interface RawRequest {
   requestId: string
 }
 
-/** The response of a raw route, which is sent as it is, but cannot begin or end the session of a browser. */
+/** The response of a raw route, which is sent as it is, except for headers that reach beyond its address. */
 export interface RawResponse {
   status: number
   headers: Record<string, string | string[]>
@@ -54,7 +53,11 @@ export async function mountRawRoutes(
           onRequest: admitUnmatched,
           handler: async (request, reply) => {
             const response = await handle(toRawRequest(request))
-            const headers = { ...withoutForeignSessions(response.headers), ...sandboxed(response) }
+            const headers = {
+              ...withoutOriginWide(response.headers),
+              ...sandboxed(response),
+              'x-content-type-options': 'nosniff',
+            }
             return reply.code(response.status).headers(headers).send(response.body)
           },
         })
@@ -75,21 +78,34 @@ function toRawRequest(request: FastifyRequest): RawRequest {
 }
 
 function textHeaders({ headers }: FastifyRequest): Record<string, string> {
-  const { cookie } = headers
-  // Whoever had the session of a person could act for that person.
-  const passed = cookie === undefined ? headers : { ...headers, cookie: withoutSessions(cookie) }
   return Object.fromEntries(
-    Object.entries(passed).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || name === 'cookie'
+        ? []
+        : [[name, Array.isArray(value) ? value.join(', ') : value]],
     ),
   )
 }
 
-/** A browser that is signed in must neither be signed out nor be signed in to the account of somebody else. */
-function withoutForeignSessions(headers: RawResponse['headers']): RawResponse['headers'] {
-  const { 'clear-site-data': _, 'set-cookie': cookies, ...others } = headers
-  if (cookies === undefined) return others
-  return { ...others, 'set-cookie': [cookies].flat().filter((cookie) => !setsSession(cookie)) }
+/**
+ * Headers that act on the whole host, and so on the dashboard and on other programs at the same host, which share
+ * cookies with it. Those of requests are held back too: whoever had the session of a person could act for that person.
+ */
+const originWide = new Set([
+  'set-cookie',
+  'set-cookie2',
+  'clear-site-data',
+  'strict-transport-security',
+  'public-key-pins',
+  'alt-svc',
+  'nel',
+  'report-to',
+  'reporting-endpoints',
+  'service-worker-allowed',
+])
+
+function withoutOriginWide(headers: RawResponse['headers']): RawResponse['headers'] {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !originWide.has(name)))
 }
 
 /**

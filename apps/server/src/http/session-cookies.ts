@@ -6,25 +6,6 @@ import { isSessionValue } from '../platform/ids.js'
 /** Header that a page sends with requests for which browsers send no `Origin`; its value has no meaning. */
 const pageHeader = 'x-requested-with'
 
-/** Names of the cookies of this server and of others at the same host, whose cookies browsers do not separate. */
-const sessionName = /^(__Host-)?botstead_[0-9a-f]{8}$/
-
-/** The cookies of a request without sessions, as the header had them; undefined if none is left. */
-export function withoutSessions(cookies: string): string | undefined {
-  const others = cookies.split(';').filter((cookie) => !sessionName.test(nameOf(cookie)))
-  return others.length === 0 ? undefined : others.join(';').trim()
-}
-
-/** Whether a `Set-Cookie` would replace a session. */
-export function setsSession(cookie: string): boolean {
-  // Browsers send a cookie without a name as its value alone, which then reads like one with a name.
-  return sessionName.test(nameOf(cookie.replace(/^[\s=]+/, '')))
-}
-
-function nameOf(cookie: string): string {
-  return (cookie.split('=', 1)[0] ?? '').trim()
-}
-
 /** The cookies of signed-in browsers. */
 export interface SessionCookies {
   /**

@@ -53,6 +53,7 @@ import { plugins } from './0060-plugins.js'
 import { publishedIntegrations } from './0061-published-integrations.js'
 import { tunnels } from './0063-tunnels.js'
 import { deployments } from './0066-deployments.js'
+import { sharedAddresses } from './0070-shared-addresses.js'
 import { alwaysAlive } from './0072-always-alive.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
@@ -111,5 +112,6 @@ export const migrations: readonly Migration[] = [
   publishedIntegrations,
   tunnels,
   deployments,
+  sharedAddresses,
   alwaysAlive,
 ]

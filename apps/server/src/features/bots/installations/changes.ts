@@ -11,11 +11,13 @@ import {
   shownIdOf,
   storedIdOf,
 } from './built-in-chat.js'
-import type { InstallationRow } from './store.js'
+import { type InstallationRow, isWaiting } from './store.js'
 
 /** What a bot needs to know of an integration that is, or will be, installed in it. */
 export interface InstallableIntegration {
   id: string
+  /** Workspace of its developer; undefined for the built-in one. */
+  publisherId: string | undefined
   name: string
   version: string
   title: string
@@ -43,6 +45,7 @@ export const builtInEntries: ReadonlyMap<string, InstallableIntegration> = new M
     id,
     {
       id,
+      publisherId: undefined,
       name: builtInChat.name,
       version,
       title: builtInChat.title,
@@ -103,6 +106,7 @@ function emptyRow(
     status: 'unregistered',
     status_reason: null,
     identifier: null,
+    identified_at: null,
     register_every: null,
     created_at: made.now,
     updated_at: made.now,
@@ -149,10 +153,16 @@ export function changesOf(
       )
     }
     const alias = patch.integrationId === undefined ? integration.name : requireAlias(key, field)
-    const base = before ?? {
+    const fresh = () => ({
       ...emptyRow(integration, { ...defaults, alias, webhookId: defaults.newWebhookId() }),
       enabled: 1,
-    }
+    })
+    const base =
+      before === undefined
+        ? fresh()
+        : isVersionOf(integration, before, integrations)
+          ? before
+          : { ...before, ...noAccount }
     changes.push({
       ...(before && { before }),
       after: patched(base, before, patch, integration, field, defaults),
@@ -160,6 +170,20 @@ export function changesOf(
   }
   requireCapacity(installed, changes)
   return changes
+}
+
+/** Another integration must not take over the account: requests of the other service are found by it. */
+const noAccount = { identifier: null, identified_at: null }
+
+/** Whether an integration is the installed one, or another version of it. */
+function isVersionOf(
+  { id, name, publisherId }: InstallableIntegration,
+  before: InstallationRow,
+  integrations: ReadonlyMap<string, InstallableIntegration>,
+): boolean {
+  if (storedIdOf(id) === before.integration_id) return true
+  const installed = integrations.get(before.integration_id)
+  return name === before.name && publisherId === installed?.publisherId
 }
 
 function patched(
@@ -209,7 +233,8 @@ function statusAfter(
   if (isBuiltIn) return after.enabled === 1 ? 'registered' : 'unregistered'
   if (after.enabled === 0) {
     if (before === undefined || before.enabled === 0) return undefined
-    return before.status === 'registration_failed' ? 'unregistered' : 'unregistration_pending'
+    const isUnknown = before.status === 'registration_failed' || isWaiting(before)
+    return isUnknown ? 'unregistered' : 'unregistration_pending'
   }
   const isNews =
     before?.enabled !== 1 ||

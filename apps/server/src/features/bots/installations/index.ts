@@ -1,4 +1,5 @@
 // Installations: the rows, the rules for changing them, and the chat that every bot has.
+export { findInstallationOfAccount, setAccount } from './account.js'
 export { builtInChat, chatShapes, chatVersions, shownIdOf, storedIdOf } from './built-in-chat.js'
 export {
   builtInEntries,
@@ -20,6 +21,7 @@ export {
   type InstallationRow,
   type InstallationStateRow,
   insertInstallation,
+  isWaiting,
   installationsIn,
   listInstallationStates,
   listInstallations,

@@ -6,6 +6,14 @@ import type { InstallationsTable } from './table.js'
 
 export type InstallationRow = Selectable<InstallationsTable>
 
+/** Whether a registration is not under way yet, but waits for the account of the installation. */
+export function isWaiting({
+  status,
+  status_reason,
+}: Pick<InstallationRow, 'status' | 'status_reason'>): boolean {
+  return status === 'registration_pending' && status_reason !== null
+}
+
 export async function insertInstallation(
   tx: Tx,
   row: Insertable<InstallationsTable>,
@@ -80,7 +88,7 @@ export async function findInstallation(
     .executeTakeFirst()
 }
 
-/** Status of the registrations of a bot. */
+/** Status of the registrations of a bot, without those that failed or wait for something. */
 export async function listRegistrationStatuses(
   db: Db,
   botId: string,
@@ -89,6 +97,8 @@ export async function listRegistrationStatuses(
     .selectFrom('installations')
     .select('status')
     .where('bot_id', '=', botId)
+    // One that waits for its account has a reason.
+    .where('status_reason', 'is', null)
     .execute()
   return rows.map(({ status }) => status)
 }

@@ -27,6 +27,8 @@ export interface InstallationsTable {
   status_reason: string | null
   /** Account at the other service, as the integration reports it. */
   identifier: string | null
+  /** Since when it has this account. */
+  identified_at: string | null
   /** How often `register` is called again; null for once. */
   register_every: string | null
   created_at: string

@@ -16,6 +16,26 @@ import { listPublishedVersions } from './hub-store.js'
 import * as store from './store.js'
 import { toInstallable } from './view.js'
 
+/** An integration, and whether it declares scripts for an address that its installations share. */
+export interface NamedIntegration {
+  workspaceId: string
+  name: string
+  hasScripts: boolean
+}
+
+/** Most integrations of one name that are looked at. */
+const mostNamesakes = 100
+
+function toNamed(row: {
+  workspace_id: string
+  name: string
+  definition: string
+}): NamedIntegration {
+  const { extractScript, fallbackHandlerScript } = readDefinition(row.definition).identifier
+  const hasScripts = extractScript !== undefined || fallbackHandlerScript !== undefined
+  return { workspaceId: row.workspace_id, name: row.name, hasScripts }
+}
+
 /** What other slices read of integrations, and the counts of their installations. */
 export function integrationLookups(db: Db, sealer: Sealer) {
   return {
@@ -23,6 +43,26 @@ export function integrationLookups(db: Db, sealer: Sealer) {
     async findHosted(id: string): Promise<HostedCode | undefined> {
       const row = await store.findInstalled(db, id)
       return row && toHostedCode(sealer, 'integration', row)
+    },
+
+    /** The name and the workspace of an integration, whoever asks; undefined if it is gone. */
+    async findNamed(executor: Db | Tx, id: string): Promise<NamedIntegration | undefined> {
+      const row = await store.findInstalled(executor, id)
+      return row && toNamed(row)
+    },
+
+    /** The oldest integration of a name that has scripts for a shared address. */
+    async findOldestOfName(tx: Tx, name: string): Promise<NamedIntegration | undefined> {
+      const rows = await store.listNamesakes(tx, name, mostNamesakes)
+      return rows.map(toNamed).find(({ hasScripts }) => hasScripts)
+    },
+
+    /** All versions of a name in a workspace. */
+    async versionsOf(
+      executor: Db | Tx,
+      of: { workspaceId: string; name: string },
+    ): Promise<store.IntegrationVersionRow[]> {
+      return await store.listAllVersions(executor, of)
     },
 
     /** @param field path of the id in the request */

@@ -66,8 +66,53 @@ export async function findIntegration(
 }
 
 /** Without a workspace: for calls about an installation, whose creation was authorised. */
-export async function findInstalled(db: Db, id: string): Promise<IntegrationRow | undefined> {
-  return await db.selectFrom('integrations').selectAll().where('id', '=', id).executeTakeFirst()
+export async function findInstalled(
+  executor: Db | Tx,
+  id: string,
+): Promise<IntegrationRow | undefined> {
+  return await executor
+    .selectFrom('integrations')
+    .selectAll()
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** The columns of an integration that say which of several versions is meant. */
+export type IntegrationVersionRow = Pick<IntegrationRow, 'id' | 'version' | 'visibility' | 'dev'>
+
+/** Most versions of a name that are considered. */
+const mostVersions = 1000
+
+/** The newest versions of a name in a workspace, with those of development tools. */
+export async function listAllVersions(
+  executor: Db | Tx,
+  { workspaceId, name }: { workspaceId: string; name: string },
+): Promise<IntegrationVersionRow[]> {
+  return await executor
+    .selectFrom('integrations')
+    .select(['id', 'version', 'visibility', 'dev'])
+    .where('name', '=', name)
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(mostVersions)
+    .execute()
+}
+
+/** The integrations of a name in any workspace, the oldest first, at most `limit`. */
+export async function listNamesakes(
+  executor: Db | Tx,
+  name: string,
+  limit: number,
+): Promise<Pick<IntegrationRow, 'workspace_id' | 'name' | 'definition'>[]> {
+  return await executor
+    .selectFrom('integrations')
+    .select(['workspace_id', 'name', 'definition'])
+    .where('name', '=', name)
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute()
 }
 
 /** Ids of all integrations of a workspace. */

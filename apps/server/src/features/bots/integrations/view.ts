@@ -78,6 +78,7 @@ export function toInstallable(row: IntegrationRow): InstallableIntegration {
   const { configuration, configurations, interfaces } = readDefinition(row.definition)
   return {
     id: row.id,
+    publisherId: row.workspace_id,
     name: row.name,
     version: row.version,
     title: row.title,

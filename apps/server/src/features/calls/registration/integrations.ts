@@ -3,6 +3,7 @@ import type { BotActor } from '../../../domain/actor.js'
 import type { Addresses } from '../../../domain/addresses.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
@@ -11,7 +12,9 @@ import {
   findInstallation,
   type InstallationChange,
   type InstallationRow,
+  isWaiting,
   patchInstallation,
+  setAccount,
   settleRegistration,
 } from '../../bots/installations/index.js'
 import type { IntegrationLogs } from '../../bots/integrations/index.js'
@@ -25,6 +28,7 @@ export interface IntegrationRegistrationDeps extends CallDeps {
   run: Run
   clock: Clock
   queue: Queue
+  domainEvents: EventDispatcher
   sealer: IntegrationTargetDeps['sealer']
   addresses: Pick<Addresses, 'webhooks'>
   integrations: IntegrationTargetDeps['integrations'] & { logs: Pick<IntegrationLogs, 'writeLine'> }
@@ -76,6 +80,10 @@ const intervals: Readonly<Record<string, number>> = {
   quarterly: 91 * day,
   yearly: 365 * day,
 }
+
+/** Why an installation waits. */
+const missingAccount =
+  'It waits for its account: open the link of its set-up, after which it is registered by itself.'
 
 /** Bytes of a response that are read for the reason of a failure. */
 const responseBytes = 4096
@@ -139,6 +147,16 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
     }
   }
 
+  /** Whether an installation is registered only once a person has connected it to an account. */
+  async function waitsForAccount(row: InstallationRow): Promise<boolean> {
+    if (row.identifier !== null) return false
+    const definition = (await integrations.known.of(row.integration_id))?.definition
+    const type = row.configuration_type
+    const configuration =
+      type === null ? definition?.configuration : definition?.configurations[type]
+    return configuration?.identifier.required === true
+  }
+
   const register: JobHandler<RegistrationJob> = {
     concurrency: 8,
     handler: async ({ payload: { botId, alias, repetition = 0 } }, { signal }) => {
@@ -146,6 +164,10 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
       if (row === undefined) return
       const operation = dueOperation(row) ?? (repetition > 0 ? failedOperation(row) : undefined)
       if (operation === undefined) return
+      if (operation === 'register' && (await waitsForAccount(row))) {
+        const waiting = { status: 'registration_pending', status_reason: missingAccount } as const
+        return await run((tx) => settleRegistration(tx, row, waiting))
+      }
       const failure = await call(operation, row, signal)
       const status = outcomes[operation][failure === undefined ? 'done' : 'failed']
       await run(async (tx) => {
@@ -238,10 +260,10 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
             `The integration ${caller.id} is not installed in this bot.`,
           )
         }
-        await patchInstallation(tx, botId, alias, {
-          ...(identifier !== undefined && { identifier }),
-          ...(every !== undefined && { register_every: every }),
-        })
+        if (every !== undefined) {
+          await patchInstallation(tx, botId, alias, { register_every: every })
+        }
+        if (identifier !== undefined) await setAccount(tx, deps, row, identifier)
         if (every !== undefined && every !== row.register_every) {
           await scheduleNext(tx, { botId, alias }, every)
         }
@@ -267,8 +289,8 @@ function failedOperation({ enabled, status }: InstallationRow): Operation | unde
 }
 
 /** Whether the integration may consider itself registered. */
-function isRegistered({ enabled, status }: InstallationRow): boolean {
-  return enabled === 1 && status !== 'registration_failed'
+function isRegistered(row: InstallationRow): boolean {
+  return row.enabled === 1 && row.status !== 'registration_failed' && !isWaiting(row)
 }
 
 function keyOf({ botId, alias }: InstallationRef): string {

@@ -1,28 +1,43 @@
 import { ApiError } from '@botstead/contract'
 import type { RawRequest, RawResponse } from '../../../http/raw-routes.js'
-import type { Db, Run } from '../../../platform/db/schema.js'
+import type { Addresses } from '../../../domain/addresses.js'
+import type { Clock } from '../../../platform/clock.js'
+import type { Run } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import { OutgoingError, type OutgoingResponse } from '../../../platform/outgoing/outgoing.js'
 import {
   builtInChat,
+  findInstallation,
   findInstallationByWebhook,
   type InstallationRow,
-  patchInstallation,
+  setAccount,
 } from '../../bots/installations/index.js'
-import type { IntegrationLogs } from '../../bots/integrations/index.js'
 import type { Feature } from '../../feature.js'
 import { type CallDeps, detailOf, reasonOf, sendCall } from '../requests/index.js'
 import { type IntegrationTargetDeps, targetOfInstallation } from '../targets/index.js'
+import {
+  addresseeOf,
+  type OutsideRequest,
+  outsideRequestOf,
+  addresses as paths,
+} from './address.js'
+import { type ChoosingDeps, createChooser } from './choosing.js'
+import { endAddressOf, endPage } from './end-page.js'
 
-export interface WebhooksDeps extends CallDeps {
-  db: Db
+export interface WebhooksDeps extends CallDeps, Omit<ChoosingDeps, 'integrations'> {
   run: Run
+  clock: Clock
+  domainEvents: EventDispatcher
+  addresses: Pick<Addresses, 'base'>
   sealer: IntegrationTargetDeps['sealer']
-  integrations: IntegrationTargetDeps['integrations'] & { logs: Pick<IntegrationLogs, 'writeLine'> }
+  integrations: ChoosingDeps['integrations']
 }
 
 /** Most bytes of a body. Integrations are called with texts only, which are held in memory. */
 const maxBodyBytes = 4 * 1024 * 1024
 const maxResponseBytes = 4 * 1024 * 1024
+/** Most characters of the name of an account. */
+const longestAccount = 500
 /** Trace headers of a request; integrations propagate them. */
 const traceHeaders = ['traceparent', 'tracestate']
 /**
@@ -54,33 +69,25 @@ class NoResponseError extends Error {
   }
 }
 
-/** A request at the public address of an installation. */
-interface WebhookRequest {
-  webhookId: string
-  method: string
-  /** What follows the webhook id, with a slash before it. */
-  path: string
-  /** As received, without the question mark. */
-  query: string
-  headers: Record<string, string>
-  body: string | undefined
-}
+/** What an installation is passed: the path is that below its own address. */
+type InstallationRequest = OutsideRequest & { path: string }
 
 /**
- * Requests from outside, at the public addresses of installations: `/webhooks/<webhook id>/...`. Each is passed
- * to the integration that is installed there, and its response is returned.
+ * Requests from outside, at the public addresses of installations. Each is passed to the integration that is installed
+ * there, and its response is returned.
  */
 export function createWebhooks(deps: WebhooksDeps): Feature {
-  const { db, run, integrations } = deps
+  const { db, run, integrations, addresses } = deps
 
-  async function call(row: InstallationRow, request: WebhookRequest): Promise<OutgoingResponse> {
+  const choose = createChooser(deps)
+
+  async function call(row: InstallationRow, req: InstallationRequest): Promise<OutgoingResponse> {
     const target = await targetOfInstallation(deps, row)
     if (target === undefined) throw new NoResponseError('The integration has no address.')
-    const { webhookId: _, ...req } = request
     const operation = 'webhook_received'
     const headers = Object.fromEntries(
       traceHeaders.flatMap((name) => {
-        const value = request.headers[name]
+        const value = req.headers[name]
         return value === undefined ? [] : [[name, value]]
       }),
     )
@@ -110,14 +117,33 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
     })
   }
 
-  async function receive(request: WebhookRequest, requestId: string): Promise<RawResponse> {
-    const row = await findInstallationByWebhook(db, request.webhookId)
-    if (row === undefined || row.enabled !== 1 || row.integration_id === builtInChat.id) {
-      throw new ApiError(
-        'ResourceNotFound',
-        `There is no webhook ${request.webhookId}, or its integration is switched off.`,
-      )
-    }
+  /** The installation behind a webhook id. It need not be enabled to be set up. */
+  async function requireInstallation(
+    webhookId: string,
+    isSetUp: boolean,
+  ): Promise<InstallationRow> {
+    const row = await findInstallationByWebhook(db, webhookId)
+    const isFound = row !== undefined && row.integration_id !== builtInChat.id
+    if (isFound && (isSetUp || row.enabled === 1)) return row
+    throw new ApiError(
+      'ResourceNotFound',
+      `There is no webhook ${webhookId}, or its integration is switched off.`,
+    )
+  }
+
+  /** Stores the account that a response names. */
+  async function identify({ bot_id, alias, integration_id }: InstallationRow, account: string) {
+    await run(async (tx) => {
+      const row = await findInstallation(tx, bot_id, alias)
+      if (row?.integration_id === integration_id) await setAccount(tx, deps, row, account)
+    })
+  }
+
+  async function pass(
+    row: InstallationRow,
+    request: InstallationRequest,
+    requestId: string,
+  ): Promise<OutgoingResponse> {
     let response: OutgoingResponse
     try {
       response = await call(row, request)
@@ -132,55 +158,57 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
     if (response.status >= 400) {
       logFailure(row, `status ${response.status}: ${reasonOf(response.body)}`)
     }
-    const identifier = response.headers['x-bp-integration-identifier']
-    if (typeof identifier === 'string' && identifier !== row.identifier) {
-      await run((tx) => patchInstallation(tx, row.bot_id, row.alias, { identifier }))
+    const account = response.headers['x-bp-integration-identifier']
+    if (typeof account === 'string' && account !== '') {
+      if (account.length <= longestAccount) await identify(row, account)
+      else logFailure(row, `its account has more than ${longestAccount} characters`)
     }
-    return { status: response.status, headers: relayed(response.headers), body: response.body }
+    return response
+  }
+
+  async function receive(raw: RawRequest): Promise<RawResponse> {
+    const { addressee, query } = addresseeOf(raw.url)
+    if (addressee.to === 'end') return endPage(query)
+    const request = outsideRequestOf(raw, query)
+    const { requestId } = raw
+    if (addressee.to === 'shared') {
+      const choice = await choose(addressee, request, requestId)
+      if (choice.by === 'script') return choice.response
+      return toRaw(await pass(choice.row, { ...request, path: choice.path }, requestId))
+    }
+    const { webhookId, path } = addressee
+    const isSetUp = addressee.to === 'set-up' || /^\/oauth(\/|$)/.test(path)
+    const row = await requireInstallation(webhookId, isSetUp)
+    const response = await pass(row, { ...request, path }, requestId)
+    if (addressee.to === 'set-up' && wantsEndPage(raw, response)) {
+      const success = response.status < 400
+      const end = success ? { success } : { success, errorMessage: reasonOf(response.body) }
+      const location = endAddressOf(addresses.base(), end)
+      return { status: 303, headers: { location }, body: Buffer.alloc(0) }
+    }
+    return toRaw(response)
   }
 
   return {
     name: 'webhooks',
-    rawRoutes: [
-      {
-        paths: ['/webhooks/:webhookId', '/webhooks/:webhookId/*'],
-        bodyLimit: maxBodyBytes,
-        handle: async (request) => await receive(toWebhookRequest(request), request.requestId),
-      },
-    ],
+    rawRoutes: [{ paths, bodyLimit: maxBodyBytes, handle: receive }],
   }
 }
 
-function toWebhookRequest({ url, method, headers, body }: RawRequest): WebhookRequest {
-  // The part after the id belongs to the integration, and is neither decoded nor normalized.
-  const parts = /^\/+webhooks\/+([^/?]*)([^?]*)(?:\?(.*))?$/s.exec(url)
-  const [, id = '', path = '', query = ''] = parts ?? []
-  const shared = { method, query, headers, body: body && textOf(body) }
-  // One address for all installations, as OAuth providers require: the state identifies the installation.
-  if (id === 'oauth') {
-    const webhookId = new URLSearchParams(query).get('state') ?? ''
-    return { ...shared, webhookId, path: `/oauth${path}` }
-  }
-  return { ...shared, webhookId: decode(id), path: path === '' ? '/' : path }
+/**
+ * Whether a person who is sent back by another service is shown how that ended: the integration responded with nothing
+ * that a browser can show, and did not ask to leave it so.
+ */
+function wantsEndPage({ method, headers }: RawRequest, response: OutgoingResponse): boolean {
+  if (method !== 'GET' || !headers.accept?.includes('text/html')) return false
+  const { location, 'content-type': type, 'x-bp-disable-interstitial': disabled } = response.headers
+  if (disabled !== undefined || location !== undefined) return false
+  const isPage = type === undefined && /^\s*</.test(response.body.subarray(0, 100).toString())
+  return !isPage && !String(type ?? '').startsWith('text/html')
 }
 
-function decode(id: string): string {
-  try {
-    return decodeURIComponent(id)
-  } catch {
-    return id
-  }
-}
-
-function textOf(body: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body)
-  } catch {
-    throw new ApiError(
-      'UnsupportedMediaType',
-      'The body of a webhook must be text in UTF-8: integrations are called with texts only.',
-    )
-  }
+function toRaw({ status, headers, body }: OutgoingResponse): RawResponse {
+  return { status, headers: relayed(headers), body }
 }
 
 function relayed(headers: OutgoingResponse['headers']): RawResponse['headers'] {

@@ -1,0 +1,53 @@
+import { ApiError, contract } from '@botstead/contract'
+import { route } from '../../../http/mount.js'
+import type { Clock } from '../../../platform/clock.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+import { isMap } from '../../bots/definitions/index.js'
+import type { FeatureWith } from '../../feature.js'
+import {
+  createScriptRunner,
+  ScriptError,
+  type ScriptOutcome,
+  type ScriptRun,
+  ScriptsBusyError,
+} from './runner.js'
+
+export { ScriptError, ScriptLimitError, ScriptsBusyError } from './runner.js'
+
+/** Small scripts in VRL, with which integrations say whose a request is and where their set-up begins. */
+export interface Scripts extends FeatureWith<'routes'> {
+  /** Throws `ScriptError` if it fails or runs into a limit, and `ScriptsBusyError` if too many others wait. */
+  run(run: ScriptRun): Promise<ScriptOutcome>
+}
+
+/** Scripts of integrations, run beside the server; their engine is loaded by the first one. */
+export function createScripts(deps: { clock: Clock; log: Pick<Log, 'warn'> }): Scripts {
+  const runner = createScriptRunner(deps)
+  return {
+    name: 'scripts',
+    run: runner.run,
+    routes: [
+      route(contract.scripts.run, async ({ actor: { workspaceId }, body }) => {
+        const owner = `workspace ${workspaceId}`
+        const { data, result } = await runner
+          .run({ owner, script: body.script, data: body.data })
+          .catch((error: unknown) => {
+            throw toApiError(error)
+          })
+        return { data: isMap(data) ? data : {}, result: result ?? null }
+      }),
+    ],
+    stop: async () => await runner.stop(),
+  }
+}
+
+function toApiError(error: unknown): unknown {
+  if (error instanceof ScriptError) {
+    const metadata = { in: 'body', field: 'script' }
+    return new ApiError('InvalidPayload', `body.script: ${error.message}`, { metadata })
+  }
+  if (error instanceof ScriptsBusyError) {
+    return new ApiError('RateLimited', error.message, { cause: error })
+  }
+  return error
+}

@@ -1,0 +1,41 @@
+import type { Selectable } from 'kysely'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { SharedAddressesTable } from './table.js'
+
+export type SharedAddressRow = Selectable<SharedAddressesTable>
+
+/** Gives an address to a workspace, unless another one has it. */
+export async function claimAddress(tx: Tx, row: SharedAddressRow): Promise<void> {
+  await tx
+    .insertInto('shared_addresses')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** The rows of some addresses. */
+export async function findAddresses(
+  executor: Db | Tx,
+  addresses: readonly string[],
+): Promise<SharedAddressRow[]> {
+  return await executor
+    .selectFrom('shared_addresses')
+    .selectAll()
+    .where('address', 'in', [...addresses])
+    .execute()
+}
+
+export async function deleteAddress(
+  tx: Tx,
+  { address, workspace_id }: Pick<SharedAddressRow, 'address' | 'workspace_id'>,
+): Promise<void> {
+  await tx
+    .deleteFrom('shared_addresses')
+    .where('address', '=', address)
+    .where('workspace_id', '=', workspace_id)
+    .execute()
+}
+
+export async function deleteAddressesOf(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.deleteFrom('shared_addresses').where('workspace_id', '=', workspaceId).execute()
+}

@@ -1,0 +1,131 @@
+import { ApiError } from '@botstead/contract'
+import type { RawResponse } from '../../../http/raw-routes.js'
+import type { Db } from '../../../platform/db/schema.js'
+import { findInstallationOfAccount, type InstallationRow } from '../../bots/installations/index.js'
+import type { IntegrationLogs, KnownIntegrations } from '../../bots/integrations/index.js'
+import { ScriptError, ScriptLimitError, type Scripts, ScriptsBusyError } from '../scripts/index.js'
+import type { SharedAddress, SharedAddresses } from '../shared-addresses/index.js'
+import { type Addressee, type OutsideRequest, pathAfter } from './address.js'
+
+export interface ChoosingDeps {
+  db: Db
+  integrations: {
+    known: Pick<KnownIntegrations, 'of'>
+    logs: Pick<IntegrationLogs, 'writeLine'>
+  }
+  scripts: Pick<Scripts, 'run'>
+  sharedAddresses: Pick<SharedAddresses, 'find'>
+}
+
+/** Who responds to a request at a shared address. */
+type Choice =
+  | { by: 'installation'; row: InstallationRow; path: string }
+  /** A script of the integration did, for a request that belongs to no account, such as a verification. */
+  | { by: 'script'; response: RawResponse }
+
+const longestIdentifier = 500
+
+/** Chooses the installation for a request at an address that all installations of an integration share. */
+export function createChooser({ db, integrations, scripts, sharedAddresses }: ChoosingDeps) {
+  /** The integration with the longest name that an address begins with, and what follows the name. */
+  async function findAddress({ segments, rest }: Extract<Addressee, { to: 'shared' }>) {
+    for (let count = segments.length; count > 0; count--) {
+      const found = await sharedAddresses.find(segments.slice(0, count).join('/'))
+      if (found !== undefined) return { found, path: pathAfter(count, rest) }
+    }
+    throw new ApiError(
+      'ResourceNotFound',
+      `No integration ${segments[0]} has scripts that say whose the requests at this address are.`,
+    )
+  }
+
+  async function runScript(address: SharedAddress, script: string, data: object) {
+    const owner = `integration ${address.integrationId}`
+    return (await scripts.run({ owner, script, data: { ...data } })).result
+  }
+
+  /** The account that a request is about; undefined, with the reason, if the script finds none. */
+  async function extract(address: SharedAddress, script: string | undefined, data: object) {
+    if (script === undefined)
+      return { reason: 'the integration has no script that finds the account' }
+    try {
+      const result = await runScript(address, script, data)
+      const isText = typeof result === 'string' || typeof result === 'number'
+      const identifier = isText ? String(result).slice(0, longestIdentifier) : ''
+      return identifier === '' ? { reason: 'the script found no account' } : { identifier }
+    } catch (error) {
+      // The other service repeats what did not succeed: a request with an account must not get another response.
+      if (!(error instanceof ScriptError) || error instanceof ScriptLimitError) throw error
+      return { reason: `the script failed: ${error.message}` }
+    }
+  }
+
+  function refuse({ integrationId }: SharedAddress, reason: string, requestId: string): never {
+    integrations.logs.writeLine({
+      integrationId,
+      botId: '',
+      level: 'error',
+      message: `webhook at the shared address failed: ${reason} (request ${requestId})`,
+    })
+    throw new ApiError(
+      'ResourceNotFound',
+      'This request belongs to no installation. The log of the integration records the reason with the id of this response.',
+    )
+  }
+
+  async function respond(address: SharedAddress, script: string, data: object) {
+    return toResponse(await runScript(address, script, data))
+  }
+
+  return async function choose(
+    addressee: Extract<Addressee, { to: 'shared' }>,
+    request: OutsideRequest,
+    requestId: string,
+  ): Promise<Choice> {
+    const { found, path } = await findAddress(addressee)
+    const integration = await integrations.known.of(found.integrationId)
+    const { extractScript, fallbackHandlerScript } = integration?.definition.identifier ?? {}
+    const data = { ...request, path }
+    try {
+      const account = await extract(found, extractScript, data)
+      if (account.identifier !== undefined) {
+        const row = await findInstallationOfAccount(db, found.versionIds, account.identifier)
+        if (row !== undefined) return { by: 'installation', row, path }
+        refuse(found, `no installation has the account ${account.identifier}`, requestId)
+      }
+      if (fallbackHandlerScript === undefined) refuse(found, account.reason, requestId)
+      return { by: 'script', response: await respond(found, fallbackHandlerScript, data) }
+    } catch (error) {
+      if (error instanceof ScriptLimitError || error instanceof ScriptsBusyError) {
+        throw new ApiError(
+          'RateLimited',
+          'The request cannot be assigned now: repeat it in a minute.',
+          {
+            cause: error,
+          },
+        )
+      }
+      if (error instanceof ScriptError) {
+        refuse(found, `the fallback script failed: ${error.message}`, requestId)
+      }
+      throw error
+    }
+  }
+}
+
+/** The response that a fallback script returned: status, headers and body, of which each may be missing. */
+function toResponse(result: unknown): RawResponse {
+  const { status = 200, headers = {}, body = '' } = Object(result)
+  const isStatus = Number.isInteger(status) && status >= 200 && status <= 599
+  const texts = Object.entries(Object(headers)).flatMap(([name, value]) =>
+    typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[^\t\x20-\xff]/.test(value)
+      ? [[name.toLowerCase(), value] as const]
+      : [],
+  )
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return {
+    status: isStatus ? status : 200,
+    headers: Object.fromEntries(texts),
+    body: Buffer.from(text),
+  }
+}

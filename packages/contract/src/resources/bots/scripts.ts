@@ -1,0 +1,28 @@
+import { Type } from 'typebox'
+import { json, operation } from '../../operation.js'
+import { AnyMap, AnyMapInput, Text } from '../../shared.js'
+
+/** Scripts of integrations. */
+export const scripts = {
+  run: operation({
+    id: 'runVrl',
+    method: 'POST',
+    path: '/v1/admin/helper/vrl',
+    tag: 'Integrations',
+    summary: 'Run a script in VRL',
+    description:
+      'Tries a script of an integration, for example the one that generates the address of its set-up. A script may run for two seconds, and sees neither files nor the network. After one that ran into a limit, those of the workspace are refused for 15 seconds.',
+    auth: 'workspace',
+    body: Type.Object({
+      data: AnyMapInput('What the script sees as `.`; at most 1,000 members.'),
+      script: Text(20_000, 'The script, at most 20,000 characters.'),
+    }),
+    response: json(
+      Type.Object({
+        data: AnyMap('`.` as the script left it; `{}` if it is no object any more.'),
+        result: Type.Unknown({ description: 'Value of the last expression; null without one.' }),
+      }),
+    ),
+    errors: ['RateLimited'],
+  }),
+}
