@@ -253,14 +253,9 @@ export function createFeatures(
       messages: messages.service,
     }),
   )
-
-  add(
-    createConversationStream({
-      conversations: conversationList.service,
-      streams: chat.streams,
-      isAuthorized: access.isAuthorized,
-    }),
-  )
+  const { isAuthorized } = access
+  const { service: shown } = conversationList
+  add(createConversationStream({ conversations: shown, streams: chat.streams, isAuthorized }))
 
   // Files and the search in them.
   const files = add(
@@ -339,7 +334,7 @@ export function createFeatures(
       sources,
       bots: bots.service,
       integrations: integrations.service,
-      isAuthorized: access.isAuthorized,
+      isAuthorized,
     }),
   )
 

@@ -41,7 +41,7 @@ export const sharedAddresses: Migration = {
       .where('identifier', 'is not', null)
       .execute()
     await db.schema
-      .createIndex('integrations_by_name')
+      .createIndex('integrations_by_name_and_workspace')
       .on('integrations')
       .columns(['name', 'workspace_id'])
       .execute()

@@ -37,8 +37,8 @@ export interface ScriptOutcome {
   result: unknown
 }
 
-/** Milliseconds that a script may run; most need less than one. */
-const scriptLimitMs = 2000
+/** Milliseconds that a script may run, by the clock; most need less than one. */
+const scriptLimitMs = 5000
 /** Milliseconds in which the engine has to load. */
 const startLimitMs = 60_000
 /** Milliseconds for which the scripts of an owner are refused after one of them ran into a limit. */

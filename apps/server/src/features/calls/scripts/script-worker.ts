@@ -15,7 +15,10 @@ let loading: Promise<Engine> | undefined
 async function load(): Promise<Engine> {
   // The memory of WebAssembly is outside of the heap, whose limit does not bound it.
   setFlagsFromString(`--wasm-max-mem-pages=${enginePages}`)
-  return await import('@bpinternal/verel')
+  const engine = await import('@bpinternal/verel')
+  // The first script compiles what all of them need, which is no work of its own.
+  engine.execute('.a = parse_json!(.b)', { b: '{}' })
+  return engine
 }
 
 /** Runs in a process of its own: scripts come from developers of integrations, and their data from anybody. */

@@ -1,6 +1,6 @@
 import { ApiError } from '@botstead/contract'
-import type { RawRequest, RawResponse } from '../../../http/raw-routes.js'
 import type { Addresses } from '../../../domain/addresses.js'
+import type { RawRequest, RawResponse } from '../../../http/raw-routes.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Run } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'

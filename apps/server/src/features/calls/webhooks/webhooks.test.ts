@@ -39,7 +39,6 @@ describeEachEngine('webhooks', (engine) => {
       status: 202,
       headers: {
         'content-type': 'text/plain; charset=utf-8',
-        'set-cookie': ['a=1', 'b=2'],
         'x-own': 'kept',
         'x-bp-secret': 'dropped',
       },
@@ -52,7 +51,6 @@ describeEachEngine('webhooks', (engine) => {
     })
     expect(response.status).toBe(202)
     expect(await response.text()).toBe('Taken')
-    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2'])
     expect(response.headers.get('x-own')).toBe('kept')
     expect(response.headers.get('x-bp-secret')).toBeNull()
     expect(received()).toMatchObject({
@@ -68,28 +66,24 @@ describeEachEngine('webhooks', (engine) => {
     })
   })
 
-  it('neither pass on the session of a browser nor change it', async () => {
+  it('neither pass on the cookies of a browser nor change what it keeps of the host', async () => {
     const { call } = await install()
-    const session = 'botstead_0123abcd=bp_ses_secret'
-    const mixed = await call('', { headers: { cookie: `a=1; ${session}; b="2"; botstead_x=3` } })
-    expect(mixed.status).toBe(200)
-    expect(received()).toMatchObject({ headers: { cookie: 'a=1; b="2"; botstead_x=3' } })
-    await call('', { headers: { cookie: session } })
+    const cookie = 'a=1; botstead_0123abcd=bp_ses_secret'
+    expect((await call('', { headers: { cookie } })).status).toBe(200)
     expect(Object(received()).headers).not.toHaveProperty('cookie')
 
     const headers = {
-      'set-cookie': [
-        'a=1; Path=/',
-        `${session}; Path=/`,
-        ` =${session}`,
-        'botstead_0123abcd=; Max-Age=0',
-      ],
+      'set-cookie': ['a=1; Path=/', 'botstead_0123abcd=; Max-Age=0'],
       'clear-site-data': '"cookies"',
+      'strict-transport-security': 'max-age=31536000',
+      nel: '{"report_to":"a"}',
+      'report-to': '{"group":"a"}',
     }
     remote().behave(() => ({ headers }))
     const response = await call('')
-    expect(response.headers.getSetCookie()).toEqual(['a=1; Path=/'])
-    expect(response.headers.get('clear-site-data')).toBeNull()
+    expect(response.status).toBe(200)
+    for (const name of Object.keys(headers)) expect(response.headers.get(name)).toBeNull()
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
   it('give pages an origin of their own, beside their own policies', async () => {
@@ -179,5 +173,106 @@ describeEachEngine('webhooks', (engine) => {
     expect(response.headers.get('x-bp-integration-identifier')).toBeNull()
     expect(received()).toMatchObject({ path: '/oauth/done', query: `state=${webhookId}&code=1` })
     expect((await now())?.identifier).toBe('acme')
+  })
+
+  it('reach an installation at the root of the origin too, also one that is switched off', async () => {
+    const { webhookId, install: change } = await install()
+    remote().behave(() => ({ headers: { 'content-type': 'text/html' }, body: '<form></form>' }))
+    for (const enabled of [true, false]) {
+      await change({ enabled })
+      const page = await server().fetch(`/oauth/wizard/start?state=${webhookId}`)
+      expect([page.status, await page.text()]).toEqual([200, '<form></form>'])
+      expect(received()).toMatchObject({
+        method: 'GET',
+        path: '/oauth/wizard/start',
+        query: `state=${webhookId}`,
+      })
+      const posted = await server().fetch(`/webhooks/oauth/wizard/next?state=${webhookId}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: 'bp_name=%C3%9Cber+us',
+      })
+      expect(posted.headers.get('content-security-policy')).toMatch(/^sandbox .*allow-forms/)
+      expect(received()).toMatchObject({
+        method: 'POST',
+        path: '/oauth/wizard/next',
+        body: 'bp_name=%C3%9Cber+us',
+      })
+      const direct = await server().fetch(`/webhooks/${webhookId}/oauth/wizard`)
+      expect(direct.status).toBe(200)
+      expect(received()).toMatchObject({ path: '/oauth/wizard' })
+    }
+  })
+
+  it('show a person how a set-up ended', async () => {
+    for (const path of ['/oauth', '/webhooks/oauth', '/app/oauth', '/apps/oauth']) {
+      const reason = encodeURIComponent('No <script>alert(1)</script> & "no" access')
+      const failed = await server().fetch(
+        `${path}/interstitial?success=false&errorMessage=${reason}`,
+      )
+      const html = await failed.text()
+      expect(failed.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(failed.headers.get('content-security-policy')).toMatch(/^default-src 'none';/)
+      expect(html).toContain('did not succeed')
+      expect(html).toContain('No &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;no&quot; access')
+      const done = await server().fetch(`${path}/interstitial?success=true&errorMessage=none`)
+      expect(await done.text()).toMatch(/is set up(?!.*none)/s)
+    }
+  })
+
+  it('send a browser to that page where the integration has nothing to show', async () => {
+    const { webhookId } = await install()
+    const visit = async (accept: string) => {
+      const headers = { accept }
+      const path = `/oauth?state=${webhookId}&code=1`
+      return await server().fetch(path, { redirect: 'manual', headers })
+    }
+    const end = `${server().url}/oauth/interstitial`
+    const browser = 'text/html,application/xhtml+xml'
+    expect((await visit(browser)).headers.get('location')).toBe(`${end}?success=true`)
+    expect((await visit('*/*')).status).toBe(200)
+    remote().behave(() => ({ status: 400, body: { message: 'Wrong code' } }))
+    expect((await visit(browser)).headers.get('location')).toBe(
+      `${end}?success=false&errorMessage=Wrong+code`,
+    )
+    remote().behave(() => ({ headers: { 'x-bp-disable-interstitial': 'true' }, body: 'Mine' }))
+    expect(await (await visit(browser)).text()).toBe('Mine')
+    remote().behave(() => ({ status: 303, headers: { location: 'https://example.com/' } }))
+    expect((await visit(browser)).headers.get('location')).toBe('https://example.com/')
+  })
+
+  it('register an installation again once it has its account', async () => {
+    remote().behave(({ headers }) =>
+      headers['x-bp-operation'] === 'register' ? { status: 400, body: 'Set it up first' } : {},
+    )
+    const { webhookId, installed, now } = await install()
+    expect(installed).toMatchObject({ status: 'registration_failed' })
+    remote().behave(() => ({ headers: { 'x-bp-integration-identifier': 'acme' } }))
+    await server().fetch(`/oauth/done?state=${webhookId}`)
+    await vi.waitFor(async () =>
+      expect(await now()).toMatchObject({ status: 'registered', identifier: 'acme' }),
+    )
+    const times = remote().requestsOf('register').length
+    await server().fetch(`/oauth/done?state=${webhookId}`)
+    expect(await now()).toMatchObject({ status: 'registered' })
+    expect(remote().requestsOf('register')).toHaveLength(times)
+  })
+
+  it('leave an installation waiting that needs an account, until it has one', async () => {
+    const { admin, integration, bot, inMail, now } = await install()
+    await admin.updateIntegration({
+      id: integration.id,
+      configuration: { schema: {}, identifier: { required: true } },
+    })
+    const integrations = { mail: { integrationId: integration.id, configuration: {} } }
+    const { bot: changed } = await admin.updateBot({ id: bot.id, integrations })
+    expect(changed.integrations.mail).toMatchObject({
+      status: 'registration_pending',
+      statusReason: expect.stringContaining('waits for its account'),
+    })
+    expect(remote().requestsOf('register')).toHaveLength(1)
+    await inMail.configureIntegration({ identifier: 'acme' })
+    await vi.waitFor(async () => expect((await now())?.status).toBe('registered'))
+    expect(remote().requestsOf('register')).toHaveLength(2)
   })
 })
