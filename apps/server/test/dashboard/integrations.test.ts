@@ -76,4 +76,40 @@ describe.skipIf(browserPath === undefined)(`the screen of integrations ${title}`
     expect(await page.getByRole('link', { name: 'mail' }).count()).toBe(0)
     expect(faults.filter((fault) => !fault.includes('400'))).toEqual([])
   })
+
+  it('shows where an installation is set up that waits for its account', async () => {
+    const client = server().client()
+    const { bot } = await client.createBot({ name: 'Pages' })
+    const { integration } = await client.createIntegration({
+      name: 'pages',
+      version: '1.0.0',
+      url: 'http://127.0.0.1:9',
+      configuration: {
+        schema: {},
+        identifier: {
+          required: true,
+          linkTemplateScript:
+            'url = to_string!(.webhookUrl)\nid = to_string!(.webhookId)\n"{{ url }}/oauth/wizard/start?state={{ id }}"',
+        },
+      },
+    })
+    const installed = await client.updateBot(
+      {
+        id: bot.id,
+        integrations: {
+          pages: { integrationId: integration.id, enabled: true, configuration: {} },
+        },
+      },
+      { headers: { 'x-multiple-integrations': 'true' } },
+    )
+    const webhookId = installed.bot.integrations.pages?.webhookId
+    const { page, open, faults, expectAccessible } = await openDashboard(server())
+    await open(`integrations/${integration.id}?tab=installations`)
+    await page.getByText('waits for its account').waitFor()
+    const link = page.locator(`a[href$="/webhooks/oauth/wizard/start?state=${webhookId}"]`)
+    await link.waitFor()
+    expect(await link.getAttribute('rel')).toContain('noopener')
+    await expectAccessible()
+    expect(faults).toEqual([])
+  })
 })

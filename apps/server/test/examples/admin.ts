@@ -48,6 +48,10 @@ export const adminExamples: Examples = {
   checkHandleAvailability: own(() => ({ body: { handle: 'taken' } })),
   deleteWorkspace: byId(({ workspaceId }) => workspaceId),
 
+  runVrl: own(() => ({
+    body: { data: { body: '{"page":"P1"}' }, script: 'parse_json!(.body).page' },
+  })),
+
   listWorkspaceLimits: byId(({ workspaceId }) => workspaceId),
 
   listBots: own(() => ({

@@ -3,16 +3,17 @@ import { usePathTo } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
 import { Id } from '../../ui/copy.js'
 import { InstallationStatus } from '../../ui/installation-status.js'
+import { OutsideLink } from '../../ui/outside-link.js'
 import { ItemList, Pane, Part } from '../../ui/part.js'
 import { ErrorPanel, Skeleton } from '../../ui/states.js'
 import { Status } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'
-import { type Installation, useInstallations } from './queries.js'
+import { type Installation, type Integration, useInstallations, useSetUpLink } from './queries.js'
 
 /** Where an integration is installed, and whether it works there. */
-export function Installations({ integrationId }: { integrationId: string }) {
+export function Installations({ integration }: { integration: Integration }) {
   const pathTo = usePathTo()
-  const { query, installations } = useInstallations(integrationId)
+  const { query, installations } = useInstallations(integration.id)
   return (
     <Pane>
       <Part title="Installations">
@@ -35,7 +36,7 @@ export function Installations({ integrationId }: { integrationId: string }) {
                 as {installation.alias}
               </>
             ),
-            facts: <InstallationFacts installation={installation} />,
+            facts: <InstallationFacts installation={installation} integration={integration} />,
           })}
           actions={({ status, enabled }) =>
             enabled ? <InstallationStatus status={status} /> : <Status kind="off">Disabled</Status>
@@ -51,11 +52,18 @@ export function Installations({ integrationId }: { integrationId: string }) {
   )
 }
 
-function InstallationFacts({ installation }: { installation: Installation }) {
+function InstallationFacts({
+  installation,
+  integration,
+}: {
+  installation: Installation
+  integration: Integration
+}) {
   const { identifier, webhookUrl, statusReason, lastError, updatedAt } = installation
   return (
     <>
       {statusReason !== undefined && <div>{statusReason}</div>}
+      {identifier === undefined && <SetUp installation={installation} integration={integration} />}
       {lastError !== undefined && (
         <div>
           Last error <Time at={lastError.timestamp} />: {lastError.message}
@@ -69,5 +77,23 @@ function InstallationFacts({ installation }: { installation: Installation }) {
         Changed <Time at={updatedAt} />
       </div>
     </>
+  )
+}
+
+/** The link at which a person connects an installation with its account, where the integration has one. */
+function SetUp({
+  installation,
+  integration,
+}: {
+  installation: Installation
+  integration: Integration
+}) {
+  const script = integration.configuration.identifier.linkTemplateScript ?? ''
+  const link = useSetUpLink(script, installation.webhookUrl)
+  if (link === undefined) return null
+  return (
+    <div>
+      Set it up: <OutsideLink url={link} />
+    </div>
   )
 }

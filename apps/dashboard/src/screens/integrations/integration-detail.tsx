@@ -43,7 +43,7 @@ export function IntegrationDetail({ id }: { id: string }) {
       {integration === undefined ? (
         <Unread error={error} refetch={refetch} />
       ) : tab === 'installations' ? (
-        <Installations integrationId={id} />
+        <Installations integration={integration} />
       ) : tab === 'install' ? (
         <Install integration={integration} />
       ) : tab === 'keys' ? (

@@ -43,6 +43,23 @@ export function useInstallations(id: string) {
   }
 }
 
+/** The address at which an installation is set up, as the script of its integration makes it; undefined if there is none. */
+export function useSetUpLink(script: string, webhookUrl: string): string | undefined {
+  const { workspaceId } = useScope()
+  const slash = webhookUrl.lastIndexOf('/')
+  const data = {
+    webhookId: webhookUrl.slice(slash + 1),
+    webhookUrl: webhookUrl.slice(0, slash),
+    env: 'production',
+  }
+  const query = useQuery({
+    ...read({ workspaceId }, 'runVrl', { script, data }),
+    enabled: script !== '',
+  })
+  const link = query.data?.result
+  return typeof link === 'string' ? link : undefined
+}
+
 export function useIntegrationKeys(integrationId: string) {
   const { workspaceId } = useScope()
   return useQuery(read({ workspaceId }, 'listIntegrationApiKeys', { integrationId }))

@@ -1,0 +1,222 @@
+import { expect, it, vi } from 'vitest'
+import { describeEachEngine } from '../../../../test/engines.js'
+import { existingClient } from '../../../../test/existing-clients.js'
+import { useServer } from '../../../../test/harness.js'
+import { useRemote } from '../../../../test/remote/server.js'
+import { addAccount, type Login } from '../../../../test/tenant.js'
+
+type NewIntegration = Parameters<ReturnType<typeof existingClient>['createIntegration']>[0]
+
+const identifier = {
+  extractScript: 'to_string!(parse_json!(.body).page)',
+  fallbackHandlerScript:
+    'q = parse_query_string!(.query)\n{ "status": 202, "headers": { "content-type": "text/plain", "set-cookie": "a=1" }, "body": q.challenge }',
+}
+
+describeEachEngine('the shared address of an integration', (engine) => {
+  const server = useServer(engine)
+  const remote = useRemote()
+  let count = 0
+  const newName = () => `pages-${++count}`
+  const client = (login?: Login) =>
+    existingClient(server(), { ...login, headers: { 'x-multiple-integrations': 'true' } })
+
+  async function make(patch: Partial<NewIntegration>, login?: Login) {
+    const { integration } = await client(login).createIntegration({
+      name: newName(),
+      version: '1.0.0',
+      url: remote().url,
+      identifier,
+      ...patch,
+    })
+    return integration
+  }
+
+  /** Installs an integration in a new bot, which it then has for an account. */
+  async function connect(integration: { id: string }, account: string, login?: Login) {
+    const admin = client(login)
+    const { bot } = await admin.createBot({})
+    const install = async (id: string) => {
+      const integrations = { pages: { integrationId: id, enabled: true, configuration: {} } }
+      return (await admin.updateBot({ id: bot.id, integrations })).bot.integrations.pages
+    }
+    const installed = await install(integration.id)
+    remote().behave(({ headers }) =>
+      headers['x-bp-operation'] === 'webhook_received'
+        ? { headers: { 'x-bp-integration-identifier': account } }
+        : {},
+    )
+    const done = await server().fetch(`/oauth?state=${installed?.webhookId}`)
+    expect(done.status).toBe(200)
+    remote().behave(() => ({ body: 'Taken' }))
+    remote().requests.length = 0
+    const switchOff = () =>
+      admin.updateBot({ id: bot.id, integrations: { pages: { enabled: false } } })
+    return { botId: bot.id, install, switchOff }
+  }
+
+  const post = async (rest: string, page: unknown) =>
+    await server().fetch(`/integration/global/${rest}`, {
+      method: 'POST',
+      body: JSON.stringify({ page }),
+    })
+
+  /** Ids of the bots in which a request has arrived since the last look. */
+  function reached(): unknown[] {
+    const calls = remote().requestsOf('webhook_received')
+    remote().requests.length = 0
+    return calls.map(({ headers }) => headers['x-bot-id'])
+  }
+
+  it('leads each request to the installation that has its account', async () => {
+    const integration = await make({})
+    const one = await connect(integration, 'P1')
+    const two = await connect(integration, '2')
+    const response = await post(`${integration.name}/deep//er?x=%41`, 'P1')
+    expect([response.status, await response.text()]).toEqual([200, 'Taken'])
+    const [call] = remote().requestsOf('webhook_received')
+    expect(call?.json).toMatchObject({
+      req: { method: 'POST', path: '/deep//er', query: 'x=%41', body: '{"page":"P1"}' },
+    })
+    expect(reached()).toEqual([one.botId])
+    await post(integration.name, 2)
+    expect(reached()).toEqual([two.botId])
+    const below = await server().fetch(`/webhooks/integration/global/${integration.name}`, {
+      method: 'POST',
+      body: '{"page":"P1"}',
+    })
+    expect(below.status).toBe(200)
+    expect(reached()).toEqual([one.botId])
+  })
+
+  it('reaches nobody without a known account, and says why in the log of the integration', async () => {
+    const admin = client()
+    const integration = await make({
+      identifier: { extractScript: identifier.extractScript },
+    })
+    const { switchOff } = await connect(integration, 'P1')
+    expect((await post(integration.name, 'P2')).status).toBe(404)
+    expect((await post('unknown', 'P1')).status).toBe(404)
+    const refused = await server().fetch(`/integration/global/${integration.name}`)
+    expect([refused.status, await refused.text()]).toEqual([
+      404,
+      expect.stringContaining('belongs to no installation'),
+    ])
+    await switchOff()
+    expect((await post(integration.name, 'P1')).status).toBe(404)
+    expect(reached()).toEqual([])
+    await vi.waitFor(async () => {
+      const from = { id: integration.id, timeStart: '2000-01-01T00:00:00Z' }
+      const { logs } = await admin.getIntegrationLogs(from)
+      const lines = logs.map(({ message }) => message).join('\n')
+      expect(lines).toContain('no installation has the account P2')
+      expect(lines).toMatch(/the script failed: .*parse_json/s)
+    })
+  })
+
+  it('responds by the fallback script to what has no account', async () => {
+    const integration = await make({})
+    const verified = await server().fetch(`/integration/global/${integration.name}?challenge=4%202`)
+    expect([verified.status, await verified.text()]).toEqual([202, '4 2'])
+    expect(verified.headers.get('content-type')).toBe('text/plain')
+    expect(verified.headers.get('set-cookie')).toBeNull()
+    expect(verified.headers.get('content-security-policy')).toMatch(/^sandbox /)
+    const fails = await make({ identifier: { fallbackHandlerScript: 'assert!(false, "token 7")' } })
+    expect((await server().fetch(`/integration/global/${fails.name}`)).status).toBe(404)
+    await vi.waitFor(async () => {
+      const from = { id: fails.id, timeStart: '2000-01-01T00:00:00Z' }
+      const { logs } = await client().getIntegrationLogs(from)
+      expect(logs.map(({ message }) => message).join('\n')).toContain('token 7')
+    })
+  })
+
+  it('has the name of the integration, with or without its handle', async () => {
+    const login = await addAccount(server())
+    const handle = `pages${++count}`
+    await client(login).updateWorkspace({ id: login.workspaceId, handle })
+    const name = newName()
+    const { botId } = await connect(await make({ name: `${handle}/${name}` }, login), 'P1', login)
+    for (const address of [`${handle}/${name}`, name, `${handle}%2F${name}`]) {
+      expect((await post(`${address}/rest`, 'P1')).status).toBe(200)
+      expect(remote().requestsOf('webhook_received')[0]?.json).toMatchObject({
+        req: { path: '/rest' },
+      })
+      expect(reached()).toEqual([botId])
+    }
+  })
+
+  it('stays with the workspace that had the name first', async () => {
+    const name = newName()
+    const first = await make({ name })
+    const { botId } = await connect(first, 'P1')
+    const other = await addAccount(server())
+    const constant = { identifier: { extractScript: '"P1"' }, visibility: 'public' } as const
+    const second = await make({ name, version: '9.0.0', ...constant }, other)
+    await connect(second, 'P1', other)
+    expect((await post(name, 'P1')).status).toBe(200)
+    expect(reached()).toEqual([botId])
+    const from = { id: second.id, timeStart: '2000-01-01T00:00:00Z' }
+    await vi.waitFor(async () => {
+      const { logs } = await client(other).getIntegrationLogs(from)
+      expect(logs.map(({ message }) => message).join('\n')).toContain('had one of this name first')
+    })
+    // It passes to the other one once the first has none of this name any more.
+    const { install } = await connect(first, 'P3')
+    await make({ name, version: '2.0.0' })
+    await client().deleteBot({ id: botId })
+    await install((await make({})).id)
+    for (const version of ['1.0.0', '2.0.0']) {
+      const { integration } = await client().getIntegrationByName({ name, version })
+      await client().deleteIntegration({ id: integration.id })
+    }
+    server().clock.advance(10_000)
+    expect((await post(name, 'P1')).status).toBe(200)
+    expect(reached()).toHaveLength(1)
+  })
+
+  it('answers with the scripts of the highest version, the published ones first', async () => {
+    const name = newName()
+    const script = (path: string) => ({ extractScript: `to_string!(parse_json!(.body).${path})` })
+    const one = await make({ name, identifier: script('a'), visibility: 'public' })
+    const { botId } = await connect(one, 'P1')
+    await make({ name, version: '2.0.0', identifier: script('b') })
+    const send = async (body: object) => {
+      server().clock.advance(6000)
+      await server().fetch(`/integration/global/${name}`, {
+        method: 'POST',
+        body: JSON.stringify(body),
+      })
+      return reached()
+    }
+    expect(await send({ a: 'P1', b: 'none' })).toEqual([botId])
+    await make({ name, version: '1.5.0', identifier: script('c'), visibility: 'public' })
+    expect(await send({ a: 'none', b: 'none', c: 'P1' })).toEqual([botId])
+  })
+
+  it('keeps an account where it was connected first, and moves it within that workspace', async () => {
+    const integration = await make({ visibility: 'public' })
+    const first = await connect(integration, 'P1')
+    const other = await addAccount(server())
+    const second = await connect(integration, 'P1', other)
+    await post(integration.name, 'P1')
+    expect(reached()).toEqual([first.botId])
+    server().clock.advance(1000)
+    const third = await connect(integration, 'P1')
+    await post(integration.name, 'P1')
+    expect(reached()).toEqual([third.botId])
+    await first.switchOff()
+    await third.switchOff()
+    await post(integration.name, 'P1')
+    expect(reached()).toEqual([second.botId])
+  })
+
+  it('does not follow an installation to another integration', async () => {
+    const other = await addAccount(server())
+    const name = newName()
+    const target = await make({ name, visibility: 'public' })
+    const { install } = await connect(await make({ name }, other), 'P1', other)
+    await install(target.id)
+    expect((await post(name, 'P1')).status).toBe(404)
+    expect(reached()).toEqual([])
+  })
+})
