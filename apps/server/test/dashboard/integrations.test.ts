@@ -103,6 +103,8 @@ describe.skipIf(browserPath === undefined)(`the screen of integrations ${title}`
       { headers: { 'x-multiple-integrations': 'true' } },
     )
     const webhookId = installed.bot.integrations.pages?.webhookId
+    // The first script loads the engine, which takes long on a busy machine.
+    await client.runVrl({ script: 'null', data: {} })
     const { page, open, faults, expectAccessible } = await openDashboard(server())
     await open(`integrations/${integration.id}?tab=installations`)
     await page.getByText('waits for its account').waitFor()

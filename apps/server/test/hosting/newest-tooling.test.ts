@@ -2,8 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../engines.js'
 import { existingClient, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
-import { bundleCode, echoBot } from '../hosted-code.js'
-import { useRemote } from '../remote/server.js'
+import { type RemoteResponse, useRemote } from '../remote/server.js'
 import { addAccount } from '../tenant.js'
 
 /** What the tools of today send, member for member, in the order in which they need it. */
@@ -164,7 +163,7 @@ describeEachEngine('the tools of today', (engine) => {
     const { bot } = (await send('POST', '/v1/admin/bots', {})).body
     const implementation = Buffer.from(padded(400_000)).toJSON()
     const deployed = await send('PUT', `/v1/admin/bots/${bot.id}`, {
-      code: `${padded(1_500_000)}${await bundleCode(echoBot('sdk7'))}`,
+      code: `${padded(1_500_000)}exports.handler = async () => ({ body: '{}' })`,
       integrations: {
         desk: { integrationId: integration.id, enabled: true, configuration: {} },
         chat: null,
@@ -246,7 +245,7 @@ describeEachEngine('the tools of today', (engine) => {
     })
     const { webhookId, status } = installed.body.bot.integrations.pages
     expect(status).toBe('registration_failed')
-    remote().behave(({ json }) => {
+    remote().behave(({ json }): RemoteResponse => {
       const { method, path } = Object(json.req)
       if (path === undefined) return {}
       if (method === 'GET') return { headers: { 'content-type': 'text/html' }, body: '<form>' }

@@ -19,7 +19,7 @@ interface RemoteBody {
 }
 
 /** Its response. */
-interface RemoteResponse {
+export interface RemoteResponse {
   status?: number
   headers?: Record<string, string | string[]>
   /** Text as it is, anything else as JSON. */

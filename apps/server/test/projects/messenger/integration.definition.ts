@@ -5,7 +5,11 @@ export default new IntegrationDefinition({
   name: integrationName,
   version: '0.1.0',
   title: 'Messenger',
-  configuration: { schema: z.object({ serviceUrl: z.string() }) },
+  identifier: { extractScript: 'extract.vrl', fallbackHandlerScript: 'fallbackHandler.vrl' },
+  configuration: {
+    schema: z.object({ serviceUrl: z.string() }),
+    identifier: { linkTemplateScript: 'linkTemplate.vrl' },
+  },
   actions: {
     greet: {
       input: { schema: z.object({ name: z.string() }) },
