@@ -5,6 +5,7 @@ import { measureDashboard } from './dashboard.mjs'
 import { measureDelivery } from './delivery.mjs'
 import { files } from './files.mjs'
 import { measureGroupCommit } from './group-commit.mjs'
+import { measureHosting } from './hosting.mjs'
 import { measureHttp } from './http.mjs'
 import { measureIndexing } from './index.mjs'
 import { limitOfClient, load, measure, medians } from './load.mjs'
@@ -197,6 +198,7 @@ export const parts = {
   commits,
   chat,
   delivery: measureDelivery,
+  hosting: (folder) => measureHosting(join(folder, 'hosting')),
   bots,
   files,
   start,

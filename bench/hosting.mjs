@@ -1,0 +1,313 @@
+// Deployed code: how soon a bot replies, cold and warm, and the memory of its process, beside the same bot
+// in a process of its own behind an address.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import http from 'node:http'
+import { join } from 'node:path'
+import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { bundleBot } from './hosting-bot.mjs'
+import { startBenchServer } from './processes.mjs'
+
+const json = { 'content-type': 'application/json' }
+const botProgram = fileURLToPath(new URL('./hosting-bot.mjs', import.meta.url))
+/** Alternating runs of which the median counts. */
+const rounds = Number(process.env.BENCH_ROUNDS ?? 5)
+const messagesPerRound = 100
+const bots = Number(process.env.BENCH_BOTS ?? 50)
+const activeBots = 10
+const activeSeconds = 5
+const patienceMs = 60_000
+
+async function request(url, method, headers, body) {
+  const response = await fetch(url, {
+    method,
+    headers: { ...json, ...headers },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`)
+  return await response.json()
+}
+
+function adminOf({ address, token, workspaceId }) {
+  const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId }
+  return {
+    create: async (body) => (await request(`${address}/v1/admin/bots`, 'POST', headers, body)).bot,
+    update: (id, body) => request(`${address}/v1/admin/bots/${id}`, 'PUT', headers, body),
+  }
+}
+
+/** The bot as a program behind an address. */
+async function startPeer(file, server) {
+  const child = fork(botProgram, [file], {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { BP_API_URL: server.address, BP_TOKEN: server.token },
+  })
+  const ended = once(child, 'exit').then(() => {
+    throw new Error('The program of the peer has ended')
+  })
+  const [{ url }] = await Promise.race([once(child, 'message'), ended])
+  return {
+    url,
+    pid: child.pid,
+    stop: async () => {
+      child.disconnect()
+      await ended.catch(() => {})
+    },
+  }
+}
+
+/** A user who talks to a bot and listens to it. */
+async function openTalk(bot) {
+  const chat = Object.values(bot.integrations)[0].webhookUrl
+  const { key } = await request(`${chat}/users`, 'POST', {}, {})
+  const user = { 'x-user-key': key }
+  const { conversation } = await request(`${chat}/conversations`, 'POST', user, {})
+  const call = http.get(`${chat}/conversations/${conversation.id}/listen`, { headers: user })
+  const [stream] = await once(call, 'response')
+  let number = 0
+  let heard = () => {}
+  stream.setEncoding('utf8').on('data', (text) => {
+    for (const [, version, id] of text.matchAll(/"(\w+) ask (\d+)"/g)) heard(version, Number(id))
+  })
+  stream.on('error', () => {})
+  return {
+    /** Milliseconds from a message to the reply, and the version that replied. */
+    async ask() {
+      number += 1
+      const wanted = number
+      const begin = performance.now()
+      const reply = new Promise((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error('There is no reply')), patienceMs)
+        heard = (version, id) => {
+          if (id !== wanted) return
+          clearTimeout(timer)
+          resolve({ version, milliseconds: performance.now() - begin })
+        }
+      })
+      await request(`${chat}/messages`, 'POST', user, {
+        conversationId: conversation.id,
+        payload: { type: 'text', text: `ask ${wanted}` },
+      })
+      return await reply
+    },
+    close: () => call.destroy(),
+  }
+}
+
+/** Ids of the processes that run deployed code of a server. */
+async function programsOf(pid) {
+  const found = []
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    const [stat, words] = await Promise.all([
+      readFile(`/proc/${name}/stat`, 'utf8').catch(() => ''),
+      readFile(`/proc/${name}/cmdline`, 'utf8').catch(() => ''),
+    ])
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    if (parent === pid && /\0bot=/.test(words)) found.push(Number(name))
+  }
+  return found
+}
+
+/** Megabytes of a process: all that it uses, and that without what it shares with others. */
+async function memoryOf(pid) {
+  const [status, rollup] = await Promise.all([
+    readFile(`/proc/${pid}/status`, 'utf8'),
+    readFile(`/proc/${pid}/smaps_rollup`, 'utf8'),
+  ])
+  const kilobytes = (text, name) =>
+    Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? Number.NaN)
+  return { resident: kilobytes(status, 'VmRSS') / 1024, own: kilobytes(rollup, 'Pss') / 1024 }
+}
+
+async function untilNoPrograms(pid) {
+  const end = performance.now() + patienceMs
+  while ((await programsOf(pid)).length > 0) {
+    if (performance.now() > end) throw new Error('Idle programs do not end')
+    await sleep(100)
+  }
+}
+
+function at(figures, share) {
+  const sorted = figures.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+}
+
+const median = (figures) => at(figures, 0.5)
+const spread = (figures) =>
+  `${median(figures).toFixed(0)} ms (${Math.min(...figures).toFixed(0)} to ${Math.max(...figures).toFixed(0)})`
+
+/** Replies of programs that have to start, beside the start of the peer; programs that ended. */
+async function measureCold(folder, file, code) {
+  const server = await startBenchServer(join(folder, 'cold'), { BOTSTEAD_HOSTING_IDLE: '1s' })
+  try {
+    const admin = adminOf(server)
+    const deployed = await admin.create({})
+    await admin.update(deployed.id, { code: code('cold') })
+    const talk = await openTalk(deployed)
+    await talk.ask()
+    const cold = []
+    const peers = []
+    for (let round = 0; round < rounds; round += 1) {
+      await untilNoPrograms(server.pid)
+      cold.push((await talk.ask()).milliseconds)
+      const begin = performance.now()
+      const peer = await startPeer(file, server)
+      peers.push(performance.now() - begin)
+      await peer.stop()
+    }
+    await untilNoPrograms(server.pid)
+    talk.close()
+    return { cold, peers }
+  } finally {
+    await server.stop()
+  }
+}
+
+/** p50 of replies in alternating rounds, of the deployed bot and of its peer. */
+async function measureWarm(server, file, code) {
+  const admin = adminOf(server)
+  const peer = await startPeer(file, server)
+  try {
+    const deployed = await admin.create({})
+    await admin.update(deployed.id, { code: code('warm') })
+    const beside = await admin.create({ url: peer.url })
+    const talks = { deployed: await openTalk(deployed), peer: await openTalk(beside) }
+    const found = { deployed: [], peer: [] }
+    // One round more, which warms up.
+    for (let round = -1; round < rounds; round += 1) {
+      for (const [name, talk] of Object.entries(talks)) {
+        const times = []
+        for (let i = 0; i < messagesPerRound; i += 1) times.push((await talk.ask()).milliseconds)
+        if (round >= 0) found[name].push(median(times))
+      }
+    }
+    for (const talk of Object.values(talks)) talk.close()
+    return { deployed: median(found.deployed), peer: median(found.peer) }
+  } finally {
+    await peer.stop()
+  }
+}
+
+/** Milliseconds from a deployment to the first reply of what it deployed. */
+async function measureDeploy(server, code) {
+  const admin = adminOf(server)
+  const bot = await admin.create({})
+  await admin.update(bot.id, { code: code('first') })
+  const talk = await openTalk(bot)
+  await talk.ask()
+  const times = []
+  for (let round = 0; round < rounds; round += 1) {
+    const name = `next${round}`
+    const begin = performance.now()
+    await admin.update(bot.id, { code: code(name) })
+    const { version } = await talk.ask()
+    times.push(performance.now() - begin)
+    if (version !== name) throw new Error(`${version} replied in place of ${name}`)
+  }
+  talk.close()
+  return times
+}
+
+/** Memory of many bots that have replied and rest, and replies of some while all run. */
+async function measureMany(folder, code) {
+  const server = await startBenchServer(join(folder, 'many'))
+  try {
+    const admin = adminOf(server)
+    const talks = []
+    for (let i = 0; i < bots; i += 1) {
+      const bot = await admin.create({})
+      await admin.update(bot.id, { code: code('many') })
+      const talk = await openTalk(bot)
+      await talk.ask()
+      talks.push(talk)
+    }
+    await sleep(5000)
+    const pids = await programsOf(server.pid)
+    if (pids.length !== bots) throw new Error(`${pids.length} of ${bots} programs run`)
+    const idle = await Promise.all(pids.map(memoryOf))
+    const waits = []
+    const end = performance.now() + activeSeconds * 1000
+    const talkOn = async (talk) => {
+      while (performance.now() < end) waits.push((await talk.ask()).milliseconds)
+    }
+    await Promise.all(talks.slice(0, activeBots).map(talkOn))
+    const after = await Promise.all(pids.map(memoryOf))
+    for (const talk of talks) talk.close()
+    const sum = (all, of) => all.reduce((total, each) => total + each[of], 0)
+    return {
+      resident: idle.map(({ resident }) => resident),
+      ownIdle: sum(idle, 'own'),
+      ownActive: sum(after, 'own'),
+      waits,
+    }
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Rows of the table. */
+export async function measureHosting(folder) {
+  const text = await bundleBot()
+  const code = (version) => text.replace('BENCH_VERSION', version)
+  const file = join(folder, 'bot.cjs')
+  await mkdir(folder, { recursive: true })
+  await writeFile(file, code('peer'))
+  const { cold, peers } = await measureCold(folder, file, code)
+  const server = await startBenchServer(join(folder, 'warm'))
+  let warm
+  let deploys
+  try {
+    warm = await measureWarm(server, file, code)
+    deploys = await measureDeploy(server, code)
+  } finally {
+    await server.stop()
+  }
+  const { resident, ownIdle, ownActive, waits } = await measureMany(folder, code)
+  const megabytes = median(resident)
+  const p50 = at(waits, 0.5)
+  return [
+    { work: 'the same bot as a program of its own, until it listens', figure: spread(peers) },
+    {
+      work: 'cold start of a deployed bot to its first reply',
+      figure: spread(cold),
+      against: '1 s',
+      ratio: 1000 / median(cold),
+      budget: 1,
+    },
+    { work: 'reply of the bot behind an address', figure: `p50 ${warm.peer.toFixed(1)} ms` },
+    {
+      work: 'reply of the deployed bot',
+      figure: `p50 ${warm.deployed.toFixed(1)} ms`,
+      against: 'the bot behind an address',
+      ratio: warm.peer / warm.deployed,
+      budget: 0.83,
+    },
+    {
+      work: 'deploy to the first reply of the new code',
+      figure: spread(deploys),
+      against: '3 s',
+      ratio: 3000 / median(deploys),
+      budget: 1,
+    },
+    {
+      work: `memory of an idle bot, one of ${bots}; 0 after the idle time`,
+      figure: `${megabytes.toFixed(0)} MB, ${(ownIdle / bots).toFixed(0)} MB without what they share`,
+      against: '80 MB',
+      ratio: 80 / megabytes,
+      budget: 1,
+    },
+    {
+      work: `${activeBots} of ${bots} bots reply at the same time`,
+      figure: `${Math.round(waits.length / activeSeconds)} /s, p50 ${p50.toFixed(1)} ms, p95 ${at(waits, 0.95).toFixed(1)} ms`,
+    },
+    {
+      work: `memory of ${bots} bots, ${activeBots} of them active`,
+      figure: `${ownIdle.toFixed(0)} MB idle, ${ownActive.toFixed(0)} MB active`,
+    },
+  ]
+}
