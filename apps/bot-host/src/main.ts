@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { Module } from 'node:module'
 import { installGuards } from './guards.js'
+import { type HandlerRequest, type LoadedCode, loadCode } from './load.js'
 import { readOrder } from './order.js'
 import { report, reportOutput, runAbout, type Subject } from './reports.js'
 
@@ -8,28 +9,13 @@ import { report, reportOutput, runAbout, type Subject } from './reports.js'
 // sends it an order on its standard input, and calls it over a local socket as it calls a bot at an
 // address. What it prints goes into the log of the bot or integration.
 
-/** A request as the code expects it. */
-interface HandlerRequest {
-  method: string
-  path: string
-  /** Without a question mark. */
-  query: string
-  headers: Record<string, string>
-  body?: string
-}
-
-interface HandlerResponse {
-  status?: number
-  headers?: Record<string, string>
-  body?: string
-}
-
-type Handler = (request: HandlerRequest) => Promise<HandlerResponse | undefined>
+/** Path at which the server asks for the compiled code; calls to the code have `/`. */
+const compiledPath = '/compiled'
 
 // The socket to listen on, and a name for those who read the list of processes.
-const [, , socket = ''] = process.argv
-// The server asks whether a user can read and run this program.
-if (socket === 'probe') process.exit(0)
+const [, , socket = '', name = ''] = process.argv
+// The server asks whether a user can read and run this program, and reach a folder.
+if (socket === 'probe') process.exit(existsSync(name) ? 0 : 1)
 const order = await readOrder()
 // What a shell or a wrapping command left in the environment is not for the code.
 const { env } = process
@@ -45,8 +31,12 @@ process.on('unhandledRejection', (reason) => {
   process.stderr.write(`Unhandled rejection: ${textOf(reason)}\n`)
 })
 try {
-  const handler = load(order.code)
-  server.on('request', (request, response) => void respond(handler, request, response))
+  const compiled = order.compiled === undefined ? undefined : Buffer.from(order.compiled, 'base64')
+  const code = loadCode(order.code, compiled)
+  server.on('request', (request, response) => {
+    if (request.url === compiledPath) sendCompiled(code, response)
+    else void respond(code, request, response)
+  })
   report({ host: 'ready' })
 } catch (error) {
   report({ host: 'failed', reason: textOf(error) })
@@ -55,24 +45,13 @@ try {
   process.stdin.destroy()
 }
 
-function load(code: string): Handler {
-  const name = '/bundle.cjs'
-  const module = new Module(name)
-  module.filename = name
-  module.paths = []
-  Reflect.apply(Reflect.get(module, '_compile'), module, [code, name])
-  const { exports } = module
-  const found = exports?.default?.handler ? exports.default : exports
-  if (typeof found?.handler !== 'function') {
-    throw new Error(
-      'The code exports no function named handler, neither itself nor in its default export: deploy what "bp build" makes, one CommonJS file.',
-    )
-  }
-  return (request) => found.handler(request)
+function sendCompiled(code: LoadedCode, response: ServerResponse): void {
+  const compiled = code.compiled()
+  response.writeHead(compiled === undefined ? 204 : 200).end(compiled)
 }
 
 async function respond(
-  handler: Handler,
+  code: LoadedCode,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -89,7 +68,7 @@ async function respond(
       ),
       ...(body !== '' && { body }),
     }
-    const result = await runAbout(subjectOf(given), () => handler(given))
+    const result = await runAbout(subjectOf(given), () => code.handle(given))
     response.writeHead(result?.status ?? 200, result?.headers ?? {}).end(result?.body)
   } catch (error) {
     process.stderr.write(`${textOf(error)}\n`)

@@ -14,6 +14,8 @@ export interface NetworkRules {
 export interface Order {
   /** The program: one CommonJS file. */
   code: string
+  /** What this program made of the same code before, in base64. */
+  compiled?: string
   /** The whole environment of the code. */
   environment: Readonly<Record<string, string>>
   /** Undefined if any address may be called. */

@@ -59,6 +59,8 @@ interface ConfinementDeps {
   log: Pick<Log, 'warn' | 'info'>
   hosting: HostingConfig
   limits: ResourceLimits
+  /** Where the sockets of programs are. */
+  folder: string
 }
 
 /** Finds out what this system has. What a wrapping command starts is confined by that command, and by a group. */
@@ -67,7 +69,7 @@ export async function openConfinement(deps: ConfinementDeps): Promise<Confinemen
   const isTrusted = hosting.mode === 'trusted'
   const [groups, hasOwnUsers, endsWithServer] = await Promise.all([
     findGroups(deps),
-    isTrusted && canChangeUser(deps.log),
+    isTrusted && canChangeUser(deps),
     isTrusted && canEndWithServer(),
   ])
   const dataKib = Math.round((limits.heapBytes * 4) / 1024) + 1024 * 1024
@@ -170,11 +172,11 @@ async function findGroups({
 
 /**
  * Whether programs can run as users of their own: the server is root, and such a user can read Node and the
- * host program.
+ * host program, and reach the folder of sockets.
  */
-async function canChangeUser(log: Pick<Log, 'warn'>): Promise<boolean> {
+async function canChangeUser({ log, folder }: ConfinementDeps): Promise<boolean> {
   if (process.getuid?.() !== 0) return false
-  const child = spawn(process.execPath, [hostProgram, 'probe'], {
+  const child = spawn(process.execPath, [hostProgram, 'probe', folder], {
     env: {},
     cwd: '/',
     stdio: 'ignore',
@@ -184,8 +186,8 @@ async function canChangeUser(log: Pick<Log, 'warn'>): Promise<boolean> {
   const [code] = await once(child, 'exit').catch(() => [1])
   if (code === 0) return true
   log.warn(
-    { program: hostProgram },
-    'deployed code runs as root, because other users may not read Node or the host program: run the server as a user of its own',
+    { program: hostProgram, folder },
+    'deployed code runs as root, because other users may not read Node or the host program, or reach the temporary folder: run the server as a user of its own',
   )
   return false
 }

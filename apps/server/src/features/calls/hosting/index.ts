@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { HostingConfig } from '../../../config/config.js'
 import type { Addresses } from '../../../domain/addresses.js'
 import type { EventBus } from '../../../platform/bus/event-bus.js'
@@ -26,6 +27,7 @@ import type { BotLogsService } from '../../bots/logs/index.js'
 import type { Feature } from '../../feature.js'
 import type { DeploymentKeys } from '../../tenancy/access/index.js'
 import { createAlwaysAlive } from './always-alive.js'
+import { type CompiledCode, openCompiledCode } from './compiled.js'
 import { type Launcher, openLauncher } from './launch.js'
 import { endLeftovers } from './leftovers.js'
 import { type CodeIssue, createLineSink, type LineSink, type OutputLine } from './output.js'
@@ -48,6 +50,8 @@ export interface HostingDeps {
   timers: Timers
   log: Log
   hosting: HostingConfig
+  /** Folder for code as Node has compiled it. */
+  compiledFolder: string
   outgoing: AddressRulesOptions
   limits: {
     hostingProcesses: number
@@ -74,6 +78,8 @@ const topic = 'hosting'
 const workspacePrefix = 'workspace:'
 /** What a program may use in all, as a multiple of its heap. */
 const memoryPerHeap = 3
+/** Milliseconds after which a program that was just started has time to hand out its compiled code. */
+const compiledAfterMs = 1000
 
 /** Makes the slice. Programs start with their first request, so that a start of the server costs nothing. */
 export function createHosting(deps: HostingDeps): Hosting {
@@ -93,6 +99,7 @@ export function createHosting(deps: HostingDeps): Hosting {
   let listening: Promise<void> | undefined
   let onListening = () => {}
   let unsubscribe = () => {}
+  const compiledCode = openCompiledCode(deps.compiledFolder, log)
 
   function sinkOf({ owner }: Deployment): LineSink {
     const key = `${owner.type}:${owner.id}`
@@ -142,6 +149,7 @@ export function createHosting(deps: HostingDeps): Hosting {
     await listening
     const token = await deploymentKeys.ensure(hosted, isInForce)
     const api = hosting.mode === 'wrapped' ? addresses.base() : addresses.local()
+    const compiled = await compiledCode.find(hosted.owner, code)
     const program = await startProgram(
       {
         launcher: await launcherOf(),
@@ -151,6 +159,7 @@ export function createHosting(deps: HostingDeps): Hosting {
       {
         deployment: hosted,
         code,
+        compiled,
         environment: {
           ...Object.fromEntries(
             Object.entries(hosted.secrets).map(([name, value]) => [`SECRET_${name}`, value]),
@@ -167,7 +176,11 @@ export function createHosting(deps: HostingDeps): Hosting {
         onLine: (line) => writeLine(hosted, line),
         onIssue: (issue) => reportIssue(hosted, issue),
       },
-    )
+    ).catch(async (error: unknown) => {
+      if (compiled) await compiledCode.drop(hosted.owner, code)
+      throw error
+    })
+    void keepCompiled(compiledCode, program, code)
     events.add('started')
     log.info({ owner: hosted.owner, deployment: hosted.id, pid: program.pid }, 'started code')
     return program
@@ -328,6 +341,17 @@ export function createHosting(deps: HostingDeps): Hosting {
       await (await launcher?.catch(() => undefined))?.close()
     },
   }
+}
+
+/** Keeps what a program has compiled, after its first requests. Never rejects. */
+async function keepCompiled(
+  compiledCode: CompiledCode,
+  program: Program,
+  code: string,
+): Promise<void> {
+  await Promise.race([sleep(compiledAfterMs, undefined, { ref: false }), program.ended])
+  const compiled = await program.compiled()
+  if (compiled) await compiledCode.keep(program.deployment.owner, code, compiled)
 }
 
 function hostAndPortOf(address: string): { host: string; port: number } {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
+import { chown, mkdir, rm, rmdir, writeFile } from 'node:fs/promises'
 import { constants, getPriority, setPriority } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { HostingConfig } from '../../../config/config.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import {
@@ -54,10 +54,8 @@ export interface LauncherDeps {
 /** Prepares the start of programs: their folder, and what confines them. */
 export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
   const { log, hosting } = deps
-  const [folder, confinement] = await Promise.all([
-    makeFolder(deps.installation, log),
-    openConfinement(deps),
-  ])
+  const folder = await makeFolder(deps.installation, log)
+  const confinement = await openConfinement({ ...deps, folder })
   log.info({ hosting: hosting.mode, limits: confinement.inForce }, 'deployed code has these limits')
   let started = 0
 
@@ -108,6 +106,8 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
 
     async close() {
       await rm(folder, { recursive: true, force: true })
+      // Unless other processes of the installation use it.
+      await rmdir(dirname(folder)).catch(() => {})
     },
   }
 }

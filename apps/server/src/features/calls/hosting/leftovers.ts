@@ -26,7 +26,8 @@ export async function makeFolder(installation: string, log: Pick<Log, 'info'>): 
   await endLeftovers(installation, log)
   made += 1
   const folder = join(home, `${process.pid}-${await startOf(process.pid)}-${made}`)
-  await mkdir(folder, { mode: 0o711 })
+  // Another process of the installation, whose last program ends, removes an empty parent.
+  await mkdir(folder, { recursive: true, mode: 0o711 })
   return folder
 }
 

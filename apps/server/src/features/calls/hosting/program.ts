@@ -15,6 +15,8 @@ import { createReportReader, type OutputListener } from './output.js'
 export interface ProgramOrder {
   deployment: Deployment
   code: string
+  /** What `Program.compiled` returned for the same code. */
+  compiled: Buffer | undefined
   environment: Readonly<Record<string, string>>
   /** Networks that the code may not connect to; undefined for none. */
   network: (NetworkLists & { api: { host: string; port: number } }) | undefined
@@ -43,6 +45,8 @@ export interface Program {
   send(request: OutgoingRequest): Promise<OutgoingResponse>
   /** Whether it responds at all: code in an endless loop does not. */
   responds(): Promise<boolean>
+  /** The code as it is compiled now; undefined if it was started so, or does not respond. */
+  compiled(): Promise<Buffer | undefined>
   /** Bytes of memory that the process uses; undefined if that cannot be known. */
   memoryBytes(): Promise<number | undefined>
   /** Ends it, by force if it does not end by itself. */
@@ -57,6 +61,7 @@ const graceMs = 2000
 const probeMs = 2000
 const pageBytes = 4096
 const outOfMemory = 'it used too much memory'
+const mostCompiledBytes = 16 * 2 ** 20
 /** Characters of what Node prints when it ends by an error. */
 const keptErrorText = 4000
 /** Bytes of output in a second, above which a program is read more slowly. */
@@ -118,7 +123,8 @@ export async function startProgram(
   const ended = untilEnd()
 
   const { code, environment, network } = order
-  child.stdin?.write(`${JSON.stringify({ code, environment, network })}\n`)
+  const compiled = order.compiled?.toString('base64')
+  child.stdin?.write(`${JSON.stringify({ code, compiled, environment, network })}\n`)
 
   const { kill } = launched
   let isLate = false
@@ -154,6 +160,16 @@ export async function startProgram(
       } catch (error) {
         return !(error instanceof OutgoingError && error.failure === 'timeout')
       }
+    },
+
+    async compiled() {
+      const request = { method: 'GET', headers: {}, timeoutMs: probeMs } as const
+      const to = { origin: 'http://program', path: '/compiled' }
+      const response = await sendThrough(client, to, {
+        ...request,
+        maxResponseBytes: mostCompiledBytes,
+      }).catch(() => undefined)
+      return response?.status === 200 && !response.cut ? response.body : undefined
     },
 
     async memoryBytes() {

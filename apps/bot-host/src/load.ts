@@ -1,0 +1,69 @@
+import { createRequire, Module } from 'node:module'
+import { constants, Script } from 'node:vm'
+
+/** A request as the code expects it. */
+export interface HandlerRequest {
+  method: string
+  path: string
+  /** Without a question mark. */
+  query: string
+  headers: Record<string, string>
+  body?: string
+}
+
+interface HandlerResponse {
+  status?: number
+  headers?: Record<string, string>
+  body?: string
+}
+
+/** Code that was loaded. */
+export interface LoadedCode {
+  handle(request: HandlerRequest): Promise<HandlerResponse | undefined>
+  /**
+   * The code as this version of Node has compiled it so far, with which it is loaded faster the next time;
+   * undefined if it was loaded so, or if it has to be compiled each time.
+   */
+  compiled(): Buffer | undefined
+}
+
+/** Name of the code in stacks. */
+const name = '/bundle.cjs'
+/** In code that was not compiled here, this version of Node cannot import. */
+const dynamicImport = /\bimport\s*(\(|\/\*)/
+/** As Node does it for a CommonJS module. */
+const begin = '(function (exports, require, module, __filename, __dirname) { '
+
+/**
+ * Loads a CommonJS file.
+ * @param cachedData what `compiled` returned for the same code; ignored if another version of Node made it
+ */
+export function loadCode(code: string, cachedData?: Buffer): LoadedCode {
+  const isCacheable = !dynamicImport.test(code)
+  const script = new Script(`${begin}${code.replace(/^#!/, '//')}\n})`, {
+    filename: name,
+    columnOffset: -begin.length,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+    ...(cachedData && isCacheable && { cachedData }),
+  })
+  const { createCachedData } = script
+  const module = new Module(name)
+  module.filename = name
+  module.paths = []
+  const { exports } = module
+  const run: (...given: unknown[]) => void = script.runInThisContext()
+  run.call(exports, exports, createRequire(name), module, name, '/')
+  const found = module.exports?.default?.handler ? module.exports.default : module.exports
+  if (typeof found?.handler !== 'function') {
+    throw new Error(
+      'The code exports no function named handler, neither itself nor in its default export: deploy what "bp build" makes, one CommonJS file.',
+    )
+  }
+  return {
+    handle: (request) => found.handler(request),
+    compiled: () =>
+      isCacheable && script.cachedDataRejected !== false
+        ? createCachedData.call(script)
+        : undefined,
+  }
+}
