@@ -9,8 +9,10 @@ import { configCommand } from './config.js'
 import { dashboardCommand } from './dashboard.js'
 import { deliveriesCommand } from './deliveries.js'
 import { demoCommand } from './demo/command.js'
+import { deployCommand } from './deploy.js'
 import { evalCommand } from './eval/command.js'
 import { filesCommand } from './files/command.js'
+import { logsCommand } from './logs.js'
 import { reindexCommand } from './reindex.js'
 import { searchCommand } from './search.js'
 import { startCommand } from './start.js'
@@ -34,6 +36,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(tokenCommand())
     .addCommand(dashboardCommand())
     .addCommand(botsCommand())
+    .addCommand(deployCommand())
+    .addCommand(logsCommand())
     .addCommand(evalCommand())
     .addCommand(filesCommand())
     .addCommand(searchCommand())

@@ -1,6 +1,16 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from 'node:fs/promises'
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+} from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -15,6 +25,8 @@ const run = promisify(execFile)
 let temporary = ''
 beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'botstead-demo-test-'))
+  // As the temporary folder of a system, through which every user may go.
+  await chmod(temporary, 0o711)
 })
 afterAll(async () => {
   await rm(temporary, { recursive: true })
@@ -64,6 +76,13 @@ async function runDemo(
   return { status, output }
 }
 
+/** Ids of the processes that run the code of a bot. */
+async function programsOf(botId: string): Promise<string[]> {
+  const { stdout } = await run('ps', ['-eo', 'pid,args'])
+  const lines = stdout.split('\n').filter((line) => line.endsWith(` bot=${botId}`))
+  return lines.map((line) => line.trim().split(' ')[0] ?? '')
+}
+
 interface LineAnswer {
   messages?: unknown[]
 }
@@ -90,6 +109,7 @@ describe('the demonstration', () => {
     expect(output).toMatch(/1\. 0\.\d\d {2}botstead\.md › How Botstead works › What happens/)
     expect(output.match(/POST \/chat\/[\w-]+\/messages {2}201/g)).toHaveLength(3)
     expect(output).toMatch(/GET \/chat\/\S+\/listen {2}200/)
+    expect(output).toMatch(/Deploy a bot .*\n {4}PUT \/v1\/admin\/bots\/\S+ {2}200/)
     expect(output).toMatch(
       /Guide answers, \d+ ms after the question:\n {4}“[^”]+”\n {4}— botstead\.md › /,
     )
@@ -99,14 +119,18 @@ describe('the demonstration', () => {
 
   it('prints lines that work as pasted, and removes its folder after Ctrl-C', async () => {
     const answers: unknown[] = []
-    let botAddress = ''
+    let botId = ''
     const meanwhile = async (output: string) => {
       for (const [line] of output.matchAll(/^ {2}curl .*$/gm)) {
         const answer = await vi.waitFor(() => runLine(line), { interval: 50 })
         answers.push(answer)
       }
-      botAddress = /listens at (\S+)/.exec(output)?.[1] ?? ''
-      expect(await (await fetch(`${botAddress}/health`)).text()).toBe('ok')
+      botId = /x-bot-id: ([\w-]+)/.exec(output)?.[1] ?? ''
+      expect(await programsOf(botId)).toHaveLength(1)
+      const [, file = '', more = ''] = /npx botstead deploy '(.+)' (.+)/.exec(output) ?? []
+      const words = [inject('command'), 'deploy', file, ...more.split(' ')]
+      const { stdout } = await run(process.execPath, words, { env: withoutProxies(process.env) })
+      expect(stdout).toMatch(/^Deployed bot\.cjs \(\d+ kB\) to Guide/)
     }
     const { status } = await runDemo(['--port', '0'], {}, { meanwhile })
     expect(answers).toMatchObject([
@@ -121,12 +145,7 @@ describe('the demonstration', () => {
       { bots: [{ name: 'Guide' }] },
     ])
     expect(status).toBe(0)
-    // Another program may have got the port since.
-    const after = await fetch(`${botAddress}/health`).then(
-      (response) => response.text(),
-      () => 'nothing listens',
-    )
-    expect(after).not.toBe('ok')
+    expect(await programsOf(botId)).toEqual([])
     expect(await readdir(temporary)).toEqual([])
   })
 

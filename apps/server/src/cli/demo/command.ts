@@ -7,7 +7,7 @@ import { loadConfig } from '../../config/config.js'
 import { createLog } from '../../platform/telemetry/log.js'
 import { signInLink } from '../dashboard.js'
 import { untilStopped } from '../start.js'
-import { createDemoBot } from './bot.js'
+import { botPath } from './bot.js'
 import { createPrinter, type Printer } from './print.js'
 import type { TourResult } from './tour.js'
 
@@ -42,8 +42,7 @@ async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1
   const port = options.port ?? String(loadConfig(undefined, { envFile: '.env' }).config.port)
   const server = await startDemoServer(dataDir, port, print)
   print.title(`Botstead is running at ${server.address}, with its data in ${dataDir}.`)
-  await using bot = createDemoBot()
-  const made = await runTour(server, print, bot)
+  const made = await runTour(server, print)
   if (made !== undefined && !options.once) {
     suggest(print, made, server)
     print.title('The server runs until you press Ctrl-C; then its data is deleted.')
@@ -102,6 +101,10 @@ function suggest(print: Printer, made: TourResult, { firstStart }: Server): void
   print.command(
     'Read the conversation: the answer of the bot is the newest message',
     `curl '${made.chatAddress}/conversations/${made.conversationId}/messages' -H 'x-user-key: ${made.userKey}'`,
+  )
+  print.command(
+    'Change the code of the bot, and deploy it again',
+    `npx botstead deploy '${botPath}' --bot ${made.botId} --url ${made.address} --token ${made.token}`,
   )
   print.command(
     'List the bots',

@@ -85,7 +85,7 @@ const longestQuote = 280
 const heading = /^#{1,6}\s+(.*)$/
 
 /** A passage as text for people: its headings, then the beginning of its content. */
-export function toQuote({ content, score, file, context = [] }: FoundPassage): Quote {
+function toQuote({ content, score, file, context = [] }: FoundPassage): Quote {
   const lines = content.split('\n').filter((line) => line.trim() !== '')
   const above = context.filter(({ type }) => type === 'breadcrumb').map(({ text }) => text)
   const own = lines.flatMap((line) => heading.exec(line)?.[1] ?? [])

@@ -1,7 +1,7 @@
 import { type Client, createClient } from '@botstead/contract'
 import type { Server } from '../../app/container.js'
 import { abbreviate } from '../text.js'
-import { askBot, type DemoBot } from './bot.js'
+import { askBot } from './bot.js'
 import { askDocument, uploadDocument, waitUntilSearchable } from './document.js'
 import type { Printer } from './print.js'
 import { createCallLog, createStep, DemoError, explain, type Step } from './step.js'
@@ -21,14 +21,9 @@ export interface TourResult {
 
 /**
  * Makes the main calls, through the client of the contract.
- * @param demoBot is started during the tour
  * @returns the created objects, or undefined when a step failed
  */
-export async function runTour(
-  server: Server,
-  print: Printer,
-  demoBot: DemoBot,
-): Promise<TourResult | undefined> {
+export async function runTour(server: Server, print: Printer): Promise<TourResult | undefined> {
   const calls = createCallLog()
   const { fetch } = calls
   const step = createStep(print, calls)
@@ -59,10 +54,9 @@ export async function runTour(
     const userClient = createClient({ ...chat, userKey })
     await sendMessages(userClient, monologue, step)
     await readBack(userClient, monologue, step)
-    // A bot also receives recent messages from before it had an address, so the question has its own conversation.
+    // A bot also receives recent messages from before it had code, so the question has its own conversation.
     const conversationId = await openConversation(client, step, 'Open one to talk with a bot')
     const questioner = {
-      bot: demoBot,
       botId,
       botName,
       address,
@@ -70,8 +64,6 @@ export async function runTour(
       userKey,
       conversationId,
       admin,
-      // The bot's calls are not steps of the tour.
-      client: createClient({ baseUrl: address, token, botId }),
       userClient,
       fetch,
     }
