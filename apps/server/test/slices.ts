@@ -61,6 +61,7 @@ export async function createSlices(
       sealing: Buffer.alloc(32, 1),
       pageTokens: Buffer.alloc(32, 2),
       fileAddresses: Buffer.alloc(32, 3),
+      codeAddresses: Buffer.alloc(32, 6),
       installation: Buffer.alloc(32, 4),
       deployments: Buffer.alloc(32, 5),
       userKeys: Buffer.from('the secret of all addresses'),

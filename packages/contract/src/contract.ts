@@ -10,7 +10,10 @@ import { service } from './resources/admin/service.js'
 import { sessions } from './resources/admin/sessions.js'
 import { timeline } from './resources/admin/timeline.js'
 import { workspaces } from './resources/admin/workspaces.js'
+import { botAnalytics } from './resources/bots/bot-analytics.js'
+import { botIssues } from './resources/bots/bot-issues.js'
 import { botLogs } from './resources/bots/bot-logs.js'
+import { botVersions } from './resources/bots/bot-versions.js'
 import { bots } from './resources/bots/bots.js'
 import { deliveries } from './resources/bots/deliveries.js'
 import { deliveryReplays } from './resources/bots/delivery-replays.js'
@@ -47,6 +50,9 @@ export const contract = {
   workspaces,
   bots,
   botLogs,
+  botVersions,
+  botIssues,
+  botAnalytics,
   logs,
   limits,
   overview,

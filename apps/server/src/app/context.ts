@@ -155,6 +155,8 @@ async function openBus(config: Config, log: Log): Promise<EventBus> {
 interface Keys {
   pageTokens: Buffer
   fileAddresses: Buffer
+  /** Signs the addresses of the code of versions. */
+  codeAddresses: Buffer
   /** Seals secrets in the database. */
   sealing: Buffer
   /** Distinguishes this installation from others that share an object store. */
@@ -169,6 +171,7 @@ function deriveKeys(secret: Uint8Array, chatSecret: string | undefined): Keys {
   return {
     pageTokens: deriveKey(secret, 'page-tokens'),
     fileAddresses: deriveKey(secret, 'file-addresses'),
+    codeAddresses: deriveKey(secret, 'code-addresses'),
     sealing: deriveKey(secret, 'sealing'),
     installation: deriveKey(secret, 'installation'),
     deployments: deriveKey(secret, 'deployments'),

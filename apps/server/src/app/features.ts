@@ -8,6 +8,7 @@ import { createIntegrations, integrationLogSource } from '../features/bots/integ
 import { createInterfaces } from '../features/bots/interfaces/index.js'
 import { botLogSource, createBotLogs } from '../features/bots/logs/index.js'
 import { createPlugins } from '../features/bots/plugins/index.js'
+import { createVersions } from '../features/bots/versions/index.js'
 import { createActions } from '../features/calls/actions/index.js'
 import { createHosting } from '../features/calls/hosting/index.js'
 import { createRegistration } from '../features/calls/registration/index.js'
@@ -117,6 +118,17 @@ export function createFeatures(
   )
   const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))
   const { writeLine: writeLogLine } = botLogs.service
+  add(
+    createVersions({
+      ...storage,
+      limits,
+      addresses,
+      signer: createSigner(keys.codeAddresses, clock),
+      bots: bots.service,
+      deployments: deployments.service,
+      botLogs: botLogs.service,
+    }),
+  )
 
   // Calls to the servers of bots and integrations, and to their code that runs here.
   const { outgoing } = add(

@@ -93,6 +93,7 @@ describe('without any variable', () => {
         deliveriesPerReceiver: 64,
         deliveryAttempts: 20,
         messageBytes: 131_072,
+        botVersions: 50,
         hostingLogLines: 600,
         hostingMemoryBytes: 256 * 2 ** 20,
         hostingProcesses: 50,

@@ -344,6 +344,10 @@ export const limitSettings = {
     meaning: 'Content of all indexed files of a workspace.',
   }),
   ...hostingLimitSettings,
+  botVersions: setting('BOTSTEAD_MAX_BOT_VERSIONS', integer(0, 10_000), {
+    default: '50',
+    meaning: 'Versions that are kept of one bot; equal code is stored once.',
+  }),
   evaluationCases: setting('BOTSTEAD_EVALUATION_CASES', integer(0, 1_000_000), {
     default: '10000',
     meaning: 'Cases in all evaluation sets of a bot.',

@@ -53,6 +53,9 @@ import { plugins } from './0060-plugins.js'
 import { publishedIntegrations } from './0061-published-integrations.js'
 import { tunnels } from './0063-tunnels.js'
 import { deployments } from './0066-deployments.js'
+import { botVersions } from './0067-bot-versions.js'
+import { botIssues } from './0068-bot-issues.js'
+import { botDays } from './0069-bot-days.js'
 import { sharedAddresses } from './0070-shared-addresses.js'
 import { alwaysAlive } from './0072-always-alive.js'
 
@@ -112,6 +115,9 @@ export const migrations: readonly Migration[] = [
   publishedIntegrations,
   tunnels,
   deployments,
+  botVersions,
+  botIssues,
+  botDays,
   sharedAddresses,
   alwaysAlive,
 ]

@@ -11,6 +11,7 @@ type IdPrefix =
   | 'activty'
   | 'audit'
   | 'bak'
+  | 'botver'
   | 'call'
   | 'card'
   | 'cfg'

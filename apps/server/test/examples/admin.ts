@@ -6,6 +6,16 @@ const atDelivery: Example = {
   foreign: 'ResourceNotFound',
 }
 
+/** The bot of a tenant runs no code here, so that it has no versions and issues. */
+const atVersion: Example = {
+  request: ({ botId }) => ({ params: { id: botId, versionId: 'botver_none' } }),
+  foreign: 'ResourceNotFound',
+}
+const atIssue: Example = {
+  request: ({ botId }) => ({ params: { id: botId, issueId: 'iss_none' } }),
+  foreign: 'ResourceNotFound',
+}
+
 /** Belongs to the server, and not to a tenant. */
 const forOperator = (request: ReturnType<Example['request']>): Example => ({
   request: () => request,
@@ -107,6 +117,22 @@ export const adminExamples: Examples = {
     foreign: 'ReferenceNotFound',
   },
   writeBotLogs: own(() => ({ body: { logs: [{ level: 'info', message: 'Started' }] } })),
+  listBotVersions: byId(({ botId }) => botId),
+  createBotVersion: byId(({ botId }) => botId, { name: 'First', description: 'As it began' }),
+  getBotVersion: atVersion,
+  deployBotVersion: byId(({ botId }) => botId, { versionId: 'botver_none' }),
+  deleteBotVersion: atVersion,
+  listBotIssues: byId(({ botId }) => botId),
+  getBotIssue: atIssue,
+  deleteBotIssue: atIssue,
+  listBotIssueEvents: atIssue,
+  getBotAnalytics: {
+    request: ({ botId }) => ({
+      params: { id: botId },
+      query: { startDate: '2026-03-01', endDate: '2026-03-02' },
+    }),
+    foreign: 'ResourceNotFound',
+  },
   listDeliveries: byId(({ botId }) => botId),
   getDelivery: atDelivery,
   replayDelivery: atDelivery,

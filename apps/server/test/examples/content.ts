@@ -26,6 +26,11 @@ export const contentExamples: Examples = {
     foreign: 'ResourceNotFound',
   },
 
+  downloadBotVersion: {
+    request: () => ({ params: { versionId: 'botver_none' }, query: { signature: 'nonsense' } }),
+    foreign: 'Forbidden',
+  },
+
   getHealth: own(),
   getReadiness: own(),
 }

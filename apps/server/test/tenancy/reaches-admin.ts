@@ -40,6 +40,21 @@ export const adminReaches: Reaches = {
     client.getConversationTimeline({ id: conversationId }),
   getBotLogs: (client, { botId }) =>
     client.getBotLogs({ id: botId, timeStart: '2026-01-01T00:00:00Z' }),
+  listBotVersions: (client, { botId }) => client.listBotVersions({ id: botId }),
+  createBotVersion: (client, { botId }) => client.createBotVersion({ id: botId, name: 'taken' }),
+  getBotVersion: (client, { botId }) =>
+    client.getBotVersion({ id: botId, versionId: 'botver_none' }),
+  deployBotVersion: (client, { botId }) =>
+    client.deployBotVersion({ id: botId, versionId: 'botver_none' }),
+  deleteBotVersion: (client, { botId }) =>
+    client.deleteBotVersion({ id: botId, versionId: 'botver_none' }),
+  listBotIssues: (client, { botId }) => client.listBotIssues({ id: botId }),
+  getBotIssue: (client, { botId }) => client.getBotIssue({ id: botId, issueId: 'iss_none' }),
+  deleteBotIssue: (client, { botId }) => client.deleteBotIssue({ id: botId, issueId: 'iss_none' }),
+  listBotIssueEvents: (client, { botId }) =>
+    client.listBotIssueEvents({ id: botId, issueId: 'iss_none' }),
+  getBotAnalytics: (client, { botId }) =>
+    client.getBotAnalytics({ id: botId, startDate: '2026-03-01', endDate: '2026-03-02' }),
   listDeliveries: (client, { botId }) => client.listDeliveries({ id: botId }),
   getDelivery: (client, { botId }) =>
     client.getDelivery({ id: botId, deliveryId: 'delivery_none' }),

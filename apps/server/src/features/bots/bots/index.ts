@@ -7,7 +7,8 @@ import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 import type { KnownIntegrations } from '../integrations/index.js'
 import type { Plugins } from '../plugins/index.js'
 import { type BotProfiles, createBotProfiles } from './bot-profile.js'
-import { type BotRecord, type BotsDeps, type BotsService, createBotsService } from './service.js'
+import type { BotRecord } from './record.js'
+import { type BotsDeps, type BotsService, createBotsService } from './service.js'
 import { type BotView, toBot, toBotSummary } from './view.js'
 
 export type {
@@ -17,7 +18,9 @@ export type {
   DeclaredState,
   InstalledAs,
 } from './bot-profile.js'
+export { type BotContent, contentOf } from './content.js'
 export type { ChatInstallation, SignalPosting } from './lookups.js'
+export type { BotRecord } from './record.js'
 export { type BotsService, purgeBotJob } from './service.js'
 export type { BotReachRow } from './store.js'
 

@@ -20,9 +20,10 @@ import {
   type PreparedDeployment,
 } from '../deployments/index.js'
 import * as installations from '../installations/index.js'
-import type { PluginRecord, PluginsService } from '../plugins/index.js'
+import type { PluginsService } from '../plugins/index.js'
 import { type BotProfile, wantsOf } from './bot-profile.js'
 import { type BotPatch, changesOf, type NewBot, newBot } from './changes.js'
+import { type BotContent, patchTo } from './content.js'
 import {
   type BotDefinition,
   emptyDefinition,
@@ -31,6 +32,8 @@ import {
 } from './definition.js'
 import { createInstalling, type InstallingDeps } from './installing.js'
 import { botLookups, unknownBot } from './lookups.js'
+import type { BotRecord, ReadRecurringHealth } from './record.js'
+import { createBotsRevision } from './revision.js'
 import * as store from './store.js'
 
 declare module '../../../platform/domain-events.js' {
@@ -58,26 +61,6 @@ declare module '../../../platform/domain-events.js' {
 
 type BotListQuery = Query<typeof contract.bots.list>
 
-/** A bot with what is installed in it. */
-export interface BotRecord {
-  bot: store.BotRow
-  installations: installations.InstallationRow[]
-  /** What is installed, by id. */
-  integrations: ReadonlyMap<string, installations.InstallableIntegration>
-  /** Its plugins, oldest first. */
-  plugins: PluginRecord[]
-  /** In clear only in the response to the creation of the bot. */
-  signingSecret: string
-  /** Health of the deliveries of its recurring events, by name. */
-  recurring: ReadonlyMap<string, RecurringHealth>
-}
-
-/** Health of the deliveries of a recurring event. */
-interface RecurringHealth {
-  failedAttempts: number
-  lastFailureReason: string | null
-}
-
 export interface BotsDeps extends Omit<InstallingDeps, 'plugins'> {
   db: Db
   run: Run
@@ -90,11 +73,8 @@ export interface BotsDeps extends Omit<InstallingDeps, 'plugins'> {
   deployments: Pick<DeploymentsService, 'prepare' | 'insert'>
 }
 
-/** Reads the health of the recurring events of a bot, by name. */
-export type ReadRecurringHealth = (
-  executor: Db | Tx,
-  botId: string,
-) => Promise<ReadonlyMap<string, RecurringHealth>>
+/** The change to make of a bot as it is. */
+type PatchOf = (record: BotRecord) => BotPatch
 
 /** Name of the job that removes what a deleted bot leaves behind. */
 export const purgeBotJob = 'bots.purge'
@@ -159,13 +139,50 @@ export function createBotsService(deps: BotsDeps) {
   }
 
   /** Checks a change as its transaction will, before code of it runs. */
-  async function prepareUpdate(actor: WorkspaceActor, id: string, patch: BotPatch) {
-    if (patch.code === undefined && patch.secrets === undefined) return undefined
-    const { bot } = await load(db, actor, id)
+  async function prepareUpdate(actor: WorkspaceActor, id: string, patchOf: PatchOf) {
+    const record = await load(db, actor, id)
+    const patch = patchOf(record)
     const making = { now: isoTime(clock.now()), sealer, deployment: undefined }
-    const { secrets } = changesOf(bot, patch, making)
+    const { secrets } = changesOf(record.bot, patch, making)
     const workspaceId = actor.workspaceId
-    return await prepare({ id, workspaceId }, bot, patch, secrets)
+    return await prepare({ id, workspaceId }, record.bot, patch, secrets)
+  }
+
+  /** Starts the code of a change, if it has any, and makes the change. */
+  async function change(
+    actor: WorkspaceActor,
+    id: string,
+    patchOf: PatchOf,
+    deployment: PreparedDeployment | undefined,
+    mayUseReserve: boolean,
+  ): Promise<BotRecord> {
+    const now = isoTime(clock.now())
+    return await orAbandon(deployment, () =>
+      run(
+        async (tx) => {
+          const current = await load(tx, actor, id)
+          const patch = patchOf(current)
+          const changes = changesOf(current.bot, patch, { now, sealer, deployment })
+          const definition = decodeJson<BotDefinition>(changes.definition)
+          await store.patchBot(tx, actor.workspaceId, id, changes)
+          logPatternsOfBot(tx, deps.log, id, definition)
+          if (patch.recurringEvents) {
+            const declared = definition.recurringEvents
+            await domainEvents.raise(tx, 'bot.recurringEventsDeclared', { botId: id, declared })
+          }
+          await installing.change(tx, current.bot, patch, now)
+          if (deployment) await deployments.insert(tx, deployment, current.bot)
+          if (!isCallable(current.bot) && isCallable({ ...current.bot, ...changes })) {
+            const wants = wantsOf(definition)
+            await domainEvents.raise(tx, 'bot.addressed', { botId: id, wants })
+          }
+          if (changes.deployed_at) await domainEvents.raise(tx, 'bot.deployed', { botId: id })
+          await raiseChanged(tx, id)
+          return await load(tx, actor, id)
+        },
+        { mayUseReserve },
+      ),
+    )
   }
 
   async function removeIn(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
@@ -282,38 +299,31 @@ export function createBotsService(deps: BotsDeps) {
     },
 
     async update(actor: WorkspaceActor, id: string, patch: BotPatch): Promise<BotRecord> {
-      const now = isoTime(clock.now())
-      const deployment = await prepareUpdate(actor, id, patch)
-      const updated = await orAbandon(deployment, () =>
-        run(
-          async (tx) => {
-            const current = await load(tx, actor, id)
-            const changes = changesOf(current.bot, patch, { now, sealer, deployment })
-            const definition = decodeJson<BotDefinition>(changes.definition)
-            await store.patchBot(tx, actor.workspaceId, id, changes)
-            logPatternsOfBot(tx, deps.log, id, definition)
-            if (patch.recurringEvents) {
-              const declared = definition.recurringEvents
-              await domainEvents.raise(tx, 'bot.recurringEventsDeclared', { botId: id, declared })
-            }
-            await installing.change(tx, current.bot, patch, now)
-            if (deployment) await deployments.insert(tx, deployment, current.bot)
-            if (!isCallable(current.bot) && isCallable({ ...current.bot, ...changes })) {
-              const wants = wantsOf(definition)
-              await domainEvents.raise(tx, 'bot.addressed', { botId: id, wants })
-            }
-            if (changes.deployed_at) await domainEvents.raise(tx, 'bot.deployed', { botId: id })
-            await raiseChanged(tx, id)
-            return await load(tx, actor, id)
-          },
-          { mayUseReserve: onlyTakesAway(patch) },
-        ),
-      )
+      const patchOf = () => patch
+      const isDeploying = patch.code !== undefined || patch.secrets !== undefined
+      const deployment = isDeploying ? await prepareUpdate(actor, id, patchOf) : undefined
+      const updated = await change(actor, id, patchOf, deployment, onlyTakesAway(patch))
       const pending = updated.installations.some(({ status }) => status.endsWith('_pending'))
       if (patch.integrations === undefined || !pending) return updated
       // Most integrations register at once, so that the response already contains the result.
       await untilRegistered(id)
       return await load(db, actor, id)
+    },
+
+    /** The bot, which nobody else changes until the transaction ends. */
+    async lock(tx: Tx, actor: WorkspaceActor, id: string): Promise<BotRecord> {
+      await store.lockBot(tx, actor.workspaceId, id)
+      return await load(tx, actor, id)
+    },
+
+    /** Puts code into force with what belonged to it, as an update with `code` does. */
+    async restore(
+      actor: WorkspaceActor,
+      id: string,
+      { code, content }: { code: string; content: BotContent },
+    ): Promise<BotRecord> {
+      const patchOf: PatchOf = (record) => ({ ...patchTo(record, content, sealer), code })
+      return await change(actor, id, patchOf, await prepareUpdate(actor, id, patchOf), false)
     },
 
     /** Creates a signing secret and returns it; the previous one also signs for a day. */
@@ -362,31 +372,6 @@ export function createBotsService(deps: BotsDeps) {
     },
 
     ...botLookups(deps),
-  }
-}
-
-/** Detects whether any bot may have changed since a response was built. */
-export interface BotsRevision {
-  /** Undefined where changes by other processes cannot be noticed. */
-  current(): string | undefined
-  /** Called after a change is stored, before anybody is notified. */
-  advance(): void
-}
-
-/**
- * Counts the changes of this process; those of other processes show in the database itself.
- * @param foreignChanges see `Database`
- */
-function createBotsRevision(foreignChanges: () => number | undefined): BotsRevision {
-  let changes = 0
-  return {
-    current: () => {
-      const foreign = foreignChanges()
-      return foreign === undefined ? undefined : `${changes}.${foreign}`
-    },
-    advance: () => {
-      changes += 1
-    },
   }
 }
 

@@ -51,6 +51,16 @@ export async function findBot(
     .executeTakeFirst()
 }
 
+/** Keeps others from changing a bot until the transaction ends. */
+export async function lockBot(tx: Tx, workspaceId: string, id: string): Promise<void> {
+  const query = tx
+    .selectFrom('bots')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+  await dialectOf(tx).lockRows(query).execute()
+}
+
 const selectWorkspaceOf = prepared<{ id: string }>()((db, p) =>
   db.selectFrom('bots').select('workspace_id').where('id', '=', p('id')),
 )

@@ -10,7 +10,7 @@ import {
 } from '../installations/index.js'
 import { toPluginInstallation } from '../plugins/index.js'
 import type { BotDefinition } from './definition.js'
-import type { BotRecord } from './service.js'
+import type { BotRecord } from './record.js'
 import type { BotSummaryRow } from './store.js'
 
 type WireBot = Output<typeof contract.bots.get>['bot']

@@ -197,6 +197,41 @@ export function createDeploymentsService({
       return await store.findCode(db, workspaceId, id)
     },
 
+    /** Identifies the code of a deployment; undefined if it is gone. */
+    async bundleOf(
+      { workspaceId, id }: Pick<Deployment, 'workspaceId' | 'id'>,
+      executor: Db | Tx = db,
+    ): Promise<string | undefined> {
+      return await store.findBundleOf(executor, workspaceId, id)
+    },
+
+    /** The code of a bundle; undefined if it is gone. */
+    async codeIn(workspaceId: string, bundle: string): Promise<string | undefined> {
+      return await store.findBundle(db, workspaceId, bundle)
+    },
+
+    /** Bytes of the code of a bundle. */
+    async sizeIn(tx: Tx, workspaceId: string, bundle: string): Promise<number> {
+      return Buffer.byteLength((await store.findBundle(tx, workspaceId, bundle)) ?? '')
+    },
+
+    /**
+     * Keeps the bundle of a deployment until `release`.
+     * @param keeper id of what keeps it
+     */
+    async keep(
+      tx: Tx,
+      { workspaceId, bundle }: { workspaceId: string; bundle: string },
+      keeper: string,
+    ): Promise<void> {
+      await store.insertKeeper(tx, { keeper, workspace_id: workspaceId, hash: bundle })
+    },
+
+    /** Ends what `keep` began. */
+    async release(tx: Tx, keepers: readonly string[]): Promise<void> {
+      await store.deleteKeepers(tx, keepers)
+    },
+
     sweeps: [
       (tx: Tx) =>
         store.deleteReplaced(tx, isoTime(clock.now() - keptAfterReplacement), deploymentsAtOnce),

@@ -1,15 +1,20 @@
 import type { Insertable, Selectable } from 'kysely'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { BundlesTable, DeploymentsTable } from './table.js'
+import type { BundlesTable, DeploymentsTable, KeptBundlesTable } from './table.js'
 
 export type DeploymentRow = Selectable<DeploymentsTable>
 
-/** Stores a bundle unless the workspace has it. */
+/**
+ * Stores a bundle unless the workspace has it. One that is there becomes new, and is locked: it must not be
+ * deleted as unused before the transaction that uses it again has committed.
+ */
 export async function insertBundle(tx: Tx, row: Insertable<BundlesTable>): Promise<void> {
   await tx
     .insertInto('bundles')
     .values(row)
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      conflict.columns(['workspace_id', 'hash']).doUpdateSet({ created_at: row.created_at }),
+    )
     .execute()
 }
 
@@ -55,6 +60,46 @@ export async function findCode(
   return row?.code
 }
 
+/** Hash of the bundle of a deployment of a workspace; undefined if there is no such deployment. */
+export async function findBundleOf(
+  executor: Db | Tx,
+  workspaceId: string,
+  deploymentId: string,
+): Promise<string | undefined> {
+  const row = await executor
+    .selectFrom('deployments')
+    .select('bundle')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', deploymentId)
+    .executeTakeFirst()
+  return row?.bundle
+}
+
+/** The code of a bundle of a workspace; undefined if it is gone. */
+export async function findBundle(
+  executor: Db | Tx,
+  workspaceId: string,
+  hash: string,
+): Promise<string | undefined> {
+  const row = await executor
+    .selectFrom('bundles')
+    .select('code')
+    .where('workspace_id', '=', workspaceId)
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  return row?.code
+}
+
+/** Keeps a bundle until its keepers are deleted. */
+export async function insertKeeper(tx: Tx, row: Insertable<KeptBundlesTable>): Promise<void> {
+  await tx.insertInto('kept_bundles').values(row).execute()
+}
+
+export async function deleteKeepers(tx: Tx, keepers: readonly string[]): Promise<void> {
+  if (keepers.length === 0) return
+  await tx.deleteFrom('kept_bundles').where('keeper', 'in', keepers).execute()
+}
+
 /** Deletes some deployments that were replaced before a time, and returns how many. */
 export async function deleteReplaced(tx: Tx, before: string, limit: number): Promise<number> {
   const old = tx
@@ -66,21 +111,31 @@ export async function deleteReplaced(tx: Tx, before: string, limit: number): Pro
   return Number(result.numDeletedRows)
 }
 
-/** Deletes some bundles from before a time that no deployment has, and returns how many. */
+/** Deletes some bundles from before a time that nothing refers to, and returns how many. */
 export async function deleteUnused(tx: Tx, before: string, limit: number): Promise<number> {
   const unused = await tx
     .selectFrom('bundles')
     .select(['workspace_id', 'hash'])
     .where('created_at', '<', before)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('deployments')
-            .select('deployments.id')
-            .whereRef('deployments.workspace_id', '=', 'bundles.workspace_id')
-            .whereRef('deployments.bundle', '=', 'bundles.hash'),
+    .where(({ and, not, exists, selectFrom }) =>
+      and([
+        not(
+          exists(
+            selectFrom('deployments')
+              .select('deployments.id')
+              .whereRef('deployments.workspace_id', '=', 'bundles.workspace_id')
+              .whereRef('deployments.bundle', '=', 'bundles.hash'),
+          ),
         ),
-      ),
+        not(
+          exists(
+            selectFrom('kept_bundles')
+              .select('kept_bundles.keeper')
+              .whereRef('kept_bundles.workspace_id', '=', 'bundles.workspace_id')
+              .whereRef('kept_bundles.hash', '=', 'bundles.hash'),
+          ),
+        ),
+      ]),
     )
     .limit(limit)
     .execute()
@@ -89,6 +144,8 @@ export async function deleteUnused(tx: Tx, before: string, limit: number): Promi
       .deleteFrom('bundles')
       .where('workspace_id', '=', workspace_id)
       .where('hash', '=', hash)
+      // Used again meanwhile, it is new.
+      .where('created_at', '<', before)
       .execute()
   }
   return unused.length
@@ -101,5 +158,6 @@ export async function deleteOfOwner(tx: Tx, ownerId: string): Promise<void> {
 
 export async function deleteOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
   await tx.deleteFrom('deployments').where('workspace_id', '=', workspaceId).execute()
+  await tx.deleteFrom('kept_bundles').where('workspace_id', '=', workspaceId).execute()
   await tx.deleteFrom('bundles').where('workspace_id', '=', workspaceId).execute()
 }

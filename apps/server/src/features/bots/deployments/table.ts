@@ -22,9 +22,18 @@ export interface BundlesTable {
   created_at: string
 }
 
+/** A bundle that is kept although no deployment has it: one row for whatever keeps it. */
+export interface KeptBundlesTable {
+  /** Id of what keeps it. */
+  keeper: string
+  workspace_id: string
+  hash: string
+}
+
 declare module '../../../platform/db/schema.js' {
   interface Schema {
     deployments: DeploymentsTable
     bundles: BundlesTable
+    kept_bundles: KeptBundlesTable
   }
 }

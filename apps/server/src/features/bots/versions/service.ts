@@ -1,0 +1,191 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
+import type { Remember } from '../../../platform/idempotency/store.js'
+import type { Ids } from '../../../platform/ids.js'
+import { type BotContent, type BotRecord, type BotsService, contentOf } from '../bots/index.js'
+import type { DeploymentsService } from '../deployments/index.js'
+import type { BotLogsService } from '../logs/index.js'
+import * as store from './store.js'
+
+/** A version, and whether its code is what the bot runs. */
+export interface VersionRecord {
+  version: store.VersionRow
+  deployed: boolean
+}
+
+/** The code of a version. */
+interface VersionCode {
+  id: string
+  code: string
+}
+
+export interface VersionsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  bots: Pick<BotsService, 'get' | 'lock' | 'restore' | 'requireIn' | 'workspaceOf'>
+  deployments: Pick<DeploymentsService, 'bundleOf' | 'codeIn' | 'sizeIn' | 'keep' | 'release'>
+  botLogs: Pick<BotLogsService, 'writeLine'>
+  limits: { botVersions: number }
+}
+
+export type VersionsService = ReturnType<typeof createVersionsService>
+
+/** Versions of bots: what a bot was, to which it can return. */
+export function createVersionsService(deps: VersionsDeps) {
+  const { db, run, clock, ids, bots, deployments, botLogs } = deps
+  const mostVersions = deps.limits.botVersions
+
+  async function requireVersion({ workspaceId }: WorkspaceActor, botId: string, id: string) {
+    const version = await store.findVersion(db, { workspaceId, botId }, id)
+    if (version === undefined) throw unknownVersion('ResourceNotFound', id)
+    return version
+  }
+
+  async function codeOf(version: Pick<store.VersionRow, 'id' | 'workspace_id' | 'bundle'>) {
+    const code = await deployments.codeIn(version.workspace_id, version.bundle)
+    if (code !== undefined) return code
+    throw new ApiError('Internal', `The code of the version ${version.id} is not there.`)
+  }
+
+  /** The deployment that serves a bot; throws if what serves it is not here. */
+  function requireDeployed({ bot }: BotRecord): string {
+    if (bot.url === null && bot.deployment_id !== null) return bot.deployment_id
+    const why =
+      bot.url === null
+        ? 'has no code that was deployed here'
+        : 'is served at its url, and this server does not have the code there'
+    throw new ApiError(
+      'RelationConflict',
+      `The bot ${bot.id} ${why}: deploy code (updateBot with code) before you create a version of it.`,
+    )
+  }
+
+  /** Says in the log of a bot what was deployed, and what is not as it was then. */
+  async function logDeployment(
+    { bot, installations }: BotRecord,
+    name: string,
+    { integrations }: BotContent,
+  ): Promise<void> {
+    const differences = Object.entries(integrations).flatMap(([alias, then]) => {
+      const now = installations.find((row) => row.alias === alias)
+      if (now?.name === then.name && now.version === then.version) return []
+      const is = now === undefined ? 'is not installed' : `is ${now.name} ${now.version}`
+      return [`The integration ${alias} was ${then.name} ${then.version} then, and ${is} now.`]
+    })
+    await run(async (tx) => {
+      const message = `The version "${name}" was deployed again.`
+      await botLogs.writeLine(tx, { botId: bot.id, level: 'info', message })
+      for (const difference of differences) {
+        await botLogs.writeLine(tx, { botId: bot.id, level: 'warn', message: difference })
+      }
+    })
+  }
+
+  return {
+    async list(actor: WorkspaceActor, botId: string): Promise<VersionRecord[]> {
+      const { bot } = await bots.get(actor, botId)
+      const { workspaceId } = actor
+      const id = bot.url === null ? bot.deployment_id : null
+      const current = id === null ? undefined : await deployments.bundleOf({ workspaceId, id })
+      const versions = await store.listVersions(db, workspaceId, botId)
+      return versions.map((version) => ({ version, deployed: version.bundle === current }))
+    },
+
+    async create(
+      actor: WorkspaceActor,
+      botId: string,
+      { name, description }: Body<typeof contract.botVersions.create>,
+      remember: Remember<VersionRecord>,
+    ): Promise<VersionRecord> {
+      const { workspaceId } = actor
+      return await run(async (tx) => {
+        // Code and definition of one moment, and the number of versions of the same.
+        const record = await bots.lock(tx, actor, botId)
+        const id = requireDeployed(record)
+        if ((await store.countVersions(tx, botId)) >= mostVersions) {
+          throw new ApiError(
+            'LimitExceeded',
+            `A bot may have ${mostVersions} versions (BOTSTEAD_MAX_BOT_VERSIONS): delete one with deleteBotVersion.`,
+          )
+        }
+        const bundle = await deployments.bundleOf({ workspaceId, id }, tx)
+        if (bundle === undefined) {
+          throw new ApiError('Internal', `The code of the deployment ${id} is not there.`)
+        }
+        const version: store.VersionRow = {
+          id: ids.next('botver'),
+          bot_id: botId,
+          workspace_id: workspaceId,
+          name,
+          description: description ?? null,
+          bundle,
+          code_size: await deployments.sizeIn(tx, workspaceId, bundle),
+          created_at: isoTime(clock.now()),
+        }
+        await store.insertVersion(tx, { ...version, content: encodeJson(contentOf(record)) })
+        await deployments.keep(tx, { workspaceId, bundle }, version.id)
+        const made = { version, deployed: true }
+        await remember?.(tx, made)
+        return made
+      })
+    },
+
+    async deploy(actor: WorkspaceActor, botId: string, id: string): Promise<void> {
+      await bots.requireIn(actor, botId)
+      const { workspaceId } = actor
+      const version = await store.findVersion(db, { workspaceId, botId }, id)
+      if (version === undefined) throw unknownVersion('ReferenceNotFound', id)
+      const content = decodeJson<BotContent>(version.content)
+      const code = await codeOf(version)
+      const record = await bots.restore(actor, botId, { code, content })
+      await logDeployment(record, version.name, content)
+    },
+
+    async require(actor: WorkspaceActor, botId: string, id: string): Promise<void> {
+      await bots.requireIn(actor, botId)
+      await requireVersion(actor, botId, id)
+    },
+
+    async remove({ workspaceId, ...actor }: WorkspaceActor, botId: string, id: string) {
+      await bots.requireIn({ workspaceId, ...actor }, botId)
+      const removed = await run(
+        async (tx) => {
+          if (!(await store.deleteVersion(tx, { workspaceId, botId }, id))) return false
+          await deployments.release(tx, [id])
+          return true
+        },
+        { mayUseReserve: true },
+      )
+      if (!removed) throw unknownVersion('ResourceNotFound', id)
+    },
+
+    /** The code at an address; the caller was allowed to read it when the address was signed. */
+    async download(id: string): Promise<VersionCode> {
+      const version = await store.findAddressedVersion(db, id)
+      // The versions of a deleted bot go a moment later.
+      if (version === undefined || (await bots.workspaceOf(version.bot_id)) === undefined) {
+        throw unknownVersion('ResourceNotFound', id)
+      }
+      return { id, code: await codeOf(version) }
+    },
+
+    /** Deletes the rows of a deleted bot. */
+    async purge(botId: string): Promise<void> {
+      await purge(run, async (tx, limit) => {
+        const gone = await store.deleteSomeOf(tx, botId, limit)
+        await deployments.release(tx, gone)
+        return gone.length
+      })
+    },
+  }
+}
+
+function unknownVersion(type: 'ResourceNotFound' | 'ReferenceNotFound', id: string): ApiError {
+  return new ApiError(type, `There is no version ${id} of this bot.`)
+}
