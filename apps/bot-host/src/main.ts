@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { installGuards } from './guards.js'
 import { type HandlerRequest, type LoadedCode, loadCode } from './load.js'
 import { readOrder } from './order.js'
-import { report, reportOutput, runAbout, type Subject } from './reports.js'
+import { report, reportFault, reportOutput, runAbout, type Subject } from './reports.js'
 
 // Runs the code of one bot or integration. The server starts this program with an empty environment,
 // sends it an order on its standard input, and calls it over a local socket as it calls a bot at an
@@ -28,7 +28,7 @@ installGuards(order.network)
 reportOutput()
 process.on('unhandledRejection', (reason) => {
   // Other requests are being handled: one forgotten promise must not end them.
-  process.stderr.write(`Unhandled rejection: ${textOf(reason)}\n`)
+  reportFault(`Unhandled rejection: ${textOf(reason)}`)
 })
 try {
   const compiled = order.compiled === undefined ? undefined : Buffer.from(order.compiled, 'base64')
@@ -55,6 +55,7 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  let subject: Subject = {}
   try {
     const body = await readBody(request)
     const { headers, method = 'GET', url = '/' } = request
@@ -68,10 +69,11 @@ async function respond(
       ),
       ...(body !== '' && { body }),
     }
-    const result = await runAbout(subjectOf(given), () => code.handle(given))
+    subject = subjectOf(given)
+    const result = await runAbout(subject, () => code.handle(given))
     response.writeHead(result?.status ?? 200, result?.headers ?? {}).end(result?.body)
   } catch (error) {
-    process.stderr.write(`${textOf(error)}\n`)
+    runAbout(subject, () => reportFault(textOf(error)))
     if (response.headersSent) response.destroy()
     else response.writeHead(500).end(JSON.stringify({ error: messageOf(error) }))
   }

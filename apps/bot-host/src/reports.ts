@@ -14,10 +14,13 @@ export interface Subject {
 type Report =
   | { host: 'ready' }
   | { host: 'failed'; reason: string }
+  | { host: 'fault'; text: string; about: Subject }
   | { host: 'text'; stream: 'out' | 'error'; text: string; about: Subject }
 
 /** Characters of a text that are reported. */
 const longestText = 16_000
+/** Characters of a line in which the code reports an issue with its data: cut, it would not be JSON. */
+const longestIssue = 140_000
 
 const subjects = new AsyncLocalStorage<Subject>()
 const write = process.stdout.write.bind(process.stdout)
@@ -30,6 +33,11 @@ export function runAbout<Result>(subject: Subject, run: () => Result): Result {
 /** Sends a report to the server. */
 export function report(message: Report): void {
   write(`${JSON.stringify(message)}\n`)
+}
+
+/** Reports an error that the code did not handle. */
+export function reportFault(text: string): void {
+  report({ host: 'fault', text: cut(text), about: subjects.getStore() ?? {} })
 }
 
 /**
@@ -45,7 +53,7 @@ function reporting(stream: 'out' | 'error') {
   let pending = ''
   return (chunk: string | Uint8Array, encoding?: unknown, done?: unknown): boolean => {
     pending += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8')
-    if (pending.endsWith('\n') || pending.length > longestText) {
+    if (pending.endsWith('\n') || pending.length > longestOf(pending)) {
       const text = cut(pending.trimEnd())
       pending = ''
       report({ host: 'text', stream, text, about: subjects.getStore() ?? {} })
@@ -56,7 +64,12 @@ function reporting(stream: 'out' | 'error') {
   }
 }
 
+function longestOf(text: string): number {
+  return text.startsWith('{"type":"issue"') ? longestIssue : longestText
+}
+
 function cut(text: string): string {
-  const rest = text.length - longestText
-  return rest > 0 ? `${text.slice(0, longestText)} … (${rest} more characters)` : text
+  const longest = longestOf(text)
+  const rest = text.length - longest
+  return rest > 0 ? `${text.slice(0, longest)} … (${rest} more characters)` : text
 }

@@ -6,6 +6,7 @@ import { createDeployments } from '../features/bots/deployments/index.js'
 import { builtInChat } from '../features/bots/installations/index.js'
 import { createIntegrations, integrationLogSource } from '../features/bots/integrations/index.js'
 import { createInterfaces } from '../features/bots/interfaces/index.js'
+import { createIssues } from '../features/bots/issues/index.js'
 import { botLogSource, createBotLogs } from '../features/bots/logs/index.js'
 import { createPlugins } from '../features/bots/plugins/index.js'
 import { createVersions } from '../features/bots/versions/index.js'
@@ -37,7 +38,7 @@ import { createConversationStream } from '../features/inspection/conversation-st
 import { createMessageSearch } from '../features/inspection/message-search/index.js'
 import { createTimeline } from '../features/inspection/timeline/index.js'
 import { createInstallationList } from '../features/operations/installations/index.js'
-import { createJobs, type KnownKind } from '../features/operations/jobs/index.js'
+import { createJobs } from '../features/operations/jobs/index.js'
 import { createLimits } from '../features/operations/limits/index.js'
 import { createLogs } from '../features/operations/logs/index.js'
 import { createOverview } from '../features/operations/overview/index.js'
@@ -51,6 +52,7 @@ import type { BlobStore } from '../platform/blobs/blob-store.js'
 import { createSigner } from '../platform/security/signing.js'
 import { version } from '../version.js'
 import type { Context } from './context.js'
+import { documentReadersOf, embeddingsOf, kindsOf } from './feature-options.js'
 import { housekeepingKind } from './housekeeping.js'
 import { foldersOf } from './metrics.js'
 
@@ -118,6 +120,9 @@ export function createFeatures(
   )
   const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))
   const { writeLine: writeLogLine } = botLogs.service
+  const issues = add(
+    createIssues({ ...storage, log, retentionMs, botProfiles, bots: bots.service }),
+  )
   add(
     createVersions({
       ...storage,
@@ -164,6 +169,7 @@ export function createFeatures(
       bots: bots.service,
       integrations,
       botLogs: botLogs.service,
+      issues: issues.service,
     }),
   )
   const called = { outgoing, hosting, integrations, bots: bots.service }
@@ -388,27 +394,4 @@ export function createFeatures(
     recurring,
     chat,
   }
-}
-
-/** The kinds of jobs of a slice. */
-function kindsOf({ jobs }: Feature): KnownKind[] {
-  return Object.entries(jobs ?? {}).map(([kind, { everyMs }]) => ({ kind, everyMs }))
-}
-
-/** Limits of the processes that read documents. */
-function documentReadersOf(limits: Context['config']['limits']) {
-  return {
-    ...(limits.indexingWorkers !== 'auto' && { workers: limits.indexingWorkers }),
-    timeLimitMs: limits.indexingTimeoutMs,
-    memoryLimitMb: Math.ceil(limits.indexingMemoryBytes / 2 ** 20),
-    maximumOutputBytes: limits.indexingOutputBytes,
-    maximumPages: limits.indexingPages,
-    maximumUnpackedBytes: limits.indexingUnpackedBytes,
-  }
-}
-
-/** The embeddings endpoint, if configured; its settings are set together or not at all. */
-function embeddingsOf(config: Context['config']) {
-  const { embeddingsUrl: url, embeddingsModel: model, embeddingsApiKey: apiKey } = config
-  return url === undefined || model === undefined ? undefined : { url, model, apiKey }
 }

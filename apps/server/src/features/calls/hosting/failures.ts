@@ -50,12 +50,23 @@ export function createFailures(clock: Clock): Failures {
 /** A crash as an issue of the code. */
 export function crashOf(reason: string): CodeIssue {
   return {
-    code: 'code_stopped',
-    category: 'user_code',
-    title: 'The code stopped',
+    origin: 'server',
+    ...kindOfCrash(reason),
     description: reason,
     data: { reason: { raw: reason } },
     groupBy: [],
     about: {},
   }
+}
+
+/** What ended code, by the words of this server and of Node. */
+function kindOfCrash(reason: string): Pick<CodeIssue, 'code' | 'category' | 'title'> {
+  if (/used too much memory|MiB of memory/.test(reason)) {
+    return { code: 'memory_exceeded', category: 'limits', title: 'The code used too much memory' }
+  }
+  if (/endless loop|in a row took too long/.test(reason)) {
+    return { code: 'code_unresponsive', category: 'limits', title: 'The code did not respond' }
+  }
+  const [how = ''] = reason.split('\n')
+  return { code: 'code_stopped', category: 'user_code', title: `The code stopped: ${how}` }
 }

@@ -23,10 +23,12 @@ import type {
   Trial,
 } from '../../bots/deployments/index.js'
 import type { IntegrationLogs, IntegrationsService } from '../../bots/integrations/index.js'
+import type { IssuesService } from '../../bots/issues/index.js'
 import type { BotLogsService } from '../../bots/logs/index.js'
 import type { Feature } from '../../feature.js'
 import type { DeploymentKeys } from '../../tenancy/access/index.js'
 import { createAlwaysAlive } from './always-alive.js'
+import { createIssueReports, droppedLinesOf, timeoutOf } from './code-issues.js'
 import { type CompiledCode, openCompiledCode } from './compiled.js'
 import { type Launcher, openLauncher } from './launch.js'
 import { endLeftovers } from './leftovers.js'
@@ -71,6 +73,7 @@ export interface HostingDeps {
   bus: EventBus
   integrations: { service: Pick<IntegrationsService, 'findHosted'>; logs: IntegrationLogs }
   botLogs: Pick<BotLogsService, 'writeLines'>
+  issues: Pick<IssuesService, 'report' | 'reportByIntegration'>
 }
 
 /** Topic of the hints that what is in force for an owner, or for a whole workspace, may have changed. */
@@ -87,6 +90,7 @@ export function createHosting(deps: HostingDeps): Hosting {
   const { bots, integrations, bus } = deps
   const lists = networkListsOf(deps.outgoing)
   const sinks = new Map<string, LineSink>()
+  const report = createIssueReports(deps.issues)
   const events = createCounter({
     name: 'botstead_hosting_events_total',
     help: 'What happened to the programs of deployed code.',
@@ -109,6 +113,7 @@ export function createHosting(deps: HostingDeps): Hosting {
       clock,
       log,
       perMinute: limits.hostingLogLines,
+      onDropped: (lines) => reportIssue({ owner }, droppedLinesOf(lines, limits.hostingLogLines)),
       store: async (lines) =>
         owner.type === 'bot'
           ? run((tx) => deps.botLogs.writeLines(tx, owner.id, lines))
@@ -122,8 +127,10 @@ export function createHosting(deps: HostingDeps): Hosting {
     sinkOf(deployment).add(line)
   }
 
-  function reportIssue(deployment: Deployment, { title, description, about }: CodeIssue): void {
-    writeLine(deployment, { level: 'error', message: `${title}: ${description}`, about })
+  function reportIssue({ owner }: Pick<Deployment, 'owner'>, issue: CodeIssue): void {
+    report(owner, issue).catch((err: unknown) =>
+      log.warn({ err, owner }, 'an issue of deployed code could not be reported'),
+    )
   }
 
   async function launcherOf(): Promise<Launcher> {
@@ -280,8 +287,17 @@ export function createHosting(deps: HostingDeps): Hosting {
   return {
     name: 'hosting',
     async send(owner, request) {
-      if (hosting.mode !== 'off') return await programs.send(owner, request)
-      throw new OutgoingError('refused', 'This server does not run code: BOTSTEAD_HOSTING is off.')
+      if (hosting.mode === 'off') {
+        const reason = 'This server does not run code: BOTSTEAD_HOSTING is off.'
+        throw new OutgoingError('refused', reason)
+      }
+      try {
+        return await programs.send(owner, request)
+      } catch (error) {
+        const isLate = error instanceof OutgoingError && error.failure === 'timeout'
+        if (isLate) reportIssue({ owner }, timeoutOf(request))
+        throw error
+      }
     },
     on: {
       'bot.changed': async (tx, { botId }) => changed(tx, { type: 'bot', id: botId }),

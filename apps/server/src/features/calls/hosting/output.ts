@@ -18,8 +18,10 @@ export interface OutputLine {
   about: LineSubject
 }
 
-/** A problem that the code reported, or that its end shows. */
+/** A problem that the code reported, or that the server noticed. */
 export interface CodeIssue {
+  /** Who found it. */
+  origin: 'code' | 'server'
   code: string
   category: string
   title: string
@@ -42,7 +44,7 @@ export interface OutputListener {
 }
 
 /** Characters of one line of JSON that the host program writes: it bounds the texts in them. */
-const longestReport = 200_000
+const longestReport = 1_000_000
 
 /**
  * Reads the output of a program: reports of the host as lines of JSON, and everything else as it is.
@@ -68,11 +70,38 @@ function readReport(line: string, listener: OutputListener): void {
     case 'failed':
       listener.onFailed(String(report.reason))
       break
+    case 'fault':
+      readFault(String(report.text), subjectIn(report), listener)
+      break
     case 'text':
       readText(String(report.text), report.stream === 'error', subjectIn(report), listener)
       break
     default:
       readText(line, false, {}, listener)
+  }
+}
+
+/** An error that the code did not handle. */
+function readFault(text: string, about: LineSubject, { onLine, onIssue }: OutputListener): void {
+  onLine({ level: 'error', message: text, about })
+  onIssue(faultOf(text, about))
+}
+
+/** What SDKs of bots print before an error that a handler threw. */
+const sdkFault = 'An unexpected error occurred in the bot. '
+
+function faultOf(text: string, about: LineSubject): CodeIssue {
+  const description = text.startsWith(sdkFault) ? text.slice(sdkFault.length) : text
+  const [title = ''] = description.split('\n')
+  return {
+    origin: 'server',
+    code: 'unhandled_error',
+    category: 'user_code',
+    title,
+    description,
+    data: { error: { raw: description } },
+    groupBy: [],
+    about,
   }
 }
 
@@ -88,22 +117,25 @@ function readText(
 ): void {
   const said = parseObject(text)
   if (said?.type === 'issue' && typeof said.code === 'string') {
+    const title = textOr(said.title, said.code)
+    const description = textOr(said.description, '')
+    const subject = { ...about, ...subjectIn({ about: said }) }
+    onLine({ level: 'error', message: `${title}: ${description}`, about: subject })
     onIssue({
+      origin: 'code',
       code: said.code,
       category: textOr(said.category, 'user_code'),
-      title: textOr(said.title, said.code),
-      description: textOr(said.description, ''),
+      title,
+      description,
       data: dataIn(said.data),
       groupBy: Array.isArray(said.groupBy) ? said.groupBy.map(String) : [],
-      about,
+      about: subject,
     })
   } else if (typeof said?.msg === 'string') {
     const options = typeof said.options === 'object' ? said.options : said
-    onLine({
-      level: levelOf(said.level, isError),
-      message: said.msg,
-      about: { ...about, ...subjectIn({ about: options }) },
-    })
+    const subject = { ...about, ...subjectIn({ about: options }) }
+    onLine({ level: levelOf(said.level, isError), message: said.msg, about: subject })
+    if (said.msg.startsWith(sdkFault)) onIssue(faultOf(said.msg, subject))
   } else onLine({ level: isError ? 'error' : 'info', message: text, about })
 }
 
@@ -181,8 +213,10 @@ export function createLineSink(deps: {
   log: Pick<Log, 'warn'>
   perMinute: number
   store: StoreLines
+  /** Told how many lines were dropped. */
+  onDropped: (lines: number) => void
 }): LineSink {
-  const { clock, log, perMinute, store } = deps
+  const { clock, log, perMinute, store, onDropped } = deps
   let waiting: OutputLine[] = []
   let timer: NodeJS.Timeout | undefined
   let minuteEnd = 0
@@ -203,6 +237,7 @@ export function createLineSink(deps: {
       message: `${dropped} further lines were dropped: a program may write ${perMinute} lines a minute into its log (BOTSTEAD_HOSTING_LOG_LINES).`,
       about: {},
     })
+    onDropped(dropped)
     dropped = 0
   }
 

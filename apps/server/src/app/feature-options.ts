@@ -1,0 +1,26 @@
+import type { Feature } from '../features/feature.js'
+import type { KnownKind } from '../features/operations/jobs/index.js'
+import type { Context } from './context.js'
+
+/** The kinds of jobs of a slice. */
+export function kindsOf({ jobs }: Feature): KnownKind[] {
+  return Object.entries(jobs ?? {}).map(([kind, { everyMs }]) => ({ kind, everyMs }))
+}
+
+/** Limits of the processes that read documents. */
+export function documentReadersOf(limits: Context['config']['limits']) {
+  return {
+    ...(limits.indexingWorkers !== 'auto' && { workers: limits.indexingWorkers }),
+    timeLimitMs: limits.indexingTimeoutMs,
+    memoryLimitMb: Math.ceil(limits.indexingMemoryBytes / 2 ** 20),
+    maximumOutputBytes: limits.indexingOutputBytes,
+    maximumPages: limits.indexingPages,
+    maximumUnpackedBytes: limits.indexingUnpackedBytes,
+  }
+}
+
+/** The embeddings endpoint, if configured; its settings are set together or not at all. */
+export function embeddingsOf(config: Context['config']) {
+  const { embeddingsUrl: url, embeddingsModel: model, embeddingsApiKey: apiKey } = config
+  return url === undefined || model === undefined ? undefined : { url, model, apiKey }
+}

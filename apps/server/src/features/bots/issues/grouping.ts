@@ -1,0 +1,122 @@
+import { createHash } from 'node:crypto'
+import type { IssueRow } from './store.js'
+
+/** A problem that code reported, or that its end shows. */
+export interface IssueReport {
+  code: string
+  category: string
+  title: string
+  description: string
+  /** What is known, by name. */
+  data: IssueData
+  /** Names in `data` whose values distinguish issues. Without any, title and place do. */
+  groupBy: readonly string[]
+}
+
+export type IssueData = Readonly<Record<string, { raw: string; pretty?: string }>>
+
+/** A report as it is stored. */
+export type StoredReport = Pick<
+  IssueRow,
+  'fingerprint' | 'code' | 'category' | 'title' | 'description'
+> & { groupedData: IssueData; data: IssueData }
+
+const longest = { code: 100, title: 200, description: 4000, name: 100 }
+/** Bytes of the data of one event, and of the data that is common to all events of an issue. */
+const mostBytes = { data: 131_072, groupedData: 16_384 }
+const mostGroups = 10
+
+/** Cuts a report to what is stored, and finds out which reports are about the same problem. */
+export function toStored(report: IssueReport): StoredReport {
+  const code = textOf(report.code, longest.code)
+  const title = textOf(report.title, longest.title)
+  const description = textOf(report.description, longest.description)
+  const data = dataOf(report.data, mostBytes.data)
+  const named = report.groupBy.filter((name) => Object.hasOwn(report.data, name))
+  const place = placeIn(report.description)
+  const grouped =
+    named.length > 0
+      ? Object.fromEntries(
+          named.slice(0, mostGroups).flatMap((name) => {
+            const value = report.data[name]
+            return value === undefined ? [] : [[name, value]]
+          }),
+        )
+      : place === undefined
+        ? {}
+        : { place: { raw: place } }
+  const groups =
+    named.length > 0
+      ? Object.entries(grouped)
+          .map(([name, { raw }]) => [name, raw])
+          .sort()
+      : [normalised(title), place ?? '']
+  return {
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify([code, groups]))
+      .digest('hex'),
+    code,
+    category: categoryOf(report.category),
+    title,
+    description,
+    groupedData: dataOf(grouped, mostBytes.groupedData),
+    data,
+  }
+}
+
+/** A text without what differs each time: ids and numbers. */
+function normalised(text: string): string {
+  return text
+    .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>')
+    .replaceAll(/\b[a-z]{1,20}_[0-9A-Z]{26}\b/g, '<id>')
+    .replaceAll(/\b(?=[a-f]{0,40}\d)[0-9a-f]{8,}\b/gi, '<id>')
+    .replaceAll(/\d+/g, '<n>')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+/** Where an error was thrown: the first function in its stack that is not one of Node. */
+function placeIn(description: string): string | undefined {
+  const frames = description.split('\n').filter((line) => /^\s{1,20}at /.test(line))
+  const own = frames.find((line) => !line.includes('node:')) ?? frames[0]
+  return own === undefined ? undefined : normalised(own.slice(0, 300))
+}
+
+function categoryOf(given: string): IssueRow['category'] {
+  switch (given) {
+    case 'user_code':
+    case 'limits':
+    case 'configuration':
+      return given
+    default:
+      return 'other'
+  }
+}
+
+function textOf(given: string, length: number): string {
+  // PostgreSQL refuses the zero character.
+  return given.slice(0, length).replaceAll('\0', '\uFFFD')
+}
+
+/** As many values as fit into some bytes of JSON; the last one may be cut. */
+function dataOf(given: IssueData, bytes: number): IssueData {
+  const kept: Record<string, { raw: string; pretty?: string }> = {}
+  let left = bytes
+  for (const [name, { raw, pretty }] of Object.entries(given)) {
+    const shown = textOf(name, longest.name)
+    const value = { raw, ...(pretty !== undefined && { pretty }) }
+    const size = Buffer.byteLength(JSON.stringify([shown, value]))
+    if (size > left) {
+      // A character has at most six bytes in JSON.
+      const rest = textOf(raw, Math.floor((left - 200) / 6))
+      if (rest !== '') kept[shown] = { raw: rest }
+      break
+    }
+    kept[shown] = {
+      raw: textOf(raw, raw.length),
+      ...(pretty !== undefined && { pretty: textOf(pretty, pretty.length) }),
+    }
+    left -= size
+  }
+  return kept
+}

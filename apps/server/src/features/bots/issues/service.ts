@@ -1,0 +1,216 @@
+import { ApiError, type contract, type Query } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { encodeJson } from '../../../platform/db/columns.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Page } from '../../../platform/db/paginate.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import { createRateLimiter } from '../../../platform/security/rate-limit.js'
+import type { Log } from '../../../platform/telemetry/log.js'
+import type { BotProfiles, BotsService } from '../bots/index.js'
+import { type IssueReport, type StoredReport, toStored } from './grouping.js'
+import * as store from './store.js'
+
+export interface IssuesDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  pager: Pager
+  log: Pick<Log, 'warn'>
+  bots: Pick<BotsService, 'requireIn' | 'workspaceOf'>
+  botProfiles: Pick<BotProfiles, 'of'>
+  /** Milliseconds for which issues are kept after they happened last. */
+  retentionMs: number
+}
+
+/** Reports of one problem that are not stored yet. */
+interface Waiting {
+  report: StoredReport
+  count: number
+  /** The newest of them. */
+  events: { data: StoredReport['data']; at: number }[]
+  firstAt: number
+  lastAt: number
+}
+
+/** Issues of a bot, and events of an issue, that are kept. */
+const mostIssues = 100
+const mostEvents = 50
+/** Milliseconds for which reports are collected, so that a flood of them is one change. */
+const collectedMs = 250
+/** Problems of one bot that wait at a time; others are not counted. */
+const mostWaiting = 100
+/** Events of one problem that are stored each time, and in a minute; all are counted. */
+const eventsAtOnce = 5
+const eventsPerMinute = 30
+const sweptAtOnce = 100
+
+export type IssuesService = ReturnType<typeof createIssuesService>
+
+/** Issues of bots: what goes wrong in their code, told apart and counted. */
+export function createIssuesService(deps: IssuesDeps) {
+  const { db, run, clock, ids, bots } = deps
+  const waiting = new Map<string, Map<string, Waiting>>()
+  const limiter = createRateLimiter({ perMinute: eventsPerMinute, burst: eventsPerMinute, clock })
+  let timer: NodeJS.Timeout | undefined
+  let stored: Promise<void> = Promise.resolve()
+
+  function report(botId: string, given: IssueReport): void {
+    const ofBot = waiting.get(botId) ?? new Map<string, Waiting>()
+    waiting.set(botId, ofBot)
+    const next = toStored(given)
+    const known = ofBot.get(next.fingerprint)
+    if (known === undefined && ofBot.size >= mostWaiting) return
+    const at = clock.now()
+    const events = known?.events ?? []
+    if (limiter.take(`${botId} ${next.fingerprint}`).allowed) {
+      events.push({ data: next.data, at })
+      if (events.length > eventsAtOnce) events.shift()
+    }
+    ofBot.set(next.fingerprint, {
+      report: next,
+      count: (known?.count ?? 0) + 1,
+      events,
+      firstAt: known?.firstAt ?? at,
+      lastAt: at,
+    })
+    timer ??= setTimeout(() => void flush(), collectedMs).unref()
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    stored = stored.then(storeWaiting)
+    return stored
+  }
+
+  async function storeWaiting(): Promise<void> {
+    const taken = [...waiting]
+    waiting.clear()
+    for (const [botId, ofBot] of taken) {
+      await storeOf(botId, [...ofBot.values()]).catch((err: unknown) =>
+        deps.log.warn({ err, botId }, 'issues of deployed code could not be stored'),
+      )
+    }
+  }
+
+  async function storeOf(botId: string, problems: Waiting[]): Promise<void> {
+    // A program may report for a moment after its bot was deleted.
+    if ((await bots.workspaceOf(botId)) === undefined) return
+    // In the same order everywhere, so that no two processes wait for each other.
+    problems.sort((a, b) => (a.report.fingerprint < b.report.fingerprint ? -1 : 1))
+    await run(async (tx) => {
+      for (const problem of problems) await storeOne(tx, botId, problem)
+      const surplus = await store.listSurplus(tx, botId, mostIssues, mostWaiting)
+      await store.deleteIssues(tx, surplus)
+    })
+  }
+
+  async function storeOne(tx: Tx, botId: string, problem: Waiting): Promise<void> {
+    const { data: _, groupedData, ...report } = problem.report
+    const issueId = await store.countIssue(tx, {
+      id: ids.next('iss'),
+      bot_id: botId,
+      ...report,
+      grouped_data: encodeJson(groupedData),
+      events_count: problem.count,
+      created_at: isoTime(problem.firstAt),
+      last_seen_at: isoTime(problem.lastAt),
+    })
+    const events = problem.events.map(({ data, at }) => ({
+      id: ids.next('issevt'),
+      bot_id: botId,
+      issue_id: issueId,
+      data: encodeJson(data),
+      created_at: isoTime(at),
+    }))
+    await store.addEvents(tx, issueId, events, mostEvents)
+  }
+
+  async function require(
+    actor: WorkspaceActor,
+    botId: string,
+    id: string,
+  ): Promise<store.IssueRow> {
+    await bots.requireIn(actor, botId)
+    const issue = await store.findIssue(db, botId, id)
+    if (issue === undefined) throw unknownIssue(id)
+    return issue
+  }
+
+  return {
+    /** Counts a problem of a bot; it is stored a moment later. */
+    report,
+
+    /** Counts a problem that an integration reports of a bot, in which it must be installed. */
+    async reportByIntegration(
+      { integrationId, botId }: { integrationId: string; botId: string },
+      given: IssueReport,
+    ): Promise<void> {
+      const profile = await deps.botProfiles.of(botId)
+      if (profile.hasIntegration(integrationId)) report(botId, given)
+    },
+
+    /** Stores what was reported. */
+    flush,
+
+    async page(
+      actor: WorkspaceActor,
+      botId: string,
+      { nextToken, pageSize }: Query<typeof contract.botIssues.list>,
+    ): Promise<Page<store.IssueRow>> {
+      await bots.requireIn(actor, botId)
+      const page = deps.pager.page({
+        operation: 'listBotIssues',
+        scope: botId,
+        sort: 'last_seen_at',
+        direction: 'desc',
+        nextToken,
+        pageSize,
+      })
+      return await store.pageIssues(db, botId, page)
+    },
+
+    /** Throws `ResourceNotFound` for an issue that is not one of the bot. */
+    require,
+
+    async listEvents(
+      actor: WorkspaceActor,
+      botId: string,
+      id: string,
+    ): Promise<store.IssueEventRow[]> {
+      await require(actor, botId, id)
+      return await store.listEvents(db, botId, id)
+    },
+
+    async remove(actor: WorkspaceActor, botId: string, id: string): Promise<void> {
+      await bots.requireIn(actor, botId)
+      await run(
+        async (tx) => {
+          if ((await store.findIssue(tx, botId, id)) === undefined) throw unknownIssue(id)
+          await store.deleteIssues(tx, [id])
+        },
+        { mayUseReserve: true },
+      )
+    },
+
+    /** Deletes some of the issues that did not happen for long, and returns how many. */
+    async sweep(tx: Tx): Promise<number> {
+      const old = await store.listOld(tx, isoTime(clock.now() - deps.retentionMs), sweptAtOnce)
+      await store.deleteIssues(tx, old)
+      return old.length
+    },
+
+    /** Deletes the rows of a deleted bot. */
+    async purge(botId: string): Promise<void> {
+      await purge(run, (tx, limit) => store.deleteSomeOf(tx, botId, limit))
+    },
+  }
+}
+
+function unknownIssue(id: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no issue ${id} of this bot.`)
+}
