@@ -20,6 +20,7 @@ import { createTargets, findIntegrationTarget } from '../features/calls/targets/
 import { createTunnels } from '../features/calls/tunnels/index.js'
 import { createWebhooks } from '../features/calls/webhooks/index.js'
 import { createChat } from '../features/chat/index.js'
+import { createAnalytics } from '../features/conversations/analytics/index.js'
 import { createConversations } from '../features/conversations/conversations/index.js'
 import { createEvents } from '../features/conversations/events/index.js'
 import { createMessages } from '../features/conversations/messages/index.js'
@@ -215,6 +216,7 @@ export function createFeatures(
   add(createStates({ ...inBots, events: events.service }))
   const recurring = add(createRecurring({ ...inBots, bots: bots.service, events: events.service }))
   add(createObservations({ ...inBots, events: events.service }))
+  add(createAnalytics({ ...storage, queue, bots: bots.service }))
 
   // Notifications of bots, integrations and chat users.
   const deliveries = add(

@@ -122,6 +122,11 @@ export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
       return { workspaceId: bot.workspace_id, isDev: bot.dev === 1, url: bot.url ?? undefined }
     },
 
+    /** Ids of bots of all workspaces behind an id, at most `limit`, in the order of ids. */
+    async listIdsAfter(id: string, limit: number): Promise<string[]> {
+      return await store.listIdsAfter(db, id, limit)
+    },
+
     /** Where the bot is called; undefined if nowhere, or the bot is blocked or gone. */
     async findServer(botId: string): Promise<BotServer | undefined> {
       const bot = await store.findBotServer(db, botId)

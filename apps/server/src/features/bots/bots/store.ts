@@ -192,6 +192,18 @@ export async function listBotReach(
     .execute()
 }
 
+/** Ids of bots of all workspaces behind an id, at most `limit`, in the order of ids. */
+export async function listIdsAfter(db: Db, id: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('bots')
+    .select('id')
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.id)
+}
+
 /** Names of bots of a workspace, by id. */
 export async function listNames(
   db: Db,

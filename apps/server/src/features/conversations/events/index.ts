@@ -15,6 +15,11 @@ import {
 } from './service.js'
 import type { EventRow } from './store.js'
 
+export {
+  type CountedEvent,
+  findFirstEventTime,
+  listCounted as listCountedEvents,
+} from './figures-store.js'
 export type { EventsService } from './service.js'
 export { type EventRow, eventSubjects, isReported } from './store.js'
 export { listEventsIn, listReports } from './transcript-store.js'

@@ -6,6 +6,7 @@ import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
 import type { ConversationRow, ConversationsService } from '../conversations/index.js'
@@ -18,6 +19,13 @@ import {
   unknownReference,
 } from './authors.js'
 import { insertMessage, type MessageRow, matchMessage } from './store.js'
+
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    /** Messages of some days in UTC, such as `2026-03-01`, were added later. */
+    'messages.imported': { botId: string; days: ReadonlySet<string> }
+  }
+}
 
 type Imported = Body<typeof contract.messages.import>['messages'][number]
 type Initial = Body<typeof contract.messages.initializeIncoming>
@@ -35,6 +43,7 @@ export interface ImportDeps extends AuthorsDeps {
   ids: Ids
   dialect: Dialect
   botProfiles: BotProfiles
+  domainEvents: Pick<EventDispatcher, 'raise'>
   users: Pick<UsersService, 'findVisible' | 'getOrCreateIn'>
   conversations: Pick<
     ConversationsService,
@@ -131,6 +140,8 @@ export function createImport(deps: ImportDeps, { createIn, getOrCreateIn }: Crea
       for (const [at, message] of messages.entries()) {
         rows.push(await importOne(tx, actor, profile, message, `messages[${at}]`))
       }
+      const days = new Set(rows.map(({ created_at }) => created_at.slice(0, 10)))
+      await deps.domainEvents.raise(tx, 'messages.imported', { botId: actor.botId, days })
       return rows
     })
   }

@@ -10,6 +10,11 @@ import { emptyConversationJob, releaseMessageJob } from './scheduled.js'
 import { createMessagesService, type MessagesDeps, type MessagesService } from './service.js'
 import { toMessage } from './view.js'
 
+export {
+  type CountedMessage,
+  findFirstMessageTime,
+  listCounted as listCountedMessages,
+} from './figures-store.js'
 export type { MessagesService } from './service.js'
 export { listLastMessageTimes, type MessageRow, messageSubjects, sumMessages } from './store.js'
 export { textOf } from './text.js'

@@ -10,6 +10,8 @@ import type { Feature } from '../../feature.js'
 import type { EventsService } from '../events/index.js'
 import * as store from './store.js'
 
+export { sumCounts } from './store.js'
+
 interface ObservationsDeps {
   db: Db
   run: Run

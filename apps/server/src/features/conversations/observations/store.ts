@@ -1,5 +1,5 @@
 import type { Insertable } from 'kysely'
-import type { Schema, Tx } from '../../../platform/db/schema.js'
+import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
 
 /** Adds to the count of a name on a day. */
 export async function addCount(tx: Tx, row: Insertable<Schema['analytics']>): Promise<void> {
@@ -12,6 +12,44 @@ export async function addCount(tx: Tx, row: Insertable<Schema['analytics']>): Pr
       })),
     )
     .execute()
+}
+
+/** Names that are shown of one day: those with the highest counts. */
+const mostNames = 200
+
+/** The counts of a bot by day and name, from the first day to the last one. */
+export async function sumCounts(
+  db: Db,
+  botId: string,
+  first: string,
+  last: string,
+): Promise<Map<string, Record<string, number>>> {
+  const ranked = db
+    .selectFrom('analytics')
+    .select(({ fn }) => [
+      'day',
+      'name',
+      'count',
+      fn
+        .agg<number>('row_number')
+        .over((over) => over.partitionBy('day').orderBy('count', 'desc').orderBy('name'))
+        .as('position'),
+    ])
+    .where('bot_id', '=', botId)
+    .where('day', '>=', first)
+    .where('day', '<=', last)
+  const rows = await db
+    .selectFrom(ranked.as('ranked'))
+    .select(['day', 'name', 'count'])
+    .where('position', '<=', mostNames)
+    .execute()
+  const days = new Map<string, [string, number][]>()
+  for (const { day, name, count } of rows) {
+    const entries = days.get(day) ?? []
+    entries.push([name, Number(count)])
+    days.set(day, entries)
+  }
+  return new Map([...days].map(([day, entries]) => [day, Object.fromEntries(entries)]))
 }
 
 /** Stores an observation, replacing one with the same id. */

@@ -8,6 +8,7 @@ import type { Feature } from '../../feature.js'
 import { createUsersService, type UsersDeps, type UsersService } from './service.js'
 import type { UserRow } from './store.js'
 
+export { countCreated, countCreatedBefore, findFirstCreation } from './figures-store.js'
 export { isGoodKey, requireGoodKey } from './keys.js'
 export type { UsersService } from './service.js'
 export type { UserRow } from './store.js'

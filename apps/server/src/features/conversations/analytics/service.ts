@@ -1,0 +1,185 @@
+import { ApiError, type contract, type Query } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { timeOf } from '../../../domain/times.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import { createGate } from '../../../platform/workers/gate.js'
+import type { BotsService } from '../../bots/bots/index.js'
+import { sumCounts } from '../observations/index.js'
+import { countDay, type Figures, findActiveDay, noFigures, periodOf } from './counting.js'
+import * as store from './store.js'
+
+/** The figures of a bot on a day, with what the bot itself counted. */
+export interface DayRecord {
+  day: string
+  figures: Figures
+  customEvents: Record<string, number>
+}
+
+export interface AnalyticsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  ids: Ids
+  bots: Pick<BotsService, 'requireIn' | 'listIdsAfter'>
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+const mostDays = 93
+/** Milliseconds after a day until all that was created on it is visible. */
+const settledMs = 5 * 60 * 1000
+/** Milliseconds that one request may count. */
+const patienceMs = 20_000
+/** Requests of one process that count at a time, and that wait. */
+const countsAtOnce = 2
+const waitingCounts = 20
+/** Days back that the nightly job looks at, in case that it did not run on some. */
+const daysBack = 3
+const botsAtOnce = 200
+
+export type AnalyticsService = ReturnType<typeof createAnalyticsService>
+
+/** Figures of bots by day. Days that are over are counted once, from the messages, events and users of that day. */
+export function createAnalyticsService({ db, run, clock, ids, bots }: AnalyticsDeps) {
+  const gate = createGate(
+    countsAtOnce,
+    waitingCounts,
+    () =>
+      new ApiError('RateLimited', 'Too many requests for analytics are being counted: repeat it.'),
+  )
+
+  const dayOf = (time: number): string => isoTime(time).slice(0, 10)
+  const isOver = (day: string): boolean =>
+    clock.now() >= Date.parse(periodOf(day).before) + settledMs
+
+  /** Counts a day, and stores the result if the day is over and nobody changed it meanwhile. */
+  async function count(botId: string, day: string, pause: () => Promise<void>): Promise<Figures> {
+    if (!isOver(day)) return await countDay(db, botId, day, pause)
+    const countId = ids.next('usage')
+    await run((tx) => store.putDay(tx, { botId, day, figures: countId }))
+    const figures = await countDay(db, botId, day, pause)
+    await run((tx) => store.finishDay(tx, { botId, day, figures: encodeJson(figures) }, countId))
+    return figures
+  }
+
+  /** The figures of days on which something happened, from the first to the last one. */
+  async function figuresOf(
+    botId: string,
+    first: string,
+    last: string,
+    pause: () => Promise<void>,
+  ): Promise<Map<string, Figures>> {
+    const days = new Map<string, Figures>()
+    for (const { day, figures } of await store.listDays(db, botId, first, last)) {
+      if (figures.startsWith('{')) days.set(day, decodeJson<Figures>(figures))
+    }
+    const { before } = periodOf(last)
+    let since = periodOf(first).since
+    while (since < before) {
+      const day = since.slice(0, 10)
+      if (!days.has(day)) {
+        const active = await findActiveDay(db, botId, { since, before })
+        if (active === undefined) break
+        if (!days.has(active)) days.set(active, await count(botId, active, pause))
+        since = periodOf(active).before
+      } else since = periodOf(day).before
+    }
+    return days
+  }
+
+  return {
+    async list(
+      actor: WorkspaceActor,
+      botId: string,
+      query: Query<typeof contract.botAnalytics.get>,
+      signal: AbortSignal,
+    ): Promise<DayRecord[]> {
+      await bots.requireIn(actor, botId)
+      const { first, last } = rangeOf(query, dayOf(clock.now()))
+      if (first > last) return []
+      const leave = await gate.enter(signal)
+      try {
+        const deadline = performance.now() + patienceMs
+        const figures = await figuresOf(botId, first, last, async () => {
+          signal.throwIfAborted()
+          if (performance.now() < deadline) return
+          throw new ApiError(
+            'OperationTimeout',
+            'Not all days could be counted in time. Those that were are stored: repeat the call.',
+          )
+        })
+        const counts = await sumCounts(db, botId, first, last)
+        return daysFrom(first, last).map((day) => ({
+          day,
+          figures: figures.get(day) ?? noFigures,
+          customEvents: counts.get(day) ?? {},
+        }))
+      } finally {
+        leave()
+      }
+    },
+
+    /** Messages of days in the past were added: what was counted of these days does not count any more. */
+    async recount(tx: Tx, botId: string, days: Iterable<string>): Promise<void> {
+      const today = dayOf(clock.now())
+      for (const day of [...days].sort()) {
+        if (day < today) await store.putDay(tx, { botId, day, figures: ids.next('usage') })
+      }
+    },
+
+    /** Counts the last days of all bots, before events of them are deleted. */
+    async countAll(signal: AbortSignal): Promise<void> {
+      const last = dayOf(clock.now() - dayMs)
+      const first = dayOf(clock.now() - daysBack * dayMs)
+      let found: string[] = []
+      do {
+        found = await bots.listIdsAfter(found.at(-1) ?? '', botsAtOnce)
+        for (const botId of found) {
+          await figuresOf(botId, first, last, async () => signal.throwIfAborted())
+          signal.throwIfAborted()
+        }
+      } while (found.length === botsAtOnce)
+    },
+
+    /** When the last day will be over for sure, in milliseconds since the Unix epoch. */
+    nextCountAt(): number {
+      return Date.parse(periodOf(dayOf(clock.now())).before) + 2 * settledMs
+    },
+
+    /** Deletes the rows of a deleted bot. */
+    async purge(botId: string): Promise<void> {
+      await purge(run, (tx, limit) => store.deleteSomeOf(tx, botId, limit))
+    },
+  }
+}
+
+/** The days of a query, without those in the future. */
+function rangeOf(
+  { startDate, endDate }: Query<typeof contract.botAnalytics.get>,
+  today: string,
+): { first: string; last: string } {
+  const first = (timeOf('startDate', startDate, 'beginning') ?? today).slice(0, 10)
+  const last = (timeOf('endDate', endDate, 'end') ?? today).slice(0, 10)
+  if (last < first) throw invalidRange('must not be before query.startDate.')
+  if (Date.parse(last) - Date.parse(first) >= mostDays * dayMs) {
+    throw invalidRange(`must be at most ${mostDays - 1} days after query.startDate.`)
+  }
+  return { first, last: last < today ? last : today }
+}
+
+function invalidRange(rule: string): ApiError {
+  return new ApiError('InvalidQuery', `query.endDate ${rule}`, {
+    metadata: { in: 'query', field: 'endDate' },
+  })
+}
+
+function daysFrom(first: string, last: string): string[] {
+  const days: string[] = []
+  for (let time = Date.parse(first); time <= Date.parse(last); time += dayMs) {
+    days.push(isoTime(time).slice(0, 10))
+  }
+  return days
+}
