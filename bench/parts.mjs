@@ -1,5 +1,6 @@
 // The parts of the benchmark. Every part returns rows for the table.
 import { join } from 'node:path'
+import { measureAnalytics } from './analytics.mjs'
 import { measureListeners } from './chat.mjs'
 import { measureDashboard } from './dashboard.mjs'
 import { measureDelivery } from './delivery.mjs'
@@ -209,6 +210,7 @@ export const parts = {
 /** Parts of the parts above, which run by themselves on request only. */
 export const pieces = {
   messages,
+  analytics: measureAnalytics,
   'search-size': searchBySize,
   'search-thread': searchThread,
   'search-put': timeToSearchable,
