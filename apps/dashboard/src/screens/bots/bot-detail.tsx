@@ -11,8 +11,10 @@ import { Tabs } from '../../ui/tabs.js'
 import { describeTags } from '../../ui/tags.js'
 import { Time } from '../../ui/time.js'
 import { noteFailure } from '../../ui/toasts.js'
+import { BotIssues } from './bot-issues.js'
 import { BotKeys } from './bot-keys.js'
 import { BotSettings } from './bot-settings.js'
+import { BotVersions } from './bot-versions.js'
 import { type Bot, useBotActions } from './queries.js'
 import { TalkToBot } from './talk-to-bot.js'
 
@@ -20,6 +22,8 @@ const tabs = [
   { id: 'overview', label: 'Overview' },
   { id: 'settings', label: 'Settings' },
   { id: 'keys', label: 'Keys and secrets' },
+  { id: 'issues', label: 'Issues' },
+  { id: 'versions', label: 'Versions' },
 ]
 
 /** An open bot. */
@@ -37,6 +41,10 @@ export function BotDetail({ id }: { id: string }) {
         <BotSettings bot={bot} />
       ) : tab === 'keys' ? (
         <BotKeys bot={bot} />
+      ) : tab === 'issues' ? (
+        <BotIssues botId={bot.id} />
+      ) : tab === 'versions' ? (
+        <BotVersions botId={bot.id} />
       ) : (
         <Overview bot={bot} />
       )}

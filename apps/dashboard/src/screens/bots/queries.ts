@@ -22,6 +22,65 @@ export function useBotKeys(botId: string) {
   return useQuery(read({ workspaceId }, 'listBotApiKeys', { botId }))
 }
 
+/** A version of a bot. */
+export type BotVersion = Awaited<ReturnType<Client['createBotVersion']>>['version']
+
+/** A problem of a bot. */
+export type BotIssue = Awaited<ReturnType<Client['getBotIssue']>>['issue']
+
+/** The versions of a bot, newest first. */
+export function useBotVersions(id: string) {
+  const { workspaceId } = useScope()
+  return useQuery(read({ workspaceId }, 'listBotVersions', { id }))
+}
+
+/** What is done with the versions of a bot. */
+export function useVersionActions(id: string) {
+  const { workspaceId } = useScope()
+  const scope = { workspaceId }
+  return {
+    create: async (input: { name: string; description?: string }): Promise<void> => {
+      await call(scope, 'createBotVersion', { id, ...input })
+      await refresh('listBotVersions')
+    },
+    deploy: async (versionId: string): Promise<void> => {
+      await call(scope, 'deployBotVersion', { id, versionId })
+      await refresh('listBotVersions', 'getBot', 'listBots')
+    },
+    remove: async (versionId: string): Promise<void> => {
+      await call(scope, 'deleteBotVersion', { id, versionId })
+      await refresh('listBotVersions')
+    },
+    /** The address of its code, for an hour. */
+    addressOf: async (versionId: string): Promise<string> =>
+      (await call(scope, 'getBotVersion', { id, versionId })).url,
+  }
+}
+
+/** The issues of a bot, the one that happened last first. */
+export function useBotIssues(id: string) {
+  const { workspaceId } = useScope()
+  const query = useInfiniteQuery(list({ workspaceId }, 'listBotIssues', { id, pageSize: 20 }))
+  return { query, issues: query.data?.pages.flatMap(({ issues }) => issues) ?? [] }
+}
+
+/** The events of an issue, newest first. */
+export function useIssueEvents(id: string, issueId: string) {
+  const { workspaceId } = useScope()
+  return useQuery(read({ workspaceId }, 'listBotIssueEvents', { id, issueId }))
+}
+
+/** What is done with the issues of a bot. */
+export function useIssueActions(id: string) {
+  const { workspaceId } = useScope()
+  return {
+    remove: async (issueId: string): Promise<void> => {
+      await call({ workspaceId }, 'deleteBotIssue', { id, issueId })
+      await refresh('listBotIssues')
+    },
+  }
+}
+
 /** What changes bots; each rejects with the refusal of the server. */
 export function useBotActions() {
   const { workspaceId } = useScope()
