@@ -6,7 +6,7 @@ const botId = Type.Object({ id: Id('Id of the bot.') })
 const issueId = Type.Object({ id: Id('Id of the bot.'), issueId: Id('Id of the issue.') })
 
 /** What an issue is about. */
-export const issueCategories: ['user_code', 'limits', 'configuration', 'other'] = [
+const issueCategories: ['user_code', 'limits', 'configuration', 'other'] = [
   'user_code',
   'limits',
   'configuration',
@@ -26,7 +26,7 @@ const data = (description: string) =>
   )
 
 /** A problem of a bot: what went wrong once or many times for one reason. */
-export const BotIssue = Type.Object(
+const BotIssue = Type.Object(
   {
     id: Id('Id of the issue.'),
     code: Type.String({

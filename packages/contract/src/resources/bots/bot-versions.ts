@@ -9,7 +9,7 @@ const versionId = Type.Object({
 })
 
 /** A version of a bot, without its code. */
-export const BotVersion = Type.Object(
+const BotVersion = Type.Object(
   {
     id: Id('Id of the version.'),
     name: Type.String({ description: 'Name that people gave it.' }),

@@ -34,8 +34,6 @@ export interface VersionsDeps {
   limits: { botVersions: number }
 }
 
-export type VersionsService = ReturnType<typeof createVersionsService>
-
 /** Versions of bots: what a bot was, to which it can return. */
 export function createVersionsService(deps: VersionsDeps) {
   const { db, run, clock, ids, bots, deployments, botLogs } = deps

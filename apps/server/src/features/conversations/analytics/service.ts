@@ -24,7 +24,7 @@ export interface AnalyticsDeps {
   run: Run
   clock: Clock
   ids: Ids
-  bots: Pick<BotsService, 'requireIn' | 'listIdsAfter'>
+  bots: Pick<BotsService, 'requireIn' | 'workspaceOf' | 'listIdsAfter'>
 }
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -39,8 +39,6 @@ const waitingCounts = 20
 /** Days back that the nightly job looks at, in case that it did not run on some. */
 const daysBack = 3
 const botsAtOnce = 200
-
-export type AnalyticsService = ReturnType<typeof createAnalyticsService>
 
 /** Figures of bots by day. Days that are over are counted once, from the messages, events and users of that day. */
 export function createAnalyticsService({ db, run, clock, ids, bots }: AnalyticsDeps) {
@@ -58,6 +56,8 @@ export function createAnalyticsService({ db, run, clock, ids, bots }: AnalyticsD
   /** Counts a day, and stores the result if the day is over and nobody changed it meanwhile. */
   async function count(botId: string, day: string, pause: () => Promise<void>): Promise<Figures> {
     if (!isOver(day)) return await countDay(db, botId, day, pause)
+    // The rows of a deleted bot go a moment later: none may be added then.
+    if ((await bots.workspaceOf(botId)) === undefined) return noFigures
     const countId = ids.next('usage')
     await run((tx) => store.putDay(tx, { botId, day, figures: countId }))
     const figures = await countDay(db, botId, day, pause)

@@ -95,7 +95,10 @@ const kinds: Readonly<Record<string, JobKindInfo>> = {
     'Passages without a vector are found by their words only, until the next start or the next passage of the bot.',
   ),
   'search.words': mayNot('Lists the words in passages of earlier versions.', onlyOnce),
-  'analytics.count': mayNot('Counts every night what happened in bots the day before.', endsSchedule),
+  'analytics.count': mayNot(
+    'Counts every night what happened in bots the day before.',
+    endsSchedule,
+  ),
   'server.housekeeping': mayNot('Deletes hourly what was kept long enough.', endsSchedule),
   'states.expire': may(
     'Ends a state whose time is over.',
