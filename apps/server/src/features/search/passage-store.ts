@@ -1,5 +1,6 @@
-import type { Insertable, Selectable } from 'kysely'
+import { type Insertable, type Selectable, sql } from 'kysely'
 import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import { type FileScope, searchableFiles } from '../files/lookup/index.js'
 import type { PassagesTable } from './table.js'
@@ -28,6 +29,27 @@ export async function insertPassages(
   return rows.map(({ position }) => byPosition.get(position) ?? 0)
 }
 
+const selectNearby = prepared<{ botId: string; numbers: string; depth: number }>()(
+  (db, p, dialect) =>
+    db
+      .selectFrom(dialect.jsonTexts(p('numbers')))
+      .crossJoin('passages as hit')
+      .crossJoin('passages as near')
+      .selectAll('near')
+      .select('hit.number as hit')
+      .where('hit.number', '=', sql<number>`cast(given.value as bigint)`)
+      .where('hit.bot_id', '=', p('botId'))
+      .whereRef('near.file_id', '=', 'hit.file_id')
+      .whereRef('near.generation', '=', 'hit.generation')
+      .where((eb) =>
+        eb.between(
+          'near.position',
+          eb('hit.position', '-', p('depth')),
+          eb('hit.position', '+', p('depth')),
+        ),
+      ),
+)
+
 /** The passages of all matches and those at most `depth` before and after them, in reading order. */
 export async function listNearby(
   db: Db,
@@ -36,27 +58,9 @@ export async function listNearby(
   depth: number,
 ): Promise<NearbyRow[]> {
   if (numbers.length === 0) return []
-  return await db
-    .selectFrom('passages as hit')
-    .innerJoin('passages as near', (join) =>
-      join
-        .onRef('near.file_id', '=', 'hit.file_id')
-        .onRef('near.generation', '=', 'hit.generation')
-        .on((eb) =>
-          eb.between(
-            'near.position',
-            eb('hit.position', '-', depth),
-            eb('hit.position', '+', depth),
-          ),
-        ),
-    )
-    .selectAll('near')
-    .select('hit.number as hit')
-    .where('hit.bot_id', '=', botId)
-    .where('hit.number', 'in', numbers)
-    .orderBy('hit.number')
-    .orderBy('near.position')
-    .execute()
+  const rows = await selectNearby(db, { botId, numbers: JSON.stringify(numbers), depth })
+  // SQLite would copy the contents to sort them.
+  return rows.sort((a, b) => a.hit - b.hit || a.position - b.position)
 }
 
 /** At most `limit` passages of one generation in order, from a position on. */

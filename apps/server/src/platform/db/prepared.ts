@@ -7,6 +7,7 @@ import {
   type InsertResult,
   type Kysely,
   type QueryResult,
+  type RawBuilder,
   sql,
   type Transaction,
   type Updateable,
@@ -39,6 +40,11 @@ interface PreparedQuery<P, Handle, Row> {
 export interface Prepare<P, DB> {
   <Row>(build: Build<P, DB, Select<Row>>): PreparedQuery<P, Kysely<DB>, Row>
   <Row>(build: Build<P, DB, Compilable<Row>>): PreparedQuery<P, Transaction<DB>, Returned<Row>>
+}
+
+/** A select in SQL, for engines whose search is not in the query builder. */
+export function rawSelect<Row>(handle: Kysely<Schema>, query: RawBuilder<Row>): Select<Row> {
+  return { isSelectQueryBuilder: true, compile: () => query.compile(handle) }
 }
 
 let lastName = 0

@@ -21,6 +21,7 @@ export {
   listFilesByKeys,
   listSearchableFiles,
   matchesTags,
+  type ScopeExpressions,
   type SearchableFile,
   searchableFiles,
   type TagCondition,

@@ -1,4 +1,5 @@
 import type { Expression, ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
+import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
 import type { FileRow } from '../table.js'
 
@@ -22,7 +23,7 @@ export interface TagCondition {
 }
 
 /** A scope whose members may be parameters of a prepared query. */
-type ScopeExpressions = { [Name in keyof FileScope]: FileScope[Name] | Expression<string> }
+export type ScopeExpressions = { [Name in keyof FileScope]: FileScope[Name] | Expression<string> }
 
 /** Whether a row of `files` is visible to the caller. */
 export function isVisible(
@@ -42,7 +43,7 @@ export function isVisible(
 /** Whether the tags of a row of `files` meet all conditions. */
 export function matchesTags(
   eb: ExpressionBuilder<Schema, 'files'>,
-  botId: string,
+  botId: string | Expression<string>,
   conditions: readonly TagCondition[],
 ): ExpressionWrapper<Schema, 'files', SqlBool> {
   // Selects ids by tag instead of filtering each file: the index is read once per query.
@@ -77,7 +78,7 @@ function atLeastOne(values: readonly string[] | undefined): (string | null)[] {
  */
 export function searchableFiles(
   executor: Db | Tx,
-  scope: FileScope,
+  scope: ScopeExpressions,
   conditions: readonly TagCondition[],
 ) {
   const { integrationId } = scope
@@ -140,19 +141,23 @@ export async function listFileKeys(
     .execute()
 }
 
-/** The existing files of a bot among some ids, in no particular order. */
+const selectByIds = prepared<{ botId: string; ids: string }>()((db, p, dialect) =>
+  db
+    .selectFrom(dialect.jsonTexts(p('ids')))
+    .crossJoin('files')
+    .selectAll('files')
+    .where('files.bot_id', '=', p('botId'))
+    .whereRef('files.id', '=', 'given.value'),
+)
+
+/** The existing files of a bot among some ids, each listed once, in no particular order. */
 export async function listFilesByIds(
   db: Db,
   botId: string,
   ids: readonly string[],
 ): Promise<FileRow[]> {
   if (ids.length === 0) return []
-  return await db
-    .selectFrom('files')
-    .selectAll()
-    .where('bot_id', '=', botId)
-    .where('id', 'in', ids)
-    .execute()
+  return await selectByIds(db, { botId, ids: JSON.stringify(ids) })
 }
 
 /** The files of a bot with some keys, in any key space. */

@@ -1,7 +1,11 @@
-import { sql } from 'kysely'
-import { prepared } from '../../../platform/db/prepared.js'
+import { type Expression, sql } from 'kysely'
+import { prepared, rawSelect } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { searchableFiles } from '../../files/lookup/index.js'
+import {
+  type ScopeExpressions,
+  searchableFiles,
+  type TagCondition,
+} from '../../files/lookup/index.js'
 import { isEmptyQuery, type Query } from '../query.js'
 import {
   bounded,
@@ -108,14 +112,68 @@ async function readExtent(db: Db, botId: string): Promise<Extent> {
 
 /** The tables that have entries: usually one, both until all former entries are replaced. */
 async function tablesOf(db: Db | Tx): Promise<Table[]> {
-  const { rows } = await sql`select rowid from passage_words limit 1`.execute(db)
-  return rows.length === 0 ? [indexed] : [indexed, former]
+  const entry = await selectFormer.first(db, {})
+  return entry === undefined ? [indexed] : [indexed, former]
+}
+
+const selectFormer = prepared<Record<never, never>>()((db) =>
+  rawSelect(db, sql<{ rowid: number }>`select rowid from passage_words limit 1`),
+)
+
+/**
+ * Renders a search of one table. The joins are written so that FTS5 comes first and returns rows by rank: then only
+ * as many rows are read as are requested, and not all matches.
+ */
+function ranked(
+  db: Db,
+  { name }: Table,
+  match: string | Expression<string>,
+  {
+    scope,
+    tags,
+    limit,
+  }: { scope: ScopeExpressions; tags: readonly TagCondition[]; limit: number | Expression<number> },
+) {
+  const table = sql.table(name)
+  return sql<RankedRow>`
+    select passages.number, ${table}.rank
+    from ${table}
+    cross join passages on passages.number = ${table}.rowid
+    cross join (${searchableFiles(db, scope, tags)}) as found
+      on found.file_id = passages.file_id and found.generation = passages.generation
+    where ${table} match ${match}
+    order by ${table}.rank
+    limit ${limit}
+  `
+}
+
+/** Of all files of a bot, which is what most searches are for. */
+const selectRanked = (table: Table) =>
+  prepared<{ botId: string; now: string; match: string; limit: number }>()((db, p) => {
+    const scope = { botId: p('botId'), integrationId: undefined, now: p('now') }
+    return rawSelect(db, ranked(db, table, p('match'), { scope, tags: [], limit: p('limit') }))
+  })
+
+const selectRankedOf = new Map([indexed, former].map((table) => [table, selectRanked(table)]))
+
+async function findRanked(
+  db: Db,
+  table: Table,
+  match: string,
+  search: Omit<KeywordSearch, 'query'>,
+): Promise<RankedRow[]> {
+  const { scope, tags, limit } = search
+  const selectOf = selectRankedOf.get(table)
+  if (selectOf !== undefined && tags.length === 0 && scope.integrationId === undefined) {
+    return await selectOf(db, { botId: scope.botId, now: scope.now, match, limit })
+  }
+  return (await ranked(db, table, match, search).execute(db)).rows
 }
 
 async function search(
   db: Db,
   extent: Extent,
-  { query, scope, tags, limit }: KeywordSearch,
+  { query, ...bounds }: KeywordSearch,
 ): Promise<KeywordHit[]> {
   const words = toFts5Match(query)
   if (words === undefined) return []
@@ -124,24 +182,11 @@ async function search(
   // For a bot with most of the passages this takes longer than to rank those of the other bots as well, which
   // the joins leave out.
   const hasMost = extent.others < maxPassages && extent.others <= extent.own
-  // The joins are written so that FTS5 comes first and returns rows by rank: then only as many rows are
-  // read as are requested, and not all matches.
   for (const each of extent.tables) {
     const match = toMatch(each, hasMost ? undefined : extent.botId, words)
-    const table = sql.table(each.name)
-    const { rows } = await sql<RankedRow>`
-      select passages.number, ${table}.rank
-      from ${table}
-      cross join passages on passages.number = ${table}.rowid
-      cross join (${searchableFiles(db, scope, tags)}) as found
-        on found.file_id = passages.file_id and found.generation = passages.generation
-      where ${table} match ${match}
-      order by ${table}.rank
-      limit ${limit}
-    `.execute(db)
-    found.push(...rows)
+    found.push(...(await findRanked(db, each, match, bounds)))
   }
-  if (extent.tables.length > 1) found.sort((a, b) => a.rank - b.rank).splice(limit)
+  if (extent.tables.length > 1) found.sort((a, b) => a.rank - b.rank).splice(bounds.limit)
   return found.map((row) => ({
     number: row.number,
     rank: -row.rank,
@@ -149,25 +194,45 @@ async function search(
   }))
 }
 
+/** A count that ended at a passage. */
+interface CountedRow extends CountRow {
+  /** Null without a passage. */
+  last: number | null
+}
+
+/** Counts the passages that match each of some expressions. */
+const selectCounts = ({ name }: Table) =>
+  prepared<{ matches: string }>()((db, p) => {
+    const table = sql.table(name)
+    const found = sql`
+      select rowid from ${table} where ${table} match wanted.value limit ${sql.lit(maxWithWord)}
+    `
+    return rawSelect(
+      db,
+      sql<CountedRow>`
+        select part, counts ->> 0 as count, counts ->> 1 as last from (
+          select wanted.key + 1 as part, (
+            select json_array(count(*), max(rowid)) from (${found})
+          ) as counts
+          from json_each(${p('matches')}) as wanted
+        )
+      `,
+    )
+  })
+
+const selectCountsOf = new Map([indexed, former].map((table) => [table, selectCounts(table)]))
+
 async function countWords(db: Db, extent: Extent, query: Query): Promise<Frequencies> {
   const parts = toParts(query)
   // Without the word of the bot, passages of all bots are counted.
   const scopedTo = extent.others > 0 ? extent.botId : undefined
-  const counts = extent.tables.flatMap((each) =>
-    parts.map((part, at) => {
-      const match = toMatch(each, scopedTo, toFts5Match(part))
-      const table = sql.table(each.name)
-      return sql`select ${at + 1} as part, count(*) as count, max(rowid) as last from (
-        select rowid from ${table} where ${table} match ${match} limit ${maxWithWord}
-      )`
-    }),
-  )
-  const { rows } =
-    counts.length === 0
-      ? { rows: [] }
-      : await sql<CountRow & { last: number | null }>`
-          ${sql.join(counts, sql` union all `)}
-        `.execute(db)
+  const rows: CountedRow[] = []
+  for (const each of extent.tables) {
+    const matches = parts.map((part) => toMatch(each, scopedTo, toFts5Match(part)))
+    rows.push(
+      ...((await selectCountsOf.get(each)?.(db, { matches: JSON.stringify(matches) })) ?? []),
+    )
+  }
   const counted = addUp(await estimateCommon(db, extent, rows))
   return toFrequencies(parts, [{ part: 0, count: extent.own }, ...counted])
 }
@@ -220,7 +285,7 @@ function addUp(rows: readonly CountRow[]): CountRow[] {
 async function estimateCommon(
   db: Db,
   { botId, own }: Extent,
-  rows: readonly (CountRow & { last: number | null })[],
+  rows: readonly CountedRow[],
 ): Promise<CountRow[]> {
   const common = rows.filter(({ count }) => count === maxWithWord)
   if (common.length === 0) return [...rows]

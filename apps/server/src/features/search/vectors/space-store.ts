@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
+import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Space } from './vector-index.js'
 
@@ -12,14 +13,17 @@ export interface SpaceRow extends Space {
 
 const columns = ['number', 'embedder', 'dimensions', 'passages', 'size', 'revision'] as const
 
-/** The space that searches of a bot use, if it has one yet. */
-export async function findServing(db: Db | Tx, botId: string): Promise<SpaceRow | undefined> {
-  return await db
+const selectServing = prepared<{ botId: string }>()((db, p) =>
+  db
     .selectFrom('semantic_spaces')
     .select(columns)
-    .where('bot_id', '=', botId)
-    .where('serving', '=', 1)
-    .executeTakeFirst()
+    .where('bot_id', '=', p('botId'))
+    .where('serving', '=', 1),
+)
+
+/** The space that searches of a bot use, if it has one yet. */
+export async function findServing(db: Db | Tx, botId: string): Promise<SpaceRow | undefined> {
+  return await selectServing.first(db, { botId })
 }
 
 /** The model of a space; undefined if the space was deleted or has none. */

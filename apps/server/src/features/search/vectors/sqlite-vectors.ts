@@ -1,7 +1,12 @@
-import { type RawBuilder, sql } from 'kysely'
+import { type Expression, type RawBuilder, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { prepared, rawSelect } from '../../../platform/db/prepared.js'
 import type { Db } from '../../../platform/db/schema.js'
-import { searchableFiles } from '../../files/lookup/index.js'
+import {
+  type ScopeExpressions,
+  searchableFiles,
+  type TagCondition,
+} from '../../files/lookup/index.js'
 import {
   bytesPerEntry,
   createPackedVectors,
@@ -82,16 +87,61 @@ export function createSqliteVectors(cache: VectorCache = createVectorCache()): V
 
     async similarities(db, space, vector, numbers) {
       if (numbers.length === 0) return []
-      const { rows } = await sql<Neighbour>`
-        select number, ${similarity(vector)} as similarity
-        from json_each(${JSON.stringify(numbers)}) as wanted
-        cross join passage_vectors
-          on passage_vectors.space = ${space.number} and passage_vectors.number = wanted.value
-      `.execute(db)
-      return rows
+      return await selectSimilarities(db, {
+        space: space.number,
+        vector: toBytes(vector),
+        numbers: JSON.stringify(numbers),
+      })
     },
   }
 }
+
+const selectSimilarities = prepared<{ space: number; vector: Uint8Array; numbers: string }>()(
+  (db, p) =>
+    rawSelect(
+      db,
+      sql<Neighbour>`
+        select number, ${similarityTo(p('vector'))} as similarity
+        from json_each(${p('numbers')}) as wanted
+        cross join passage_vectors
+          on passage_vectors.space = ${p('space')} and passage_vectors.number = wanted.value
+      `,
+    ),
+)
+
+/** Renders a selection of those of some numbers that still exist and that the caller may find. */
+function existing(
+  db: Db,
+  {
+    near,
+    space,
+    scope,
+    tags,
+  }: {
+    near: string | Expression<string>
+    space: number | Expression<number>
+    scope: ScopeExpressions
+    tags: readonly TagCondition[]
+  },
+) {
+  return sql<{ number: number }>`
+    select passages.number
+    from json_each(${near}) as near
+    cross join passage_vectors
+      on passage_vectors.space = ${space} and passage_vectors.number = near.value
+    cross join passages on passages.number = near.value
+    cross join (${searchableFiles(db, scope, tags)}) as found
+      on found.file_id = passages.file_id and found.generation = passages.generation
+  `
+}
+
+/** In all files of a bot, which is what most searches are for. */
+const selectExisting = prepared<{ near: string; space: number; botId: string; now: string }>()(
+  (db, p) => {
+    const scope = { botId: p('botId'), integrationId: undefined, now: p('now') }
+    return rawSelect(db, existing(db, { near: p('near'), space: p('space'), scope, tags: [] }))
+  },
+)
 
 /** Those that still exist and that the caller may find, in order. */
 async function onlyFound(
@@ -99,15 +149,11 @@ async function onlyFound(
   { space, scope, tags, limit }: NeighbourSearch,
   near: readonly Neighbour[],
 ): Promise<Neighbour[]> {
-  const { rows } = await sql<{ number: number }>`
-    select passages.number
-    from json_each(${JSON.stringify(near.map(({ number }) => number))}) as near
-    cross join passage_vectors
-      on passage_vectors.space = ${space.number} and passage_vectors.number = near.value
-    cross join passages on passages.number = near.value
-    cross join (${searchableFiles(db, scope, tags)}) as found
-      on found.file_id = passages.file_id and found.generation = passages.generation
-  `.execute(db)
+  const wanted = { near: JSON.stringify(near.map(({ number }) => number)), space: space.number }
+  const rows =
+    tags.length === 0 && scope.integrationId === undefined
+      ? await selectExisting(db, { ...wanted, botId: scope.botId, now: scope.now })
+      : (await existing(db, { ...wanted, scope, tags }).execute(db)).rows
   const found = new Set(rows.map(({ number }) => number))
   return near.filter(({ number }) => found.has(number)).slice(0, limit)
 }
@@ -156,7 +202,11 @@ async function nearestOfSpace(
 }
 
 function similarity(vector: Float32Array): RawBuilder<number> {
-  return sql`(1 - vec_distance_cosine(vec_int8(vector), vec_int8(${toBytes(vector)})))`
+  return similarityTo(toBytes(vector))
+}
+
+function similarityTo(bytes: Uint8Array | Expression<Uint8Array>): RawBuilder<number> {
+  return sql`(1 - vec_distance_cosine(vec_int8(vector), vec_int8(${bytes})))`
 }
 
 /** Vectors of spaces in the memory of a search thread. */
