@@ -23,9 +23,24 @@ export interface EditOptions {
 }
 
 /** How many letters must be added, left out, replaced or swapped to get from one word to the other. */
-export function editDistance(left: string, right: string, { limit, swap }: EditOptions): number {
+export function editDistance(left: string, right: string, options: EditOptions): number {
+  if (Math.abs(left.length - right.length) > options.limit) return options.limit + 1
+  // What both begin or end with is no edit.
+  const shorter = Math.min(left.length, right.length)
+  let begin = 0
+  while (begin < shorter && left[begin] === right[begin]) begin++
+  let end = 0
+  while (end < shorter - begin && left.at(-1 - end) === right.at(-1 - end)) end++
+  return distanceOf(
+    left.slice(begin, left.length - end),
+    right.slice(begin, right.length - end),
+    options,
+  )
+}
+
+function distanceOf(left: string, right: string, { limit, swap }: EditOptions): number {
   const far = limit + 1
-  if (Math.abs(left.length - right.length) > limit) return far
+  if (left === '' || right === '') return Math.min(far, left.length + right.length)
   let last = Array.from({ length: right.length + 1 }, (_, at) => Math.min(at, far))
   let before = last.map(() => far)
   let next = last.map(() => far)

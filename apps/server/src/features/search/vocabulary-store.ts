@@ -103,7 +103,11 @@ export async function findWords(db: Db, botId: string, near: Neighbourhood): Pro
     ...(await selectByEnd(db, listOf(near.suffixes.map(reverse)))),
   ]
   const found = new Set<string>()
-  for (const { words } of ranges) for (const word of decodeJson<string[]>(words)) found.add(word)
+  for (const { words } of ranges) {
+    // Most ends of words occur nowhere.
+    if (words === '[]') continue
+    for (const word of decodeJson<string[]>(words)) found.add(word)
+  }
   for (const { word } of await selectListed(db, listOf(near.words))) found.add(word)
   return [...found]
 }

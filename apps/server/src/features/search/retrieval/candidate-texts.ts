@@ -3,13 +3,15 @@ import { LRUCache } from 'lru-cache'
 import { decodeJson, type JsonColumn } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { type PassageFacts, readContents, readFacts } from '../passage-text-store.js'
+import { type HashedText, hashText } from './gram-hash.js'
 
-/** A candidate as it is compared with a question, in the form of `toIndexText`. */
-export interface CandidateText {
-  /** Words of the passage, including those of its headings and of the key of its file. */
-  text: string
+/**
+ * A candidate as it is compared with a question: the words of the passage, including those of its headings and of the
+ * key of its file.
+ */
+export interface CandidateText extends HashedText {
   /** Name of its file alone. */
-  name: string
+  name: HashedText
 }
 
 /** Reads candidates by their numbers; those that were deleted are omitted. */
@@ -24,19 +26,21 @@ interface CachedCandidate extends CandidateText {
   headings: JsonColumn
 }
 
-/** Characters of all candidates that one reader keeps; each search thread has a reader. */
-const maxCharacters = 16 * 1024 * 1024
+/** Memory for all candidates that one reader keeps; each search thread has a reader. */
+const maximumBytes = 48 * 1024 * 1024
+/** A character of most texts, and its hash. */
+const bytesPerCharacter = 3
 /** Counted for each entry besides its text: its name, key, headings and place in a map. */
-const charactersPerEntry = 300
+const bytesPerEntry = 500
 
 /**
- * Makes a reader of candidates that keeps the texts that were read last: normalising a text takes longer than
- * everything else that is done with it.
+ * Makes a reader of candidates that keeps the texts that were read last: normalising and hashing a text takes longer
+ * than everything else that is done with it.
  */
 export function createCandidateReader(): ReadCandidates {
   const texts = new LRUCache<string, CachedCandidate>({
-    maxSize: maxCharacters,
-    sizeCalculation: ({ text }) => text.length + charactersPerEntry,
+    maxSize: maximumBytes,
+    sizeCalculation: ({ text }) => text.length * bytesPerCharacter + bytesPerEntry,
   })
   return async (db, numbers) => {
     const candidates = new Map<number, CachedCandidate>()
@@ -66,5 +70,6 @@ function toCandidate({ key, headings }: PassageFacts, content: string): CachedCa
   const file = toFileName(key)
   const name = toIndexText(file.name)
   const text = toIndexText([...decodeJson<string[]>(headings), content].join('\n'))
-  return { text: `${toIndexText(file.folders)} ${name} ${text}`, name, key, headings }
+  const whole = hashText(`${toIndexText(file.folders)} ${name} ${text}`)
+  return { ...whole, name: hashText(name), key, headings }
 }

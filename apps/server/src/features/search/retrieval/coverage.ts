@@ -1,6 +1,6 @@
 import type { Frequencies } from '../keywords/index.js'
 import type { Query, Subject } from '../query.js'
-import { indexOf, nextHash, spaceCode, tableSize } from './gram-hash.js'
+import { codeAt, type HashedText, hashAt, indexOf, spaceCode, tableSize } from './gram-hash.js'
 import { countBits, isForm, letterSet, minAlike, shortestForm, toGrams } from './word-likeness.js'
 
 /** A word or a literal phrase of a question, with its share of the question. */
@@ -61,10 +61,8 @@ function rarity(all: number, having: number): number {
 /**
  * Returns a function that determines the share of a question that a text covers, from 0 to 1: the sum of the
  * weights of its parts that occur, where a similar word counts in proportion to its similarity.
- *
- * The function expects a text in the form of `toIndexText`.
  */
-export function coverageOf(parts: readonly QueryPart[]): (text: string) => number {
+export function coverageOf(parts: readonly QueryPart[]): (text: HashedText) => number {
   const patterns = parts.filter(isLiteral).map(({ tokens, weight }) => ({
     pattern: toPattern(tokens),
     weight,
@@ -73,12 +71,14 @@ export function coverageOf(parts: readonly QueryPart[]): (text: string) => numbe
   const visitRelated = visitorOfRelatedWords(words)
   // The candidates of a question have many words in common.
   const worthsOf = memoize(worthsOfWords(words))
-  return (text) => {
-    const padded = ` ${text} `
+  return (hashed) => {
     let covered = 0
-    for (const { pattern, weight } of patterns) if (padded.includes(pattern)) covered += weight
+    if (patterns.length > 0) {
+      const padded = ` ${hashed.text} `
+      for (const { pattern, weight } of patterns) if (padded.includes(pattern)) covered += weight
+    }
     const best = new Float64Array(words.length)
-    visitRelated(text, (word) => {
+    visitRelated(hashed, (word) => {
       for (const { at, worth } of worthsOf(word)) {
         if (worth > (best[at] ?? 0)) best[at] = worth
       }
@@ -123,50 +123,56 @@ const gramFlag = 2
 
 /**
  * Returns a function that visits the words of a text that may be related to the words of a question: those that
- * begin like one or have some of its grams, and very short ones. It finds them by the hash of the last four
- * characters at each position, so that the other words, which are most, are not even cut out of the text.
+ * begin like one or have some of its grams, and very short ones that are one. It looks up the hash at each position,
+ * so that the other words, which are most, are not even cut out of the text.
  */
 function visitorOfRelatedWords(
   parts: readonly QueryPart[],
-): (text: string, visit: (word: string) => void) => void {
+): (text: HashedText, visit: (word: string) => void) => void {
   const table = new Uint8Array(tableSize)
   const mark = (gram: string, flag: number) => {
-    let hash = 0
-    for (let at = 0; at < gram.length; at++) hash = nextHash(hash, gram.charCodeAt(at))
-    const index = indexOf(hash)
+    const index = indexOf(hashAt(gram, gram.length - 1))
     table[index] = (table[index] ?? 0) | flag
   }
+  const short: string[] = []
   let minGrams = Number.POSITIVE_INFINITY
   for (const { tokens, substitutes } of parts) {
     const [term = ''] = tokens
-    for (const word of [term, ...substitutes.keys()])
-      mark(` ${word.slice(0, shortestForm)}`, beginningFlag)
+    for (const word of [term, ...substitutes.keys()]) {
+      if (word.length < shortestForm) short.push(word)
+      else mark(` ${word.slice(0, shortestForm)}`, beginningFlag)
+    }
     const grams = toGrams(term)
     for (const gram of grams) mark(gram, gramFlag)
     if (grams.length > 0) minGrams = Math.min(minGrams, fewestDistinct(grams))
   }
-  return (text, visit) => {
-    let hash = spaceCode
+  return ({ text, indices }, visit) => {
+    if (short.length > 0) {
+      const padded = ` ${text} `
+      for (const word of short) if (padded.includes(` ${word} `)) visit(word)
+    }
+    // The last word that was looked at.
     let start = 0
+    let end = -1
     let gramCount = 0
     let beginsAlike = false
-    for (let at = 0; at <= text.length; at++) {
-      const code = at < text.length ? text.charCodeAt(at) : spaceCode
-      hash = nextHash(hash, code)
-      const length = at - start
-      // Before the third character of a word, the last four include some of the word before it.
-      const flags = length < 2 ? 0 : (table[indexOf(hash)] ?? 0)
-      if (flags !== 0) {
-        if (length === 2) beginsAlike = (flags & beginningFlag) !== 0
-        if ((flags & gramFlag) !== 0) gramCount += 1
+    for (let at = 2; at < indices.length; at++) {
+      const flags = table[indices[at] ?? 0] ?? 0
+      if (flags === 0) continue
+      if (at > end) {
+        // Before the third character of a word, the last four include some of the word before it.
+        if (codeAt(text, at - 1) === spaceCode || codeAt(text, at - 2) === spaceCode) continue
+        start = text.lastIndexOf(' ', at - 1) + 1
+        const space = text.indexOf(' ', at)
+        end = space < 0 ? text.length : space
+        gramCount = 0
+        beginsAlike = false
       }
-      if (code !== spaceCode) continue
-      if (length > 0 && (length < shortestForm || beginsAlike || gramCount >= minGrams)) {
-        visit(text.slice(start, at))
-      }
-      start = at + 1
-      gramCount = 0
-      beginsAlike = false
+      const wasRelated = beginsAlike || gramCount >= minGrams
+      if (at - start === 2 && (flags & beginningFlag) !== 0) beginsAlike = true
+      if ((flags & gramFlag) !== 0) gramCount += 1
+      const isRelated = beginsAlike || gramCount >= minGrams
+      if (isRelated && !wasRelated) visit(text.slice(start, end))
     }
   }
 }

@@ -15,6 +15,41 @@ export function nextHash(hash: number, code: number): number {
   return (hash << 8) ^ code
 }
 
+/** A text that can be searched for many grams at once. */
+export interface HashedText {
+  /** In the form of `toIndexText`. */
+  text: string
+  /**
+   * For each position, and for the space behind the text, the index in a table of the hash of the four characters
+   * that end there. The space before the text is the first character.
+   */
+  indices: Uint16Array
+}
+
+/** Computes the hashes of a text, which takes longer than searching for them. */
+export function hashText(text: string): HashedText {
+  const indices = new Uint16Array(text.length + 1)
+  let hash = spaceCode
+  for (let at = 0; at < text.length; at++) {
+    hash = nextHash(hash, text.charCodeAt(at))
+    indices[at] = indexOf(hash)
+  }
+  indices[text.length] = indexOf(nextHash(hash, spaceCode))
+  return { text, indices }
+}
+
+/** The hash of the four characters of a text that end at a position, from the third character on. */
+export function hashAt(text: string, at: number): number {
+  let hash = 0
+  for (let from = at - gramLength + 1; from <= at; from++) hash = nextHash(hash, codeAt(text, from))
+  return hash
+}
+
+/** The character at a position of a text, which has spaces around it. */
+export function codeAt(text: string, at: number): number {
+  return at < 0 || at >= text.length ? spaceCode : text.charCodeAt(at)
+}
+
 /** The index of a hash in a table of {@link tableSize} entries. */
 export function indexOf(hash: number): number {
   return Math.imul(hash, 0x9e3779b1) >>> indexShift

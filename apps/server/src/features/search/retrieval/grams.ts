@@ -1,4 +1,4 @@
-import { gramLength, indexOf, nextHash, spaceCode, tableSize } from './gram-hash.js'
+import { gramLength, type HashedText, hashAt, indexOf, nextHash, tableSize } from './gram-hash.js'
 
 /** The similarity of a question and a passage by letters. */
 export interface GramScore {
@@ -22,19 +22,19 @@ interface QueryGrams {
  * compounds and misspelt words in any language. The rarity of a gram is counted among the passages.
  *
  * @param query words in the form of `toIndexText`
- * @param texts in the same form
+ * @param texts by the number that each has in the result
  */
 export function scoreGrams(
   query: string,
-  texts: ReadonlyMap<number, { text: string }>,
+  texts: ReadonlyMap<number, HashedText>,
 ): Map<number, GramScore> {
   const grams = toQueryGrams(query)
   if (grams.count === 0) return new Map()
-  const found = [...texts].map(([number, { text }]) => ({ number, ...countGrams(grams, text) }))
+  const found = [...texts].map(([number, hashed]) => ({ number, ...countGrams(grams, hashed) }))
   const frequency = new Uint32Array(grams.count)
   for (const { counts } of found) {
-    for (const [gram, count] of counts.entries()) {
-      if (count > 0) frequency[gram] = (frequency[gram] ?? 0) + 1
+    for (let gram = 0; gram < grams.count; gram++) {
+      if (counts[gram] !== 0) frequency[gram] = (frequency[gram] ?? 0) + 1
     }
   }
   // Assumes some more texts: the given ones were selected for their similarity.
@@ -45,7 +45,8 @@ export function scoreGrams(
     found.map(({ number, counts, length }) => {
       let score = 0
       let covered = 0
-      for (const [gram, count] of counts.entries()) {
+      for (let gram = 0; gram < grams.count; gram++) {
+        const count = counts[gram] ?? 0
         if (count === 0) continue
         const weight = rarity[gram] ?? 0
         covered += weight
@@ -81,14 +82,11 @@ function toQueryGrams(query: string): QueryGrams {
 }
 
 /** How often a text has each gram of a question, within words and across the spaces between them. */
-function countGrams({ count, table, hashes }: QueryGrams, text: string) {
+function countGrams({ count, table, hashes }: QueryGrams, { text, indices }: HashedText) {
   const counts = new Uint16Array(count)
-  let hash = spaceCode
-  for (let at = 0; at <= text.length; at++) {
-    hash = nextHash(hash, at < text.length ? text.charCodeAt(at) : spaceCode)
-    // The space before the text is the first character.
-    if (at + 2 < gramLength || table[indexOf(hash)] === 0) continue
-    const gram = table[findEntry(table, hashes, hash)] ?? 0
+  for (let at = gramLength - 2; at < indices.length; at++) {
+    if (table[indices[at] ?? 0] === 0) continue
+    const gram = table[findEntry(table, hashes, hashAt(text, at))] ?? 0
     if (gram > 0) counts[gram - 1] = (counts[gram - 1] ?? 0) + 1
   }
   return { counts, length: text.length }

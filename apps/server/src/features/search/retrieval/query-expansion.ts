@@ -123,18 +123,32 @@ interface Listed {
 
 type Judge = (other: Listed) => number
 
+const letterE = letterSet('e')
+const lettersBeforeE = letterSet('aou')
+
 function toListed(word: string): Listed {
-  const bare = withoutMarks(word)
   const listed = { word, letters: letterSet(word) }
+  if (!hasAll(listed.letters, letterE) || (listed.letters & lettersBeforeE) === 0) return listed
+  const bare = withoutMarks(word)
   return bare === word ? listed : { ...listed, bare: { word: bare, letters: letterSet(bare) } }
+}
+
+/** Whether a set of letters contains another one; comparing sets excludes most words. */
+function hasAll(letters: number, others: number): boolean {
+  return (others & ~letters) === 0
 }
 
 function toJudge({ word, spellings, isMissing }: ExpandableWord): Judge {
   if (!isMissing) {
     const stem = stemOf(word)
+    const lettersOfStem = letterSet(stem)
     const shortest = stem.length + shortestHead
-    return ({ word: other }) =>
-      other.length >= shortest && headLength(stem, other) >= shortestHead ? worths.compound : 0
+    return ({ word: other, letters }) =>
+      other.length >= shortest &&
+      hasAll(letters, lettersOfStem) &&
+      headLength(stem, other) >= shortestHead
+        ? worths.compound
+        : 0
   }
   const asTyped = toJudgeOfMissing(word)
   const otherwise = spellings.map(toJudgeOfMissing)
@@ -155,11 +169,12 @@ function toJudgeOfMissing(word: string): Judge {
   if (word.length < shortestExpanded) return (other) => Number(other.word === word)
   const letters = letterSet(word)
   const stem = stemOf(word)
+  const lettersOfStem = letterSet(stem)
   const allowed = word.length >= 8 ? 2 : 1
   return (listed) => {
     const other = listed.word
     if (word === other) return 1
-    if (other.startsWith(word)) return worths.longer
+    if (hasAll(listed.letters, letters) && other.startsWith(word)) return worths.longer
     const isAsLong = Math.abs(word.length - other.length) <= allowed
     // Each error changes at most two letters of the set.
     if (isAsLong && countBits(letters ^ listed.letters) <= 2 * allowed) {
@@ -167,8 +182,10 @@ function toJudgeOfMissing(word: string): Judge {
       if (edits <= allowed) return edits === 1 ? worths.typo : worths.typos
     }
     const isLonger = other.length >= stem.length + shortestHeadOfMissing
-    if (isLonger && headLength(stem, other) >= shortestHeadOfMissing) return worths.compound
-    const isPart = word.startsWith(other) || word.endsWith(other)
+    const mayEndAlike = isLonger && hasAll(listed.letters, lettersOfStem)
+    if (mayEndAlike && headLength(stem, other) >= shortestHeadOfMissing) return worths.compound
+    const isPart =
+      hasAll(letters, listed.letters) && (word.startsWith(other) || word.endsWith(other))
     if (isPart) return (worths.part * other.length) / word.length
     return beginAlike(word, other) ? worths.beginning : 0
   }

@@ -21,7 +21,6 @@ import {
 import {
   coverageOf,
   hasPhrase,
-  memoize,
   type QueryPart,
   type Substitutes,
   toQueryParts,
@@ -177,12 +176,14 @@ export function addTexts(
   const letters = scoreGrams(spelling, texts)
   const coverage = coverageOf(parts)
   // Most candidates of a question belong to a few files.
-  const coverageOfName = memoize(coverage)
-  for (const [number, { text, name }] of texts) {
+  const coverageByName = new Map<string, number>()
+  for (const [number, hashed] of texts) {
     const candidate = candidates.get(number)
     if (candidate === undefined) continue
-    candidate.found = coverage(text)
-    candidate.named = coverageOfName(name)
+    const { text, name } = hashed
+    candidate.found = coverage(hashed)
+    candidate.named = coverageByName.get(name.text) ?? coverage(name)
+    coverageByName.set(name.text, candidate.named)
     const grams = letters.get(number)
     if (grams !== undefined) {
       candidate.grams = grams.score

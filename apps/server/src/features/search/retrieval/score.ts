@@ -67,10 +67,11 @@ export function score(candidates: readonly Candidate[], options: ScoreOptions): 
   const { isEnough, least, scoreOf } = toScoring(candidates, options)
   if (!isEnough) return []
   return candidates
-    .map((each) => ({ number: each.number, score: scoreOf(each), explanation: explain(each) }))
+    .map((candidate) => ({ candidate, number: candidate.number, score: scoreOf(candidate) }))
     .filter(({ score }) => score >= least)
     .sort(byScore)
     .slice(0, options.limit)
+    .map(({ candidate, number, score }) => ({ number, score, explanation: explain(candidate) }))
 }
 
 /** The order of results. */

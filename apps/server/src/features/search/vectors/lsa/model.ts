@@ -31,7 +31,7 @@ export interface LsaVector {
 export function toLsaVector(model: LsaModel, text: string): LsaVector {
   const { dimensions, rows, rarity, directions } = model
   const values = new Float32Array(dimensions)
-  const rarest = rarity.reduce((most, value) => Math.max(most, value), 0)
+  const rarest = rarestOf(rarity)
   let total = 0
   for (const [term, count] of countTerms(text)) {
     const row = rows.get(term)
@@ -47,6 +47,17 @@ export function toLsaVector(model: LsaModel, text: string): LsaVector {
   if (length === 0) return { values, known: 0 }
   for (let at = 0; at < dimensions; at++) values[at] = (values[at] ?? 0) / length
   return { values, known: Math.min(1, length / Math.sqrt(total)) }
+}
+
+const rarestByModel = new WeakMap<Float32Array, number>()
+
+/** The highest rarity of a model, computed once: a model has tens of thousands of terms. */
+function rarestOf(rarity: Float32Array): number {
+  const known = rarestByModel.get(rarity)
+  if (known !== undefined) return known
+  const rarest = rarity.reduce((most, value) => Math.max(most, value), 0)
+  rarestByModel.set(rarity, rarest)
+  return rarest
 }
 
 /** Repeated occurrences of a term count less than the first. */
