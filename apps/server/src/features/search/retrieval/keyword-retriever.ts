@@ -47,7 +47,7 @@ export async function findByWords(
 ): Promise<WordFindings> {
   const { botId } = search.scope
   const frequencies = await keywords.frequencies(query)
-  const hits = await keywords.search({ ...search, query })
+  const hits = await keywords.search({ ...search, query: occurring(query, frequencies) })
   const isFull = hits.length >= search.limit
   const spellings = toSpellings(search.query)
   const expandable = toExpandable(
@@ -69,6 +69,15 @@ export async function findByWords(
   const substitutes = join([toEnglishForms(query.terms), german, near])
   const found = { hits, frequencies, substitutes }
   return { ...found, hits: await addSubstitutes(keywords, found, search) }
+}
+
+/** The parts of a query that some passage has; the others find nothing, and cost as much as rare words. */
+function occurring({ terms, phrases, exact }: Query, { counts }: Frequencies): Query {
+  return {
+    terms: terms.filter((term) => counts.get(term) !== 0),
+    phrases: phrases.filter((phrase) => counts.get(phrase.join(' ')) !== 0),
+    exact,
+  }
 }
 
 /** Adds the passages that have substitutes for the words of a question to those that have the words. */

@@ -1,6 +1,6 @@
 import { array, assert, integer, property } from 'fast-check'
 import { expect, it } from 'vitest'
-import { createPackedVectors } from './packed-vectors.js'
+import { createPackedVectors, manyVectors } from './packed-vectors.js'
 
 // Not a multiple of four, so that the remainder of the loop is tested too.
 const dimensions = 7
@@ -18,10 +18,13 @@ function toBytes(vector: readonly number[]): Uint8Array {
   return new Uint8Array(Int8Array.from(vector).buffer)
 }
 
-it('finds the same as comparing one by one', () => {
+it.each([
+  ['few', 0],
+  ['many', manyVectors],
+])('finds the same as comparing one by one, with room for %s', (_, room) => {
   assert(
     property(vectors, integer({ min: 1, max: 20 }), ([question = [], ...all], limit) => {
-      const packed = createPackedVectors(dimensions)
+      const packed = createPackedVectors(dimensions, room)
       // Each is written twice; the second value is the one that counts.
       for (const [number] of all.entries()) packed.set(number, toBytes(question))
       for (const [number, vector] of all.entries()) packed.set(number, toBytes(vector))
@@ -36,4 +39,14 @@ it('finds the same as comparing one by one', () => {
     }),
     { seed: 5 },
   )
+})
+
+it('keeps its vectors while it grows', () => {
+  const packed = createPackedVectors(dimensions)
+  const vectorOf = (number: number) => toBytes([number & 127, number >> 7, 1, 0, -1, 2, -127])
+  const amount = manyVectors * 2
+  for (let number = 0; number < amount; number++) packed.set(number, vectorOf(number))
+  for (let number = 0; number < amount; number += 97) {
+    expect(packed.nearest(vectorOf(number), 1)).toMatchObject([{ number }])
+  }
 })

@@ -1,3 +1,4 @@
+import { createVectorTable, type VectorTable } from './dot-products.js'
 import { createRandom } from './random.js'
 import type { Neighbour } from './vector-index.js'
 
@@ -16,27 +17,33 @@ export interface PackedVectors {
 export const bytesPerEntry = 64
 const fewest = 64
 
-/** @param dimensions numbers of each vector */
-export function createPackedVectors(dimensions: number): PackedVectors {
+/** From so many vectors on it matters how fast they are compared. */
+export const manyVectors = 4096
+
+/**
+ * @param dimensions numbers of each vector
+ * @param expected vectors for which there is room from the beginning
+ */
+export function createPackedVectors(dimensions: number, expected = 0): PackedVectors {
   const slots = new Map<number, number>()
-  let values = new Int8Array(fewest * dimensions)
-  let numbers = new Float64Array(fewest)
+  let table = toTable(dimensions, Math.max(fewest, expected))
+  let numbers = new Float64Array(Math.max(fewest, expected))
   /** The reciprocal length of each vector; 0 for a zero vector. */
-  let scales = new Float64Array(fewest)
-  let similarities = new Float64Array(fewest)
+  let scales = new Float64Array(numbers.length)
 
   function reserve(amount: number): void {
     if (amount <= numbers.length) return
     const capacity = Math.ceil(amount * 1.25)
-    values = grown(values, new Int8Array(capacity * dimensions))
+    const larger = toTable(dimensions, capacity)
+    copyVectors(table, larger, slots.size)
+    table = larger
     numbers = grown(numbers, new Float64Array(capacity))
     scales = grown(scales, new Float64Array(capacity))
-    similarities = new Float64Array(capacity)
   }
 
   return {
     get bytes() {
-      return numbers.length * (dimensions + bytesPerEntry)
+      return numbers.length * (table.stride + bytesPerEntry)
     },
     get size() {
       return slots.size
@@ -46,25 +53,48 @@ export function createPackedVectors(dimensions: number): PackedVectors {
       reserve(slot + 1)
       slots.set(number, slot)
       const signed = new Int8Array(vector.buffer, vector.byteOffset, vector.length)
-      values.set(signed, slot * dimensions)
+      table.values.set(signed, slot * table.stride)
       numbers[slot] = number
       scales[slot] = scaleOf(signed)
     },
     nearest(vector, limit) {
       const amount = slots.size
       const question = new Int8Array(vector.buffer, vector.byteOffset, vector.length)
-      multiply(values, question, similarities, amount)
-      const scale = scaleOf(question)
-      for (let slot = 0; slot < amount; slot++) {
-        similarities[slot] = (similarities[slot] ?? 0) * (scales[slot] ?? 0) * scale
-      }
-      return largest(similarities, numbers, amount, limit)
+      const products = table.multiply(question, amount)
+      return largest({ products, scales, numbers, amount }, scaleOf(question), limit)
     },
   }
 }
 
+function toTable(dimensions: number, capacity: number): VectorTable {
+  const fast = capacity < manyVectors ? undefined : createVectorTable(dimensions, capacity)
+  if (fast !== undefined) return fast
+  const values = new Int8Array(capacity * dimensions)
+  const products = new Int32Array(capacity)
+  return {
+    values,
+    stride: dimensions,
+    multiply(vector, amount) {
+      multiply(values, vector, products, amount)
+      return products
+    },
+  }
+}
+
+function copyVectors(from: VectorTable, to: VectorTable, amount: number): void {
+  if (from.stride === to.stride) {
+    to.values.set(from.values.subarray(0, amount * from.stride))
+    return
+  }
+  const width = Math.min(from.stride, to.stride)
+  for (let slot = 0; slot < amount; slot++) {
+    const begin = slot * from.stride
+    to.values.set(from.values.subarray(begin, begin + width), slot * to.stride)
+  }
+}
+
 /** The inner products of one vector with many: whole numbers, each factor read once for four vectors. */
-function multiply(many: Int8Array, one: Int8Array, products: Float64Array, amount: number): void {
+function multiply(many: Int8Array, one: Int8Array, products: Int32Array, amount: number): void {
   const width = one.length
   const factors = Int32Array.from(one)
   const inFours = amount - (amount % 4)
@@ -97,11 +127,18 @@ function multiply(many: Int8Array, one: Int8Array, products: Float64Array, amoun
   }
 }
 
-/** The highest values with their numbers, sorted; values that cannot be among them are not sorted. */
+interface Products {
+  products: Int32Array
+  /** The reciprocal length of each vector. */
+  scales: Float64Array
+  numbers: Float64Array
+  amount: number
+}
+
+/** The highest cosines with their numbers, sorted; those that cannot be among them are not sorted. */
 function largest(
-  values: Float64Array,
-  numbers: Float64Array,
-  amount: number,
+  { products, scales, numbers, amount }: Products,
+  scale: number,
   limit: number,
 ): Neighbour[] {
   const kept: Neighbour[] = []
@@ -112,7 +149,7 @@ function largest(
     if (kept.length === limit) least = kept.at(-1)?.similarity ?? least
   }
   for (let slot = 0; slot < amount; slot++) {
-    const similarity = values[slot] ?? 0
+    const similarity = (products[slot] ?? 0) * (scales[slot] ?? 0) * scale
     if (similarity < least) continue
     kept.push({ number: numbers[slot] ?? 0, similarity })
     if (kept.length >= limit * 4) cut()
@@ -127,7 +164,10 @@ function scaleOf(vector: Int8Array): number {
   return sum === 0 ? 0 : 1 / Math.sqrt(sum)
 }
 
-function grown<T extends Int8Array | Float64Array>(old: T, larger: T): T {
+function grown(
+  old: Float64Array<ArrayBuffer>,
+  larger: Float64Array<ArrayBuffer>,
+): Float64Array<ArrayBuffer> {
   larger.set(old)
   return larger
 }

@@ -241,7 +241,7 @@ export function createVectorCache(limit = maximumBytes): VectorCache {
       const known = spaces.get(space.number)
       if (known?.revision === space.revision) return known.vectors
       if (space.size * (space.dimensions + bytesPerEntry) > limit) return undefined
-      const vectors = known?.vectors ?? createPackedVectors(space.dimensions)
+      const vectors = known?.vectors ?? createPackedVectors(space.dimensions, space.size)
       const whole = await read(db, space, known, vectors, limit)
       if (!whole) {
         spaces.delete(space.number)
