@@ -37,7 +37,7 @@ export async function searchBySize(folder) {
 async function searchIn(dataDir, passages) {
   const collection = await startCollection(dataDir, passages)
   const { server, file, botId, words, inBot } = collection
-  const reads = await openSqliteReads(file)
+  const reads = await openSqliteReads(file, 'mapped reader')
   try {
     const queries = Array.from({ length: questions }, (_, at) => {
       const question = words.text(8)

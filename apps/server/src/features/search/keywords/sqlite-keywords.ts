@@ -80,33 +80,40 @@ interface Extent {
   tables: Table[]
   /** Passages of the bot, up to `maxPassages`. */
   own: number
-  /** Passages of all other bots together, up to `maxPassages`. */
+  /** Passages of all other bots together, exact up to `own`. */
   others: number
 }
 
-const selectExtent = prepared<{ botId: string }>()((db, p) => {
-  const countOf = (comparison: '=' | '<' | '>') => {
-    const some = db
-      .selectFrom('passages')
-      .select('bot_id')
-      .where('bot_id', comparison, p('botId'))
-      .limit(sql.lit(maxPassages))
-    return db.selectFrom(some.as('some')).select((eb) => eb.fn.countAll<number>().as('count'))
-  }
-  return db.selectNoFrom([
-    countOf('=').as('own'),
-    countOf('<').as('before'),
-    countOf('>').as('after'),
-  ])
-})
+/** Counts the passages of a bot, or those of the bots before or after it, up to a limit. */
+const selectCount = (comparison: '=' | '<' | '>') =>
+  prepared<{ botId: string; limit: number }>()((db, p) =>
+    db
+      .selectFrom(
+        db
+          .selectFrom('passages')
+          .select('bot_id')
+          .where('bot_id', comparison, p('botId'))
+          .limit(p('limit'))
+          .as('some'),
+      )
+      .select((eb) => eb.fn.countAll<number>().as('count')),
+  )
+
+const selectOwn = selectCount('=')
+const selectBefore = selectCount('<')
+const selectAfter = selectCount('>')
 
 async function readExtent(db: Db, botId: string): Promise<Extent> {
-  const { own, before, after } = (await selectExtent.first(db, { botId })) ?? {}
+  const own = (await selectOwn.first(db, { botId, limit: maxPassages }))?.count ?? 0
+  // It only matters whether there are any, and whether there are more.
+  const limit = Math.min(maxPassages, own + 1)
+  const before = await selectBefore.first(db, { botId, limit })
+  const after = await selectAfter.first(db, { botId, limit })
   return {
     botId,
     tables: await tablesOf(db),
-    own: own ?? 0,
-    others: Math.min(maxPassages, (before ?? 0) + (after ?? 0)),
+    own,
+    others: Math.min(maxPassages, (before?.count ?? 0) + (after?.count ?? 0)),
   }
 }
 
