@@ -56,7 +56,7 @@ export const packageBase = <Extra extends Record<string, TSchema>>(extra: Extra)
   description: text('What it is for; empty if not set.'),
   iconUrl: text('URL of an icon, which may be a `data:` URL; may be empty.'),
   readmeUrl: text(
-    'URL of its documentation, which may be a `data:` URL; may be empty, and is in lists.',
+    'URL of its documentation, which may be a `data:` URL; may be empty, and always is in lists.',
   ),
   public: Type.Boolean({ description: 'Whether it is in the hub of every workspace.' }),
   ...extra,

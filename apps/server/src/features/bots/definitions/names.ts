@@ -13,7 +13,7 @@ export function requireName(name: string): string {
   if (namePattern.test(name)) return name
   throw new ApiError(
     'InvalidIdentifier',
-    'body.name must be a lower-case letter with 1 to 99 letters, digits, - or _ behind it; a handle and a / may stand before it.',
+    'body.name must be a lowercase letter followed by 1 to 99 letters, digits, - or _; the handle of the workspace and a / may precede it.',
     { metadata: { in: 'body', field: 'name' } },
   )
 }

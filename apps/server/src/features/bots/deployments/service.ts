@@ -243,7 +243,7 @@ export function createDeploymentsService({
 function deployedMeanwhile({ type, id }: CodeOwner): ApiError {
   return new ApiError(
     'ResourceLockedConflict',
-    `The ${type} ${id} was deployed by another request meanwhile: repeat this one if it shall count.`,
+    `The ${type} ${id} was deployed by another request meanwhile: repeat this one if it is to replace that deployment.`,
   )
 }
 

@@ -148,12 +148,8 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
   async function prepareUpdate(actor: WorkspaceActor, id: string, patch: IntegrationPatch) {
     if (patch.code === undefined && patch.secrets === undefined) return undefined
     const current = await require(db, actor, id)
-    const change = {
-      now: isoTime(clock.now()),
-      sealer,
-      interfaces: await usableIn(db, actor, patch),
-      deployment: undefined,
-    }
+    const interfaces = await usableIn(db, actor, patch)
+    const change = { now: isoTime(clock.now()), sealer, interfaces, deployment: undefined }
     return await prepare(current, current, patch, changesOf(current, patch, change).secrets)
   }
 

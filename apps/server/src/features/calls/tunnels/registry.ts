@@ -307,7 +307,7 @@ export function createRegistry(
               end()
             },
           })
-          // In this process the one before was asked whether it works, and did not.
+          // One that this process still has was asked for a sign of life, and gave none.
           open.get(opening.id)?.cut()
           open.set(opening.id, connection)
           announce(opening.id)
