@@ -24,6 +24,7 @@ function toIntegration(id: string, workspace_id: string, name: string, definitio
     definition,
     secrets: '{}',
     signing_secret: '',
+    installs: 0,
     created_at: id,
     updated_at: id,
   }

@@ -18,6 +18,15 @@ describe('the guide to deploying an open integration', () => {
   const server = useServer()
   const bp = useBp()
 
+  /** Runs a command; again if the code that it deploys did not load in time, on a machine that is very busy. */
+  async function succeed(words: readonly string[]): Promise<string> {
+    for (let attempt = 1; ; attempt++) {
+      const { status, output } = await bp().run(words)
+      if (status === 0) return output
+      if (attempt === 5 || !output.includes('was not loaded within')) throw new Error(output)
+    }
+  }
+
   it('has commands that deploy it, find it and install it in a bot', async () => {
     const admin = existingClient(server(), { headers: { 'x-multiple-integrations': 'true' } })
     await admin.updateWorkspace({ id: server().workspaceId, handle: 'acme' })
@@ -34,10 +43,7 @@ describe('the guide to deploying an open integration', () => {
       const isOfBot = words[0] === 'add' || words.includes('--createNewBot')
       const needsFolder = isOfBot || words[0] === 'deploy'
       const folder = needsFolder ? ['--workDir', isOfBot ? user : integration] : []
-      const { output } = await bp().succeed([
-        ...words.map((word) => given[word] ?? word),
-        ...folder,
-      ])
+      const output = await succeed([...words.map((word) => given[word] ?? word), ...folder])
       run.push(`${words[0]} ${words[1]}`)
       if (words[1] === 'list') expect(output).toContain('acme/messenger')
     }
@@ -57,5 +63,5 @@ describe('the guide to deploying an open integration', () => {
       const verified = await server().fetch(`/integration/global/${name}?challenge=42`)
       expect([verified.status, await verified.text()]).toEqual([200, '42'])
     }
-  })
+  }, 600_000)
 })
