@@ -124,8 +124,6 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
   return { run, stop: () => pool[Symbol.asyncDispose]() }
 }
 
-export type ScriptRunner = ReturnType<typeof createScriptRunner>
-
 /** The engine ends at halves of characters. */
 function toJson(data: unknown): string {
   return JSON.stringify(data, (_, value: unknown) =>
