@@ -6,7 +6,7 @@ import { measureDashboard } from './dashboard.mjs'
 import { measureDelivery } from './delivery.mjs'
 import { files } from './files.mjs'
 import { measureGroupCommit } from './group-commit.mjs'
-import { measureHosting } from './hosting.mjs'
+import { measureHosting, measureManyHosted, measureOneHosted } from './hosting.mjs'
 import { measureHttp } from './http.mjs'
 import { measureIndexing } from './index.mjs'
 import { limitOfClient, load, measure, medians } from './load.mjs'
@@ -211,6 +211,8 @@ export const parts = {
 export const pieces = {
   messages,
   analytics: measureAnalytics,
+  'hosting-one': (folder) => measureOneHosted(join(folder, 'hosting')),
+  'hosting-many': (folder) => measureManyHosted(join(folder, 'hosting')),
   'search-size': searchBySize,
   'search-thread': searchThread,
   'search-put': timeToSearchable,

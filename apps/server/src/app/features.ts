@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { SettingInForce } from '../config/config.js'
 import type { Addresses } from '../domain/addresses.js'
 import { createBots, purgeBotJob } from '../features/bots/bots/index.js'
@@ -160,7 +159,6 @@ export function createFeatures(
       log,
       limits,
       hosting: config.hosting,
-      compiledFolder: join(config.dataDir, 'compiled'),
       outgoing: config.outgoing,
       logLevel: config.logLevel === 'debug' ? 'debug' : 'info',
       installation: keys.installation.toString('hex'),

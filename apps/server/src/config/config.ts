@@ -92,6 +92,8 @@ export interface HostingConfig {
   readonly idleMs: number
   /** Milliseconds that a program may take to load. */
   readonly startMs: number
+  /** Folder for code as Node has compiled it. */
+  readonly compiledFolder: string
 }
 
 /** Some variables have values that cannot be used: one line for each. */
@@ -199,6 +201,7 @@ export function loadConfig(
       controlGroup: hostingControlGroup,
       idleMs: hostingIdleMs,
       startMs: hostingStartMs,
+      compiledFolder: resolve(values.dataDir, 'compiled'),
     }),
     metrics: Object.freeze({ access: metricsAccess, token: metricsToken }),
     rateLimit: Object.freeze({ ...toRate(values.rateLimit, 600), burst: rateBurst }),

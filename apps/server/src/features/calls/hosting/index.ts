@@ -52,8 +52,6 @@ export interface HostingDeps {
   timers: Timers
   log: Log
   hosting: HostingConfig
-  /** Folder for code as Node has compiled it. */
-  compiledFolder: string
   outgoing: AddressRulesOptions
   limits: {
     hostingProcesses: number
@@ -103,7 +101,7 @@ export function createHosting(deps: HostingDeps): Hosting {
   let listening: Promise<void> | undefined
   let onListening = () => {}
   let unsubscribe = () => {}
-  const compiledCode = openCompiledCode(deps.compiledFolder, log)
+  const compiledCode = openCompiledCode(hosting.compiledFolder, log)
 
   function sinkOf({ owner }: Deployment): LineSink {
     const key = `${owner.type}:${owner.id}`
