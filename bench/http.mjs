@@ -35,7 +35,7 @@ export async function measureHttp(folder) {
       }),
       logged: post('logged', logging, '/bench/empty'),
     })
-    // On a busy machine, processor time says more than rates.
+    // Beside the rates, because these also depend on what else the machine does.
     const middle = (times) => times.toSorted((a, b) => a - b)[times.length >> 1]
     const row = (work, name) => ({
       work,
