@@ -1,0 +1,31 @@
+import type { Db } from '../../../platform/db/schema.js'
+import type { InstallationRow } from './store.js'
+
+/** Most installations that are considered to have the same account. */
+const mostHolders = 100
+
+/**
+ * The installation that has an account, among those of the given versions of an integration. Accounts of a workspace
+ * stay there: whoever reports the same one later, elsewhere, does not take it over. In the same workspace the newest
+ * report counts.
+ */
+export async function findInstallationOfAccount(
+  db: Db,
+  integrationIds: readonly string[],
+  identifier: string,
+): Promise<InstallationRow | undefined> {
+  if (integrationIds.length === 0) return undefined
+  const rows = await db
+    .selectFrom('installations')
+    .selectAll()
+    .where('identifier', '=', identifier)
+    .where('integration_id', 'in', [...integrationIds])
+    .where('enabled', '=', 1)
+    .orderBy('identified_at')
+    .orderBy('created_at')
+    .orderBy('bot_id')
+    .limit(mostHolders)
+    .execute()
+  const owner = rows[0]?.workspace_id
+  return rows.findLast(({ workspace_id }) => workspace_id === owner)
+}
