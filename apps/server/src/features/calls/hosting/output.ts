@@ -45,6 +45,8 @@ export interface OutputListener {
 
 /** Characters of one line of JSON that the host program writes: it bounds the texts in them. */
 const longestReport = 1_000_000
+/** Characters of other output that are kept until its line ends: it may never end. */
+const longestLine = 16_000
 
 /**
  * Reads the output of a program: reports of the host as lines of JSON, and everything else as it is.
@@ -54,7 +56,8 @@ export function createReportReader(listener: OutputListener): (text: string) => 
   let pending = ''
   return (text) => {
     pending += text
-    if (pending.length > longestReport && !pending.includes('\n')) pending += '\n'
+    const longest = pending.startsWith('{') ? longestReport : longestLine
+    if (pending.length > longest && !pending.includes('\n')) pending += '\n'
     const lines = pending.split('\n')
     pending = lines.pop() ?? ''
     for (const line of lines) if (line !== '') readReport(line, listener)
