@@ -55,9 +55,7 @@ export const DeclaredAction = Type.Object(
   {
     title,
     description,
-    billable: Type.Optional(
-      Type.Boolean({ description: 'Whether deployed code keeps running without requests.' }),
-    ),
+    billable: Type.Optional(Type.Boolean({ description: 'Kept for existing clients.' })),
     cacheable: Type.Optional(
       Type.Boolean({ description: 'Whether an earlier result may be reused.' }),
     ),
@@ -106,7 +104,9 @@ export const Bot = Type.Object(
       description:
         'Secret that signs deliveries to the bot. Returned only on creation and rotation; empty otherwise.',
     }),
-    alwaysAlive: Type.Boolean({ description: 'Kept for existing clients.' }),
+    alwaysAlive: Type.Boolean({
+      description: 'Whether deployed code keeps running without requests.',
+    }),
     maxExecutionTime: Type.Optional(
       Type.Number({ description: 'Timeout of one delivery, in seconds.' }),
     ),
