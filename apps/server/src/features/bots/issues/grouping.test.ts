@@ -69,3 +69,14 @@ it('what is stored is bounded, whatever is reported', () => {
   expect(stored.category).toBe('other')
   expect(JSON.stringify(stored)).not.toContain('\\u0000')
 })
+
+it('a value that nearly fills the bound leaves no room for the next one', () => {
+  const filledTo = (bytes: number) => ({
+    a: { raw: 'x'.repeat(bytes - 100) },
+    b: { raw: 'y'.repeat(100_000) },
+  })
+  const { data } = toStored({ ...report, data: filledTo(131_072) })
+  expect(Buffer.byteLength(JSON.stringify(data))).toBeLessThanOrEqual(131_072)
+  const { groupedData } = toStored({ ...report, data: filledTo(16_384), groupBy: ['a', 'b'] })
+  expect(Buffer.byteLength(JSON.stringify(groupedData))).toBeLessThanOrEqual(16_384)
+})

@@ -108,7 +108,7 @@ function dataOf(given: IssueData, bytes: number): IssueData {
     const size = Buffer.byteLength(JSON.stringify([shown, value]))
     if (size > left) {
       // A character has at most six bytes in JSON.
-      const rest = textOf(raw, Math.floor((left - 200) / 6))
+      const rest = textOf(raw, Math.max(0, Math.floor((left - 200) / 6)))
       if (rest !== '') kept[shown] = { raw: rest }
       break
     }
