@@ -22,7 +22,6 @@ function userId(): number {
 export async function makeFolder(installation: string, log: Pick<Log, 'info'>): Promise<string> {
   const home = homeOf(installation)
   await mkdir(home, { recursive: true, mode: 0o711 })
-  await requireOwn(home)
   await endLeftovers(installation, log)
   made += 1
   const folder = join(home, `${process.pid}-${await startOf(process.pid)}-${made}`)
@@ -39,6 +38,8 @@ export function pidFileOf(folder: string, number: number): string {
 /** Ends programs of processes of this installation that were killed, and removes their folders. */
 export async function endLeftovers(installation: string, log: Pick<Log, 'info'>): Promise<void> {
   const home = homeOf(installation)
+  if (!(await isThere(home))) return
+  await requireOwn(home)
   for (const name of await listed(home)) {
     if (await isOfLiveProcess(name)) continue
     const folder = join(home, name)
@@ -67,10 +68,15 @@ async function endLeftover(folder: string, file: string, log: Pick<Log, 'info'>)
   log.info({ pid }, 'ended deployed code that a killed server left behind')
 }
 
-/** Throws if somebody else made the folder, in a place where everybody may make one. */
+/** Also true for a link that leads nowhere. */
+async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined)) !== undefined
+}
+
+/** Throws if somebody else made the folder, or a link in its place, where everybody may make one. */
 async function requireOwn(folder: string): Promise<void> {
-  const { uid, mode } = await lstat(folder)
-  if (uid === userId() && (mode & 0o022) === 0) return
+  const found = await lstat(folder)
+  if (found.isDirectory() && found.uid === userId() && (found.mode & 0o022) === 0) return
   throw new Error(
     `The folder ${folder} belongs to another user, or others may write to it: remove it.`,
   )
