@@ -10,7 +10,7 @@ type NewIntegration = Parameters<ReturnType<typeof existingClient>['createIntegr
 const identifier = {
   extractScript: 'to_string!(parse_json!(.body).page)',
   fallbackHandlerScript:
-    'q = parse_query_string!(.query)\n{ "status": 202, "headers": { "content-type": "text/plain", "set-cookie": "a=1" }, "body": q.challenge }',
+    'q = parse_query_string!(.query)\n{ "status": 202, "headers": { "content-type": "text/plain", "set-cookie": "a=1", "transfer-encoding": "gzip", "x-request-id": "mine" }, "body": q.challenge }',
 }
 
 describeEachEngine('the shared address of an integration', (engine) => {
@@ -120,6 +120,9 @@ describeEachEngine('the shared address of an integration', (engine) => {
     expect([verified.status, await verified.text()]).toEqual([202, '4 2'])
     expect(verified.headers.get('content-type')).toBe('text/plain')
     expect(verified.headers.get('set-cookie')).toBeNull()
+    expect(verified.headers.get('transfer-encoding')).toBeNull()
+    expect(verified.headers.get('content-length')).toBe('3')
+    expect(verified.headers.get('x-request-id')).not.toBe('mine')
     expect(verified.headers.get('content-security-policy')).toMatch(/^sandbox /)
     const fails = await make({ identifier: { fallbackHandlerScript: 'assert!(false, "token 7")' } })
     expect((await server().fetch(`/integration/global/${fails.name}`)).status).toBe(404)

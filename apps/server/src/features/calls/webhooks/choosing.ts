@@ -118,7 +118,9 @@ function toResponse(result: unknown): RawResponse {
   const { status = 200, headers = {}, body = '' } = Object(result)
   const isStatus = Number.isInteger(status) && status >= 200 && status <= 599
   const texts = Object.entries(Object(headers)).flatMap(([name, value]) =>
-    typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[^\t\x20-\xff]/.test(value)
+    typeof value === 'string' &&
+    /^[\w!#$%&'*+.^`|~-]+$/.test(name) &&
+    !/[^\t\x20-\x7e\x80-\xff]/.test(value)
       ? [[name.toLowerCase(), value] as const]
       : [],
   )

@@ -173,7 +173,9 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
     const { requestId } = raw
     if (addressee.to === 'shared') {
       const choice = await choose(addressee, request, requestId)
-      if (choice.by === 'script') return choice.response
+      if (choice.by === 'script') {
+        return { ...choice.response, headers: relayed(choice.response.headers) }
+      }
       return toRaw(await pass(choice.row, { ...request, path: choice.path }, requestId))
     }
     const { webhookId, path } = addressee
