@@ -10,11 +10,8 @@ import { isDiskFull } from '../disk/free-space.js'
 import { sqliteDialect } from './dialect.js'
 import { DatabaseFullError } from './errors.js'
 
-/**
- * How a connection is used, which determines its pragmas. A `mapped reader` reads the file through the memory of the
- * system instead of copying its pages, for queries that read thousands of rows in places far from each other.
- */
-export type SqliteRole = 'reader' | 'mapped reader' | 'writer'
+/** How a connection is used, which determines its pragmas. */
+export type SqliteRole = 'reader' | 'writer'
 
 interface CachedStatement {
   readonly statement: StatementSyncInstance
@@ -42,14 +39,6 @@ const openingTimeout = 20
 /** Pages of the log at which SQLite moves them into the file by itself. */
 export const pagesOfLog = 8000
 
-const readerPragmas = ['cache_size = -16384', 'query_only = on', 'busy_timeout = 5000']
-
-/**
- * Bytes of the file that are mapped; what is behind them is copied. They are addresses and not memory, but the pages
- * that were read count as memory of the process until the system needs it. A file that is mapped must never shrink.
- */
-const mappedBytes = 1024 * 1024 * 1024
-
 const pragmas: Record<SqliteRole, readonly string[]> = {
   writer: [
     'journal_mode = wal',
@@ -62,8 +51,7 @@ const pragmas: Record<SqliteRole, readonly string[]> = {
     'journal_size_limit = 67108864',
     'busy_timeout = 0',
   ],
-  reader: readerPragmas,
-  'mapped reader': [...readerPragmas, `mmap_size = ${mappedBytes}`],
+  reader: ['cache_size = -16384', 'query_only = on', 'busy_timeout = 5000'],
 }
 
 /** One connection to a SQLite file. Queries run at once, on the thread of the caller. */

@@ -96,7 +96,7 @@ export interface Find {
 
 /** Opens the database for a search thread and returns the function that performs a search. */
 export async function openFind({ file, weights }: FindSetup): Promise<Find> {
-  const reads = await openSqliteReads(file, 'mapped reader')
+  const reads = await openSqliteReads(file)
   const ranker = createRanker({ dialect: sqliteDialect, ...(weights && { weights }) })
   return (request: FindRequest | ExplainRequest) =>
     reads.snapshot((db) =>
