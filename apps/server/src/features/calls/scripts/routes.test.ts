@@ -42,7 +42,7 @@ describe('scripts in VRL', () => {
     ['takes too long', `numbers = [${Array(100).fill(1)}]\n${loop(8)}`],
     ['uses too much memory', `x = "${'a'.repeat(64)}"\n${'x = x + x\n'.repeat(30)}`],
     ['is nested too deeply', `${'['.repeat(9000)}${']'.repeat(9000)}`],
-  ])('are ended when one %s, and put its workspace aside for a while', async (_, script) => {
+  ])('are ended when one %s, and suspend its workspace for a while', async (_, script) => {
     const other = existingClient(server(), await addAccount(server()))
     // A busy machine may spend the time before the memory.
     await expect(other.runVrl({ data: {}, script })).rejects.toMatchObject({

@@ -25,7 +25,7 @@ export interface ScriptRun {
   script: string
   /** What the script sees as `.`; JSON. */
   data: Readonly<Record<string, unknown>>
-  /** Whose script it is: one that runs into a limit is put aside with all others of the same owner. */
+  /** Whose script it is: scripts of one owner run one after the other, and share limits. */
   owner: string
 }
 
@@ -42,13 +42,17 @@ const scriptLimitMs = 5000
 /** Milliseconds in which the engine has to load. */
 const startLimitMs = 60_000
 /** Milliseconds for which the scripts of an owner are refused after one of them ran into a limit. */
-const asideMs = 15_000
+const suspensionMs = 15_000
+/** Scripts of one owner that run or wait. */
+const mostOfOwner = 50
 const maxOutputBytes = 1024 * 1024
 const maxOwners = 1000
+const busy = 'Too many scripts at once: try again in a second.'
 
 /**
  * Runs scripts in one process of its own, which is started by the first script and ends after five minutes without
- * any. All owners share it: one whose script takes too long is put aside, so that the others get their turn.
+ * any. All owners share it in turns: each has one script in its queue at a time, and is suspended for a while when
+ * one takes too long.
  */
 export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log, 'warn'> }) {
   const pool = createWorkerPool<ScriptInput, ScriptOutput, ScriptProgress>({
@@ -61,27 +65,43 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
     idleTimeoutMs: 5 * 60_000,
     onError: (err) => log.warn({ err }, 'the process of scripts ended'),
   })
-  const asideUntil = createLruCache<string, number>(maxOwners)
+  const suspendedUntil = createLruCache<string, number>(maxOwners)
+  const running = new Map<string, { count: number; last: Promise<unknown> }>()
 
-  function putAside(owner: string, reason: string): ScriptError {
-    asideUntil.set(owner, clock.now() + asideMs)
+  function suspend(owner: string, reason: string): ScriptError {
+    suspendedUntil.set(owner, clock.now() + suspensionMs)
     return new ScriptLimitError(reason)
+  }
+
+  /** Runs a script after the ones of its owner that came before. */
+  async function inTurn<T>(owner: string, act: () => Promise<T>): Promise<T> {
+    const ofOwner = running.get(owner) ?? { count: 0, last: Promise.resolve() }
+    if (ofOwner.count >= mostOfOwner) throw new ScriptsBusyError(busy)
+    running.set(owner, ofOwner)
+    ofOwner.count++
+    const turn = ofOwner.last.then(act)
+    ofOwner.last = turn.catch(() => undefined)
+    try {
+      return await turn
+    } finally {
+      if (--ofOwner.count === 0) running.delete(owner)
+    }
   }
 
   function toScriptError(error: unknown, owner: string): unknown {
     if (error instanceof WorkerExitError) {
-      return putAside(owner, 'It needs too much memory, or is nested too deeply.')
+      return suspend(owner, 'It needs too much memory, or is nested too deeply.')
     }
     if (!(error instanceof WorkerLimitError)) return error
     switch (error.limit) {
       case 'time':
-        return putAside(owner, `It takes longer than ${scriptLimitMs / 1000} seconds.`)
+        return suspend(owner, `It takes longer than ${scriptLimitMs / 1000} seconds.`)
       case 'memory':
-        return putAside(owner, 'It needs too much memory.')
+        return suspend(owner, 'It needs too much memory.')
       case 'output':
         return new ScriptError(`It returns more than ${maxOutputBytes} bytes.`)
       case 'queue':
-        return new ScriptsBusyError('Too many scripts at once: try again in a second.')
+        return new ScriptsBusyError(busy)
     }
   }
 
@@ -90,8 +110,12 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
    * @throws ScriptError if it cannot be compiled, fails or runs into a limit
    * @throws ScriptsBusyError if too many others wait
    */
-  async function run({ script, data, owner }: ScriptRun): Promise<ScriptOutcome> {
-    if ((asideUntil.get(owner) ?? 0) > clock.now()) {
+  async function run(run: ScriptRun): Promise<ScriptOutcome> {
+    return await inTurn(run.owner, () => runNow(run))
+  }
+
+  async function runNow({ script, data, owner }: ScriptRun): Promise<ScriptOutcome> {
+    if ((suspendedUntil.get(owner) ?? 0) > clock.now()) {
       throw new ScriptLimitError(
         'A script ran into a limit a moment ago: it is tried again in some seconds.',
       )
