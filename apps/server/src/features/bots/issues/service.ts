@@ -46,6 +46,8 @@ const mostWaiting = 100
 /** Events of one problem that are stored each time, and in a minute; all are counted. */
 const eventsAtOnce = 5
 const eventsPerMinute = 30
+/** Events of all problems of one bot that are stored in a minute. */
+const eventsOfBotPerMinute = 300
 const sweptAtOnce = 100
 
 export type IssuesService = ReturnType<typeof createIssuesService>
@@ -54,7 +56,9 @@ export type IssuesService = ReturnType<typeof createIssuesService>
 export function createIssuesService(deps: IssuesDeps) {
   const { db, run, clock, ids, bots } = deps
   const waiting = new Map<string, Map<string, Waiting>>()
-  const limiter = createRateLimiter({ perMinute: eventsPerMinute, burst: eventsPerMinute, clock })
+  const perMinute = (count: number) => createRateLimiter({ perMinute: count, burst: count, clock })
+  const ofProblems = perMinute(eventsPerMinute)
+  const ofBots = perMinute(eventsOfBotPerMinute)
   let timer: NodeJS.Timeout | undefined
   let stored: Promise<void> = Promise.resolve()
 
@@ -66,7 +70,7 @@ export function createIssuesService(deps: IssuesDeps) {
     if (known === undefined && ofBot.size >= mostWaiting) return
     const at = clock.now()
     const events = known?.events ?? []
-    if (limiter.take(`${botId} ${next.fingerprint}`).allowed) {
+    if (ofProblems.take(`${botId} ${next.fingerprint}`).allowed && ofBots.take(botId).allowed) {
       events.push({ data: next.data, at })
       if (events.length > eventsAtOnce) events.shift()
     }
