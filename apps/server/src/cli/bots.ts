@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { type Client, createClient } from '@botstead/contract'
 import { Command } from 'commander'
+import { printable } from './chat/render.js'
 import { accessServer, addServerOptions, reachable, type ServerOptions } from './connection.js'
 import { findBot, findWorkspace, listBots } from './known-bots.js'
 
@@ -85,7 +86,7 @@ export function botsCommand(): Command {
         const several = new Set(bots.map(({ workspaceId }) => workspaceId)).size > 1
         for (const bot of bots) {
           const workspace = several ? `  (workspace ${bot.workspaceId})` : ''
-          const line = `${bot.id}  ${bot.createdAt}  ${bot.name}${workspace}`
+          const line = `${bot.id}  ${bot.createdAt}  ${printable(bot.name)}${workspace}`
           print(options.json ? JSON.stringify(bot) : line)
         }
         if (bots.length > 0) return
@@ -154,7 +155,7 @@ function show(shown: ShownBot, { json }: JsonOptions): void {
     return
   }
   const facts: [string, string | undefined][] = [
-    ['bot', bot.name],
+    ['bot', printable(bot.name)],
     ['id', bot.id],
     ['workspace', workspaceId],
     ['files, search', `${url}/v1/files (with the header x-bot-id: ${bot.id})`],

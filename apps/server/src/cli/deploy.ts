@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { ApiError, type Client, createClient } from '@botstead/contract'
 import { Command, InvalidArgumentError } from 'commander'
+import { printable } from './chat/render.js'
 import {
   accessServer,
   addConnectionOptions,
@@ -60,7 +61,9 @@ export function deployCommand(): Command {
       return
     }
     const size = Math.ceil(Buffer.byteLength(code) / 1000)
-    process.stdout.write(`Deployed ${basename(file)} (${size} kB) to ${bot.name} (${id}).\n`)
+    process.stdout.write(
+      `Deployed ${basename(file)} (${size} kB) to ${printable(bot.name)} (${id}).\n`,
+    )
     if (chatUrl !== undefined) process.stdout.write(`${chatUrl}\n`)
     const there = options.url === undefined ? '' : ` --url ${options.url}`
     const words = `--bot ${id}${there}`
