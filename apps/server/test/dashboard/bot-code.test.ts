@@ -62,6 +62,16 @@ describe.skipIf(browserPath === undefined)(`versions and issues of a bot ${title
     expect(faults).toEqual([])
   })
 
+  it('shows that the code of a bot runs here, and reaches it', async () => {
+    const { id } = await deployed()
+    const { page, open, expectAccessible } = await openDashboard(server())
+    await open(`bots/${id}`)
+    await page.getByText('None: its code runs here').waitFor()
+    await expectAccessible()
+    await page.getByRole('button', { name: 'Ping' }).click()
+    await page.getByText(/^Reached in \d+ ms$/).waitFor()
+  })
+
   it('says why a version is not deployed', async () => {
     const { admin, id } = await deployed()
     const starts = 'if (process.env.SECRET_KEY !== "one") throw new Error("wrong key")'

@@ -57,6 +57,7 @@ function Ping({ bot }: { bot: Bot }) {
   const { ping } = useBotActions()
   const [isBusy, setBusy] = useState(false)
   const [result, setResult] = useState<Awaited<ReturnType<typeof ping>>>()
+  const isReachable = bot.url !== undefined || bot.hosted
   return (
     <>
       {result !== undefined && (
@@ -70,8 +71,8 @@ function Ping({ bot }: { bot: Bot }) {
       )}
       <Button
         isBusy={isBusy}
-        disabled={bot.url === undefined}
-        title={bot.url === undefined ? 'The bot has no address' : 'Send a test event'}
+        disabled={!isReachable}
+        title={isReachable ? 'Send a test event' : 'The bot has neither an address nor code'}
         onClick={() => {
           setBusy(true)
           ping(bot.id)
@@ -96,12 +97,16 @@ function Overview({ bot }: { bot: Bot }) {
           ['Id', <Id key="id" id={bot.id} what="id of the bot" />],
           [
             'Address',
-            bot.url === undefined ? (
+            bot.url !== undefined ? (
+              <code key="url">{bot.url}</code>
+            ) : bot.hosted ? (
+              <Status key="url" kind="done">
+                None: its code runs here
+              </Status>
+            ) : (
               <Status key="url" kind="waiting">
                 None yet: deliveries wait
               </Status>
-            ) : (
-              <code key="url">{bot.url}</code>
             ),
           ],
           ...chats.map(([alias, { webhookUrl }]): [string, React.ReactNode] => [

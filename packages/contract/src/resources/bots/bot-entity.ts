@@ -97,6 +97,9 @@ export const Bot = Type.Object(
     url: Type.Optional(
       Type.String({ description: 'URL of the bot server; absent while there is none.' }),
     ),
+    hosted: Type.Boolean({
+      description: 'Whether the code of the bot runs at this server, because it has code and no URL.',
+    }),
     createdBy: Type.Optional(Id('Id of the account that created the bot.')),
     dev: Type.Boolean({ description: 'Whether this is a development bot.' }),
     status: OneOf(['active', 'deploying', 'deleting'], 'Current status of the bot.'),

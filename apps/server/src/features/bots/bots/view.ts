@@ -47,6 +47,7 @@ export function toBot(record: BotRecord, view: BotView): WireBot {
     ...toBotSummary(bot),
     ...(bot.description !== null && { description: bot.description }),
     ...(bot.url !== null && { url: bot.url }),
+    hosted: bot.url === null && bot.deployment_id !== null,
     ...(bot.created_by !== null && { createdBy: bot.created_by }),
     dev: decodeBoolean(bot.dev),
     status: 'active',
