@@ -1,5 +1,5 @@
 /**
- * The source of an integration that does what a messenger's does: a set-up in pages, a secret, webhooks at the shared address,
+ * The source of an integration that does what a messenger's does: a setup in pages, a secret, webhooks at the shared address,
  * messages in both directions, and a typing indicator.
  * @param sdk `@botpress/sdk` or `sdk7`
  */

@@ -111,7 +111,7 @@ describeEachEngine('a messenger that is deployed as an integration', (engine) =>
           status: 'registration_pending',
           statusReason: expect.stringContaining('waits for its account'),
         })
-        // As the dashboards of people do: the script makes the address at which the set-up begins.
+        // As the dashboards of people do: the script makes the address at which the setup begins.
         const { result } = await admin.runVrl({
           script: found.configuration.identifier.linkTemplateScript ?? '',
           data: {

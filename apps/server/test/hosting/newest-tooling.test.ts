@@ -229,7 +229,7 @@ describeEachEngine('the tools of today', (engine) => {
     await expect(client.getState(state)).rejects.toThrow(/not found/)
   })
 
-  it('begin a set-up at the address that they print, and end it with the account', async () => {
+  it('begin a setup at the address that they print, and end it with the account', async () => {
     const { integration } = (
       await send('POST', '/v1/admin/integrations', {
         name: 'pages',

@@ -9,8 +9,8 @@ const Unknown = (description: string) =>
 const spread = {
   mean: Unknown('Mean.'),
   sd: Unknown('Standard deviation.'),
-  min: Unknown('Least value.'),
-  max: Unknown('Greatest value.'),
+  min: Unknown('Minimum value.'),
+  max: Unknown('Maximum value.'),
 }
 
 const LanguageModelUse = Type.Object(
@@ -28,7 +28,7 @@ const LanguageModelUse = Type.Object(
 
 const BotAnalyticsRecord = Type.Object(
   {
-    startDateTimeUtc: Timestamp('Begin of the day, inclusive.'),
+    startDateTimeUtc: Timestamp('Start of the day, inclusive.'),
     endDateTimeUtc: Timestamp('End of the day, inclusive.'),
     returningUsers: Count('Users who wrote on that day and were created before it.'),
     newUsers: Count('Users created on that day, whether or not they wrote; not the bot itself.'),

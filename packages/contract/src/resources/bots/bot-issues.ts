@@ -71,7 +71,7 @@ export const botIssues = {
     tag: 'Bots',
     summary: 'List the issues of a bot',
     description:
-      'Problems of code that runs here: errors that it did not handle, ends by itself, exceeded limits, and what it reports itself. The one that happened last comes first. A bot has at most 100; the one that did not happen for longest goes. Issues are kept as long as log lines after they happened last.',
+      'Problems of code that runs here: errors that it did not handle, ends by itself, exceeded limits, and what it reports itself. The one that happened last comes first. A bot has at most 100; the one whose last occurrence is oldest is deleted. Issues are kept as long as log lines after they happened last.',
     auth: 'workspace',
     params: botId,
     query: Type.Object(paging),

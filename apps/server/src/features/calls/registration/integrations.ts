@@ -83,7 +83,7 @@ const intervals: Readonly<Record<string, number>> = {
 
 /** Why an installation waits. */
 const missingAccount =
-  'It waits for its account: open the link of its set-up, after which it is registered by itself.'
+  'It waits for its account: open the link of its setup, after which it is registered by itself.'
 
 /** Bytes of a response that are read for the reason of a failure. */
 const responseBytes = 4096

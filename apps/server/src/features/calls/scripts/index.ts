@@ -14,7 +14,7 @@ import {
 
 export { ScriptError, ScriptLimitError, ScriptsBusyError } from './runner.js'
 
-/** Small scripts in VRL, with which integrations say whose a request is and where their set-up begins. */
+/** Small scripts in VRL, with which integrations say whose a request is and where their setup begins. */
 export interface Scripts extends FeatureWith<'routes'> {
   /** Throws `ScriptError` if it fails or runs into a limit, and `ScriptsBusyError` if too many others wait. */
   run(run: ScriptRun): Promise<ScriptOutcome>

@@ -14,9 +14,9 @@ export interface OutsideRequest {
 export type Addressee =
   /** One installation, by its webhook id. */
   | { to: 'installation'; webhookId: string; path: string }
-  /** The set-up of an installation, by the webhook id in `state`: services send browsers back to one address for all. */
-  | { to: 'set-up'; webhookId: string; path: string }
-  /** The end of a set-up: a page of this server. */
+  /** The setup of an installation, by the webhook id in `state`: services send browsers back to one address for all. */
+  | { to: 'setup'; webhookId: string; path: string }
+  /** The end of a setup: a page of this server. */
   | { to: 'end' }
   /** One of the installations of an integration: its scripts say which. */
   | { to: 'shared'; segments: readonly string[]; rest: string }
@@ -47,7 +47,7 @@ export function addresseeOf(url: string): { addressee: Addressee; query: string 
     const isEnd = prefix.startsWith('app') || /^\/+interstitial\/*$/.test(path)
     if (isEnd) return { addressee: { to: 'end' }, query }
     const webhookId = new URLSearchParams(query).get('state') ?? ''
-    return { addressee: { to: 'set-up', webhookId, path: `/oauth${path}` }, query }
+    return { addressee: { to: 'setup', webhookId, path: `/oauth${path}` }, query }
   }
   const shared = /^\/+global\/+(.*)$/s.exec(path)?.[1]
   if (first === 'integration' && shared !== undefined) {

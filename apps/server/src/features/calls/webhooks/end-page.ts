@@ -29,32 +29,32 @@ const headers = {
   'x-frame-options': 'DENY',
 }
 
-/** The path of the page at which a set-up ends, below the base address of the server. */
+/** The path of the page at which a setup ends, below the base address of the server. */
 const endPath = '/oauth/interstitial'
 
-/** How a set-up ended. */
+/** How a setup ended. */
 interface SetUpEnd {
   success: boolean
   /** Why it failed, in the words of the integration. */
   errorMessage?: string
 }
 
-/** The address of the page at which a set-up ends. */
+/** The address of the page at which a setup ends. */
 export function endAddressOf(base: string, { success, errorMessage }: SetUpEnd): string {
   const query = new URLSearchParams({ success: String(success) })
   if (errorMessage !== undefined) query.set('errorMessage', errorMessage.slice(0, longestReason))
   return `${base}${endPath}?${query}`
 }
 
-/** The page at which the set-up of an integration ends, for a person in a browser. */
+/** The page at which the setup of an integration ends, for a person in a browser. */
 export function endPage(query: string): RawResponse {
   const parameters = new URLSearchParams(query)
   const isDone = parameters.get('success') === 'true'
   const reason = (parameters.get('errorMessage') ?? '').trim().slice(0, longestReason)
-  const title = isDone ? 'The integration is set up' : 'The set-up did not succeed'
+  const title = isDone ? 'The integration is set up' : 'The setup did not succeed'
   const advice = isDone
     ? 'It is connected to its account. You can close this window.'
-    : 'Nothing was changed at this server. Close this window, and begin the set-up again; the log of the integration may have more about it.'
+    : 'Nothing was changed at this server. Close this window, and begin the setup again; the log of the integration may have more about it.'
   const quote =
     isDone || reason === ''
       ? ''

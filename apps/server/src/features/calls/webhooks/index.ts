@@ -179,10 +179,10 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
       return toRaw(await pass(choice.row, { ...request, path: choice.path }, requestId))
     }
     const { webhookId, path } = addressee
-    const isSetUp = addressee.to === 'set-up' || /^\/oauth(\/|$)/.test(path)
+    const isSetUp = addressee.to === 'setup' || /^\/oauth(\/|$)/.test(path)
     const row = await requireInstallation(webhookId, isSetUp)
     const response = await pass(row, { ...request, path }, requestId)
-    if (addressee.to === 'set-up' && wantsEndPage(raw, response)) {
+    if (addressee.to === 'setup' && wantsEndPage(raw, response)) {
       const success = response.status < 400
       const end = success ? { success } : { success, errorMessage: reasonOf(response.body) }
       const location = endAddressOf(addresses.base(), end)

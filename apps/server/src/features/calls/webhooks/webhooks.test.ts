@@ -204,7 +204,7 @@ describeEachEngine('webhooks', (engine) => {
     }
   })
 
-  it('show a person how a set-up ended', async () => {
+  it('show a person how a setup ended', async () => {
     for (const path of ['/oauth', '/webhooks/oauth', '/app/oauth', '/apps/oauth']) {
       const reason = encodeURIComponent('No <script>alert(1)</script> & "no" access')
       const failed = await server().fetch(
