@@ -98,7 +98,8 @@ export const Bot = Type.Object(
       Type.String({ description: 'URL of the bot server; absent while there is none.' }),
     ),
     hosted: Type.Boolean({
-      description: 'Whether the code of the bot runs at this server, because it has code and no URL.',
+      description:
+        'Whether the code of the bot runs at this server, because it has code and no URL.',
     }),
     createdBy: Type.Optional(Id('Id of the account that created the bot.')),
     dev: Type.Boolean({ description: 'Whether this is a development bot.' }),
