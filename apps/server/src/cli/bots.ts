@@ -1,9 +1,9 @@
 import { createInterface } from 'node:readline/promises'
 import { type Client, createClient } from '@botstead/contract'
 import { Command } from 'commander'
-import { printable } from './chat/render.js'
 import { accessServer, addServerOptions, reachable, type ServerOptions } from './connection.js'
 import { findBot, findWorkspace, listBots } from './known-bots.js'
+import { printableName } from './text.js'
 
 type Bot = Awaited<ReturnType<Client['getBot']>>['bot']
 
@@ -86,7 +86,7 @@ export function botsCommand(): Command {
         const several = new Set(bots.map(({ workspaceId }) => workspaceId)).size > 1
         for (const bot of bots) {
           const workspace = several ? `  (workspace ${bot.workspaceId})` : ''
-          const line = `${bot.id}  ${bot.createdAt}  ${printable(bot.name)}${workspace}`
+          const line = `${bot.id}  ${bot.createdAt}  ${printableName(bot.name)}${workspace}`
           print(options.json ? JSON.stringify(bot) : line)
         }
         if (bots.length > 0) return
@@ -106,7 +106,7 @@ export function botsCommand(): Command {
     .option('--yes', 'do not ask', false)
     .action(async (wanted: string, options: ServerOptions & { yes: boolean }) => {
       const { admin, id } = await requireBot(wanted, options)
-      const { name } = (await admin.getBot({ id })).bot
+      const name = printableName((await admin.getBot({ id })).bot.name)
       if (!options.yes) await confirm(`Delete ${name} (${id}) and everything in it?`)
       await admin.deleteBot({ id })
       process.stderr.write(`Deleted ${name} (${id}).\n`)
@@ -155,7 +155,7 @@ function show(shown: ShownBot, { json }: JsonOptions): void {
     return
   }
   const facts: [string, string | undefined][] = [
-    ['bot', printable(bot.name)],
+    ['bot', printableName(bot.name)],
     ['id', bot.id],
     ['workspace', workspaceId],
     ['files, search', `${url}/v1/files (with the header x-bot-id: ${bot.id})`],

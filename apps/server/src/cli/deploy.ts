@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { ApiError, type Client, createClient } from '@botstead/contract'
 import { Command, InvalidArgumentError } from 'commander'
-import { printable } from './chat/render.js'
 import {
   accessServer,
   addConnectionOptions,
@@ -10,6 +9,7 @@ import {
   reachable,
 } from './connection.js'
 import { findBot, findWorkspace, listBots } from './known-bots.js'
+import { printableName } from './text.js'
 
 interface DeployOptions extends ConnectionOptions {
   create: boolean
@@ -62,7 +62,7 @@ export function deployCommand(): Command {
     }
     const size = Math.ceil(Buffer.byteLength(code) / 1000)
     process.stdout.write(
-      `Deployed ${basename(file)} (${size} kB) to ${printable(bot.name)} (${id}).\n`,
+      `Deployed ${basename(file)} (${size} kB) to ${printableName(bot.name)} (${id}).\n`,
     )
     if (chatUrl !== undefined) process.stdout.write(`${chatUrl}\n`)
     const there = options.url === undefined ? '' : ` --url ${options.url}`

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient, readEventStream, toApiError } from '@botstead/contract'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect, reachable } from './connection.js'
+import { printable } from './text.js'
 
 type Line = Awaited<ReturnType<Client['listLogs']>>['logs'][number]
 
@@ -113,15 +114,11 @@ async function* eventsOf(response: Response | undefined) {
 }
 
 function show(line: Line, { json }: LogOptions): void {
-  const { timestamp, level, message } = line
+  const { timestamp, level } = line
+  const message = printable(line.message).replaceAll('\n', '\n    ')
   process.stdout.write(
-    `${json ? JSON.stringify(line) : `${timestamp}  ${level.padEnd(5)}  ${printable(message)}`}\n`,
+    `${json ? JSON.stringify(line) : `${timestamp}  ${level.padEnd(5)}  ${message}`}\n`,
   )
-}
-
-/** Without the characters that control a terminal. */
-function printable(message: string): string {
-  return message.replaceAll(/[^\P{Cc}\n\t]/gu, ' ').replaceAll('\n', '\n    ')
 }
 
 function toLines(text: string): number {

@@ -16,6 +16,7 @@ import { logsCommand } from './logs.js'
 import { reindexCommand } from './reindex.js'
 import { searchCommand } from './search.js'
 import { startCommand } from './start.js'
+import { printable } from './text.js'
 import { tokenCommand } from './token.js'
 
 const hints = `
@@ -73,7 +74,8 @@ function report(error: unknown): number {
     process.stderr.write('Run "npx botstead config --help" for all settings.\n')
     return 1
   }
-  process.stderr.write(`${error instanceof Error ? adviceOn(error) : String(error)}\n`)
+  // It may name what others have named.
+  process.stderr.write(`${printable(error instanceof Error ? adviceOn(error) : String(error))}\n`)
   // biome-ignore lint/style/noProcessEnv: a switch for debugging
   if (process.env.DEBUG && error instanceof Error) process.stderr.write(`${error.stack}\n`)
   return 1

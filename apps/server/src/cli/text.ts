@@ -69,3 +69,17 @@ function joinLines(lines: readonly string[]): string[] {
 export function abbreviate(value: string, longest = 48): string {
   return value.length <= longest ? value : `${value.slice(0, longest - 1)}…`
 }
+
+/**
+ * Removes control characters but tabs and ends of lines: bots and other users write the text, and an escape sequence could
+ * hide or forge lines.
+ */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+  return text.replace(/\r\n?/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
+}
+
+/** A name within a line, without the characters that could end or hide the line. */
+export function printableName(name: string): string {
+  return printable(name).replace(/\s+/g, ' ')
+}

@@ -81,6 +81,11 @@ it('botstead bots creates a bot that can be used at once, shows, lists and delet
       stdout: '',
       stderr: which.replace('one:', 'one with --bot or BOTSTEAD_BOT:'),
     })
+    // A name can neither hide nor forge a line.
+    const forged = await server.client().createBot({ name: 'Nice\u001b[2J\nforged' })
+    const printed = (await bots('get', forged.bot.id)).stdout
+    expect(printed).toMatch(/^bot +Nice\[2J forged$/m)
+    await server.client().deleteBot({ id: forged.bot.id })
     await server.client().createWorkspace({ name: 'Default' })
     const twins = await bots('list', '--workspace', 'Default')
     expect(twins).toMatchObject({

@@ -1,3 +1,5 @@
+import { printable } from '../text.js'
+
 /** An option that is chosen by its number. */
 export interface Choice {
   label: string
@@ -17,15 +19,6 @@ type Members = Record<string, unknown>
 export function render(payload: Members): Rendered {
   const choices: Choice[] = []
   return { text: printable(write(payload, choices)), choices }
-}
-
-/**
- * Removes control characters: bots and other users write the text, and an escape sequence could
- * hide or forge lines.
- */
-export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
-  return text.replace(/\r\n?/g, '\n').replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
 }
 
 function write(payload: Members, choices: Choice[]): string {

@@ -1,6 +1,7 @@
 import { clearLine, cursorTo, type Interface } from 'node:readline'
 import type { Signal, SignalData } from '@botstead/contract'
-import { type Choice, printable, render } from './render.js'
+import { printable, printableName } from '../text.js'
+import { type Choice, render } from './render.js'
 import type { ChatSession } from './session.js'
 
 interface TranscriptDeps {
@@ -19,7 +20,7 @@ export type Transcript = ReturnType<typeof createTranscript>
 /** Shows what happens in a conversation. */
 export function createTranscript({ session, screen, replies }: TranscriptDeps) {
   const { chat, conversationId, userId, botId } = session
-  const botName = printable(session.botName)
+  const botName = printableName(session.botName)
   const shown = new Set<string>()
   /** The message that is being streamed to the screen. */
   let writing: { streamId: string; text: string } | undefined
