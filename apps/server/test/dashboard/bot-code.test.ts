@@ -70,6 +70,10 @@ describe.skipIf(browserPath === undefined)(`versions and issues of a bot ${title
     await expectAccessible()
     await page.getByRole('button', { name: 'Ping' }).click()
     await page.getByText(/^Reached in \d+ ms$/).waitFor()
+    await open('try')
+    await page.getByRole('link', { name: 'Coded' }).first().click()
+    await page.getByRole('heading', { name: 'Chat with Coded' }).waitFor()
+    expect(await page.getByText('No address').count()).toBe(0)
   })
 
   it('says why a version is not deployed', async () => {

@@ -98,7 +98,7 @@ function Begin({ botId, earlier, isElsewhere, onBegin }: BeginProps) {
         {isElsewhere && (
           <p>The chat of this address belongs to another tab, which has the key of its user.</p>
         )}
-        {bot.url === undefined && (
+        {bot.url === undefined && !bot.hosted && (
           <p>
             <Status kind="waiting">No address</Status> What you write waits until the bot has one.{' '}
             <Link to={pathTo('bots', bot.id)} search={{ tab: 'settings' }}>

@@ -49,6 +49,7 @@ describeEachEngine('bots', (engine) => {
     expect(patched.secrets).toEqual(['API_KEY'])
     expect(patched.description).toBe('new')
     expect(patched.deployedAt).toBe(bot.deployedAt)
+    expect(patched.hosted).toBe(false)
     expect(JSON.stringify(patched)).not.toContain('k1')
   })
 
