@@ -205,6 +205,12 @@ describeEachEngine('issues of a bot', (engine) => {
     await call({ code: 'large', from: 0, to: 1, size: 60_000 })
     const large = await untilIssue('large')
     expect((await events(large.id))[0]?.data.text?.raw).toHaveLength(60_000)
+
+    // 300 events a minute of all problems together; the problems are counted nevertheless.
+    await call({ from: 150, to: 240 })
+    await untilIssue('c239')
+    await call({ from: 240, to: 330 })
+    expect(await events((await untilIssue('c329')).id)).toEqual([])
   })
 
   it('are of the bot that the code of an integration names, if it is installed there', async () => {
