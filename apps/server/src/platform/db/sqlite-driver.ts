@@ -46,6 +46,7 @@ export const sqliteWriter: SqlWriter = {
 const dataVersion = CompiledQuery.raw('pragma data_version')
 const foreignKeyCheck = CompiledQuery.raw('pragma foreign_key_check')
 
+const defaultBusyTimeout = 5000
 const batchLimits = { maxBatch: 512, maxBatchMilliseconds: 10 }
 
 /**
@@ -53,7 +54,13 @@ const batchLimits = { maxBatch: 512, maxBatchMilliseconds: 10 }
  * Queries run on the calling thread; with the pages in memory that takes microseconds.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
-  const { file, busyTimeout = 5000, guardNesting = false, reserveBytes = 0, log } = options
+  const {
+    file,
+    busyTimeout = defaultBusyTimeout,
+    guardNesting = false,
+    reserveBytes = 0,
+    log,
+  } = options
   const guard = guardNesting ? createNestingGuard() : undefined
   // SQLite gives its log and its index the permissions that the database has.
   await makePrivateFile(file)
@@ -171,10 +178,9 @@ export interface SqliteReads {
 /**
  * Opens a SQLite file for reads only.
  * @param file path of the database file, which must exist
- * @param busyTimeout milliseconds to wait for another process that holds the file
  */
-export async function openSqliteReads(file: string, busyTimeout = 5000): Promise<SqliteReads> {
-  const connection = await connectSqlite(file, 'reader', busyTimeout)
+export async function openSqliteReads(file: string): Promise<SqliteReads> {
+  const connection = await connectSqlite(file, 'reader', defaultBusyTimeout)
   const db = createHandles<Schema>(sqliteWriter).reads(async (query) => connection.execute(query))
   return {
     async snapshot(work) {
