@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../../platform/clock.js'
 import { createScriptRunner, ScriptsBusyError } from './runner.js'
 
 describe('owners of scripts', () => {
   const log = { warn: (_: unknown, message?: string) => expect.unreachable(message) }
-  const runner = createScriptRunner({ clock: { now: Date.now }, log })
+  const runner = createScriptRunner({ clock: systemClock, log })
   afterAll(() => runner.stop())
   const run = (owner: string, script: string) => runner.run({ owner, script, data: {} })
 
