@@ -10,8 +10,6 @@ const versions = [{ name: '@botpress/sdk' }, { name: 'sdk7' }]
 
 describeEachEngine('bots that are deployed', (engine) => {
   const server = useServer(engine)
-  // Each takes about a second. What differs between the engines shows in fewer.
-  const deployments = engine.name === 'sqlite' ? 20 : 8
 
   it.each(versions)('answer in the chat, with $name', async ({ name }) => {
     const { admin, bot, webhookId } = await makeBot(server())
@@ -29,10 +27,11 @@ describeEachEngine('bots that are deployed', (engine) => {
   it('answer every message once and in order while they are deployed again and again', async () => {
     const { admin, bot, webhookId } = await makeBot(server())
     const code = async (number: number) => await bundleCode(echoBot('@botpress/sdk', `${number}: `))
-    await admin.updateBot({ id: bot.id, code: await code(0) })
+    const codes = await Promise.all([0, 1, 2].map(code))
+    await admin.updateBot({ id: bot.id, code: codes[0] })
     const talks = await Promise.all([1, 2, 3].map(() => talkTo(server(), webhookId)))
-    for (let deployed = 1; deployed <= deployments; deployed++) {
-      const next = await code((deployed % 3) + 1)
+    for (let deployed = 1; deployed <= 20; deployed++) {
+      const next = codes[deployed % codes.length]
       const saying = talks.map(async ({ say }) => {
         for (let number = 0; number < 5; number++) await say(`${deployed}.${number}`)
       })
@@ -69,7 +68,7 @@ describeEachEngine('bots that are deployed', (engine) => {
         while (!isOver) outputs.push(await use().catch((failure: unknown) => ({ failure })))
       })
     })
-    for (let deployed = 1; deployed <= deployments / 2; deployed++) {
+    for (let deployed = 1; deployed <= 10; deployed++) {
       await redeploy(code(deployed))
       // A secret is part of the deployment: the next process has both.
       await admin.updateIntegration({ id, secrets: { KEY: String(deployed) } })
