@@ -2,6 +2,16 @@ import type { Transaction } from 'kysely'
 import type { Dialect } from './dialect.js'
 import type { Db, RunOptions, Tx } from './schema.js'
 
+/** A database that is only read, on connections of its own. */
+export interface DatabaseReads {
+  /**
+   * Runs `work` on what is committed when its first query begins: whatever is written meanwhile, its queries agree
+   * with each other. `work` awaits nothing but queries of its handle. On SQLite, one at a time.
+   */
+  snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
+  close(): Promise<void>
+}
+
 /** A database that is open, whatever engine it is. */
 export interface Database {
   /** For reads outside a transaction. Sees committed rows only and refuses to write. */

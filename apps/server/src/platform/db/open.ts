@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
-import type { Database } from './engine.js'
+import type { Database, DatabaseReads } from './engine.js'
 import type { SyncedFile } from './log-sync.js'
 
-export type { Database } from './engine.js'
+export type { Database, DatabaseReads } from './engine.js'
 
 export interface DatabaseOptions {
   /** Address of a PostgreSQL database, `postgres://...`; takes precedence over `file`. */
@@ -37,6 +37,29 @@ export async function openDatabase({ url, file, ...rest }: DatabaseOptions): Pro
   if (file) {
     const { openSqlite } = await import('./sqlite-driver.js')
     return openSqlite({ file, ...rest })
+  }
+  throw new Error('A database needs a url or a file')
+}
+
+/**
+ * Opens a database that exists for reads only, on connections of its own.
+ * @param options those for SQLite besides the file are not used
+ */
+export async function openReads({
+  url,
+  file,
+  ...rest
+}: Pick<
+  DatabaseOptions,
+  'url' | 'file' | 'poolSize' | 'statementTimeout'
+>): Promise<DatabaseReads> {
+  if (url) {
+    const { openPostgresReads } = await import('./postgres-driver.js')
+    return openPostgresReads({ url, ...rest })
+  }
+  if (file) {
+    const { openSqliteReads } = await import('./sqlite-driver.js')
+    return await openSqliteReads(file)
   }
   throw new Error('A database needs a url or a file')
 }

@@ -9,7 +9,7 @@ import {
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { postgresDialect } from './dialect.js'
-import type { Database } from './engine.js'
+import type { Database, DatabaseReads } from './engine.js'
 import { CommitFailedError, DatabaseFullError, DatabaseUnavailableError } from './errors.js'
 import { createHandles, type Handles, type SqlWriter } from './executor.js'
 import { breaksConnection, ConnectionPool, execute, send } from './postgres-connection.js'
@@ -44,6 +44,8 @@ const lossLogIntervalMs = 1000
  */
 const responseMargin = 5000
 const begin = 'begin read write'
+// By default each statement sees what is committed when it begins, and two of them may disagree.
+const beginSnapshot = 'begin isolation level repeatable read read only'
 // Any number will do, as long as every release uses the same one.
 const upgradeLock = 7_301_519_046
 const beginUpgrade = [
@@ -156,6 +158,31 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     check,
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Opens a pool of connections for reads only; the first read connects. */
+export function openPostgresReads(options: PostgresOptions): DatabaseReads {
+  const { url, poolSize = 10, busyTimeout = 5000, statementTimeout = 30_000 } = options
+  const timeout = statementTimeout + responseMargin
+  // Whoever reads on a connection that is lost learns it from the query.
+  const pool = new ConnectionPool({ url, poolSize, busyTimeout, statementTimeout }, () => {})
+  const handles = createHandles<Schema>(postgresWriter)
+  return {
+    snapshot: (work) =>
+      pool.lend(async (client, discard) => {
+        let isBroken = false
+        try {
+          await send(client, { text: beginSnapshot }, timeout)
+          return await work(handles.reads((query) => execute(client, query, timeout)))
+        } catch (error) {
+          isBroken = breaksConnection(error)
+          throw error
+        } finally {
+          if (isBroken || !(await rollback(client))) discard()
+        }
+      }),
+    close: () => pool.close(),
   }
 }
 

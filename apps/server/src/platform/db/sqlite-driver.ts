@@ -12,12 +12,12 @@ import { freeBytes, isDiskFull, minimumFreeBytes } from '../disk/free-space.js'
 import type { Log } from '../telemetry/log.js'
 import { sqliteDialect } from './dialect.js'
 import { createDiskReserve, createReservedDeletions } from './disk-reserve.js'
-import type { Database } from './engine.js'
+import type { Database, DatabaseReads } from './engine.js'
 import { DatabaseUnavailableError } from './errors.js'
 import { createHandles, type SqlWriter } from './executor.js'
 import { createGroupCommit } from './group-commit.js'
 import { createLogSync, type SyncedFile, syncedFile } from './log-sync.js'
-import type { Db, Schema } from './schema.js'
+import type { Schema } from './schema.js'
 import { diskFullError, SqliteConnection, type SqliteRole } from './sqlite-connection.js'
 import { createNestingGuard } from './transaction.js'
 
@@ -165,21 +165,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   }
 }
 
-/** A SQLite file that is only read, for a thread of its own. */
-export interface SqliteReads {
-  /**
-   * Runs `work` on what is committed when it begins: whatever is written meanwhile, its queries agree
-   * with each other. One at a time; `work` awaits nothing but queries of its handle.
-   */
-  snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
-  close(): void
-}
-
 /**
  * Opens a SQLite file for reads only.
  * @param file path of the database file, which must exist
  */
-export async function openSqliteReads(file: string): Promise<SqliteReads> {
+export async function openSqliteReads(file: string): Promise<DatabaseReads> {
   const connection = await connectSqlite(file, 'reader', defaultBusyTimeout)
   const db = createHandles<Schema>(sqliteWriter).reads(async (query) => connection.execute(query))
   return {
@@ -192,7 +182,7 @@ export async function openSqliteReads(file: string): Promise<SqliteReads> {
         if (connection.inTransaction) connection.exec('rollback')
       }
     },
-    close: () => connection.close(),
+    close: async () => connection.close(),
   }
 }
 

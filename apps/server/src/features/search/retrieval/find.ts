@@ -1,7 +1,7 @@
 import type { RetrieverWeights } from '../../../domain/retriever-weights.js'
 import { sqliteDialect } from '../../../platform/db/dialect.js'
+import { openReads } from '../../../platform/db/open.js'
 import type { Db } from '../../../platform/db/schema.js'
-import { openSqliteReads } from '../../../platform/db/sqlite-driver.js'
 import { type FileRow, listFilesByIds } from '../../files/lookup/index.js'
 import { listNearby, type NearbyRow } from '../passage-store.js'
 import type { ExplainOptions, Explanation } from './explanation/index.js'
@@ -96,7 +96,7 @@ export interface Find {
 
 /** Opens the database for a search thread and returns the function that performs a search. */
 export async function openFind({ file, weights }: FindSetup): Promise<Find> {
-  const reads = await openSqliteReads(file)
+  const reads = await openReads({ file })
   const ranker = createRanker({ dialect: sqliteDialect, ...(weights && { weights }) })
   return (request: FindRequest | ExplainRequest) =>
     reads.snapshot((db) =>

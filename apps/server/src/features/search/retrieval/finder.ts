@@ -1,7 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import type { RetrieverWeights } from '../../../domain/retriever-weights.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
-import type { Database } from '../../../platform/db/open.js'
+import { type Database, type DatabaseReads, openReads } from '../../../platform/db/open.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createGate, type Load, WorkerLimitError } from '../../../platform/workers/gate.js'
 import { createThreadPool } from '../../../platform/workers/thread-pool.js'
@@ -118,20 +118,11 @@ function createConnectionFinder(options: FinderOptions): Finder {
   const { atOnce, timeLimitMs } = options
   const ranker = createRanker({ dialect, ...(options.weights && { weights: options.weights }) })
   const gate = createGate(atOnce, maximumQueue, () => new WorkerLimitError('queue', 'Too many'))
-  let opening: Promise<Database> | undefined
+  let opening: Promise<DatabaseReads> | undefined
 
-  async function open(): Promise<Database> {
-    if (url === undefined) throw new Error('A database has a file or an address')
-    const { openPostgres } = await import('../../../platform/db/postgres-driver.js')
-    return await openPostgres({ url, poolSize: atOnce, statementTimeout: timeLimitMs })
-  }
-
-  /** One pool for all searches; after a failure to open it, the next search tries again. */
-  function connect(): Promise<Database> {
-    opening ??= open().catch((error: unknown) => {
-      opening = undefined
-      throw error
-    })
+  /** One pool for all searches, opened by the first. */
+  function open(): Promise<DatabaseReads> {
+    opening ??= openReads({ ...(url && { url }), poolSize: atOnce, statementTimeout: timeLimitMs })
     return opening
   }
 
@@ -144,8 +135,8 @@ function createConnectionFinder(options: FinderOptions): Finder {
     try {
       const leave = await gate.enter(patience)
       try {
-        const { db } = await connect()
-        return await search(db)
+        const reads = await open()
+        return await reads.snapshot(search)
       } finally {
         leave()
       }
@@ -161,7 +152,7 @@ function createConnectionFinder(options: FinderOptions): Finder {
     load: gate.load,
     async [Symbol.asyncDispose]() {
       gate.close(new Error('Search is closed'))
-      await (await opening?.catch(() => undefined))?.close()
+      await (await opening)?.close()
     },
   }
 }
@@ -204,7 +195,7 @@ function toResult({ hits, nearby, files, degraded }: Findings): FindResult {
     const passages = around.get(number) ?? []
     const match = passages.find((row) => row.number === number)
     const file = fileById.get(match?.file_id ?? '')
-    // A file may be deleted between two queries.
+    // A vector in memory may be of a passage that was deleted.
     if (match === undefined || file === undefined) return []
     return [{ score, explanation, file, matches: [match], around: passages }]
   })

@@ -68,6 +68,15 @@ export function createSemanticRetriever(dialect: Dialect): SemanticRetriever {
   const models = createModelCache()
   let missing: Promise<string | undefined> | undefined
 
+  /** Asks once; after a failure to ask, the next search tries again. */
+  function findMissing(db: Db): Promise<string | undefined> {
+    missing ??= index.missing(db).catch((error: unknown) => {
+      missing = undefined
+      throw error
+    })
+    return missing
+  }
+
   async function locate(
     db: Db,
     space: SpaceRow,
@@ -88,8 +97,7 @@ export function createSemanticRetriever(dialect: Dialect): SemanticRetriever {
 
   return {
     async search(db, request, limit) {
-      missing ??= index.missing(db)
-      if ((await missing) !== undefined) return { degraded: 'semantic-unavailable' }
+      if ((await findMissing(db)) !== undefined) return { degraded: 'semantic-unavailable' }
       const space = await findServing(db, request.scope.botId)
       if (space === undefined) {
         const isComing = await hasWaiting(db, request.scope.botId)

@@ -1,6 +1,5 @@
 import { toFoldedText } from '@botstead/documents/text'
-import type { Db } from '../../../../platform/db/schema.js'
-import { openSqliteReads } from '../../../../platform/db/sqlite-driver.js'
+import { type DatabaseReads, openReads } from '../../../../platform/db/open.js'
 import { serveTasks } from '../../../../platform/workers/worker-task.js'
 import { countPassages, listNumbers, readPassageTexts } from '../../passage-text-store.js'
 import { fitLsa } from './fit.js'
@@ -21,9 +20,9 @@ const maximumTerms = 40_000
 const pageSize = 500
 
 const models = createModelCache()
-const opened = new Map<string, Promise<Reads>>()
+const opened = new Map<string, Promise<Read>>()
 
-type Reads = <T>(work: (db: Db) => Promise<T>) => Promise<T>
+type Read = DatabaseReads['snapshot']
 
 /** Runs in a process of its own: it takes seconds of processor time and some memory. */
 serveTasks<LsaTask, LsaResult>(async (task) => {
@@ -31,30 +30,23 @@ serveTasks<LsaTask, LsaResult>(async (task) => {
   return task.kind === 'fit' ? await fit(read, task) : await embed(read, task)
 })
 
-function open(database: DatabaseAddress): Promise<Reads> {
+function open(database: DatabaseAddress): Promise<Read> {
   const name = JSON.stringify(database)
   const known = opened.get(name)
   if (known !== undefined) return known
-  const opening = connect(database)
+  const opening = openReads(database).then(({ snapshot }) => snapshot)
   opened.set(name, opening)
   opening.catch(() => opened.delete(name))
   return opening
 }
 
-async function connect(database: DatabaseAddress): Promise<Reads> {
-  if ('file' in database) return (await openSqliteReads(database.file)).snapshot
-  const { openPostgres } = await import('../../../../platform/db/postgres-driver.js')
-  const { db } = await openPostgres({ url: database.url, poolSize: 1 })
-  return (work) => work(db)
-}
-
-async function fit(read: Reads, { botId, maximumPassages }: FitTask): Promise<Fitted> {
+async function fit(read: Read, { botId, maximumPassages }: FitTask): Promise<Fitted> {
   const texts: string[] = []
   const amount = await read((db) => countPassages(db, botId))
   const step = Math.ceil(amount / maximumPassages)
   let after = -1
   for (;;) {
-    // Page by page, so that no snapshot prevents SQLite from checkpointing its log.
+    // Page by page, so that no snapshot prevents the database from discarding what was replaced.
     const numbers = await read((db) => listNumbers(db, botId, after, pageSize))
     const last = numbers.at(-1)
     if (last === undefined) break
@@ -71,7 +63,7 @@ async function fit(read: Reads, { botId, maximumPassages }: FitTask): Promise<Fi
   }
 }
 
-async function embed(read: Reads, { botId, space, numbers }: EmbedTask): Promise<Embedded> {
+async function embed(read: Read, { botId, space, numbers }: EmbedTask): Promise<Embedded> {
   const model = await read((db) => models.get(db, space))
   if (model === undefined) throw new Error('The space is gone')
   const texts = await read((db) => readPassageTexts(db, botId, numbers))
