@@ -85,7 +85,7 @@ export const botVersions = {
     tag: 'Bots',
     summary: 'Deploy a version of a bot again',
     description:
-      'Starts its code as an update with `code` does, and puts it into force with what the version declares: states, events, actions, recurring events, subscriptions, tags of users, conversations and messages, the schema of the configuration, and plugins. The configuration itself, secrets, integrations and all other fields stay as they are. Code that does not start is refused (`Runtime`), and what ran before stays; so does it if a plugin of the version is gone (`ReferenceNotFound`). A `url` of the bot is removed.',
+      'Starts its code as an update with `code` does, and puts it into force with what the version declares: states, events, actions, recurring events, subscriptions, tags of users, conversations and messages, the schema of the configuration, and plugins. The configuration itself, secrets, integrations and all other fields stay as they are. Code that does not start is refused (`Runtime`), and what ran before stays; so does it if a plugin of the version is gone (`ReferenceNotFound`), if its schema no longer allows the configuration of the version (`InvalidDataFormat`), or if the version exceeds a limit that was lowered since (`LimitExceeded`). If another request deployed code of the bot meanwhile, this one is refused and can be repeated (`ResourceLockedConflict`). A `url` of the bot is removed.',
     auth: 'workspace',
     params: botId,
     body: Type.Object({ versionId: Id('Id of the version.') }),
