@@ -44,8 +44,8 @@ async function printPages(context: BrowserContext): Promise<void> {
 
 async function launch(): Promise<Browser> {
   if (browserPath === undefined) throw new Error('There is no browser')
-  // The sandbox of the browser does not work for root, as in containers. A process that draws for others costs a
-  // sixth of the processor time of a test.
+  // The sandbox of the browser does not work for root, as in containers. Without a graphics
+  // processor, a process of its own for drawing only costs time.
   const launched = await chromium.launch({
     executablePath: browserPath,
     args: ['--no-sandbox', '--disable-gpu', '--in-process-gpu'],
