@@ -42,8 +42,8 @@ export async function openDatabase({ url, file, ...rest }: DatabaseOptions): Pro
 }
 
 /**
- * Opens a database that exists for reads only, on connections of its own.
- * @param options those for SQLite besides the file are not used
+ * Opens an existing database for reads only, on connections of its own. `poolSize` and `statementTimeout` are for
+ * PostgreSQL, which is connected to by the first read.
  */
 export async function openReads({
   url,

@@ -58,11 +58,10 @@ const beginUpgrade = [
 
 /** Opens a pool of connections to PostgreSQL 15 or newer. Fails if the server cannot be reached. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
-  const { url, poolSize = 10, busyTimeout = 5000, statementTimeout = 30_000, log } = options
-  const timeout = statementTimeout + responseMargin
+  const { url, log } = options
   const guard = createNestingGuard()
   let loggedAt = Number.NEGATIVE_INFINITY
-  const pool = new ConnectionPool({ url, poolSize, busyTimeout, statementTimeout }, (err) => {
+  const { pool, timeout } = openPool(options, (err) => {
     // A server that stops ends all connections at once.
     if (performance.now() - loggedAt > lossLogIntervalMs)
       log?.warn({ err }, 'database connection lost')
@@ -161,12 +160,17 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   }
 }
 
+/** Makes a pool, which connects at its first use, and the milliseconds in which it expects each response. */
+function openPool(options: PostgresOptions, onLost: (error: Error) => void) {
+  const { url, poolSize = 10, busyTimeout = 5000, statementTimeout = 30_000 } = options
+  const pool = new ConnectionPool({ url, poolSize, busyTimeout, statementTimeout }, onLost)
+  return { pool, timeout: statementTimeout + responseMargin }
+}
+
 /** Opens a pool of connections for reads only; the first read connects. */
 export function openPostgresReads(options: PostgresOptions): DatabaseReads {
-  const { url, poolSize = 10, busyTimeout = 5000, statementTimeout = 30_000 } = options
-  const timeout = statementTimeout + responseMargin
   // Whoever reads on a connection that is lost learns it from the query.
-  const pool = new ConnectionPool({ url, poolSize, busyTimeout, statementTimeout }, () => {})
+  const { pool, timeout } = openPool(options, () => {})
   const handles = createHandles<Schema>(postgresWriter)
   return {
     snapshot: (work) =>

@@ -195,7 +195,7 @@ function toResult({ hits, nearby, files, degraded }: Findings): FindResult {
     const passages = around.get(number) ?? []
     const match = passages.find((row) => row.number === number)
     const file = fileById.get(match?.file_id ?? '')
-    // A vector in memory may be of a passage that was deleted.
+    // Ranked and read in one snapshot, both are there: this is for the types.
     if (match === undefined || file === undefined) return []
     return [{ score, explanation, file, matches: [match], around: passages }]
   })

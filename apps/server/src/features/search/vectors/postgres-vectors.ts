@@ -121,7 +121,7 @@ async function nearestByIndex(db: Reads, search: NeighbourSearch): Promise<Neigh
   const { space, vector, limit } = search
   const dimensions = sql.lit(space.dimensions)
   const some = limit + 50
-  // The settings apply to this statement, which begins with them; the index continues until it
+  // The settings apply until the snapshot ends, from this statement on; the index continues until it
   // has enough vectors of the space. In this form, the planner can only use the index of the dimension.
   const { rows } = await sql<Neighbour>`
     with settings as materialized (
