@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import { type Client, createClient } from '@botstead/contract'
 import { Command } from 'commander'
 import { accessServer, addServerOptions, reachable, type ServerOptions } from './connection.js'
-import { findBot, findWorkspace, listBots } from './known-bots.js'
+import { findBot, findWorkspace, listBots, onlyOf } from './known-bots.js'
 import { printableName } from './text.js'
 
 type Bot = Awaited<ReturnType<Client['getBot']>>['bot']
@@ -67,7 +67,7 @@ export function botsCommand(): Command {
       show({ bot, url, workspaceId, ...made }, options)
       if (options.json) return
       // With a second bot, the commands have to name the bot.
-      const isOnly = (await listBots(url, token)).length === 1
+      const isOnly = onlyOf(await listBots(url, token)) !== undefined
       const there = options.url === undefined ? '' : ` --url ${options.url}`
       const which = (isOnly ? '' : ` --bot ${bot.id}`) + there
       // Lines that work as pasted in the folder of a checkout.
@@ -75,7 +75,7 @@ export function botsCommand(): Command {
       process.stderr.write(`Next:\n${lines.map((line) => `  ${line}${which}\n`).join('')}`)
     })
 
-  add('list', 'List bots of all workspaces, newest first in each.')
+  add('list', 'List bots of all workspaces, newest first in each, those in development last.')
     .option('--workspace <id or name>', 'only bots of this workspace')
     .option('--json', 'write one JSON object a line', false)
     .action(async (options: PlaceOptions) => {
@@ -86,7 +86,8 @@ export function botsCommand(): Command {
         const several = new Set(bots.map(({ workspaceId }) => workspaceId)).size > 1
         for (const bot of bots) {
           const workspace = several ? `  (workspace ${bot.workspaceId})` : ''
-          const line = `${bot.id}  ${bot.createdAt}  ${printableName(bot.name)}${workspace}`
+          const development = bot.dev ? '  (in development)' : ''
+          const line = `${bot.id}  ${bot.createdAt}  ${printableName(bot.name)}${development}${workspace}`
           print(options.json ? JSON.stringify(bot) : line)
         }
         if (bots.length > 0) return

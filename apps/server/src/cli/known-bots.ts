@@ -26,6 +26,8 @@ export interface ListedBot extends Named {
   /** ISO 8601. */
   createdAt: string
   workspaceId: string
+  /** Whether it is in development: `bp dev` runs it. */
+  dev: boolean
 }
 
 const defaultAdvice = 'Give one with --bot or BOTSTEAD_BOT'
@@ -33,7 +35,7 @@ const defaultAdvice = 'Give one with --bot or BOTSTEAD_BOT'
 /** Most bots that are listed when the choice is unclear. */
 const maxChoices = 10
 
-/** The selected bot, by id or name, or the only one. */
+/** The selected bot, by id or name, or the only one. A name is that of a bot in development if no other bot has it. */
 export async function findBot({ url, token, wanted, ...how }: Wanted): Promise<FoundBot> {
   // The key of a bot cannot list bots, and only the id is required.
   if (token.startsWith('bp_bak_') && wanted !== undefined) {
@@ -42,7 +44,9 @@ export async function findBot({ url, token, wanted, ...how }: Wanted): Promise<F
   const bots = await listBots(url, token)
   if (wanted !== undefined) {
     const byId = bots.find(({ id }) => id === wanted)
-    const named = bots.filter(({ name }) => name === wanted)
+    const all = bots.filter(({ name }) => name === wanted)
+    const deployed = all.filter(({ dev }) => !dev)
+    const named = deployed.length > 0 ? deployed : all
     const found = byId ?? (named.length === 1 ? named[0] : undefined)
     if (found !== undefined) return found
     if (named.length === 0) {
@@ -54,13 +58,19 @@ export async function findBot({ url, token, wanted, ...how }: Wanted): Promise<F
       `${named.length} bots are called "${wanted}". ${how.advice ?? 'Give the id of one with --bot or BOTSTEAD_BOT'}:${linesOf(dated)}`,
     )
   }
-  const [only] = bots
-  if (only !== undefined && bots.length === 1) return only
+  const only = onlyOf(bots)
+  if (only !== undefined) return only
   throw new Error(`Which bot? ${choices(bots, how.advice)}`)
 }
 
+/** The bot that commands take if none is named: the only one, besides those in development. */
+export function onlyOf(bots: readonly ListedBot[]): ListedBot | undefined {
+  const [only, ...others] = bots.filter(({ dev }) => !dev)
+  return others.length === 0 ? only : undefined
+}
+
 /**
- * All bots that a token can access, in the order of the API.
+ * All bots that a token can access, in the order of the API, those in development after the others of their workspace.
  * @param only restricts the list to this workspace
  */
 export async function listBots(url: string, token: string, only?: string): Promise<ListedBot[]> {
@@ -68,10 +78,12 @@ export async function listBots(url: string, token: string, only?: string): Promi
   const all = only === undefined ? await listWorkspaces(url, token) : [{ id: only }]
   for (const { id: workspaceId } of all) {
     const client = createClient({ baseUrl: url, token, workspaceId })
-    for await (const page of pages((next) => client.listBots(next))) {
-      found.push(
-        ...page.bots.map(({ id, name, createdAt }) => ({ id, name, createdAt, workspaceId })),
-      )
+    for (const dev of [false, true]) {
+      for await (const { bots } of pages((next) => client.listBots({ ...next, dev }))) {
+        found.push(
+          ...bots.map(({ id, name, createdAt }) => ({ id, name, createdAt, workspaceId, dev })),
+        )
+      }
     }
   }
   return found

@@ -6,6 +6,7 @@ import { connect, existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { freePort } from '../ports.js'
+import { runCommand } from '../processes.js'
 
 describe('bp dev', () => {
   const server = useServer()
@@ -51,6 +52,11 @@ describe('bp dev', () => {
     const chat = await chatWith(id)
     await chat.say('hello')
     await chat.heard('echo: hello')
+    // As the guide for developers has it.
+    const { url, token } = server()
+    const environment = { BOTSTEAD_URL: url, BOTSTEAD_TOKEN: token }
+    const talk = await runCommand(['chat', '--bot', id], environment, 'Good morning')
+    expect(talk).toMatchObject({ status: 0, stdout: expect.stringContaining('echo: Good morning') })
 
     const source = join(folder, 'src/index.ts')
     const changed = (await readFile(source, 'utf8')).replace('echo:', 'changed:')

@@ -86,6 +86,27 @@ it('botstead bots creates a bot that can be used at once, shows, lists and delet
     const printed = (await bots('get', forged.bot.id)).stdout
     expect(printed).toMatch(/^bot +Nice\[2J forged$/m)
     await server.client().deleteBot({ id: forged.bot.id })
+    // A bot in development is found by its id and name, but is in nobody's way.
+    const trial = { dev: true, url: 'http://localhost:8075' }
+    const created = ['Trial', 'Told'].map((name) => server.client().createBot({ name, ...trial }))
+    const [first, other] = (await Promise.all(created)).map((made) => made.bot.id)
+    const [byId, byName, named, all] = await Promise.all([
+      bots('get', first ?? '', '--json'),
+      bots('get', 'Trial', '--json'),
+      bots('get', 'Told', '--json'),
+      bots('list'),
+    ])
+    expect([byId, byName, named].map(({ stdout }) => JSON.parse(stdout).id)).toEqual([
+      first,
+      first,
+      id,
+    ])
+    expect(all.stdout.split('\n').slice(-3)).toEqual([
+      expect.stringMatching(/\(in development\)$/),
+      expect.stringMatching(/\(in development\)$/),
+      '',
+    ])
+    for (const made of [first, other]) await bots('delete', made ?? '', '--yes')
     await server.client().createWorkspace({ name: 'Default' })
     const twins = await bots('list', '--workspace', 'Default')
     expect(twins).toMatchObject({

@@ -112,9 +112,14 @@ describe('botstead chat', () => {
     const { bot } = await makeBot(() => [])
     const silent = await chat('Hello', ['--bot', bot.id, '--timeout', '0.3'])
     expect(silent).toMatchObject({ status: 1, stdout: '' })
-    expect(silent.stderr).toMatch(
-      /^No answer within 0\.3 s\. .*npx botstead deliveries list --bot ".+"\n$/,
+    expect(silent.stderr).toBe(
+      `No answer within 0.3 s. What the bot was sent, and answered: npx botstead deliveries list --bot ${bot.id}\n`,
     )
+    // Whoever knows only an address has nothing to name the bot by.
+    const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+    const address = ['--address', `${server().url}/chat/${webhookId}`]
+    const unnamed = await chat('Hello', [...address, '--timeout', '0.3'])
+    expect(unnamed).toMatchObject({ status: 1, stderr: 'No answer within 0.3 s.\n' })
     await makeBot(() => [])
     const which = await chat('', [])
     expect(which.status).toBe(1)

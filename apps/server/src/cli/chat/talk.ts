@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline'
 import { followConversation } from '@botstead/contract'
+import { printableName } from '../text.js'
 import { type ChatSession, sendText } from './session.js'
 import {
   createReplies,
@@ -48,15 +49,18 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
   try {
     await Promise.race([opened, listening])
     if (isTyped) {
-      notice(`You talk to ${session.botName}; /quit ends.`)
+      notice(`You talk to ${printableName(session.botName)}; /quit ends.`)
       if (!session.isNew) await transcript.showEarlier()
       lines.prompt()
     }
     const say = (text: string) => sendLine({ session, transcript, notice }, text)
     if (isTyped) return await sendTyped(written, say, () => lines.prompt())
-    const why = `npx botstead deliveries list --bot "${session.botName}"`
-    const reportMissing = () =>
-      notice(`No answer within ${timeout / 1000} s. What the bot was sent, and answered: ${why}`)
+    // The name of a bot may contain anything, and a suggested command is pasted.
+    const why =
+      session.botId === undefined
+        ? ''
+        : ` What the bot was sent, and answered: npx botstead deliveries list --bot ${session.botId}`
+    const reportMissing = () => notice(`No answer within ${timeout / 1000} s.${why}`)
     return await sendPiped(written, say, { replies, reportMissing })
   } finally {
     ending.abort()
