@@ -28,7 +28,7 @@ export interface LoadedCode {
 }
 
 /** Name of the code in stacks. */
-const name = '/bundle.cjs'
+export const codeName = '/bundle.cjs'
 /** In code that was not compiled here, this version of Node cannot import. */
 const dynamicImport = /\bimport\s*(\(|\/\*)/
 /** As Node does it for a CommonJS module. */
@@ -41,18 +41,18 @@ const begin = '(function (exports, require, module, __filename, __dirname) { '
 export function loadCode(code: string, cachedData?: Buffer): LoadedCode {
   const isCacheable = !dynamicImport.test(code)
   const script = new Script(`${begin}${code.replace(/^#!/, '//')}\n})`, {
-    filename: name,
+    filename: codeName,
     columnOffset: -begin.length,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(cachedData && isCacheable && { cachedData }),
   })
   const { createCachedData } = script
-  const module = new Module(name)
-  module.filename = name
+  const module = new Module(codeName)
+  module.filename = codeName
   module.paths = []
   const { exports } = module
   const run: (...given: unknown[]) => void = script.runInThisContext()
-  run.call(exports, exports, createRequire(name), module, name, '/')
+  run.call(exports, exports, createRequire(codeName), module, codeName, '/')
   const found = module.exports?.default?.handler ? module.exports.default : module.exports
   if (typeof found?.handler !== 'function') {
     throw new Error(

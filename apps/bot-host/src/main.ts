@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { installGuards } from './guards.js'
-import { type HandlerRequest, type LoadedCode, loadCode } from './load.js'
+import { codeName, type HandlerRequest, type LoadedCode, loadCode } from './load.js'
 import { readOrder } from './order.js'
 import { report, reportFault, reportOutput, runAbout, type Subject } from './reports.js'
 
@@ -116,7 +116,21 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** An error with the place where it was thrown, if it has one. */
-function textOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+/** Causes of an error that are told: an endless chain would be cut anyway. */
+const mostCauses = 3
+
+/** An error, where it was thrown, and what caused it. */
+function textOf(error: unknown, causes = mostCauses): string {
+  if (!(error instanceof Error)) return String(error)
+  const text = withoutCallers(error.stack ?? error.message)
+  if (error.cause === undefined || causes === 0) return text
+  return `${text}\nCaused by ${textOf(error.cause, causes - 1)}`
+}
+
+/** A stack down to the last frame in the code: below it are Node and this program. */
+function withoutCallers(stack: string): string {
+  const lines = stack.split('\n')
+  const isCaller = (line = '') => /^ {4}at /.test(line) && !line.includes(codeName)
+  while (isCaller(lines.at(-1))) lines.pop()
+  return lines.join('\n')
 }

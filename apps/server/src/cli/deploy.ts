@@ -21,6 +21,9 @@ interface DeployOptions extends ConnectionOptions {
 /** Lists integrations by alias, so that the chat is found under its own. */
 const byAlias = { headers: { 'x-multiple-integrations': 'true' } }
 
+/** How the server names the code in its refusal. */
+const codeField = 'body.code'
+
 const bundling =
   'npx esbuild my-bot.mjs --bundle --platform=node --format=cjs --minify --outfile=my-bot.cjs'
 
@@ -111,18 +114,17 @@ async function isKnown({ url, token, wanted }: Omit<Opened, 'options'>): Promise
   return bots.some(({ id, name }) => id === wanted || name === wanted)
 }
 
-/** Deploys, and explains the most frequent refusal: source in place of a bundle. */
+/** Deploys, and explains a refusal by the name of the file; the most frequent is source in place of a bundle. */
 async function deploy(admin: Client, file: string, change: Parameters<Client['updateBot']>[0]) {
   try {
     return await admin.updateBot(change)
-  } catch (error) {
-    if (!(error instanceof ApiError) || !/import|Cannot find module|ERR_/.test(error.message)) {
-      throw error
-    }
-    throw new Error(
-      `${error.message}\nIf ${file} imports packages or other files, bundle it into one:\n  ${bundling}`,
-      { cause: error },
-    )
+  } catch (cause) {
+    if (!(cause instanceof ApiError) || !cause.message.startsWith(codeField)) throw cause
+    const reason = `${file}${cause.message.slice(codeField.length)}`
+    const advice = /import|Cannot find module|ERR_/.test(reason)
+      ? `\nIf ${file} imports packages or other files, bundle it into one:\n  ${bundling}`
+      : ''
+    throw new Error(`${reason}${advice}`, { cause })
   }
 }
 

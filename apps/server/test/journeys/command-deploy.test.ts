@@ -125,9 +125,11 @@ describe('botstead deploy', () => {
     const file = await fileOf('works.cjs', 'exports.handler = async () => ({ body: "{}" })')
     expect(await deploy([file, '--bot', 'Careful', '--create'])).toMatchObject({ status: 0 })
     const source = await fileOf('source.mjs', "import { Bot } from '@botpress/sdk'\nnew Bot({})")
+    const faulty = await fileOf('faulty.cjs', 'const words = undefined\nwords.length')
     const broken = await fileOf('broken.cjs', 'exports.handler = async () => ({ status: 500 })')
     for (const [words, message] of [
       [[source, '--bot', 'Careful'], 'bundle it into one:\n  npx esbuild'],
+      [[faulty, '--bot', 'Careful'], `${faulty} was not deployed`],
       [[broken, '--bot', 'Careful'], 'what ran before stays: it responded to a ping with status'],
       [[join(folder, 'absent.cjs'), '--bot', 'Careful'], 'absent.cjs cannot be read'],
       [[file, '--bot', 'Nobody'], 'There is no bot "Nobody"'],
@@ -137,6 +139,7 @@ describe('botstead deploy', () => {
       const { status, stderr } = await deploy(words)
       expect(status).toBeGreaterThan(0)
       expect(stderr).toContain(message)
+      expect(stderr).not.toMatch(/body\.code|node:|bot-host/)
     }
     const { bots } = await server().client().listBots({})
     expect(bots.filter(({ name }) => name === 'Careful')).toHaveLength(1)

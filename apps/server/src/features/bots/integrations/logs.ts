@@ -30,6 +30,8 @@ interface PrintedLine {
     messageId?: string
     eventId?: string
   }
+  /** Milliseconds of the clock at which it was printed. */
+  at: number
 }
 
 /** The log of each integration, for its developers. */
@@ -79,8 +81,7 @@ export function createIntegrationLogs(deps: {
     },
 
     async writeLines(tx, integrationId, lines) {
-      const created_at = isoTime(clock.now())
-      const rows = lines.map(({ level, message, about }) => ({
+      const rows = lines.map(({ level, message, about, at }) => ({
         id: ids.next('report'),
         integration_id: integrationId,
         bot_id: about.botId ?? '',
@@ -90,7 +91,7 @@ export function createIntegrationLogs(deps: {
         conversation_id: about.conversationId ?? null,
         message_id: about.messageId ?? null,
         event_id: about.eventId ?? null,
-        created_at,
+        created_at: isoTime(at),
       }))
       await store.insertLogs(tx, rows)
     },

@@ -36,6 +36,8 @@ export interface PrintedLine {
   level: store.LogRow['level']
   message: string
   about: LineAbout
+  /** Milliseconds of the clock at which it was printed. */
+  at: number
 }
 
 export interface BotLogsDeps {
@@ -113,9 +115,8 @@ export function createBotLogsService(deps: BotLogsDeps) {
 
     /** Writes lines that the code of the bot printed. */
     async writeLines(tx: Tx, botId: string, lines: readonly PrintedLine[]): Promise<void> {
-      const now = clock.now()
-      const rows = lines.map(({ level, message, about }) =>
-        toRow({ level, message, ...about, botId }, now),
+      const rows = lines.map(({ level, message, about, at }) =>
+        toRow({ level, message, ...about, botId }, at),
       )
       await store.insertLogs(tx, rows)
     },

@@ -20,9 +20,8 @@ export const hostFolder = dirname(dirname(hostProgram))
 
 /** First id of the users of programs: none that a system gives to people or services. */
 const firstUser = 1_000_000
-const users = 1_000_000
-/** Users that a process gives to its programs before those of the next process id begin. */
-const programsPerProcess = 1000
+/** Users of one process: with the highest process id of Linux, 4,194,304, the last is one that Node can set. */
+const usersPerProcess = 500
 /** Processes and threads of one program: Node itself has about a dozen, and more on machines with many processors. */
 const mostTasks = 128
 const mostFiles = 1024
@@ -49,8 +48,9 @@ export interface Confinement {
   readonly prefix: readonly string[]
   /** Whether the shell waits for a line of its input, by which time the process is in its group. */
   readonly isGrouped: boolean
-  /** A user of its own for a program; undefined if it runs as the user of the server. */
-  userOf(number: number): number | undefined
+  /** A user of its own for a program, until it is given back; undefined if it runs as the user of the server. */
+  takeUser(): number | undefined
+  giveBackUser(user: number): void
   /** A control group for a program, if the system has them. */
   groupOf(name: string): Promise<ControlGroup | undefined>
 }
@@ -73,6 +73,8 @@ export async function openConfinement(deps: ConfinementDeps): Promise<Confinemen
     isTrusted && canEndWithServer(),
   ])
   const dataKib = Math.round((limits.heapBytes * 4) / 1024) + 1024 * 1024
+  /** Limits count for all that a user runs, so that no two programs have the same. */
+  const usersInUse = new Set<number>()
   const commands = [
     // Core dumps hold secrets.
     'ulimit -c 0',
@@ -110,14 +112,16 @@ export async function openConfinement(deps: ConfinementDeps): Promise<Confinemen
     // Also ends a program in an endless loop, which does not notice that its input ended.
     prefix: endsWithServer ? ['setpriv', '--pdeathsig', 'KILL', '--'] : [],
     isGrouped: groups !== undefined,
-    userOf: (number) => (hasOwnUsers ? userOf(number) : undefined),
+    takeUser() {
+      if (!hasOwnUsers) return undefined
+      let user = firstUser + process.pid * usersPerProcess
+      while (usersInUse.has(user)) user += 1
+      usersInUse.add(user)
+      return user
+    },
+    giveBackUser: (user) => void usersInUse.delete(user),
     groupOf: async (name) => await groups?.create(name),
   }
-}
-
-/** Programs of other processes of this machine have other users: limits count for all that a user runs. */
-function userOf(number: number): number {
-  return firstUser + ((process.pid * programsPerProcess + number) % users)
 }
 
 function memoryInForce(

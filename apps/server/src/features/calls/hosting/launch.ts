@@ -65,10 +65,22 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
       const number = started
       const own = join(folder, String(number))
       const socket = join(own, 's')
-      const user = confinement.userOf(number)
-      await mkdir(own, { mode: 0o700 })
-      if (user !== undefined) await chown(own, user, user)
-      const group = await confinement.groupOf(`${basename(folder)}-${number}`)
+      const user = confinement.takeUser()
+      let group: ControlGroup | undefined
+      const clear = async () => {
+        await rm(pidFileOf(folder, number), { force: true })
+        await rm(own, { recursive: true, force: true })
+        await group?.remove()
+        if (user !== undefined) confinement.giveBackUser(user)
+      }
+      try {
+        await mkdir(own, { mode: 0o700 })
+        if (user !== undefined) await chown(own, user, user)
+        group = await confinement.groupOf(`${basename(folder)}-${number}`)
+      } catch (error) {
+        await clear().catch(() => {})
+        throw error
+      }
       const words = commandOf(confinement, hosting, { folder: own, socket, name })
       const child = spawn('/bin/sh', ['-c', `${confinement.commands}exec "$@"`, 'sh', ...words], {
         cwd: own,
@@ -83,6 +95,7 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
           await writeFile(pidFileOf(folder, number), String(child.pid))
           await group?.add(child.pid)
         } catch (error) {
+          child.once('close', () => void clear().catch(() => {}))
           child.kill('SIGKILL')
           throw error
         }
@@ -96,11 +109,7 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
         kill: () => kill(child, group, hosting),
         memoryBytes: async () => await group?.memoryBytes(),
         ranOutOfMemory: async () => (await group?.ranOutOfMemory()) ?? false,
-        async clear() {
-          await rm(pidFileOf(folder, number), { force: true })
-          await rm(own, { recursive: true, force: true })
-          await group?.remove()
-        },
+        clear,
       }
     },
 

@@ -193,8 +193,14 @@ function textOr(value: unknown, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise
 }
 
+/** A line that waits to be stored. */
+interface TimedLine extends OutputLine {
+  /** When it was read, in milliseconds of the clock. */
+  at: number
+}
+
 /** Stores lines of one owner of code together. Rejects if they cannot be stored. */
-export type StoreLines = (lines: readonly OutputLine[]) => Promise<void>
+export type StoreLines = (lines: readonly TimedLine[]) => Promise<void>
 
 /** The lines that one program prints, on their way into its log. */
 export interface LineSink {
@@ -220,7 +226,7 @@ export function createLineSink(deps: {
   onDropped: (lines: number) => void
 }): LineSink {
   const { clock, log, perMinute, store, onDropped } = deps
-  let waiting: OutputLine[] = []
+  let waiting: TimedLine[] = []
   let timer: NodeJS.Timeout | undefined
   let minuteEnd = 0
   let left = 0
@@ -239,6 +245,7 @@ export function createLineSink(deps: {
       level: 'warn',
       message: `${dropped} further lines were dropped: a program may write ${perMinute} lines a minute into its log (BOTSTEAD_HOSTING_LOG_LINES).`,
       about: {},
+      at: clock.now(),
     })
     onDropped(dropped)
     dropped = 0
@@ -271,7 +278,7 @@ export function createLineSink(deps: {
       if (now >= minuteEnd) beginMinute(now)
       if (left > 0) {
         left -= 1
-        waiting.push(line)
+        waiting.push({ ...line, at: now })
         flushSoon(collectedMs)
       } else {
         dropped += 1

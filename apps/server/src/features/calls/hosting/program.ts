@@ -99,7 +99,7 @@ export async function startProgram(
     const read = createReportReader({
       ...listener,
       onReady: resolve,
-      onFailed: (reason) => reject(new StartError(reason)),
+      onFailed: (reason) => reject(new StartError(shortened(reason.split('\n')))),
     })
     readSlowly(child.stdout, read)
     readSlowly(child.stderr, (text) => {
@@ -220,8 +220,12 @@ function reasonIn(errorText: string): string {
   if (/heap out of memory|allocation failed/i.test(errorText)) return outOfMemory
   const lines = errorText.trim().split('\n')
   const message = lines.findIndex((line) => /^(Uncaught )?\w*Error\b.*:/.test(line))
+  return shortened(lines.slice(Math.max(0, message)))
+}
+
+/** The begin of each line: one of minified code is the whole bundle. */
+function shortened(lines: readonly string[]): string {
   return lines
-    .slice(Math.max(0, message))
     .map((line) => line.slice(0, 300))
     .join('\n')
     .slice(0, 1500)
