@@ -22,6 +22,8 @@ describe('bp dev', () => {
     const tunnel = ['--tunnelUrl', `${server().url}${path}`, '--port', port]
     const running = bp().start(['dev', '--workDir', folder, ...tunnel, ...more])
     await running.wrote(/deployed with id "/i)
+    // Until then it refuses calls, which are repeated later and later.
+    await running.wrote(/Listening on port/)
     const [, id = ''] = /deployed with id "([^"]+)"/i.exec(running.output()) ?? []
     return { running, id }
   }
@@ -100,7 +102,6 @@ describe('bp dev', () => {
     const { integration } = await admin.getIntegration({ id })
     expect(integration).toMatchObject({ dev: true, name: 'messenger' })
     const { bot } = await admin.createBot({ name: 'Uses the integration in development' })
-    await running.wrote(/Listening on port/)
     const configuration = { serviceUrl: 'http://127.0.0.1:9' }
     const integrations = { messenger: { integrationId: id, enabled: true, configuration } }
     const installed = await admin.updateBot({ id: bot.id, integrations })

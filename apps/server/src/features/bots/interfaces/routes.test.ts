@@ -120,7 +120,11 @@ describeEachEngine('interfaces', (engine) => {
   it('are listed page by page, sorted and filtered, the own ones and those of the hub', async () => {
     const topic = `topic${++count}`
     const names = ['b', 'a', 'c'].map((letter) => `${topic}-${letter}`)
-    for (const name of names) await publish('1.0.0', name)
+    for (const name of names) {
+      await publish('1.0.0', name)
+      // In a list by time, those of one millisecond are in no particular order.
+      server().clock.advance(1)
+    }
     await admin().createInterface({ name: `${topic}-hidden`, version: '1.0.0' })
     // Search and order are beyond what the existing client sends.
     const other = server().client(await addAccount(server()))

@@ -32,10 +32,10 @@ describeEachEngine('issues of a bot', (engine) => {
       (await client.callAction({ type: 'act', input })).output
     const fail = async (input: Record<string, unknown> = {}) =>
       await expect(call(input)).rejects.toMatchObject({ type: 'Runtime' })
-    const issues = async () => (await admin.listBotIssues({ id })).issues
+    const issues = async (pageSize = 20) => (await admin.listBotIssues({ id, pageSize })).issues
     const untilIssue = async (code: string, eventsCount = 1) =>
       await vi.waitFor(async () => {
-        const found = (await issues()).filter((issue) => issue.code === code)
+        const found = (await issues(100)).filter((issue) => issue.code === code)
         expect(found).toMatchObject([{ eventsCount }])
         return found[0] ?? expect.fail()
       })

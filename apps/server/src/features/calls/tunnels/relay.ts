@@ -135,8 +135,10 @@ export function createRelay(deps: RelayDeps, registry: () => Registry) {
         // The process that sent it has died, or cannot store the end.
         await restore(row)
       } else if (row.state === 'waiting') {
-        if (!isReachable(tunnel)) throw away()
-        announce(tunnelId)
+        if (isReachable(tunnel)) announce(tunnelId)
+        // Unless a process has taken the call since its row was read.
+        else if (await run((tx) => calls.patchCall(tx, row, { state: 'ended' }))) throw away()
+        else continue
       }
       await waits.next({ topic: callTopic, key: id }, lookMs, signal)
     }
