@@ -3,6 +3,7 @@ import type { Config } from '../config/config.js'
 import { migrations } from '../migrations/index.js'
 import type { BlobStore } from '../platform/blobs/blob-store.js'
 import { openDiskBlobStore } from '../platform/blobs/disk.js'
+import { withSmallBlobs } from '../platform/blobs/small-blobs.js'
 import type { EventBus } from '../platform/bus/event-bus.js'
 import { createLocalBus } from '../platform/bus/local.js'
 import { type Clock, systemClock, systemTimers, type Timers } from '../platform/clock.js'
@@ -119,12 +120,12 @@ export function createContext(
 }
 
 /**
- * File contents, in the data folder or an object store.
+ * File contents: in the data folder, small ones in the database, or in an object store.
  * @param options.sweep removes leftovers of interrupted uploads: for the server that owns the
  * folder
  */
 export async function openBlobs(
-  { config, keys }: Context,
+  { config, keys, db, run, clock }: Context,
   options: { sweep: boolean },
 ): Promise<BlobStore> {
   if (config.objectStore !== undefined) {
@@ -135,7 +136,11 @@ export async function openBlobs(
       owner: keys.installation.toString('hex'),
     })
   }
-  const blobs = await openDiskBlobStore(join(config.dataDir, 'blobs'))
+  const blobs = withSmallBlobs(await openDiskBlobStore(join(config.dataDir, 'blobs')), {
+    db,
+    run,
+    clock,
+  })
   if (!options.sweep) return blobs
   // With a shared database other processes may be storing in the same folder right now.
   await blobs.sweepTemporary(config.databaseUrl === undefined ? 0 : sharedLeftoverAgeMs)

@@ -58,6 +58,7 @@ import { botIssues } from './0068-bot-issues.js'
 import { botDays } from './0069-bot-days.js'
 import { sharedAddresses } from './0070-shared-addresses.js'
 import { alwaysAlive } from './0072-always-alive.js'
+import { smallBlobs } from './0073-small-blobs.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -120,4 +121,5 @@ export const migrations: readonly Migration[] = [
   botDays,
   sharedAddresses,
   alwaysAlive,
+  smallBlobs,
 ]

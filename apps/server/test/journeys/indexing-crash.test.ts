@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Client, createClient } from '@botstead/contract'
 import { expect, it, vi } from 'vitest'
+import { smallBlobBytes } from '../../src/platform/blobs/small-blobs.js'
 import { type Database, openDatabase } from '../../src/platform/db/open.js'
 import { describeEachEngine, engines, type TestEngine } from '../engines.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
@@ -25,10 +26,15 @@ function document(name: string): string {
   return `# ${name}\n\n${parts.join('\n\n')}`
 }
 
-/** A document that takes long to be read and cut, but has few passages. */
+/** The same as a content that is too large for the database, and so is a file that tests can replace. */
+function documentInFile(name: string): string {
+  return document(name) + '\n'.repeat(smallBlobBytes)
+}
+
+/** A document that takes more than the half second after which progress is stored to be read and cut, but has few passages. */
 function slowDocument(name: string): string {
   const part = `The ${name} *is* here, and \`x\` [l](y) ended. `
-  return `# ${name}\n\n${Array.from({ length: 1500 }, () => part.repeat(12)).join('\n\n')}`
+  return `# ${name}\n\n${Array.from({ length: 6000 }, () => part.repeat(12)).join('\n\n')}`
 }
 
 describeEachEngine('indexing under kill -9', (engine) => {
@@ -55,7 +61,7 @@ describeEachEngine('indexing under kill -9', (engine) => {
     // These steps leave nothing in the database, so one engine is enough.
     if (engine.name === 'sqlite') {
       // Extract: a worker reads a content that never ends.
-      await upload(client(), document('eel'), small, 'other.md')
+      await upload(client(), documentInFile('eel'), small, 'other.md')
       const other = (await untilIndexed(client(), 'other.md')).id
       const pipe = await replaceByPipe(await place.blobOf(other))
       await client().reindexFile({ id: other })
@@ -105,7 +111,7 @@ it.skipIf(process.platform !== 'linux')(
     await place.start()
     await place.createBot()
     const { client } = place
-    await upload(client(), document('fox'), small)
+    await upload(client(), documentInFile('fox'), small)
     const { id } = await untilIndexed(client(), key)
     const pipe = await replaceByPipe(await place.blobOf(id))
     await client().reindexFile({ id })

@@ -71,7 +71,7 @@ export function createIndexing(
         isPassages: content.passages_blob_key !== null,
         configuration: toIndexingConfiguration(content.indexing),
         open: () => blobs.get(blobKey),
-        path: blobs.localPath?.(blobKey),
+        path: blobs.localPath?.(blobKey, size),
       }
     },
 

@@ -52,9 +52,10 @@ export interface BlobStore {
 
   /**
    * Path of the file that a blob is, for processes of this machine to read; absent where blobs are no
-   * files here. There may be nothing at it, now or later: blobs are removed while others know of them.
+   * files here, and undefined where blobs of so many bytes are none. There may be nothing at it, now or later:
+   * blobs are removed while others know of them.
    */
-  localPath?(key: string): string
+  localPath?(key: string, size: number): string | undefined
 
   /** Rejects with the reason when contents cannot be reached now. Fast enough for a probe. */
   check(): Promise<void>

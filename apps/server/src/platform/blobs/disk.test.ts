@@ -33,8 +33,8 @@ async function makeStore() {
 it('a blob on disk is a file that other processes can read', async () => {
   const { store } = await makeStore()
   await store.put(key, Readable.from([Buffer.from('content')]))
-  expect(String(await readFile(store.localPath?.(key) ?? ''))).toBe('content')
-  expect(() => store.localPath?.('../../../etc/passwd')).toThrow('A blob key has')
+  expect(String(await readFile(store.localPath?.(key, 7) ?? ''))).toBe('content')
+  expect(() => store.localPath?.('../../../etc/passwd', 7)).toThrow('A blob key has')
 })
 
 describe('a put on disk', () => {

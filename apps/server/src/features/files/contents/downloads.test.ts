@@ -110,7 +110,7 @@ describeEachEngine('the content of a file', (engine) => {
       .select('blob_key')
       .where('file_id', '=', file.id)
       .executeTakeFirstOrThrow()
-    await truncate(bench().blobs.localPath?.(blob_key ?? '') ?? '', 5)
+    await truncate(bench().blobs.localPath?.(blob_key ?? '', 5) ?? '', 5)
     for (const init of [{}, { method: 'HEAD' }, { headers: { range: 'bytes=2-7' } }]) {
       expect((await fetch(file.url, init)).status).toBe(410)
     }

@@ -23,6 +23,7 @@ import type { FileRow } from '../table.js'
 import { isStaged } from '../uploads/index.js'
 
 const batchSize = 100
+const removedAtOnce = 20
 const day = 24 * 60 * 60 * 1000
 /**
  * Age from which a blob without a row counts as an orphan. Its row follows within one
@@ -56,13 +57,17 @@ export function createSweeps(
       if (last === undefined) break
       // The blob is removed first: a crash in between leaves a row, and the next run tries again.
       const removed: string[] = []
-      for (const key of keys) {
+      const remove = async (key: string) => {
         try {
           await blobs.remove(key)
           removed.push(key)
         } catch (error) {
           failure ??= error
         }
+      }
+      // Several at a time: those in the database share their commits.
+      for (let at = 0; at < keys.length; at += removedAtOnce) {
+        await Promise.all(keys.slice(at, at + removedAtOnce).map(remove))
       }
       if (removed.length > 0)
         await run((tx) => forgetDiscardedBlobs(tx, removed), { mayUseReserve: true })

@@ -21,7 +21,7 @@ describe.skipIf(!existsSync(descriptors))('the store of contents has no file ope
 
   /** Content files that this process has open; their folders are open while they are synced. */
   function openFiles(): string[] {
-    const folder = dirname(dirname(bench().blobs.localPath?.('a-blob-key') ?? ''))
+    const folder = dirname(dirname(bench().blobs.localPath?.('a-blob-key', 0) ?? ''))
     return readdirSync(descriptors).flatMap((number) => {
       try {
         const descriptor = `${descriptors}/${number}`

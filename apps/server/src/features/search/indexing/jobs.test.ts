@@ -193,7 +193,7 @@ describeEachEngine('indexing', (engine) => {
 
   it('waits while all contents are missing, as on a disk that is not mounted', async () => {
     const bot = bench().newBot()
-    const folder = dirname(dirname(bench().blobs.localPath?.('a'.repeat(8)) ?? ''))
+    const folder = dirname(dirname(bench().blobs.localPath?.('a'.repeat(8), 0) ?? ''))
     await bench().pauseJobs()
     const { id } = await bot.upload({ key: 'a.md', index: true }, '# Title')
     // While the clock stands still there is no second attempt.
