@@ -1,6 +1,7 @@
 // A load on one address: requests per second and latencies.
 // By wrk where it is installed; autocannon, which is among the dependencies, is slower than a fast server.
 import { execFile, spawnSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +14,8 @@ const hasWrk = spawnSync('wrk', ['--version']).error === undefined
 export const limitOfClient = hasWrk ? '' : ' (limited by the client: install wrk)'
 
 /**
- * @typedef {{ method: string, headers?: Record<string, string>, body?: string }} Request
+ * @typedef {{ method: string, headers?: Record<string, string>, body?: string, isKeyed?: boolean }} Request a keyed one
+ * has a different `Idempotency-Key` each time that it is sent
  * @typedef {{ requests: number, perSecond: number, p50: number, p99: number, failed: number }} Figures latencies in milliseconds
  */
 
@@ -77,8 +79,16 @@ export async function medians(works, rounds = 5) {
   )
 }
 
+/** @param {Request} request */
+function withKey(request) {
+  return { ...request, headers: { ...request.headers, 'idempotency-key': randomUUID() } }
+}
+
 async function byAutocannon(url, { seconds, connections, requests }) {
-  return toFigures(await autocannon({ url, connections, requests, duration: seconds }))
+  const each = requests.map(({ isKeyed, ...request }) =>
+    isKeyed ? { ...request, setupRequest: withKey } : request,
+  )
+  return toFigures(await autocannon({ url, connections, requests: each, duration: seconds }))
 }
 
 function toFigures(result) {
@@ -116,19 +126,24 @@ async function byWrk(url, { seconds, connections, requests }) {
 /** A script that sends the requests in turn, and prints times in microseconds. */
 function toLua(path, requests) {
   const quoted = (text) => `"${[...Buffer.from(text)].map((byte) => `\\${byte}`).join('')}"`
-  const formatted = requests.map(({ method, headers = {}, body }) => {
+  const key = quoted(`${randomUUID()}-`)
+  const formatted = requests.map(({ method, headers = {}, body, isKeyed }) => {
     const fields = Object.entries(headers).map(
       ([name, value]) => `[${quoted(name)}]=${quoted(value)}`,
     )
+    if (isKeyed) fields.push(`["idempotency-key"]=${key}..sent`)
     const content = body === undefined ? 'nil' : quoted(body)
-    return `wrk.format(${quoted(method)}, ${quoted(path)}, {${fields.join(',')}}, ${content})`
+    const request = `wrk.format(${quoted(method)}, ${quoted(path)}, {${fields.join(',')}}, ${content})`
+    return isKeyed ? `function() return ${request} end` : request
   })
   return `
-local all, next = {}, 0
+local all, next, sent = {}, 0, 0
 init = function() all = {${formatted.join(',\n')}} end
 request = function()
   next = next % #all + 1
-  return all[next]
+  sent = sent + 1
+  local found = all[next]
+  return type(found) == "function" and found() or found
 end
 done = function(summary, latency)
   local e = summary.errors

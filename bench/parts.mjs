@@ -60,6 +60,11 @@ async function messages(folder) {
     }
     const bare = await startBareServer()
     let created
+    const createMessages = (isKeyed) =>
+      measure(`${chat}/messages`, {
+        seconds: 3,
+        requests: body.map((text) => ({ method: 'POST', headers, body: text, isKeyed })),
+      })
     try {
       const found = await medians({
         bare: () =>
@@ -68,12 +73,10 @@ async function messages(folder) {
             requests: [{ method: 'POST', headers: json, body: body[0] }],
           }),
         created: async () => {
-          created = await measure(`${chat}/messages`, {
-            seconds: 3,
-            requests: body.map((text) => ({ method: 'POST', headers, body: text })),
-          })
+          created = await createMessages(false)
           return created
         },
+        keyed: () => createMessages(true),
       })
       return [
         {
@@ -87,6 +90,12 @@ async function messages(folder) {
           against: 'bare framework',
           ratio: found.created / found.bare,
           budget: 0.25,
+        },
+        {
+          work: 'the same, each with an Idempotency-Key',
+          figure: rate({ perSecond: found.keyed }),
+          against: 'bare framework',
+          ratio: found.keyed / found.bare,
         },
       ]
     } finally {
