@@ -30,4 +30,21 @@ describeEachEngine('remembered responses', (engine) => {
     expect(swept).toEqual([500, 1, 0])
     expect(await find('new')).toMatchObject({ status: 201, response: { key: 'new' } })
   })
+
+  it('are taken by the first request with a key, and free again after a day', async () => {
+    const { db, dialect, run } = database()
+    const clock = createTestClock()
+    const sealer = createSealer(Buffer.alloc(32, 1))
+    const store = createIdempotencyStore({ db, dialect, clock, sealer })
+    const scope = { principal: 'somebody', operation: 'createBot', key: 'once' }
+    const save = (response: string) =>
+      run((tx) => store.save(tx, scope, { fingerprint: 'x', status: 201, response }))
+    await save('first')
+    const second = await save('second').catch((error: unknown) => error)
+    expect(store.isTaken(second)).toBe(true)
+    expect(await store.find(scope)).toMatchObject({ response: 'first' })
+    clock.advance(day + 1000)
+    await save('third')
+    expect(await store.find(scope)).toMatchObject({ response: 'third' })
+  })
 })

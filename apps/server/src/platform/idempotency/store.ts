@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type Clock, isoTime } from '../clock.js'
 import type { Dialect } from '../db/dialect.js'
+import { prepared } from '../db/prepared.js'
 import type { Db, Tx } from '../db/schema.js'
 import type { Sealer } from '../security/sealing.js'
+import type { IdempotencyTable } from './table.js'
 
 /** What a key is unique within. */
 interface IdempotencyScope {
@@ -32,6 +34,43 @@ export interface IdempotencyStore {
 const lifetimeMilliseconds = 24 * 60 * 60 * 1000
 const sweptAtOnce = 500
 
+const selectRemembered = prepared<{ id: string; now: string }>()((db, p) =>
+  db
+    .selectFrom('idempotency_keys')
+    .select(['fingerprint', 'status', 'answer'])
+    .where('id', '=', p('id'))
+    .where('expires_at', '>', p('now')),
+)
+
+/** An expired row may stand until the next sweep; it must not block a new use of the key. */
+const insertUnlessTaken = prepared<IdempotencyTable & { now: string }>()((db, p) =>
+  db
+    .insertInto('idempotency_keys')
+    .values({
+      id: p('id'),
+      fingerprint: p('fingerprint'),
+      status: p('status'),
+      answer: p('answer'),
+      expires_at: p('expires_at'),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('id')
+        .doUpdateSet(({ ref }) => ({
+          fingerprint: ref('excluded.fingerprint'),
+          status: ref('excluded.status'),
+          answer: ref('excluded.answer'),
+          expires_at: ref('excluded.expires_at'),
+        }))
+        .where('idempotency_keys.expires_at', '<=', p('now')),
+    ),
+)
+
+/** Another request with the same key was faster. */
+class KeyTakenError extends Error {
+  override name = 'KeyTakenError'
+}
+
 interface Options {
   db: Db
   dialect: Dialect
@@ -44,37 +83,26 @@ export function createIdempotencyStore(options: Options): IdempotencyStore {
   const { db, dialect, clock, sealer } = options
   return {
     find: async (scope) => {
-      const row = await db
-        .selectFrom('idempotency_keys')
-        .select(['fingerprint', 'status', 'answer'])
-        .where('id', '=', idOf(scope))
-        .where('expires_at', '>', isoTime(clock.now()))
-        .executeTakeFirst()
+      const now = isoTime(clock.now())
+      const row = await selectRemembered.first(db, { id: idOf(scope), now })
       if (row === undefined) return undefined
       const { fingerprint, status, answer } = row
       return { fingerprint, status, response: JSON.parse(sealer.open(answer)) }
     },
     save: async (tx, scope, remembered) => {
-      const id = idOf(scope)
       const now = clock.now()
-      // An expired row may stand until the next sweep; it must not block a new use of the key.
-      await tx
-        .deleteFrom('idempotency_keys')
-        .where('id', '=', id)
-        .where('expires_at', '<=', isoTime(now))
-        .execute()
-      await tx
-        .insertInto('idempotency_keys')
-        .values({
-          id,
-          fingerprint: remembered.fingerprint,
-          status: remembered.status,
-          answer: sealer.seal(JSON.stringify(remembered.response)),
-          expires_at: isoTime(now + lifetimeMilliseconds),
-        })
-        .execute()
+      const inserted = await insertUnlessTaken.affected(tx, {
+        id: idOf(scope),
+        fingerprint: remembered.fingerprint,
+        status: remembered.status,
+        answer: sealer.seal(JSON.stringify(remembered.response)),
+        expires_at: isoTime(now + lifetimeMilliseconds),
+        now: isoTime(now),
+      })
+      if (inserted === 0) throw new KeyTakenError('The key was used by another request.')
     },
-    isTaken: (error) => dialect.isUniqueViolation(error),
+    // The other request may have made something that is unique before it stored its response.
+    isTaken: (error) => error instanceof KeyTakenError || dialect.isUniqueViolation(error),
     sweep: async (tx) => {
       const result = await tx
         .deleteFrom('idempotency_keys')

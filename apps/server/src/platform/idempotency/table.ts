@@ -1,5 +1,5 @@
 /** Responses remembered for requests that carried an `Idempotency-Key`. */
-interface IdempotencyTable {
+export interface IdempotencyTable {
   /** SHA-256 over principal, operation and key: no credential is stored. */
   id: string
   /** SHA-256 over path and body: the same key with another request is refused. */
