@@ -4,6 +4,7 @@ import http from 'node:http'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { processorTime } from './load.mjs'
 import { startBenchServer } from './processes.mjs'
 
 const json = { 'content-type': 'application/json' }
@@ -11,6 +12,8 @@ const perConversation = 10
 const messagesPerSecond = 100
 const seconds = 10
 const missed = 1000
+/** Seconds for which quiet listeners are measured: as long as a ping takes to reach all. */
+const quietSeconds = 30
 
 /** Both ends of a connection are on this machine, and each process needs a descriptor. */
 function listenersThatFit(wanted) {
@@ -33,10 +36,14 @@ async function residentBytes(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024
 }
 
-/** Opens a stream and passes each text to `onText`; resolves when it is admitted. */
-function listen(url, key, agent, onText) {
+/**
+ * Opens a stream and passes each text to `onText`; resolves when it is admitted.
+ * @param program name of the client; one without a name gets a comment every four seconds
+ */
+function listen(url, key, agent, onText, program = 'bench') {
   return new Promise((resolve, reject) => {
-    const call = http.get(url, { agent, headers: { 'x-user-key': key } }, (response) => {
+    const headers = { 'x-user-key': key, ...(program && { 'user-agent': program }) }
+    const call = http.get(url, { agent, headers }, (response) => {
       if (response.statusCode !== 200) return reject(new Error(`status ${response.statusCode}`))
       response
         .setEncoding('utf8')
@@ -82,7 +89,7 @@ const say = (conversation, text) =>
 const streamOf = (conversation) => `${conversation.chat}/conversations/${conversation.id}/listen`
 
 /** Connects all listeners, in batches that fit into a listen backlog. */
-async function connectAll(conversations, agent, onText) {
+async function connectAll(conversations, agent, onText, program) {
   const closers = []
   const wanted = conversations.flatMap((conversation) =>
     Array.from({ length: perConversation }, () => conversation),
@@ -92,7 +99,9 @@ async function connectAll(conversations, agent, onText) {
       ...(await Promise.all(
         wanted
           .slice(i, i + 200)
-          .map((conversation) => listen(streamOf(conversation), conversation.key, agent, onText)),
+          .map((conversation) =>
+            listen(streamOf(conversation), conversation.key, agent, onText, program),
+          ),
       )),
     )
   }
@@ -112,6 +121,18 @@ async function replay(conversation, agent) {
     }).catch(reject)
   })
   return performance.now() - start
+}
+
+/** Percent of a processor that the server takes for listeners to which nothing happens. */
+async function costOfQuiet(server, conversations, agent, program) {
+  const closers = await connectAll(conversations, agent, () => {}, program)
+  await sleep(2000)
+  const before = await processorTime(server.pid)
+  await sleep(quietSeconds * 1000)
+  const used = (await processorTime(server.pid)) - before
+  for (const close of closers) close()
+  await sleep(1000)
+  return used / (quietSeconds * 10_000)
 }
 
 /** Rows of the table: memory, connections per second, latency, catching up. */
@@ -145,6 +166,10 @@ export async function measureListeners(folder) {
     waits.sort((a, b) => a - b)
     const p95 = percentile(waits, 0.95)
     for (const close of closers) close()
+    const quiet = {
+      named: await costOfQuiet(server, conversations, agent, 'bench'),
+      unnamed: await costOfQuiet(server, conversations, agent, ''),
+    }
     const milliseconds = await replay(conversations[0], agent)
     const many = count.toLocaleString('en')
     return [
@@ -162,6 +187,14 @@ export async function measureListeners(folder) {
         against: '50 ms (p95)',
         ratio: 50 / Math.max(1, p95),
         budget: 1,
+      },
+      {
+        work: `${many} quiet listeners, a ping every 30 s`,
+        figure: `${quiet.named.toFixed(1)} % of a processor`,
+      },
+      {
+        work: `${many} quiet listeners of Node's http module, a comment every 4 s`,
+        figure: `${quiet.unnamed.toFixed(1)} % of a processor`,
       },
       { work: `catch up with ${missed} missed messages`, figure: `${Math.round(milliseconds)} ms` },
     ]

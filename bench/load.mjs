@@ -48,7 +48,7 @@ export async function measure(url, { seconds = 6, connections = 64, requests, pi
 }
 
 /** Microseconds of processor time that all threads of a process have used. */
-async function processorTime(pid) {
+export async function processorTime(pid) {
   const threads = await readdir(`/proc/${pid}/task`)
   const times = await Promise.all(
     threads.map(async (thread) => {

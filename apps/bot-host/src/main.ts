@@ -11,6 +11,8 @@ import { report, reportFault, reportOutput, runAbout, type Subject } from './rep
 
 /** Path at which the server asks for the compiled code; calls to the code have `/`. */
 const compiledPath = '/compiled'
+/** Causes of an error that are reported. */
+const mostCauses = 3
 
 // The socket to listen on, and a name for those who read the list of processes.
 const [, , socket = '', name = ''] = process.argv
@@ -116,21 +118,19 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Causes of an error that are told: an endless chain would be cut anyway. */
-const mostCauses = 3
-
 /** An error, where it was thrown, and what caused it. */
 function textOf(error: unknown, causes = mostCauses): string {
   if (!(error instanceof Error)) return String(error)
-  const text = withoutCallers(error.stack ?? error.message)
+  const text = stackInCode(error.stack ?? error.message)
   if (error.cause === undefined || causes === 0) return text
   return `${text}\nCaused by ${textOf(error.cause, causes - 1)}`
 }
 
-/** A stack down to the last frame in the code: below it are Node and this program. */
-function withoutCallers(stack: string): string {
-  const lines = stack.split('\n')
-  const isCaller = (line = '') => /^ {4}at /.test(line) && !line.includes(codeName)
-  while (isCaller(lines.at(-1))) lines.pop()
-  return lines.join('\n')
+/** A stack with its frames in the code: the others are Node and this program. */
+function stackInCode(stack: string): string {
+  const isForeign = (line: string) => /^ {4}at /.test(line) && !line.includes(codeName)
+  return stack
+    .split('\n')
+    .filter((line) => !isForeign(line))
+    .join('\n')
 }

@@ -126,10 +126,20 @@ describe('botstead deploy', () => {
     expect(await deploy([file, '--bot', 'Careful', '--create'])).toMatchObject({ status: 0 })
     const source = await fileOf('source.mjs', "import { Bot } from '@botpress/sdk'\nnew Bot({})")
     const faulty = await fileOf('faulty.cjs', 'const words = undefined\nwords.length')
+    const syntax = await fileOf('syntax.cjs', 'exports.handler = (')
+    const alone = await fileOf('alone.cjs', "require('absent')")
+    const empty = await fileOf('empty.cjs', '')
     const broken = await fileOf('broken.cjs', 'exports.handler = async () => ({ status: 500 })')
     for (const [words, message] of [
       [[source, '--bot', 'Careful'], 'bundle it into one:\n  npx esbuild'],
-      [[faulty, '--bot', 'Careful'], `${faulty} was not deployed`],
+      [
+        [faulty, '--bot', 'Careful'],
+        `${faulty} was not deployed, and what ran before stays: TypeError`,
+      ],
+      [[faulty, '--bot', 'Careful'], '(/bundle.cjs:2:7)'],
+      [[syntax, '--bot', 'Careful'], 'SyntaxError: Unexpected token'],
+      [[alone, '--bot', 'Careful'], "Cannot find module 'absent'"],
+      [[empty, '--bot', 'Careful'], 'The code exports no function named handler'],
       [[broken, '--bot', 'Careful'], 'what ran before stays: it responded to a ping with status'],
       [[join(folder, 'absent.cjs'), '--bot', 'Careful'], 'absent.cjs cannot be read'],
       [[file, '--bot', 'Nobody'], 'There is no bot "Nobody"'],

@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws'
 import { keepAlive } from '../../platform/streams/frame.js'
 import type { Sink, StartStream } from '../../platform/streams/sink.js'
 import { stopStarting } from '../connections/index.js'
+import { isFromNodeHttp, sendComments } from './quiet-connections.js'
 import { closedSink, socketSink } from './sink.js'
 import { webSocketSink } from './web-socket.js'
 
@@ -99,6 +100,7 @@ async function openEventStream(reply: FastifyReply): Promise<Sink> {
   raw.flushHeaders()
   prepare(socket)
   await gap()
+  if (isFromNodeHttp(reply.request.headers)) sendComments(socket)
   return socketSink(socket, {
     of: (frame) => frame.eventStream,
     ping: keepAlive.eventStream,

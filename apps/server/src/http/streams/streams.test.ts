@@ -145,4 +145,27 @@ describe('a stream on a connection with other requests', () => {
     expect(waited).toBe(0)
     await vi.waitUntil(() => left === 1)
   })
+
+  it('gets a comment in every four quiet seconds, if its client is the http module of Node', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    try {
+      const [unnamed, named] = await Promise.all([
+        write(get('/listen')),
+        write('GET /listen HTTP/1.1\r\nHost: a\r\nUser-Agent: Mozilla/5.0\r\n\r\n'),
+      ])
+      await vi.waitUntil(() => [unnamed, named].every((each) => each.received().includes('"sent"')))
+      const comments = () => unnamed.received().match(/^:$/gm)?.length ?? 0
+      for (const count of [1, 2]) {
+        vi.advanceTimersByTime(4000)
+        await vi.waitUntil(() => comments() === count)
+      }
+      expect(named.received()).toMatch(/"sent".*\n\n$/)
+      unnamed.client.destroy()
+      named.client.destroy()
+      await vi.waitUntil(() => left === 2)
+      expect(vi.getTimerCount()).toBe(0)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
 })
