@@ -141,7 +141,8 @@ describe('the commands, pasted in order,', () => {
     expect(written).toMatch(/\[ 'desk', '1\.0\.0' \].*\]\nregistered\n/)
     expect(written).toContain("[ 'desk', 'message_created', '")
     expect(written).toContain("[ 'Porter desk registered' ]")
-    expect(written).toMatch(/\nbp_iak_\n$/)
+    expect(written).toContain('\nbp_iak_\n')
+    expect(written).toMatch(/\nbutler\n\[ 'butler' \]\nplugin\n$/)
   })
 
   it('of the guide to errors are refused as the guide says', () => {

@@ -6,7 +6,7 @@ const serviceUrl = process.env.SERVICE_URL ?? 'http://127.0.0.1:9'
 
 const bot = new bp.Bot({
   integrations: {
-    messenger: new bp.acmeMessenger.AcmeMessenger({ enabled: true, config: { serviceUrl } }),
+    'acme/messenger': new bp.acmeMessenger.AcmeMessenger({ enabled: true, config: { serviceUrl } }),
   },
   configuration: { schema: z.object({}) },
   states: {},
