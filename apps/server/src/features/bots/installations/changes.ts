@@ -118,40 +118,41 @@ export function integrationsIn(patches: InstallationPatches | undefined): string
   return Object.entries(patches ?? {}).map(([key, patch]) => patch?.integrationId ?? key)
 }
 
-/** The changes that a patch of `integrations` makes to what is installed. */
+/**
+ * The changes that a patch of `integrations` makes to what is installed. Existing tools that key it by id move an
+ * installation to another version by adding one id and removing the other: that is one change, of the one installation.
+ */
 export function changesOf(
   installed: readonly InstallationRow[],
   patches: InstallationPatches | undefined,
   integrations: ReadonlyMap<string, InstallableIntegration>,
   defaults: NewInstallation,
 ): InstallationChange[] {
+  const entries = Object.entries(patches ?? {})
+  const removed = new Set<InstallationRow>()
+  for (const [key, patch] of entries) {
+    const before = patch === null ? findInstalled(installed, key, undefined) : undefined
+    // Existing tools remove whatever their project does not declare: the chat, which is built in, stays.
+    if (before !== undefined && !isBuiltIn(before)) removed.add(before)
+  }
   const changes: InstallationChange[] = []
-  for (const [key, patch] of Object.entries(patches ?? {})) {
+  for (const [key, patch] of entries) {
+    if (patch === null) continue
     const field = `body.integrations.${key}`
-    const before = findInstalled(installed, key, patch?.integrationId)
-    if (patch === null) {
-      // Existing tools remove whatever their project does not declare: the chat, which is built in, stays.
-      if (before !== undefined && !isBuiltIn(before)) changes.push({ before })
-      continue
-    }
+    const found = findInstalled(installed, key, patch.integrationId)
     refuseMisspelt(patch, field)
-    const id = patch.integrationId ?? (before?.alias === key ? shownIdOf(before) : key)
+    const id = patch.integrationId ?? (found?.alias === key ? shownIdOf(found) : key)
     const integration = integrations.get(id)
     if (integration === undefined) {
       throw new ApiError('ReferenceNotFound', `${field}: there is no integration ${id}.`)
     }
-    if (before && isBuiltIn(before) && !integration.isBuiltIn) {
-      throw new ApiError(
-        'ReferenceConstraint',
-        `${field} is built in and cannot be replaced: switch it off with enabled: false.`,
-      )
-    }
-    if (integration.isBuiltIn && !(before && isBuiltIn(before))) {
-      throw new ApiError(
-        'ReferenceConstraint',
-        `${field}: the integration ${integration.name} is installed already, as ${builtInChat.alias}.`,
-      )
-    }
+    const before =
+      found ??
+      (patch.integrationId === undefined
+        ? findReplaced(removed, integration, integrations)
+        : undefined)
+    if (before) removed.delete(before)
+    requireSameKind(before, integration, field)
     const alias = patch.integrationId === undefined ? integration.name : requireAlias(key, field)
     const fresh = () => ({
       ...emptyRow(integration, { ...defaults, alias, webhookId: defaults.newWebhookId() }),
@@ -168,8 +169,45 @@ export function changesOf(
       after: patched(base, before, patch, integration, field, defaults),
     })
   }
-  requireCapacity(installed, changes)
-  return changes
+  const all = [...Array.from(removed, (before) => ({ before })), ...changes]
+  requireCapacity(installed, all)
+  return all
+}
+
+/** Throws if the chat, which is built in, would be replaced, or installed twice. */
+function requireSameKind(
+  before: InstallationRow | undefined,
+  integration: InstallableIntegration,
+  field: string,
+): void {
+  if (before && isBuiltIn(before) && !integration.isBuiltIn) {
+    throw new ApiError(
+      'ReferenceConstraint',
+      `${field} is built in and cannot be replaced: switch it off with enabled: false.`,
+    )
+  }
+  if (integration.isBuiltIn && !(before && isBuiltIn(before))) {
+    throw new ApiError(
+      'ReferenceConstraint',
+      `${field}: the integration ${integration.name} is installed already, as ${builtInChat.alias}.`,
+    )
+  }
+}
+
+/**
+ * The removed installation whose place an integration takes that is added by its id: the one whose alias it would get,
+ * or else the only one of another version, which has the alias that somebody gave it.
+ */
+function findReplaced(
+  removed: ReadonlySet<InstallationRow>,
+  integration: InstallableIntegration,
+  integrations: ReadonlyMap<string, InstallableIntegration>,
+): InstallationRow | undefined {
+  const rows = [...removed]
+  const namesake = rows.find(({ alias }) => alias === integration.name)
+  if (namesake !== undefined) return namesake
+  const versions = rows.filter((row) => isVersionOf(integration, row, integrations))
+  return versions.length === 1 ? versions[0] : undefined
 }
 
 /** Another integration must not take over the account: requests of the other service are found by it. */
