@@ -211,7 +211,7 @@ export function createFeatures(
   }
   const messages = add(createMessages({ ...inConversations, publisher, changes }))
   add(createWorkflows(inConversations))
-  add(createStates({ ...inBots, events: events.service }))
+  add(createStates({ ...inBots, integrations, events: events.service }))
   const recurring = add(createRecurring({ ...inBots, bots: bots.service, events: events.service }))
   add(createObservations({ ...inBots, events: events.service }))
   add(createAnalytics({ ...storage, queue, bots: bots.service }))

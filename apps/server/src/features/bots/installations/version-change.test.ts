@@ -99,4 +99,52 @@ describeEachEngine('another version of an installed integration', (engine) => {
     expect((await all()).desk).toMatchObject({ version: '0.2.0', webhookId })
     await expect(change({ [old.id]: entry })).rejects.toMatchObject({ type: 'AlreadyExists' })
   })
+
+  it('has the states that the version before stored for itself, unless it dropped them', async () => {
+    const { byId, byAlias, make, old, entry, change, name, inBot, bot } = await install()
+    const schema = { type: 'object' }
+    const states = {
+      credentials: { type: 'integration', schema },
+      cursor: { type: 'integration', schema },
+    }
+    await byId.updateIntegration({ id: old.id, states } as never)
+    const next = await make('0.2.0', { states: { credentials: states.credentials } })
+    const { value: key } = await byId.createIntegrationApiKey({ integrationId: next.id })
+    const inOld = inBot(old.id)
+    const inNext = inBot(next.id, name, key)
+    const own = (id: string, state: string) => ({ type: 'integration', id, name: state }) as const
+    const token = (of: string) => ({ payload: { token: of } })
+    for (const state of ['credentials', 'cursor', 'undeclared']) {
+      await inOld.setState({ ...own(old.id, state), ...token(`${state} of the account`) })
+    }
+    const ofUser = await inOld.createUser({ tags: {} })
+    const draft = { type: 'user', id: ofUser.user.id, name: 'draft' } as const
+    await inOld.setState({ ...draft, payload: { text: 'Hello' } })
+
+    await change({ [next.id]: entry, [old.id]: null })
+    for (const state of ['credentials', 'undeclared']) {
+      const kept = await inNext.getState(own(next.id, state))
+      expect(kept.state.payload).toEqual({ token: `${state} of the account` })
+    }
+    expect((await inNext.getState(draft)).state.payload).toEqual({ text: 'Hello' })
+    const absent = { type: 'ResourceNotFound' }
+    await expect(inNext.getState(own(next.id, 'cursor'))).rejects.toMatchObject(absent)
+
+    // On the way back, what is newer counts.
+    await inNext.setState({ ...own(next.id, 'credentials'), ...token('renewed') })
+    await change({ [old.id]: entry, [next.id]: null })
+    const back = async (state: string) => (await inOld.getState(own(old.id, state))).state.payload
+    expect(await back('credentials')).toEqual({ token: 'renewed' })
+    expect(await back('cursor')).toEqual({ token: 'cursor of the account' })
+
+    // Another integration in its place gets nothing of it.
+    const { integration: other } = await byId.createIntegration({ name: 'other', version: '0.2.0' })
+    const { value: otherKey } = await byId.createIntegrationApiKey({ integrationId: other.id })
+    await byAlias.updateBot({
+      id: bot.id,
+      integrations: { [name]: { integrationId: other.id, enabled: false } },
+    })
+    const inOther = inBot(other.id, name, otherKey)
+    await expect(inOther.getState(own(other.id, 'credentials'))).rejects.toMatchObject(absent)
+  })
 })

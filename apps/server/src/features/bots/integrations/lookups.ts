@@ -51,6 +51,17 @@ export function integrationLookups(db: Db, sealer: Sealer) {
       return row && toNamed(row)
     },
 
+    /** An integration, with the names of the states that it declares for itself; undefined if it is gone. */
+    async findDeclaredStates(tx: Tx, id: string) {
+      const row = await store.findInstalled(tx, id)
+      if (row === undefined) return undefined
+      const states = Object.entries(readDefinition(row.definition).states)
+      const ofIntegration = states.flatMap(([name, { type }]) =>
+        type === 'integration' ? [name] : [],
+      )
+      return { workspaceId: row.workspace_id, name: row.name, ofIntegration }
+    },
+
     /** The oldest integration of a name that has scripts for a shared address. */
     async findOldestOfName(tx: Tx, name: string): Promise<NamedIntegration | undefined> {
       const rows = await store.listNamesakes(tx, name, mostNamesakes)

@@ -34,6 +34,9 @@ export function createStates(deps: StatesDeps): Feature & { service: StatesServi
         service.removeOf(tx, botId, 'conversation', id),
       'workflow.removed': (tx, { botId, workflowId }) =>
         service.removeOf(tx, botId, 'workflow', workflowId),
+      'installations.changed': async (tx, { changes }) => {
+        for (const change of changes) await service.carryOver(tx, change)
+      },
     },
     purge: service.purge,
   }

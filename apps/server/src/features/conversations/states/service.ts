@@ -10,6 +10,8 @@ import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { BotProfile, BotProfiles, DeclaredState } from '../../bots/bots/index.js'
 import { requireStateName } from '../../bots/definitions/index.js'
+import type { InstallationChange } from '../../bots/installations/index.js'
+import type { IntegrationsService } from '../../bots/integrations/index.js'
 import type { EventsService } from '../events/index.js'
 import * as store from './store.js'
 import { toState } from './view.js'
@@ -28,6 +30,7 @@ export interface StatesDeps {
   queue: Queue
   botProfiles: BotProfiles
   events: Pick<EventsService, 'record' | 'subjectExists'>
+  integrations: { service: Pick<IntegrationsService, 'findDeclaredStates'> }
   /** Most bytes of a payload. */
   maxPayloadBytes: number
 }
@@ -290,12 +293,28 @@ export function createStatesService(deps: StatesDeps) {
     await store.deleteStatesOf(tx, botId, type, ownerId)
   }
 
+  /**
+   * Keeps the states of an installation when another version of its integration takes its place: they are credentials of
+   * its account, which it keeps too. Those that the new version does not declare any more stay with the old one.
+   */
+  async function carryOver(tx: Tx, { before, after }: InstallationChange): Promise<void> {
+    if (!before || !after || before.integration_id === after.integration_id) return
+    const { findDeclaredStates } = deps.integrations.service
+    const former = await findDeclaredStates(tx, before.integration_id)
+    const next = await findDeclaredStates(tx, after.integration_id)
+    if (!former || !next) return
+    if (former.workspaceId !== next.workspaceId || former.name !== next.name) return
+    const kept = former.ofIntegration.filter((name) => !next.ofIntegration.includes(name))
+    const { bot_id: botId, alias, integration_id: integrationId } = before
+    await store.moveStates(tx, { botId, alias, integrationId }, after.integration_id, kept)
+  }
+
   /** Deletes the states of a deleted bot. */
   async function purge(botId: string): Promise<void> {
     await purgeRows(run, (tx, limit) => store.deleteSomeStates(tx, botId, limit))
   }
 
-  return { get, set, getOrSet, patch, setExpiry, expire, removeOf, purge }
+  return { get, set, getOrSet, patch, setExpiry, expire, removeOf, carryOver, purge }
 }
 
 function isUuid(id: string): boolean {

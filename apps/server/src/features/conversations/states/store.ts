@@ -77,6 +77,45 @@ export async function deleteStatesOf(
     .execute()
 }
 
+/** The states that an integration stores for itself in a bot, under one of its versions. */
+interface VersionStates {
+  botId: string
+  alias: string
+  /** Id of the version, which owns the states. */
+  integrationId: string
+}
+
+/**
+ * Gives the states of one version of an integration to another, in place of those that this one has under the same names.
+ * @param kept names of states that stay with the first version
+ */
+export async function moveStates(
+  tx: Tx,
+  { botId, alias, integrationId }: VersionStates,
+  nextId: string,
+  kept: readonly string[],
+): Promise<void> {
+  const of = { bot_id: botId, type: 'integration', integration: alias } as const
+  let own = tx
+    .selectFrom('states')
+    .select('name')
+    .where(({ and }) => and({ ...of, owner_id: integrationId }))
+  if (kept.length > 0) own = own.where('name', 'not in', [...kept])
+  const moved = (await own.execute()).map(({ name }) => name)
+  if (moved.length === 0) return
+  await tx
+    .deleteFrom('states')
+    .where(({ and }) => and({ ...of, owner_id: nextId }))
+    .where('name', 'in', moved)
+    .execute()
+  await tx
+    .updateTable('states')
+    .set({ owner_id: nextId })
+    .where(({ and }) => and({ ...of, owner_id: integrationId }))
+    .where('name', 'in', moved)
+    .execute()
+}
+
 /** @returns how many were deleted, at most `limit` */
 export async function deleteSomeStates(tx: Tx, botId: string, limit: number): Promise<number> {
   const result = await tx
