@@ -20,6 +20,7 @@ export type { KnownIntegrations } from './known.js'
 export { integrationLogSource } from './line-store.js'
 export { type LastError, listLastErrors } from './log-store.js'
 export type { IntegrationLogs } from './logs.js'
+export type { NamedIntegration } from './lookups.js'
 export type { IntegrationsService } from './service.js'
 
 /** The slice of integrations, as others see it. */

@@ -21,6 +21,8 @@ export interface NamedIntegration {
   workspaceId: string
   name: string
   hasScripts: boolean
+  /** Whether a development tool made it. */
+  isDev: boolean
 }
 
 /** Most integrations of one name that are looked at. */
@@ -29,11 +31,12 @@ const mostNamesakes = 100
 function toNamed(row: {
   workspace_id: string
   name: string
+  dev: number
   definition: string
 }): NamedIntegration {
   const { extractScript, fallbackHandlerScript } = readDefinition(row.definition).identifier
   const hasScripts = extractScript !== undefined || fallbackHandlerScript !== undefined
-  return { workspaceId: row.workspace_id, name: row.name, hasScripts }
+  return { workspaceId: row.workspace_id, name: row.name, hasScripts, isDev: row.dev === 1 }
 }
 
 /** What other slices read of integrations, and the counts of their installations. */
@@ -62,10 +65,16 @@ export function integrationLookups(db: Db, sealer: Sealer) {
       return { workspaceId: row.workspace_id, name: row.name, ofIntegration }
     },
 
-    /** The oldest integration of a name that has scripts for a shared address. */
-    async findOldestOfName(tx: Tx, name: string): Promise<NamedIntegration | undefined> {
-      const rows = await store.listNamesakes(tx, name, mostNamesakes)
-      return rows.map(toNamed).find(({ hasScripts }) => hasScripts)
+    /**
+     * Integrations with scripts for a shared address that have a name, also behind a handle: those of a workspace first,
+     * and the oldest ones first.
+     */
+    async findNamesakes(
+      executor: Db | Tx,
+      of: { workspaceId: string; name: string },
+    ): Promise<NamedIntegration[]> {
+      const rows = await store.listNamesakes(executor, of, mostNamesakes)
+      return rows.map(toNamed).filter(({ hasScripts }) => hasScripts)
     },
 
     /** All versions of a name in a workspace. */

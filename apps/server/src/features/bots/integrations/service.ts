@@ -31,7 +31,7 @@ declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
     /** It was created or changed: caches of it and of the bots in which it is installed are stale. */
     'integration.changed': { integrationId: string; installedIn: readonly string[] }
-    'integration.removed': { integrationId: string }
+    'integration.removed': { integrationId: string; workspaceId: string; name: string }
   }
 }
 
@@ -287,8 +287,8 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
       await run(
         async (tx) => {
-          await lock(tx, actor, id)
-          const place = { integrationId: id, workspaceId: actor.workspaceId }
+          const { name, workspace_id: workspaceId } = await lock(tx, actor, id)
+          const place = { integrationId: id, workspaceId }
           const botId = await findInstalledBot(tx, place, 'here')
           if (botId !== undefined) {
             const how = `is still installed, for example in the bot ${botId}`
@@ -297,10 +297,11 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
           if ((await findInstalledBot(tx, place, 'elsewhere')) !== undefined) {
             throw stillUsed(`integration ${id}`, 'is still installed in bots of other workspaces')
           }
-          await store.deleteIntegration(tx, actor.workspaceId, id)
-          await interfaces.removeUses(tx, { workspaceId: actor.workspaceId, id })
+          await store.deleteIntegration(tx, workspaceId, id)
+          await interfaces.removeUses(tx, { workspaceId, id })
           await enqueuePurge(tx, id)
-          await domainEvents.raise(tx, 'integration.removed', { integrationId: id })
+          const removed = { integrationId: id, workspaceId, name }
+          await domainEvents.raise(tx, 'integration.removed', removed)
           await raiseChanged(tx, id)
         },
         { mayUseReserve: true },

@@ -99,20 +99,35 @@ export async function listAllVersions(
     .execute()
 }
 
-/** The integrations of a name in any workspace, the oldest first, at most `limit`. */
+/**
+ * The integrations of a name in any workspace, also behind a handle, at most `limit`: those of one workspace first, and the
+ * oldest ones first. Reads the names of all integrations.
+ */
 export async function listNamesakes(
   executor: Db | Tx,
-  name: string,
+  { name, workspaceId }: { name: string; workspaceId: string },
   limit: number,
-): Promise<Pick<IntegrationRow, 'workspace_id' | 'name' | 'definition'>[]> {
-  return await executor
+): Promise<Pick<IntegrationRow, 'workspace_id' | 'name' | 'dev' | 'definition'>[]> {
+  const behindHandle = `%/${name.replaceAll(/[\\%_]/g, '\\$&')}`
+  const rows = await executor
     .selectFrom('integrations')
-    .select(['workspace_id', 'name', 'definition'])
-    .where('name', '=', name)
+    .select(['workspace_id', 'name', 'dev', 'definition'])
+    .where(({ eb, or }) =>
+      or([eb('name', '=', name), sql<boolean>`name like ${behindHandle} escape '\\'`]),
+    )
+    .orderBy(({ eb, case: choose }) =>
+      choose()
+        .when(eb('workspace_id', '=', workspaceId))
+        .then(0)
+        .else(1)
+        .end(),
+    )
     .orderBy('created_at')
     .orderBy('id')
     .limit(limit)
     .execute()
+  // SQLite compares without regard to case.
+  return rows.filter((row) => row.name === name || row.name.endsWith(`/${name}`))
 }
 
 /** Ids of all integrations of a workspace. */

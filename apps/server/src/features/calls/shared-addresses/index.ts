@@ -4,7 +4,11 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import { highestOf } from '../../bots/definitions/index.js'
-import type { IntegrationLogs, IntegrationsService } from '../../bots/integrations/index.js'
+import type {
+  IntegrationLogs,
+  IntegrationsService,
+  NamedIntegration,
+} from '../../bots/integrations/index.js'
 import type { Feature } from '../../feature.js'
 import * as store from './store.js'
 
@@ -15,6 +19,9 @@ export interface SharedAddress {
   /** All versions, of any of which the installation may be. */
   versionIds: readonly string[]
 }
+
+/** Whose an address is. */
+type Owner = Pick<NamedIntegration, 'workspaceId' | 'name'>
 
 /** Addresses of integrations, which their installations in all bots share. */
 export interface SharedAddresses extends Feature {
@@ -30,20 +37,21 @@ export interface SharedAddressesDeps {
   run: Run
   clock: Clock
   integrations: {
-    service: Pick<IntegrationsService, 'findNamed' | 'findOldestOfName' | 'versionsOf'>
+    service: Pick<IntegrationsService, 'findNamed' | 'findNamesakes' | 'versionsOf'>
     logs: Pick<IntegrationLogs, 'writeLine'>
   }
 }
 
 /**
  * An address belongs to the workspace that had an integration of its name with scripts first, and stays with it as long
- * as it has one: otherwise an integration of somebody else with the same name would get its requests.
+ * as it has one: otherwise an integration of somebody else with the same name would get its requests. Integrations in
+ * development have addresses only as long as no deployed one could have them.
  */
 export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresses {
   const { db, run, clock, integrations } = deps
   const { service } = integrations
 
-  async function claim(tx: Tx, address: string, workspaceId: string, name: string): Promise<void> {
+  async function claim(tx: Tx, address: string, { workspaceId, name }: Owner): Promise<void> {
     await store.claimAddress(tx, {
       address,
       workspace_id: workspaceId,
@@ -52,38 +60,118 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     })
   }
 
+  async function replace(tx: Tx, row: store.SharedAddressRow, owner: Owner): Promise<void> {
+    await store.deleteAddress(tx, row)
+    await claim(tx, row.address, owner)
+  }
+
+  /** What the owner of an address has of the name: deployed versions, only some in development, or none. */
+  async function stageOf(
+    executor: Db | Tx,
+    { workspace_id: workspaceId, name }: store.SharedAddressRow,
+  ): Promise<'deployed' | 'development' | 'gone'> {
+    const versions = await service.versionsOf(executor, { workspaceId, name })
+    if (versions.some(({ dev }) => dev === 0)) return 'deployed'
+    return versions.length > 0 ? 'development' : 'gone'
+  }
+
+  /** The deployed integration that gets an address which no deployed one has. */
+  async function findDeployed(
+    executor: Db | Tx,
+    address: string,
+    workspaceId: string,
+  ): Promise<Owner | undefined> {
+    const namesakes = await service.findNamesakes(executor, { workspaceId, name: address })
+    return namesakes.find(({ isDev }) => !isDev)
+  }
+
+  /** Gives an address to a deployed integration that was created or changed; returns false if it is another one's. */
+  async function claimForDeployed(tx: Tx, address: string, integration: Owner): Promise<boolean> {
+    const { workspaceId, name } = integration
+    const row = await findRow(tx, address)
+    if (row === undefined) await claim(tx, address, integration)
+    else if (row.workspace_id === workspaceId) {
+      // A name without a handle means itself first.
+      const isMeant = address === name || (await stageOf(tx, row)) !== 'deployed'
+      if (row.name !== name && isMeant) await replace(tx, row, integration)
+    } else if ((await stageOf(tx, row)) === 'deployed') return false
+    else await replace(tx, row, integration)
+    return true
+  }
+
+  /** As `claimForDeployed`, for an integration in development. */
+  async function claimForDev(tx: Tx, address: string, integration: Owner): Promise<boolean> {
+    const { workspaceId, name } = integration
+    const row = await findRow(tx, address)
+    if (row !== undefined && (await stageOf(tx, row)) !== 'gone') {
+      return row.workspace_id === workspaceId && row.name === name
+    }
+    if ((await findDeployed(tx, address, workspaceId)) !== undefined) return false
+    if (row === undefined) await claim(tx, address, integration)
+    else await replace(tx, row, integration)
+    return true
+  }
+
   /** Claims the addresses of an integration that was created or changed. */
   async function claimFor(tx: Tx, integrationId: string): Promise<void> {
     const integration = await service.findNamed(tx, integrationId)
     if (!integration?.hasScripts) return
-    const { workspaceId, name } = integration
-    const addresses = addressesOf(name)
-    const taken: string[] = []
-    const before = await store.findAddresses(tx, addresses)
-    for (const address of addresses) {
-      const owner = before.find((row) => row.address === address)
-      if (owner === undefined) await claim(tx, address, workspaceId, name)
-      else if (owner.workspace_id !== workspaceId) taken.push(address)
-      else if (owner.name !== name && address === name) {
-        // A name without a handle means itself first.
-        await store.deleteAddress(tx, owner)
-        await claim(tx, address, workspaceId, name)
-      }
+    const { name, isDev } = integration
+    const claimOne = isDev ? claimForDev : claimForDeployed
+    const own: string[] = []
+    for (const address of addressesOf(name)) {
+      if (await claimOne(tx, address, integration)) own.push(address)
     }
-    const rest = addresses.filter((address) => !taken.includes(address))
     afterCommit(tx, () => {
-      for (const address of addresses) known.forget((key) => key === address)
-      if (rest.length === 0) reportTaken(integrationId, name)
+      forget(name)
+      if (own.length === 0) reportTaken(integrationId, integration)
     })
   }
 
-  function reportTaken(integrationId: string, name: string): void {
+  function forget(name: string): void {
+    for (const address of addressesOf(name)) known.forget((key) => key === address)
+  }
+
+  function reportTaken(integrationId: string, { name, isDev }: NamedIntegration): void {
     integrations.logs.writeLine({
       integrationId,
       botId: '',
       level: 'warn',
-      message: `requests at /integration/global/${name} do not reach this integration: another workspace had one of this name first. Give it a name that begins with the handle of the workspace.`,
+      message: `requests at /integration/global/${name} do not reach this integration: ${
+        isDev
+          ? 'another integration has the address, and one in development takes it from none.'
+          : 'another workspace had one of this name first. Give it a name that begins with the handle of the workspace.'
+      }`,
     })
+  }
+
+  /** Gives an address whose owner has no deployed integration any more to the next one. */
+  async function passOn(tx: Tx, row: store.SharedAddressRow): Promise<void> {
+    const stage = await stageOf(tx, row)
+    if (stage === 'deployed') return
+    const of = { workspaceId: row.workspace_id, name: row.address }
+    const namesakes = await service.findNamesakes(tx, of)
+    const deployed = namesakes.find(({ isDev }) => !isDev)
+    if (deployed !== undefined) return await replace(tx, row, deployed)
+    if (stage === 'development') return
+    const [inDevelopment] = namesakes
+    if (inDevelopment !== undefined) await replace(tx, row, inDevelopment)
+    else await store.deleteAddress(tx, row)
+  }
+
+  /** Passes on the addresses of an integration that was removed. */
+  async function passOnOf(tx: Tx, { workspaceId, name }: Owner): Promise<void> {
+    for (const row of await store.findAddresses(tx, addressesOf(name))) {
+      if (row.workspace_id === workspaceId && row.name === name) await passOn(tx, row)
+    }
+    afterCommit(tx, () => forget(name))
+  }
+
+  async function passOnOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
+    for (const row of await store.listAddressesOf(tx, workspaceId)) {
+      await passOn(tx, row)
+      afterCommit(tx, () => known.forget((key) => key === row.address))
+    }
   }
 
   async function toShared(row: store.SharedAddressRow): Promise<SharedAddress | undefined> {
@@ -92,28 +180,24 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     return answering && { integrationId: answering.id, versionIds: versions.map(({ id }) => id) }
   }
 
-  /** Gives the address of integrations that are gone to the oldest one that is left. */
-  async function passOn(row: store.SharedAddressRow): Promise<void> {
-    await run(async (tx) => {
-      const owner = { workspaceId: row.workspace_id, name: row.name }
-      if ((await service.versionsOf(tx, owner)).length > 0) return
-      await store.deleteAddress(tx, row)
-      const next = await service.findOldestOfName(tx, row.address)
-      if (next !== undefined) await claim(tx, row.address, next.workspaceId, next.name)
-    })
-  }
-
-  async function findRow(address: string): Promise<store.SharedAddressRow | undefined> {
-    return (await store.findAddresses(db, [address]))[0]
+  async function findRow(
+    executor: Db | Tx,
+    address: string,
+  ): Promise<store.SharedAddressRow | undefined> {
+    return (await store.findAddresses(executor, [address]))[0]
   }
 
   async function read(address: string): Promise<SharedAddress | undefined> {
-    const row = await findRow(address)
+    const row = await findRow(db, address)
     if (row === undefined) return undefined
-    const found = await toShared(row)
-    if (found !== undefined) return found
-    await passOn(row)
-    const next = await findRow(address)
+    const stage = await stageOf(db, row)
+    const isIts =
+      stage === 'deployed' ||
+      (stage === 'development' && (await findDeployed(db, address, row.workspace_id)) === undefined)
+    if (isIts) return await toShared(row)
+    // Earlier versions of the server let integrations in development take addresses.
+    await run((tx) => passOn(tx, row))
+    const next = await findRow(db, address)
     return next && (await toShared(next))
   }
 
@@ -124,7 +208,8 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     find: (address) => known.get(address),
     on: {
       'integration.changed': (tx, { integrationId }) => claimFor(tx, integrationId),
-      'workspace.removed': (tx, { workspaceId }) => store.deleteAddressesOf(tx, workspaceId),
+      'integration.removed': passOnOf,
+      'workspace.removed': (tx, { workspaceId }) => passOnOfWorkspace(tx, workspaceId),
     },
   }
 }

@@ -3,6 +3,7 @@ import { describeEachEngine } from '../../../../test/engines.js'
 import { existingClient } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { useRemote } from '../../../../test/remote/server.js'
+import { inDatabase } from '../../../../test/tenancy/seed.js'
 import { addAccount, type Login } from '../../../../test/tenant.js'
 
 type NewIntegration = Parameters<ReturnType<typeof existingClient>['createIntegration']>[0]
@@ -221,5 +222,93 @@ describeEachEngine('the shared address of an integration', (engine) => {
     await install(target.id)
     expect((await post(name, 'P1')).status).toBe(404)
     expect(reached()).toEqual([])
+  })
+
+  it('stays with what is deployed while the same integration is developed', async () => {
+    const login = await addAccount(server())
+    const handle = `pages${++count}`
+    await client(login).updateWorkspace({ id: login.workspaceId, handle })
+    const name = newName()
+    const deployed = await make({ name: `${handle}/${name}` }, login)
+    const { botId } = await connect(deployed, 'P1', login)
+    const reachedAt = async (address: string) => {
+      server().clock.advance(6000)
+      const { status } = await post(address, 'P1')
+      return [status, ...reached()]
+    }
+    // Tools name it without the handle in development.
+    const constant = { identifier: { extractScript: '"none"' }, dev: true }
+    const inDevelopment = await make({ name, version: '9.0.0', ...constant }, login)
+    expect(await reachedAt(name)).toEqual([200, botId])
+    expect(await reachedAt(`${handle}/${name}`)).toEqual([200, botId])
+    await vi.waitFor(async () => {
+      const from = { id: inDevelopment.id, timeStart: '2000-01-01T00:00:00Z' }
+      const { logs } = await client(login).getIntegrationLogs(from)
+      expect(logs.map(({ message }) => message).join('\n')).toContain('another integration has')
+    })
+    await client(login).deleteIntegration({ id: inDevelopment.id })
+    expect(await reachedAt(name)).toEqual([200, botId])
+  })
+
+  it('is lent to an integration in development until one with its name is deployed', async () => {
+    const login = await addAccount(server())
+    const handle = `pages${++count}`
+    await client(login).updateWorkspace({ id: login.workspaceId, handle })
+    const name = newName()
+    const inDevelopment = await make({ name, dev: true }, login)
+    const developing = await connect(inDevelopment, 'P1', login)
+    expect((await post(name, 'P1')).status).toBe(200)
+    expect(reached()).toEqual([developing.botId])
+
+    const deployed = await make({ name: `${handle}/${name}` }, login)
+    const { botId, install } = await connect(deployed, 'P1', login)
+    expect((await post(name, 'P1')).status).toBe(200)
+    expect(reached()).toEqual([botId])
+
+    // At once: with the deployed one gone, the one in development has it again.
+    await install((await make({}, login)).id)
+    await client(login).deleteIntegration({ id: deployed.id })
+    expect((await post(name, 'P1')).status).toBe(200)
+    expect(reached()).toEqual([developing.botId])
+  })
+
+  it('goes back to what is deployed once it has been taken in development', async () => {
+    const login = await addAccount(server())
+    const handle = `pages${++count}`
+    await client(login).updateWorkspace({ id: login.workspaceId, handle })
+    const name = newName()
+    const { botId } = await connect(await make({ name: `${handle}/${name}` }, login), 'P1', login)
+    const inDevelopment = await make({ name, dev: true }, login)
+    // As earlier versions of the server left it.
+    const take = () =>
+      inDatabase(server(), async ({ run }) => {
+        const { numUpdatedRows } = await run((tx) =>
+          tx
+            .updateTable('shared_addresses')
+            .set({ name })
+            .where('address', '=', name)
+            .executeTakeFirstOrThrow(),
+        )
+        expect(Number(numUpdatedRows)).toBe(1)
+      })
+    await take()
+    expect((await post(name, 'P1')).status).toBe(200)
+    expect(reached()).toEqual([botId])
+    await take()
+    await client(login).deleteIntegration({ id: inDevelopment.id })
+    expect((await post(name, 'P1')).status).toBe(200)
+    expect(reached()).toEqual([botId])
+  })
+
+  it('passes to the next workspace when its own is deleted', async () => {
+    const name = newName()
+    const first = await addAccount(server())
+    await make({ name }, first)
+    const other = await addAccount(server())
+    const { botId } = await connect(await make({ name }, other), 'P1', other)
+    expect((await post(name, 'P1')).status).toBe(404)
+    await client(first).deleteWorkspace({ id: first.workspaceId })
+    expect((await post(name, 'P1')).status).toBe(200)
+    expect(reached()).toEqual([botId])
   })
 })

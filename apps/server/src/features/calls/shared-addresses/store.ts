@@ -36,6 +36,12 @@ export async function deleteAddress(
     .execute()
 }
 
-export async function deleteAddressesOf(tx: Tx, workspaceId: string): Promise<void> {
-  await tx.deleteFrom('shared_addresses').where('workspace_id', '=', workspaceId).execute()
+/** The addresses of a workspace. */
+export async function listAddressesOf(tx: Tx, workspaceId: string): Promise<SharedAddressRow[]> {
+  return await tx
+    .selectFrom('shared_addresses')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('address')
+    .execute()
 }
