@@ -98,6 +98,12 @@ describeEachEngine('the shared address of an integration', (engine) => {
     const { switchOff } = await connect(integration, 'P1')
     expect((await post(integration.name, 'P2')).status).toBe(404)
     expect((await post('unknown', 'P1')).status).toBe(404)
+    const messageAt = async (address: string) =>
+      Object(await (await server().fetch(`/integration/global/${address}`)).json()).message
+    expect(await messageAt('acme/mesenger')).toContain(
+      'No integration acme/mesenger, and none acme',
+    )
+    expect(await messageAt('mesenger')).toContain('No integration mesenger has')
     const refused = await server().fetch(`/integration/global/${integration.name}`)
     expect([refused.status, await refused.text()]).toEqual([
       404,
@@ -126,7 +132,11 @@ describeEachEngine('the shared address of an integration', (engine) => {
     expect(verified.headers.get('x-request-id')).not.toBe('mine')
     expect(verified.headers.get('content-security-policy')).toMatch(/^sandbox /)
     const fails = await make({ identifier: { fallbackHandlerScript: 'assert!(false, "token 7")' } })
-    expect((await server().fetch(`/integration/global/${fails.name}`)).status).toBe(404)
+    const failed = await server().fetch(`/integration/global/${fails.name}`)
+    expect([failed.status, await failed.json()]).toMatchObject([
+      404,
+      { message: expect.stringMatching(/script of the integration that responds .* failed\./) },
+    ])
     await vi.waitFor(async () => {
       const from = { id: fails.id, timeStart: '2000-01-01T00:00:00Z' }
       const { logs } = await client().getIntegrationLogs(from)

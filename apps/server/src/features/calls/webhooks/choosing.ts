@@ -24,6 +24,8 @@ type Choice =
   | { by: 'script'; response: RawResponse }
 
 const longestIdentifier = 500
+const fallbackFailed =
+  'This request belongs to no installation, and the script of the integration that responds to such requests failed.'
 
 /** Chooses the installation for a request at an address that all installations of an integration share. */
 export function createChooser({ db, integrations, scripts, sharedAddresses }: ChoosingDeps) {
@@ -33,9 +35,11 @@ export function createChooser({ db, integrations, scripts, sharedAddresses }: Ch
       const found = await sharedAddresses.find(segments.slice(0, count).join('/'))
       if (found !== undefined) return { found, path: pathAfter(count, rest) }
     }
+    const [first = '', second = ''] = segments
+    const names = second === '' ? first : `${first}/${second}, and none ${first},`
     throw new ApiError(
       'ResourceNotFound',
-      `No integration ${segments[0]} has scripts that say whose the requests at this address are.`,
+      `No integration ${names} has scripts that say whose the requests at this address are.`,
     )
   }
 
@@ -60,7 +64,13 @@ export function createChooser({ db, integrations, scripts, sharedAddresses }: Ch
     }
   }
 
-  function refuse({ integrationId }: SharedAddress, reason: string, requestId: string): never {
+  /** @param shown what the caller, who may be anybody, learns of the reason */
+  function refuse(
+    { integrationId }: SharedAddress,
+    reason: string,
+    requestId: string,
+    shown = 'This request belongs to no installation.',
+  ): never {
     integrations.logs.writeLine({
       integrationId,
       botId: '',
@@ -69,7 +79,7 @@ export function createChooser({ db, integrations, scripts, sharedAddresses }: Ch
     })
     throw new ApiError(
       'ResourceNotFound',
-      'This request belongs to no installation. The log of the integration records the reason with the id of this response.',
+      `${shown} The log of the integration records the reason with the id of this response.`,
     )
   }
 
@@ -106,7 +116,8 @@ export function createChooser({ db, integrations, scripts, sharedAddresses }: Ch
         )
       }
       if (error instanceof ScriptError) {
-        refuse(found, `the fallback script failed: ${error.message}`, requestId)
+        const reason = `the fallback script failed: ${error.message}`
+        refuse(found, reason, requestId, fallbackFailed)
       }
       throw error
     }
