@@ -131,7 +131,7 @@ describeEachEngine('a messenger that is deployed as an integration', (engine) =>
         expect(await failed.text()).toContain('No page was chosen')
         const done = await submit({ bp_page: page })
         expect(done.url).toBe(`${server().url}/apps/oauth/interstitial?success=true`)
-        expect(await done.text()).toContain('is set up')
+        expect(await done.text()).toContain('reports that it succeeded')
         await eventually(async () => {
           const { bot: now } = await admin.getBot({ id: bot.id })
           expect(now.integrations.messenger).toMatchObject({

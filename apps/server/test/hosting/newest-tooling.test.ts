@@ -265,7 +265,7 @@ describeEachEngine('the tools of today', (engine) => {
       method: 'POST',
       body: new URLSearchParams({ bp_page: 'P1' }),
     })
-    expect(await end.text()).toContain('The integration is set up')
+    expect(await end.text()).toContain('reports that it succeeded')
     await vi.waitFor(async () => {
       const { body } = await send('GET', `/v1/admin/bots/${bot.id}`, {})
       expect(body.bot.integrations.pages).toMatchObject({

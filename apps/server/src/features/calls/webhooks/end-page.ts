@@ -51,10 +51,10 @@ export function endPage(query: string): RawResponse {
   const parameters = new URLSearchParams(query)
   const isDone = parameters.get('success') === 'true'
   const reason = (parameters.get('errorMessage') ?? '').trim().slice(0, longestReason)
-  const title = isDone ? 'The integration is set up' : 'The setup did not succeed'
+  const title = isDone ? 'The setup has ended' : 'The setup did not succeed'
   const advice = isDone
-    ? 'It is connected to its account. You can close this window.'
-    : 'Nothing was changed at this server. Close this window, and begin the setup again; the log of the integration may have more about it.'
+    ? 'The integration reports that it succeeded. You can close this window; the installation shows whether it has its account.'
+    : 'Close this window, and begin the setup again; the log of the integration may have more about it.'
   const quote =
     isDone || reason === ''
       ? ''

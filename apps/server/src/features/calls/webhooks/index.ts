@@ -16,6 +16,7 @@ import type { Feature } from '../../feature.js'
 import { type CallDeps, detailOf, reasonOf, sendCall } from '../requests/index.js'
 import { type IntegrationTargetDeps, targetOfInstallation } from '../targets/index.js'
 import {
+  type Addressee,
   addresseeOf,
   type OutsideRequest,
   outsideRequestOf,
@@ -72,6 +73,9 @@ class NoResponseError extends Error {
 /** What an installation is passed: the path is that below its own address. */
 type InstallationRequest = OutsideRequest & { path: string }
 
+/** Whom a request is for that names one installation. */
+type OneInstallation = Extract<Addressee, { webhookId: string }>
+
 /**
  * Requests from outside, at the public addresses of installations. Each is passed to the integration that is installed
  * there, and its response is returned.
@@ -117,18 +121,21 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
     })
   }
 
-  /** The installation behind a webhook id. It need not be enabled to be set up. */
-  async function requireInstallation(
-    webhookId: string,
-    isSetUp: boolean,
-  ): Promise<InstallationRow> {
+  /** The installation that a request is for. It need not be enabled to be set up. */
+  async function requireInstallation(addressee: OneInstallation): Promise<InstallationRow> {
+    const { to, webhookId, path } = addressee
+    if (to === 'setup' && webhookId === '') {
+      throw new ApiError(
+        'InvalidQuery',
+        'query.state is missing: the address of a setup names the installation by its webhook id, as state=<webhook id>.',
+        { metadata: { in: 'query', field: 'state' } },
+      )
+    }
     const row = await findInstallationByWebhook(db, webhookId)
     const isFound = row !== undefined && row.integration_id !== builtInChat.id
+    const isSetUp = to === 'setup' || /^\/oauth(\/|$)/.test(path)
     if (isFound && (isSetUp || row.enabled === 1)) return row
-    throw new ApiError(
-      'ResourceNotFound',
-      `There is no webhook ${webhookId}, or its integration is switched off.`,
-    )
+    throw new ApiError('ResourceNotFound', notFound(addressee, isSetUp))
   }
 
   /** Stores the account that a response names. */
@@ -178,10 +185,8 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
       }
       return toRaw(await pass(choice.row, { ...request, path: choice.path }, requestId))
     }
-    const { webhookId, path } = addressee
-    const isSetUp = addressee.to === 'setup' || /^\/oauth(\/|$)/.test(path)
-    const row = await requireInstallation(webhookId, isSetUp)
-    const response = await pass(row, { ...request, path }, requestId)
+    const row = await requireInstallation(addressee)
+    const response = await pass(row, { ...request, path: addressee.path }, requestId)
     if (addressee.to === 'setup' && wantsEndPage(raw, response)) {
       const success = response.status < 400
       const end = success ? { success } : { success, errorMessage: reasonOf(response.body) }
@@ -195,6 +200,15 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
     name: 'webhooks',
     rawRoutes: [{ paths, bodyLimit: maxBodyBytes, handle: receive }],
   }
+}
+
+function notFound({ to, webhookId }: OneInstallation, isSetUp: boolean): string {
+  if (to === 'setup') {
+    return `query.state: no installation has the webhook id ${webhookId}. It may have been removed, or its link copied in part.`
+  }
+  return isSetUp
+    ? `There is no webhook ${webhookId}.`
+    : `There is no webhook ${webhookId}, or its integration is switched off.`
 }
 
 /**

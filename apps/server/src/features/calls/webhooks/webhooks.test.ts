@@ -159,7 +159,19 @@ describeEachEngine('webhooks', (engine) => {
     expect(large.status).toBe(413)
     expect((await server().fetch('/webhooks/unknown')).status).toBe(404)
     expect((await server().fetch('/webhooks')).status).toBe(404)
-    expect((await server().fetch('/webhooks/oauth?state=unknown')).status).toBe(404)
+    const missing = { type: 'InvalidQuery', message: expect.stringContaining('state is missing') }
+    const refusals = [
+      ['/oauth/wizard/start', missing],
+      ['/webhooks/oauth?code=1', missing],
+      ['/webhooks/oauth?state=unknown', { message: expect.stringContaining('webhook id unknown') }],
+      ['/webhooks/unknown/oauth', { message: 'There is no webhook unknown.' }],
+    ] as const
+    for (const [path, error] of refusals) {
+      const text = await (await server().fetch(path)).text()
+      expect(JSON.parse(text)).toMatchObject(error)
+      // These addresses work while the integration is switched off.
+      expect(text).not.toContain('switched off')
+    }
     await change({ enabled: false })
     expect((await call('')).status).toBe(404)
     expect(count()).toBe(before)
@@ -216,7 +228,10 @@ describeEachEngine('webhooks', (engine) => {
       expect(html).toContain('did not succeed')
       expect(html).toContain('No &lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;no&quot; access')
       const done = await server().fetch(`${path}/interstitial?success=true&errorMessage=none`)
-      expect(await done.text()).toMatch(/is set up(?!.*none)/s)
+      const end = await done.text()
+      expect(end).toMatch(/reports that it succeeded(?!.*none)/s)
+      // The addresses of the page can be made by anybody.
+      expect(html + end).not.toMatch(/is connected|is set up|was changed/)
     }
   })
 
