@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { callerAddress } from './caller-address.js'
 import type { HttpContext } from './context.js'
 
 /**
@@ -24,6 +25,8 @@ export interface RawRequest {
   body: Buffer | undefined
   /** The id under which the log and the header `x-request-id` identify the request. */
   requestId: string
+  /** Network address of the caller, as limits count it. */
+  caller: string
 }
 
 /** The response of a raw route, which is sent as it is, except for headers that reach beyond its address. */
@@ -74,6 +77,7 @@ function toRawRequest(request: FastifyRequest): RawRequest {
     headers: textHeaders(request),
     body: body instanceof Buffer && body.length > 0 ? body : undefined,
     requestId: id,
+    caller: callerAddress(request),
   }
 }
 

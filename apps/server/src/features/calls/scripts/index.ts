@@ -12,7 +12,7 @@ import {
   ScriptsBusyError,
 } from './runner.js'
 
-export { ScriptError, ScriptLimitError, ScriptsBusyError } from './runner.js'
+export { ScriptError, ScriptLimitError, type ScriptRun, ScriptsBusyError } from './runner.js'
 
 /** Small scripts in VRL, with which integrations say whose a request is and where their setup begins. */
 export interface Scripts extends FeatureWith<'routes'> {
@@ -30,7 +30,7 @@ export function createScripts(deps: { clock: Clock; log: Pick<Log, 'warn'> }): S
       route(contract.scripts.run, async ({ actor: { workspaceId }, body }) => {
         const owner = `workspace ${workspaceId}`
         const { data, result } = await runner
-          .run({ owner, script: body.script, data: body.data })
+          .run({ workspaceId, owner, script: body.script, data: body.data })
           .catch((error: unknown) => {
             throw toApiError(error)
           })

@@ -25,8 +25,15 @@ export interface ScriptRun {
   script: string
   /** What the script sees as `.`; JSON. */
   data: Readonly<Record<string, unknown>>
-  /** Whose script it is: scripts of one owner run one after the other, and share limits. */
+  /** The workspace of the script: scripts of one workspace run one after the other. */
+  workspaceId: string
+  /** Whose script it is: after one that ran into a limit, those of the owner are refused for a while. */
   owner: string
+  /**
+   * Network address of who sent the data, if that is an outsider: the limit counts against them first, and
+   * against the owner only if it is reached for several.
+   */
+  caller?: string | undefined
 }
 
 /** What a script made of its data. */
@@ -38,21 +45,25 @@ export interface ScriptOutcome {
 }
 
 /** Milliseconds that a script may run, by the clock; most need less than one. */
-const scriptLimitMs = 5000
+const scriptLimitMs = 2000
 /** Milliseconds in which the engine has to load. */
 const startLimitMs = 60_000
-/** Milliseconds for which the scripts of an owner are refused after one of them ran into a limit. */
+/** Milliseconds for which scripts are refused after one of them ran into a limit. */
 const suspensionMs = 15_000
-/** Scripts of one owner that run or wait. */
-const mostOfOwner = 50
+/** Outsiders with whose data scripts of an owner may run into limits within a minute, before all are refused. */
+const mostCallers = 3
+const minute = 60_000
+/** Scripts of one workspace that run or wait. */
+const mostOfWorkspace = 50
 const maxOutputBytes = 1024 * 1024
-const maxOwners = 1000
+/** Owners, and outsiders, that are remembered. */
+const mostRemembered = 1000
 const busy = 'Too many scripts at once: try again in a second.'
 
 /**
  * Runs scripts in one process of its own, which is started by the first script and ends after five minutes without
- * any. All owners share it in turns: each has one script in its queue at a time, and is suspended for a while when
- * one takes too long.
+ * any. All workspaces share it in turns: each has one script in its queue at a time, and an owner is suspended for a
+ * while when one takes too long.
  */
 export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log, 'warn'> }) {
   const pool = createWorkerPool<ScriptInput, ScriptOutput, ScriptProgress>({
@@ -65,39 +76,55 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
     idleTimeoutMs: 5 * 60_000,
     onError: (err) => log.warn({ err }, 'the process of scripts ended'),
   })
-  const suspendedUntil = createLruCache<string, number>(maxOwners)
+  const suspendedUntil = createLruCache<string, number>(mostRemembered)
+  /** By owner, when scripts ran into limits with the data of outsiders. */
+  const failures = createLruCache<string, number[]>(mostRemembered)
   const running = new Map<string, { count: number; last: Promise<unknown> }>()
 
-  function suspend(owner: string, reason: string): ScriptError {
-    suspendedUntil.set(owner, clock.now() + suspensionMs)
+  function suspend(party: string): void {
+    suspendedUntil.set(party, clock.now() + suspensionMs)
+  }
+
+  function isSuspended(party: string): boolean {
+    return (suspendedUntil.get(party) ?? 0) > clock.now()
+  }
+
+  function limit({ owner, caller }: ScriptRun, reason: string): ScriptError {
+    if (caller === undefined) suspend(owner)
+    else {
+      suspend(`${owner} ${caller}`)
+      const recent = (failures.get(owner) ?? []).filter((at) => at > clock.now() - minute)
+      failures.set(owner, [...recent, clock.now()])
+      if (recent.length + 1 >= mostCallers) suspend(owner)
+    }
     return new ScriptLimitError(reason)
   }
 
-  /** Runs a script after the ones of its owner that came before. */
-  async function inTurn<T>(owner: string, act: () => Promise<T>): Promise<T> {
-    const ofOwner = running.get(owner) ?? { count: 0, last: Promise.resolve() }
-    if (ofOwner.count >= mostOfOwner) throw new ScriptsBusyError(busy)
-    running.set(owner, ofOwner)
-    ofOwner.count++
-    const turn = ofOwner.last.then(act)
-    ofOwner.last = turn.catch(() => undefined)
+  /** Runs a script after the ones of its workspace that came before. */
+  async function inTurn<T>(workspaceId: string, act: () => Promise<T>): Promise<T> {
+    const known = running.get(workspaceId) ?? { count: 0, last: Promise.resolve() }
+    if (known.count >= mostOfWorkspace) throw new ScriptsBusyError(busy)
+    running.set(workspaceId, known)
+    known.count++
+    const turn = known.last.then(act)
+    known.last = turn.catch(() => undefined)
     try {
       return await turn
     } finally {
-      if (--ofOwner.count === 0) running.delete(owner)
+      if (--known.count === 0) running.delete(workspaceId)
     }
   }
 
-  function toScriptError(error: unknown, owner: string): unknown {
+  function toScriptError(error: unknown, run: ScriptRun): unknown {
     if (error instanceof WorkerExitError) {
-      return suspend(owner, 'It needs too much memory, or is nested too deeply.')
+      return limit(run, 'It needs too much memory, or is nested too deeply.')
     }
     if (!(error instanceof WorkerLimitError)) return error
     switch (error.limit) {
       case 'time':
-        return suspend(owner, `It takes longer than ${scriptLimitMs / 1000} seconds.`)
+        return limit(run, `It takes longer than ${scriptLimitMs / 1000} seconds.`)
       case 'memory':
-        return suspend(owner, 'It needs too much memory.')
+        return limit(run, 'It needs too much memory.')
       case 'output':
         return new ScriptError(`It returns more than ${maxOutputBytes} bytes.`)
       case 'queue':
@@ -111,11 +138,12 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
    * @throws ScriptsBusyError if too many others wait
    */
   async function run(run: ScriptRun): Promise<ScriptOutcome> {
-    return await inTurn(run.owner, () => runNow(run))
+    return await inTurn(run.workspaceId, () => runNow(run))
   }
 
-  async function runNow({ script, data, owner }: ScriptRun): Promise<ScriptOutcome> {
-    if ((suspendedUntil.get(owner) ?? 0) > clock.now()) {
+  async function runNow(run: ScriptRun): Promise<ScriptOutcome> {
+    const { script, data, owner, caller } = run
+    if (isSuspended(owner) || isSuspended(`${owner} ${caller}`)) {
       throw new ScriptLimitError(
         'A script ran into a limit a moment ago: it is tried again in some seconds.',
       )
@@ -139,7 +167,7 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
       if ('failure' in output) throw new ScriptError(output.failure)
       return output
     } catch (error) {
-      throw toScriptError(error, owner)
+      throw toScriptError(error, run)
     } finally {
       clearTimeout(timer)
     }

@@ -321,4 +321,10 @@ describeEachEngine('the shared address of an integration', (engine) => {
     expect((await post(name, 'P1')).status).toBe(200)
     expect(reached()).toEqual([botId])
   })
+
+  it('take bodies that scripts can read', async () => {
+    const { name } = await make({})
+    const refused = await post(name, 'x'.repeat(1024 * 1024))
+    expect([refused.status, await refused.json()]).toMatchObject([413, { type: 'PayloadTooLarge' }])
+  })
 })

@@ -1,9 +1,15 @@
 import { ApiError } from '@botstead/contract'
-import type { RawResponse } from '../../../http/raw-routes.js'
+import type { RawRequest, RawResponse } from '../../../http/raw-routes.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { findInstallationOfAccount, type InstallationRow } from '../../bots/installations/index.js'
 import type { IntegrationLogs, KnownIntegrations } from '../../bots/integrations/index.js'
-import { ScriptError, ScriptLimitError, type Scripts, ScriptsBusyError } from '../scripts/index.js'
+import {
+  ScriptError,
+  ScriptLimitError,
+  type ScriptRun,
+  type Scripts,
+  ScriptsBusyError,
+} from '../scripts/index.js'
 import type { SharedAddress, SharedAddresses } from '../shared-addresses/index.js'
 import { type Addressee, type OutsideRequest, pathAfter } from './address.js'
 
@@ -22,6 +28,9 @@ type Choice =
   | { by: 'installation'; row: InstallationRow; path: string }
   /** A script of the integration did, for a request that belongs to no account, such as a verification. */
   | { by: 'script'; response: RawResponse }
+
+/** Whose script runs, and with whose data. */
+type Asker = Pick<ScriptRun, 'workspaceId' | 'owner' | 'caller'>
 
 const longestIdentifier = 500
 const fallbackFailed =
@@ -43,17 +52,16 @@ export function createChooser({ db, integrations, scripts, sharedAddresses }: Ch
     )
   }
 
-  async function runScript(address: SharedAddress, script: string, data: object) {
-    const owner = `integration ${address.integrationId}`
-    return (await scripts.run({ owner, script, data: { ...data } })).result
+  async function runScript(asker: Asker, script: string, data: object) {
+    return (await scripts.run({ ...asker, script, data: { ...data } })).result
   }
 
   /** The account that a request is about; undefined, with the reason, if the script finds none. */
-  async function extract(address: SharedAddress, script: string | undefined, data: object) {
+  async function extract(asker: Asker, script: string | undefined, data: object) {
     if (script === undefined)
       return { reason: 'the integration has no script that finds the account' }
     try {
-      const result = await runScript(address, script, data)
+      const result = await runScript(asker, script, data)
       const isText = typeof result === 'string' || typeof result === 'number'
       const identifier = isText ? String(result).slice(0, longestIdentifier) : ''
       return identifier === '' ? { reason: 'the script found no account' } : { identifier }
@@ -83,28 +91,30 @@ export function createChooser({ db, integrations, scripts, sharedAddresses }: Ch
     )
   }
 
-  async function respond(address: SharedAddress, script: string, data: object) {
-    return toResponse(await runScript(address, script, data))
+  async function respond(asker: Asker, script: string, data: object) {
+    return toResponse(await runScript(asker, script, data))
   }
 
   return async function choose(
     addressee: Extract<Addressee, { to: 'shared' }>,
     request: OutsideRequest,
-    requestId: string,
+    { requestId, caller }: Pick<RawRequest, 'requestId' | 'caller'>,
   ): Promise<Choice> {
     const { found, path } = await findAddress(addressee)
     const integration = await integrations.known.of(found.integrationId)
     const { extractScript, fallbackHandlerScript } = integration?.definition.identifier ?? {}
     const data = { ...request, path }
+    const owner = `integration ${found.integrationId}`
+    const asker = { workspaceId: integration?.workspaceId ?? '', owner, caller }
     try {
-      const account = await extract(found, extractScript, data)
+      const account = await extract(asker, extractScript, data)
       if (account.identifier !== undefined) {
         const row = await findInstallationOfAccount(db, found.versionIds, account.identifier)
         if (row !== undefined) return { by: 'installation', row, path }
         refuse(found, `no installation has the account ${account.identifier}`, requestId)
       }
       if (fallbackHandlerScript === undefined) refuse(found, account.reason, requestId)
-      return { by: 'script', response: await respond(found, fallbackHandlerScript, data) }
+      return { by: 'script', response: await respond(asker, fallbackHandlerScript, data) }
     } catch (error) {
       if (error instanceof ScriptLimitError || error instanceof ScriptsBusyError) {
         throw new ApiError(

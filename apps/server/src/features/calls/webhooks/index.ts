@@ -34,6 +34,8 @@ export interface WebhooksDeps extends CallDeps, Omit<ChoosingDeps, 'integrations
   integrations: ChoosingDeps['integrations']
 }
 
+/** Most bytes of a body at a shared address: a script takes many times as much memory to read it. */
+const maxScriptedBytes = 1024 * 1024
 /** Most bytes of a body. Integrations are called with texts only, which are held in memory. */
 const maxBodyBytes = 4 * 1024 * 1024
 const maxResponseBytes = 4 * 1024 * 1024
@@ -157,6 +159,9 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
       if (response.cut) {
         throw new NoResponseError(`Its response has more than ${maxResponseBytes} bytes.`)
       }
+      if (response.status < 200 || response.status > 599) {
+        throw new NoResponseError(`Its response has the status ${response.status}.`)
+      }
     } catch (error) {
       if (!(error instanceof NoResponseError)) throw error
       logFailure(row, `${error.message} (request ${requestId})`)
@@ -179,10 +184,14 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
     const request = outsideRequestOf(raw, query)
     const { requestId } = raw
     if (addressee.to === 'shared') {
-      const choice = await choose(addressee, request, requestId)
-      if (choice.by === 'script') {
-        return { ...choice.response, headers: relayed(choice.response.headers) }
+      if ((raw.body?.length ?? 0) > maxScriptedBytes) {
+        throw new ApiError(
+          'PayloadTooLarge',
+          `A body at a shared address has at most ${maxScriptedBytes} bytes.`,
+        )
       }
+      const choice = await choose(addressee, request, raw)
+      if (choice.by === 'script') return toRaw(choice.response)
       return toRaw(await pass(choice.row, { ...request, path: choice.path }, requestId))
     }
     const row = await requireInstallation(addressee)
@@ -219,12 +228,23 @@ function wantsEndPage({ method, headers }: RawRequest, response: OutgoingRespons
   if (method !== 'GET' || !headers.accept?.includes('text/html')) return false
   const { location, 'content-type': type, 'x-bp-disable-interstitial': disabled } = response.headers
   if (disabled !== undefined || location !== undefined) return false
-  const isPage = type === undefined && /^\s*</.test(response.body.subarray(0, 100).toString())
-  return !isPage && !String(type ?? '').startsWith('text/html')
+  return !String(type ?? typeOf(response.body)).startsWith('text/html')
 }
 
-function toRaw({ status, headers, body }: OutgoingResponse): RawResponse {
-  return { status, headers: relayed(headers), body }
+/** Browsers do not guess the type of a response, and would store one without a type as a file. */
+function typeOf(body: Buffer): string {
+  const isPage = /^\s*</.test(body.subarray(0, 100).toString())
+  return `text/${isPage ? 'html' : 'plain'}; charset=utf-8`
+}
+
+function toRaw({
+  status,
+  headers,
+  body,
+}: Pick<OutgoingResponse, 'status' | 'headers' | 'body'>): RawResponse {
+  const kept = relayed(headers)
+  if (body.length > 0) kept['content-type'] ||= typeOf(body)
+  return { status, headers: kept, body }
 }
 
 function relayed(headers: OutgoingResponse['headers']): RawResponse['headers'] {

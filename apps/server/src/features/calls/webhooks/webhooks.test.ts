@@ -66,6 +66,25 @@ describeEachEngine('webhooks', (engine) => {
     })
   })
 
+  it('say that a response without a type is a page or a text, which browsers do not guess', async () => {
+    const { call } = await install()
+    for (const [body, type] of [
+      ['  <!doctype html><p>Hello', 'text/html; charset=utf-8'],
+      ['Hello', 'text/plain; charset=utf-8'],
+    ]) {
+      remote().behave(() => ({ headers: { 'content-type': '' }, body: String(body) }))
+      const response = await call('')
+      expect([response.headers.get('content-type'), await response.text()]).toEqual([type, body])
+    }
+  })
+
+  it('refuse a response whose status is none of HTTP', async () => {
+    const { call } = await install()
+    remote().behave(() => ({ status: 999 }))
+    const response = await call('')
+    expect(await response.json()).toEqual(reasonless('Runtime', 502))
+  })
+
   it('neither pass on the cookies of a browser nor change what it keeps of the host', async () => {
     const { call } = await install()
     const cookie = 'a=1; botstead_0123abcd=bp_ses_secret'
