@@ -4,8 +4,8 @@ import net, { BlockList, isIP, type LookupFunction } from 'node:net'
 import type { NetworkRules } from './order.js'
 
 /**
- * What Node's permission flags leave open. None of this is a sandbox: it keeps code that is trusted
- * from doing by mistake what would harm the server or others.
+ * Closes what Node's permission flags leave open. None of this is a sandbox: it keeps trusted code from
+ * harming the server or others by mistake.
  */
 export function installGuards(rules: NetworkRules | undefined): void {
   guardProcesses()
@@ -14,7 +14,7 @@ export function installGuards(rules: NetworkRules | undefined): void {
   if (rules) guardConnections(rules)
 }
 
-/** Signals reach the server and other bots, which may run as the same user. */
+/** A signal could end the server or another bot, which may run as the same user. */
 function guardProcesses(): void {
   const kill = process.kill
   process.kill = (pid, signal) => {
@@ -26,7 +26,7 @@ function guardProcesses(): void {
   }
 }
 
-/** Whoever wants to call the code calls the server. */
+/** The code is called through the server only, so it needs no listener of its own. */
 function guardListening(): void {
   net.Server.prototype.listen = () => {
     throw refusal('The code cannot listen on a port or socket: it is called through the server.')
@@ -66,7 +66,7 @@ function guardConnections({ refused, permitted, api }: NetworkRules): void {
     if (path) throw refusal('Local sockets are not available.')
     if (host === api.host && Number(port) === api.port) return connect.call(this, options, then)
     if (isIP(host) !== 0 && !permits(host)) {
-      // Reported as other failures of a connection are, so that the code handles it in one place.
+      // As an `error` event, like every other failure to connect, so that the code handles it in one place.
       process.nextTick(() => this.destroy(unreachable(host)))
       return this
     }

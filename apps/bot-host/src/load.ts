@@ -21,18 +21,18 @@ interface HandlerResponse {
 export interface LoadedCode {
   handle(request: HandlerRequest): Promise<HandlerResponse | undefined>
   /**
-   * The code as this version of Node has compiled it so far, with which it is loaded faster the next time;
-   * undefined if it was loaded so, or if it has to be compiled each time.
+   * The code cache of V8, with the functions that it has compiled so far: the code loads faster with it.
+   * Undefined if the code was loaded with one, or if it has to be compiled each time.
    */
   compiled(): Buffer | undefined
 }
 
 /** Name of the code in stacks. */
 export const codeName = '/bundle.cjs'
-/** In code that was not compiled here, this version of Node cannot import. */
+/** Node 20 cannot run `import()` in a script that was loaded with compiled code. */
 const dynamicImport = /\bimport\s*(\(|\/\*)/
-/** As Node does it for a CommonJS module. */
-const begin = '(function (exports, require, module, __filename, __dirname) { '
+/** Beginning of the function in which Node wraps a CommonJS module. */
+const wrapperStart = '(function (exports, require, module, __filename, __dirname) { '
 
 /**
  * Loads a CommonJS file.
@@ -40,9 +40,9 @@ const begin = '(function (exports, require, module, __filename, __dirname) { '
  */
 export function loadCode(code: string, cachedData?: Buffer): LoadedCode {
   const isCacheable = !dynamicImport.test(code)
-  const script = new Script(`${begin}${code.replace(/^#!/, '//')}\n})`, {
+  const script = new Script(`${wrapperStart}${code.replace(/^#!/, '//')}\n})`, {
     filename: codeName,
-    columnOffset: -begin.length,
+    columnOffset: -wrapperStart.length,
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(cachedData && isCacheable && { cachedData }),
   })

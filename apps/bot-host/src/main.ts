@@ -3,33 +3,37 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { installGuards } from './guards.js'
 import { codeName, type HandlerRequest, type LoadedCode, loadCode } from './load.js'
 import { readOrder } from './order.js'
-import { report, reportFault, reportOutput, runAbout, type Subject } from './reports.js'
+import { report, reportFault, reportOutput, runWithSubject, type Subject } from './reports.js'
 
-// Runs the code of one bot or integration. The server starts this program with an empty environment,
-// sends it an order on its standard input, and calls it over a local socket as it calls a bot at an
-// address. What it prints goes into the log of the bot or integration.
+// The host program: runs the code of one bot or integration. The server starts it, sends it an order on
+// its standard input, and calls it over a local socket as it calls a bot at an address. What the code
+// prints goes into the log of the bot or integration.
 
 /** Path at which the server asks for the compiled code; calls to the code have `/`. */
 const compiledPath = '/compiled'
-/** Causes of an error that are reported. */
+/**
+ * Most causes of an error that are reported: a chain of causes may be circular. Declared before the code is
+ * loaded below, which may fail.
+ */
 const mostCauses = 3
 
-// The socket to listen on, and a name for those who read the list of processes.
-const [, , socket = '', name = ''] = process.argv
-// The server asks whether a user can read and run this program, and reach a folder.
-if (socket === 'probe') process.exit(existsSync(name) ? 0 : 1)
+// Either the path of the socket to listen on, and a name that identifies the owner in the list of
+// processes; or `probe` and a folder.
+const [, , socket = '', nameOrFolder = ''] = process.argv
+// The server checks whether a user can read and run this program, and reach the folder.
+if (socket === 'probe') process.exit(existsSync(nameOrFolder) ? 0 : 1)
 const order = await readOrder()
-// What a shell or a wrapping command left in the environment is not for the code.
+// The code must not see what a shell or a wrapping command left in the environment.
 const { env } = process
 for (const name of Object.keys(env)) delete env[name]
 Object.assign(env, order.environment)
 const server = createServer()
-// Before the guards, which refuse every other listener.
+// Before the guards, which refuse to listen.
 server.listen(socket)
 installGuards(order.network)
 reportOutput()
 process.on('unhandledRejection', (reason) => {
-  // Other requests are being handled: one forgotten promise must not end them.
+  // Other requests may be in progress: one forgotten promise must not end them.
   reportFault(`Unhandled rejection: ${textOf(reason)}`)
 })
 try {
@@ -72,10 +76,10 @@ async function respond(
       ...(body !== '' && { body }),
     }
     subject = subjectOf(given)
-    const result = await runAbout(subject, () => code.handle(given))
+    const result = await runWithSubject(subject, () => code.handle(given))
     response.writeHead(result?.status ?? 200, result?.headers ?? {}).end(result?.body)
   } catch (error) {
-    runAbout(subject, () => reportFault(textOf(error)))
+    runWithSubject(subject, () => reportFault(textOf(error)))
     if (response.headersSent) response.destroy()
     else response.writeHead(500).end(JSON.stringify({ error: messageOf(error) }))
   }
@@ -118,7 +122,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** An error, where it was thrown, and what caused it. */
+/** An error with its stack and its causes. */
 function textOf(error: unknown, causes = mostCauses): string {
   if (!(error instanceof Error)) return String(error)
   const text = stackInCode(error.stack ?? error.message)
@@ -126,7 +130,7 @@ function textOf(error: unknown, causes = mostCauses): string {
   return `${text}\nCaused by ${textOf(error.cause, causes - 1)}`
 }
 
-/** A stack with its frames in the code: the others are Node and this program. */
+/** Leaves out the frames of a stack that are not in the code, but in Node and this program. */
 function stackInCode(stack: string): string {
   const isForeign = (line: string) => /^ {4}at /.test(line) && !line.includes(codeName)
   return stack

@@ -14,7 +14,7 @@ export interface NetworkRules {
 export interface Order {
   /** The program: one CommonJS file. */
   code: string
-  /** What this program made of the same code before, in base64. */
+  /** Compiled code, in base64, which this program returned for the same code before. */
   compiled?: string
   /** The whole environment of the code. */
   environment: Readonly<Record<string, string>>
@@ -23,8 +23,8 @@ export interface Order {
 }
 
 /**
- * Reads the order, and ends this process when the input ends: then the server has ended, and nobody
- * else would stop this process.
+ * Reads the order. Ends this process when the input ends, because then the server has ended and nothing
+ * else would stop the process.
  */
 export async function readOrder(): Promise<Order> {
   process.stdin.setEncoding('utf8')

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What a text is about, as far as the request says so during which it was written. */
+/** What an output is about, as far as the request says so during which it was written. */
 export interface Subject {
   botId?: string | undefined
   conversationId?: string | undefined
@@ -10,23 +10,23 @@ export interface Subject {
   workflowId?: string | undefined
 }
 
-/** What this program writes for the server, as a line of JSON each; other lines are those of Node. */
+/** A message to the server, one line of JSON each. Any other line comes from Node itself. */
 type Report =
   | { host: 'ready' }
   | { host: 'failed'; reason: string }
   | { host: 'fault'; text: string; about: Subject }
   | { host: 'text'; stream: 'out' | 'error'; text: string; about: Subject }
 
-/** Characters of a text that are reported. */
+/** Most characters of a text that are reported. */
 const longestText = 16_000
-/** Characters of a line in which the code reports an issue with its data: cut, it would not be JSON. */
+/** Most characters of a line of JSON in which the code reports an issue: cut, it could not be parsed. */
 const longestIssue = 140_000
 
 const subjects = new AsyncLocalStorage<Subject>()
 const write = process.stdout.write.bind(process.stdout)
 
-/** Runs a function so that what it writes is reported with its subject. */
-export function runAbout<Result>(subject: Subject, run: () => Result): Result {
+/** Runs a function, and reports what it writes with this subject. */
+export function runWithSubject<Result>(subject: Subject, run: () => Result): Result {
   return subjects.run(subject, run)
 }
 
@@ -41,8 +41,8 @@ export function reportFault(text: string): void {
 }
 
 /**
- * Reports what the code writes to its standard output and standard error. What is written at once is
- * one text, such as an error with its stack.
+ * Reports what the code writes to its standard output and standard error. Everything up to a write that ends
+ * a line is one text, so that an error keeps its stack.
  */
 export function reportOutput(): void {
   process.stdout.write = reporting('out')
