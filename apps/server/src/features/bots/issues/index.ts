@@ -6,7 +6,7 @@ import type { Feature } from '../../feature.js'
 import { createIssuesService, type IssuesDeps, type IssuesService } from './service.js'
 import type { IssueEventRow, IssueRow } from './store.js'
 
-export type { IssueData } from './grouping.js'
+export type { IssueData, IssueReport } from './grouping.js'
 export type { IssuesService } from './service.js'
 
 type WireIssue = Output<typeof contract.botIssues.get>['issue']

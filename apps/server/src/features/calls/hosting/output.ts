@@ -1,5 +1,6 @@
 import type { Clock } from '../../../platform/clock.js'
 import type { Log } from '../../../platform/telemetry/log.js'
+import type { IssueReport } from '../../bots/issues/index.js'
 
 /** What a line is about, as far as it is known. */
 interface LineSubject {
@@ -19,37 +20,29 @@ export interface OutputLine {
 }
 
 /** A problem that the code reported, or that the server noticed. */
-export interface CodeIssue {
+export interface CodeIssue extends IssueReport {
   /** Who found it. */
   origin: 'code' | 'server'
-  code: string
-  category: string
-  title: string
-  description: string
-  /** Names to values, for grouping and for reading. */
-  data: Readonly<Record<string, { raw: string; pretty?: string }>>
-  /** Names in `data` whose values distinguish issues. */
-  groupBy: readonly string[]
   about: LineSubject
 }
 
-/** What a program said, by kind. */
+/** Receives what a program reports and prints. */
 export interface OutputListener {
-  /** It is loaded and can be called. */
+  /** The code is loaded and can be called. */
   onReady(): void
-  /** It cannot be loaded. */
+  /** The code cannot be loaded. */
   onFailed(reason: string): void
   onLine(line: OutputLine): void
   onIssue(issue: CodeIssue): void
 }
 
-/** Characters of one line of JSON that the host program writes: it bounds the texts in them. */
+/** Most characters of a report of the host program, which cuts the texts in it to less. */
 const longestReport = 1_000_000
-/** Characters of other output that are kept until its line ends: it may never end. */
+/** Most characters of any other line: a longer one is split, because it may never end. */
 const longestLine = 16_000
 
 /**
- * Reads the output of a program: reports of the host as lines of JSON, and everything else as it is.
+ * Reads the output of a program: reports of the host program are lines of JSON, everything else is plain text.
  * @returns a function that takes the next piece of text
  */
 export function createReportReader(listener: OutputListener): (text: string) => void {
@@ -109,8 +102,8 @@ function faultOf(text: string, about: LineSubject): CodeIssue {
 }
 
 /**
- * A text as a line of the log. The SDK prints lines and issues as JSON when `BP_LOG_FORMAT` says so,
- * with what they are about in `options` or beside the message.
+ * Reads a text as a line of the log. With `BP_LOG_FORMAT=json` the SDK prints lines and issues as JSON; the
+ * ids of what they are about are in `options`, or beside the message.
  */
 function readText(
   text: string,
@@ -118,27 +111,27 @@ function readText(
   about: LineSubject,
   { onLine, onIssue }: OutputListener,
 ): void {
-  const said = parseObject(text)
-  if (said?.type === 'issue' && typeof said.code === 'string') {
-    const title = textOr(said.title, said.code)
-    const description = textOr(said.description, '')
-    const subject = { ...about, ...subjectIn({ about: said }) }
+  const parsed = parseObject(text)
+  if (parsed?.type === 'issue' && typeof parsed.code === 'string') {
+    const title = textOr(parsed.title, parsed.code)
+    const description = textOr(parsed.description, '')
+    const subject = { ...about, ...subjectIn({ about: parsed }) }
     onLine({ level: 'error', message: `${title}: ${description}`, about: subject })
     onIssue({
       origin: 'code',
-      code: said.code,
-      category: textOr(said.category, 'user_code'),
+      code: parsed.code,
+      category: textOr(parsed.category, 'user_code'),
       title,
       description,
-      data: dataIn(said.data),
-      groupBy: Array.isArray(said.groupBy) ? said.groupBy.map(String) : [],
+      data: dataIn(parsed.data),
+      groupBy: Array.isArray(parsed.groupBy) ? parsed.groupBy.map(String) : [],
       about: subject,
     })
-  } else if (typeof said?.msg === 'string') {
-    const options = typeof said.options === 'object' ? said.options : said
+  } else if (typeof parsed?.msg === 'string') {
+    const options = typeof parsed.options === 'object' ? parsed.options : parsed
     const subject = { ...about, ...subjectIn({ about: options }) }
-    onLine({ level: levelOf(said.level, isError), message: said.msg, about: subject })
-    if (said.msg.startsWith(sdkFault)) onIssue(faultOf(said.msg, subject))
+    onLine({ level: levelOf(parsed.level, isError), message: parsed.msg, about: subject })
+    if (parsed.msg.startsWith(sdkFault)) onIssue(faultOf(parsed.msg, subject))
   } else onLine({ level: isError ? 'error' : 'info', message: text, about })
 }
 
@@ -160,7 +153,7 @@ const subjectNames = [
   'workflowId',
 ] as const
 
-/** Characters of an id: longer ones are none of ours. */
+/** Most characters of an id: those of this server are shorter. */
 const longestId = 100
 
 function subjectIn({ about }: { about?: unknown }): LineSubject {
@@ -199,30 +192,25 @@ interface TimedLine extends OutputLine {
   at: number
 }
 
-/** Stores lines of one owner of code together. Rejects if they cannot be stored. */
-export type StoreLines = (lines: readonly TimedLine[]) => Promise<void>
-
-/** The lines that one program prints, on their way into its log. */
+/** Collects the lines that the programs of one owner print, and stores them in its log. */
 export interface LineSink {
   add(line: OutputLine): void
-  /** Stores what waits. */
+  /** Stores the lines that wait. */
   flush(): Promise<void>
 }
 
 /** Milliseconds for which lines are collected. */
 const collectedMs = 100
-const minute = 60_000
+const minuteMs = 60_000
 
-/**
- * Collects lines and stores them together. Of more than `perMinute` in a minute the others are dropped,
- * and one line says how many.
- */
+/** Lines beyond `perMinute` in a minute are dropped, and one line says how many. */
 export function createLineSink(deps: {
   clock: Clock
   log: Pick<Log, 'warn'>
   perMinute: number
-  store: StoreLines
-  /** Told how many lines were dropped. */
+  /** Stores lines together. Rejects if they cannot be stored. */
+  store: (lines: readonly TimedLine[]) => Promise<void>
+  /** Called with the number of lines that were dropped. */
   onDropped: (lines: number) => void
 }): LineSink {
   const { clock, log, perMinute, store, onDropped } = deps
@@ -234,7 +222,7 @@ export function createLineSink(deps: {
   let stored: Promise<void> = Promise.resolve()
 
   function beginMinute(now: number): void {
-    minuteEnd = now + minute
+    minuteEnd = now + minuteMs
     left = perMinute
     reportDropped()
   }
@@ -282,8 +270,8 @@ export function createLineSink(deps: {
         flushSoon(collectedMs)
       } else {
         dropped += 1
-        // Lines that are dropped are counted together, so that the line about them is not a flood itself.
-        flushSoon(minute / 6)
+        // Dropped lines are counted for a while, so that the lines that report them are few.
+        flushSoon(minuteMs / 6)
       }
     },
     flush,
