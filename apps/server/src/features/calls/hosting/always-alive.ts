@@ -3,52 +3,55 @@ import type { Log } from '../../../platform/telemetry/log.js'
 import type { CodeOwner } from '../../bots/deployments/index.js'
 import type { Programs } from './programs.js'
 
-/** Keeps the code of bots running that are declared to be always alive. */
+/** Keeps the code of bots running that declare `alwaysAlive`. */
 export interface AlwaysAlive {
   /** Begins to start them, one after the other. */
   start(): void
-  /** Which bots are declared so may have changed. */
-  lookAgain(): void
+  /** Reads the list of these bots again, because it may have changed. */
+  refresh(): void
   stop(): void
 }
 
 export interface AlwaysAliveDeps {
   timers: Timers
   log: Log
-  /** Ids of the bots that are declared so and whose code runs here, at most as many as asked for, the same ones each time. */
+  /** Ids of the bots that declare it and whose code runs here: at most `limit`, the same ones each time. */
   listAlwaysAlive: (limit: number) => Promise<string[]>
   programs: Pick<Programs, 'keepAlive'>
-  /** Programs that are kept running at most; the other bots start with their first request. */
-  most: number
+  /** Most programs that are kept running; the other bots start with their first request. */
+  maxPrograms: number
 }
 
-/** Milliseconds between two looks at whether all of them run. */
+/** Milliseconds between two checks of whether all of them run. */
 const checkMs = 2000
-/** Milliseconds after which the list is read again although no hint said so: a hint may be lost. */
-const listedMs = 60_000
+/** Milliseconds after which the list is read again without a hint: a hint may be lost. */
+const refreshMs = 60_000
 
-/** Each process of the server keeps its own programs: any of them may be given the next request. */
+/** Every process of the server keeps these bots running, because any of them may receive the next request. */
 export function createAlwaysAlive(deps: AlwaysAliveDeps): AlwaysAlive {
-  const { timers, log, listAlwaysAlive, programs, most } = deps
+  const { timers, log, listAlwaysAlive, programs, maxPrograms } = deps
   let owners: readonly CodeOwner[] = []
   let isStale = true
-  let looking: Promise<void> | undefined
+  let checking: Promise<void> | undefined
   let isStarted = false
-  let isBounded = false
+  let isOverLimit = false
   let cancelCheck = () => {}
-  let cancelListing = () => {}
+  let cancelRefresh = () => {}
 
   async function list(): Promise<void> {
     isStale = false
-    const ids = await listAlwaysAlive(most + 1)
-    if (ids.length > most && !isBounded) {
-      log.warn({ most }, 'more bots are declared alwaysAlive than this process keeps running')
+    const ids = await listAlwaysAlive(maxPrograms + 1)
+    if (ids.length > maxPrograms && !isOverLimit) {
+      log.warn(
+        { most: maxPrograms },
+        'more bots are declared alwaysAlive than this process keeps running',
+      )
     }
-    isBounded = ids.length > most
-    owners = ids.slice(0, most).map((id) => ({ type: 'bot', id }))
+    isOverLimit = ids.length > maxPrograms
+    owners = ids.slice(0, maxPrograms).map((id) => ({ type: 'bot', id }))
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     try {
       do {
         if (isStale) await list()
@@ -60,38 +63,38 @@ export function createAlwaysAlive(deps: AlwaysAliveDeps): AlwaysAlive {
     }
   }
 
-  function wake(): void {
-    if (!isStarted || looking) return
+  function checkNow(): void {
+    if (!isStarted || checking) return
     cancelCheck()
-    looking = look().finally(() => {
-      looking = undefined
-      if (isStarted && (owners.length > 0 || isStale)) cancelCheck = timers.after(checkMs, wake)
+    checking = check().finally(() => {
+      checking = undefined
+      if (isStarted && (owners.length > 0 || isStale)) cancelCheck = timers.after(checkMs, checkNow)
     })
   }
 
-  function lookAgain(): void {
+  function refresh(): void {
     isStale = true
-    wake()
+    checkNow()
   }
 
-  function listLater(): void {
-    cancelListing = timers.after(listedMs, () => {
-      lookAgain()
-      listLater()
+  function refreshLater(): void {
+    cancelRefresh = timers.after(refreshMs, () => {
+      refresh()
+      refreshLater()
     })
   }
 
   return {
     start() {
       isStarted = true
-      wake()
-      listLater()
+      checkNow()
+      refreshLater()
     },
-    lookAgain,
+    refresh,
     stop() {
       isStarted = false
       cancelCheck()
-      cancelListing()
+      cancelRefresh()
     },
   }
 }

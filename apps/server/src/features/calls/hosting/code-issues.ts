@@ -4,8 +4,8 @@ import type { IssueData, IssuesService } from '../../bots/issues/index.js'
 import type { CodeIssue } from './output.js'
 
 /**
- * Passes on what goes wrong in code as issues of bots. What goes wrong in the code of an integration is the
- * concern of its developers, who read its log, unless the code says of which bot it is an issue.
+ * Reports problems of code as issues of bots. A problem of the code of an integration is in the log of that
+ * integration only, where its developers read it, unless the code itself reports it for a bot.
  */
 export function createIssueReports(issues: Pick<IssuesService, 'report' | 'reportByIntegration'>) {
   return async (owner: CodeOwner, { origin, about, ...issue }: CodeIssue): Promise<void> => {
@@ -22,8 +22,8 @@ export function createIssueReports(issues: Pick<IssuesService, 'report' | 'repor
   }
 }
 
-/** A request that took too long, as an issue of the code. */
-export function timeoutOf({ timeoutMs, headers }: OutgoingRequest): CodeIssue {
+/** The issue of a request that took too long. */
+export function timeoutIssueOf({ timeoutMs, headers }: OutgoingRequest): CodeIssue {
   const operation = headers['x-bp-operation'] ?? 'a request'
   const seconds = `${timeoutMs / 1000} s`
   return {
@@ -42,8 +42,8 @@ export function timeoutOf({ timeoutMs, headers }: OutgoingRequest): CodeIssue {
   }
 }
 
-/** Output beyond the limit, as an issue of the code. */
-export function droppedLinesOf(lines: number, perMinute: number): CodeIssue {
+/** The issue of `lines` that were dropped because the code wrote more than `perMinute` in a minute. */
+export function droppedLinesIssueOf(lines: number, perMinute: number): CodeIssue {
   return {
     origin: 'server',
     code: 'output_dropped',

@@ -3,12 +3,12 @@ import { createLruCache } from '../../../platform/lru-cache.js'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import type { CodeIssue } from './output.js'
 
-/** Deployments whose code stopped: it is started again after growing pauses. */
+/** Deployments whose code stopped: the pause before their next start doubles with each failure in a row. */
 export interface Failures {
   /** Counts a failure. @returns milliseconds until the code may be started again */
   add(deploymentId: string, reason: string): number
-  /** Why code may not be started now; undefined if it may. */
-  pauseOf(deploymentId: string): OutgoingError | undefined
+  /** @throws OutgoingError while the code may not be started again */
+  requireNoPause(deploymentId: string): void
   forget(deploymentId: string): void
 }
 
@@ -19,9 +19,10 @@ interface Failure {
   reason: string
 }
 
-const firstPause = 1000
-const longestPause = 60_000
-/** Deployments that are remembered: those that stopped last. */
+/** Milliseconds before the first start after a failure, and at most. */
+const firstPauseMs = 1000
+const longestPauseMs = 60_000
+/** Most deployments that are remembered: those that stopped last. */
 const mostRemembered = 1000
 
 export function createFailures(clock: Clock): Failures {
@@ -29,16 +30,16 @@ export function createFailures(clock: Clock): Failures {
   return {
     add(id, reason) {
       const count = (failures.get(id)?.count ?? 0) + 1
-      const pause = Math.min(firstPause * 2 ** (count - 1), longestPause)
+      const pause = Math.min(firstPauseMs * 2 ** (count - 1), longestPauseMs)
       failures.set(id, { count, until: clock.now() + pause, reason })
       return pause
     },
-    pauseOf(id) {
+    requireNoPause(id) {
       const failed = failures.get(id)
-      if (failed === undefined || clock.now() >= failed.until) return undefined
+      if (failed === undefined || clock.now() >= failed.until) return
       const seconds = Math.ceil((failed.until - clock.now()) / 1000)
       const times = failed.count === 1 ? 'once' : `${failed.count} times in a row`
-      return new OutgoingError(
+      throw new OutgoingError(
         'connection',
         `The code stopped ${times}: ${failed.reason}. It is started again in ${seconds} s.`,
       )
@@ -47,8 +48,8 @@ export function createFailures(clock: Clock): Failures {
   }
 }
 
-/** A crash as an issue of the code. */
-export function crashOf(reason: string): CodeIssue {
+/** The issue of code that stopped. */
+export function crashIssueOf(reason: string): CodeIssue {
   return {
     origin: 'server',
     ...kindOfCrash(reason),
@@ -59,7 +60,7 @@ export function crashOf(reason: string): CodeIssue {
   }
 }
 
-/** What ended code, by the words of this server and of Node. */
+/** Classifies a crash by its reason, a text of this server or of Node. */
 function kindOfCrash(reason: string): Pick<CodeIssue, 'code' | 'category' | 'title'> {
   if (/used too much memory|MiB of memory/.test(reason)) {
     return { code: 'memory_exceeded', category: 'limits', title: 'The code used too much memory' }

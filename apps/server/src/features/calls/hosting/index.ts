@@ -28,7 +28,7 @@ import type { BotLogsService } from '../../bots/logs/index.js'
 import type { Feature } from '../../feature.js'
 import type { DeploymentKeys } from '../../tenancy/access/index.js'
 import { createAlwaysAlive } from './always-alive.js'
-import { createIssueReports, droppedLinesOf, timeoutOf } from './code-issues.js'
+import { createIssueReports, droppedLinesIssueOf, timeoutIssueOf } from './code-issues.js'
 import { type CompiledCode, openCompiledCode } from './compiled.js'
 import { type Launcher, openLauncher } from './launch.js'
 import { endLeftovers } from './leftovers.js'
@@ -62,7 +62,7 @@ export interface HostingDeps {
   }
   /** Identifies the installation. */
   installation: string
-  /** Of the log of programs. */
+  /** Least level of what the SDK logs in programs. */
   logLevel: string
   addresses: Pick<Addresses, 'base' | 'local' | 'webhooks'>
   deployments: Pick<DeploymentsService, 'provideTryOut' | 'codeOf'>
@@ -74,15 +74,15 @@ export interface HostingDeps {
   issues: Pick<IssuesService, 'report' | 'reportByIntegration'>
 }
 
-/** Topic of the hints that what is in force for an owner, or for a whole workspace, may have changed. */
+/** Topic of the hints that the deployment in force of an owner, or of any owner in a workspace, may have changed. */
 const topic = 'hosting'
 const workspacePrefix = 'workspace:'
-/** What a program may use in all, as a multiple of its heap. */
+/** Most memory of a program in all, as a multiple of its heap. */
 const memoryPerHeap = 3
-/** Milliseconds after which a program that was just started has time to hand out its compiled code. */
+/** Milliseconds from the start of a program until its compiled code is read: by then it contains the first requests. */
 const compiledAfterMs = 1000
 
-/** Makes the slice. Programs start with their first request, so that a start of the server costs nothing. */
+/** Makes the slice. Programs start with their first request, so that they do not delay the start of the server. */
 export function createHosting(deps: HostingDeps): Hosting {
   const { run, clock, log, hosting, limits, addresses, deployments, deploymentKeys } = deps
   const { bots, integrations, bus } = deps
@@ -97,21 +97,22 @@ export function createHosting(deps: HostingDeps): Hosting {
   })
   const memoryBytes = limits.hostingMemoryBytes * memoryPerHeap
   let launcher: Promise<Launcher> | undefined
-  /** Until the server listens, code could not call it. */
+  /** Resolves when the server listens: before that, code could not call it. */
   let listening: Promise<void> | undefined
   let onListening = () => {}
   let unsubscribe = () => {}
   const compiledCode = openCompiledCode(hosting.compiledFolder, log)
 
   function sinkOf({ owner }: Deployment): LineSink {
-    const key = `${owner.type}:${owner.id}`
+    const key = keyOf(owner)
     const known = sinks.get(key)
     if (known) return known
     const sink = createLineSink({
       clock,
       log,
       perMinute: limits.hostingLogLines,
-      onDropped: (lines) => reportIssue({ owner }, droppedLinesOf(lines, limits.hostingLogLines)),
+      onDropped: (lines) =>
+        reportIssue({ owner }, droppedLinesIssueOf(lines, limits.hostingLogLines)),
       store: async (lines) =>
         owner.type === 'bot'
           ? run((tx) => deps.botLogs.writeLines(tx, owner.id, lines))
@@ -131,7 +132,7 @@ export function createHosting(deps: HostingDeps): Hosting {
     )
   }
 
-  async function launcherOf(): Promise<Launcher> {
+  async function requireLauncher(): Promise<Launcher> {
     launcher ??= openLauncher({
       log,
       hosting,
@@ -150,14 +151,18 @@ export function createHosting(deps: HostingDeps): Hosting {
     }
   }
 
-  async function startCode(hosted: HostedCode, code: string, isInForce: boolean): Promise<Program> {
+  async function startCode(
+    hosted: HostedCode,
+    code: string,
+    options: { isInForce: boolean },
+  ): Promise<Program> {
     await listening
-    const token = await deploymentKeys.ensure(hosted, isInForce)
+    const token = await deploymentKeys.ensure(hosted, options)
     const api = hosting.mode === 'wrapped' ? addresses.base() : addresses.local()
     const compiled = await compiledCode.find(hosted.owner, code)
     const program = await startProgram(
       {
-        launcher: await launcherOf(),
+        launcher: await requireLauncher(),
         startMs: hosting.startMs,
         requests: limits.hostingRequests,
       },
@@ -206,7 +211,7 @@ export function createHosting(deps: HostingDeps): Hosting {
     start: async (hosted) => {
       const code = await deployments.codeOf(hosted)
       if (code === undefined) throw new StartError('its code is not stored any more')
-      return await startCode(hosted, code, true)
+      return await startCode(hosted, code, { isInForce: true })
     },
     writeLine,
     reportIssue: (deployment, issue) => {
@@ -220,11 +225,11 @@ export function createHosting(deps: HostingDeps): Hosting {
     log,
     listAlwaysAlive: bots.listAlwaysAlive,
     programs,
-    // The others are for code that is started by its requests.
-    most: Math.max(1, Math.floor(limits.hostingProcesses / 2)),
+    // The other half is for code that its requests start.
+    maxPrograms: Math.max(1, Math.floor(limits.hostingProcesses / 2)),
   })
 
-  /** Starts code before it is put into force, and asks it whether it works. */
+  /** Starts code before it is put into force, and pings it. */
   async function tryOut(
     deployment: Deployment,
     { code, secrets }: { code: string; secrets: Readonly<Record<string, string>> },
@@ -237,7 +242,7 @@ export function createHosting(deps: HostingDeps): Hosting {
     const { enter } = programs
     const hosted = { ...deployment, secrets }
     try {
-      const start = () => startCode(hosted, code, false)
+      const start = () => startCode(hosted, code, { isInForce: false })
       const trial = programs.toTrial(await tryOutCode({ enter, start }, hosted), hosted)
       return { ...trial, abandon: () => void abandon(trial, deployment) }
     } catch (error) {
@@ -256,13 +261,13 @@ export function createHosting(deps: HostingDeps): Hosting {
   async function abandon(trial: Trial, { id }: Deployment): Promise<void> {
     trial.abandon()
     await deploymentKeys.remove(id).catch((err: unknown) => {
-      // It ends by itself within an hour.
+      // The key expires within an hour.
       log.warn({ err }, 'the key of code that was not deployed cannot be removed now')
     })
   }
 
-  /** Lets every process of the server, this one included, look at what is in force for an owner. */
-  function changed(tx: Tx, owner: CodeOwner): void {
+  /** Makes every process of the server, including this one, read the deployment in force of an owner again. */
+  function publishChange(tx: Tx, owner: CodeOwner): void {
     afterCommit(tx, () => {
       programs.forget(owner)
       bus.publish({ topic, key: keyOf(owner) })
@@ -275,9 +280,9 @@ export function createHosting(deps: HostingDeps): Hosting {
     } else await programs.refresh(ownerOf(key))
   }
 
-  function logFault(err: unknown): void {
-    // The next request reads what is in force anyway.
-    log.warn({ err }, 'what is in force of deployed code cannot be read now')
+  function logFailedRefresh(err: unknown): void {
+    // Nothing is lost: the next request reads the deployment in force again.
+    log.warn({ err }, 'the deployment in force of a program cannot be read now')
   }
 
   deployments.provideTryOut(tryOut)
@@ -293,15 +298,15 @@ export function createHosting(deps: HostingDeps): Hosting {
         return await programs.send(owner, request)
       } catch (error) {
         const isLate = error instanceof OutgoingError && error.failure === 'timeout'
-        if (isLate) reportIssue({ owner }, timeoutOf(request))
+        if (isLate) reportIssue({ owner }, timeoutIssueOf(request))
         throw error
       }
     },
     on: {
-      'bot.changed': async (tx, { botId }) => changed(tx, { type: 'bot', id: botId }),
+      'bot.changed': async (tx, { botId }) => publishChange(tx, { type: 'bot', id: botId }),
       'integration.changed': async (tx, { integrationId }) =>
-        changed(tx, { type: 'integration', id: integrationId }),
-      // Its bots are reported one by one, its integrations are not.
+        publishChange(tx, { type: 'integration', id: integrationId }),
+      // With a workspace, each of its bots raises `bot.changed`, but its integrations raise nothing.
       'workspace.removed': async (tx, { workspaceId }) =>
         afterCommit(tx, () => bus.publish({ topic, key: `${workspacePrefix}${workspaceId}` })),
     },
@@ -314,12 +319,12 @@ export function createHosting(deps: HostingDeps): Hosting {
         { topic },
         {
           onHint: ({ key }) => {
-            refresh(key).catch(logFault)
-            alwaysAlive.lookAgain()
+            refresh(key).catch(logFailedRefresh)
+            alwaysAlive.refresh()
           },
           onGap: () => {
-            programs.refreshAll().catch(logFault)
-            alwaysAlive.lookAgain()
+            programs.refreshAll().catch(logFailedRefresh)
+            alwaysAlive.refresh()
           },
         },
       )
@@ -336,14 +341,14 @@ export function createHosting(deps: HostingDeps): Hosting {
       events,
       gauge(
         { name: 'botstead_hosting_programs', help: 'Programs of deployed code that run.' },
-        programs.count,
+        programs.countPrograms,
       ),
       gauge(
         {
           name: 'botstead_hosting_requests',
           help: 'Requests that programs of deployed code handle, or that wait for one.',
         },
-        programs.open,
+        programs.countRequests,
       ),
     ],
     async stop(timeLeft) {
@@ -357,7 +362,7 @@ export function createHosting(deps: HostingDeps): Hosting {
   }
 }
 
-/** Keeps what a program has compiled, after its first requests. Never rejects. */
+/** Stores the compiled code of a program after its first requests. Never rejects. */
 async function keepCompiled(
   compiledCode: CompiledCode,
   program: Program,

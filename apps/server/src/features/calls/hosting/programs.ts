@@ -9,25 +9,24 @@ import {
 import type { Log } from '../../../platform/telemetry/log.js'
 import { createGate } from '../../../platform/workers/gate.js'
 import type { CodeOwner, Deployment, HostedCode, Trial } from '../../bots/deployments/index.js'
-import { crashOf, createFailures } from './failures.js'
+import { crashIssueOf, createFailures } from './failures.js'
 import { createInstance, type Instance } from './instance.js'
 import type { CodeIssue, OutputLine } from './output.js'
 import { type Program, StartError } from './program.js'
 
-/** What runs programs, and what they need. */
 export interface ProgramsDeps {
   clock: Clock
   timers: Timers
   log: Log
   limits: {
-    /** Programs at a time. */
+    /** Most programs at a time. */
     processes: number
-    /** Requests of one program at a time. */
+    /** Most requests of one program at a time. */
     requests: number
-    /** Bytes of memory of one program in all. */
+    /** Most bytes of memory of one program in all. */
     memoryBytes: number
   }
-  /** Milliseconds that a program without requests keeps running. */
+  /** Milliseconds after which an idle program ends, unless it is kept alive. */
   idleMs: number
   /** The deployment in force; undefined if there is none. */
   findHosted: (owner: CodeOwner) => Promise<HostedCode | undefined>
@@ -44,43 +43,44 @@ export interface Programs {
   send(owner: CodeOwner, request: OutgoingRequest): Promise<OutgoingResponse>
   /** A started program as a trial: it takes over when it is adopted. */
   toTrial(program: Program, hosted: HostedCode): Trial
-  /** Waits for room for one more program. @returns to be called once, when it has ended */
+  /** Waits for room for one more program. @returns a function to call once, when the program has ended */
   enter(): Promise<() => void>
-  /** What is in force may have changed: the next request reads it anew. */
+  /** Forgets the deployment in force, which may have changed: the next request reads it again. */
   forget(owner: CodeOwner): void
   /**
-   * Reads what is in force now. Code that was replaced elsewhere gives way to the new one; code whose owner
-   * is gone ends at once.
+   * Reads the deployment in force of an owner whose code runs. A program that was replaced in another process
+   * is replaced here too; the program of a deleted owner ends at once.
    */
   refresh(owner: CodeOwner): Promise<void>
-  /** Refreshes all that run, or those of a workspace. */
+  /** Refreshes all owners whose code runs, or those of a workspace. */
   refreshAll(workspaceId?: string): Promise<void>
   /**
-   * Keeps the code of these owners running without requests, and that of no others: starts what does not
-   * run, one after the other, unless it failed a moment ago or there is no room.
+   * Keeps the code of exactly these owners running without requests: starts what does not run, one after the
+   * other, unless it failed a moment ago or there is no room.
    */
   keepAlive(owners: readonly CodeOwner[]): Promise<void>
-  /** How many programs run. */
-  count(): number
-  /** How many requests they handle. */
-  open(): number
+  /** How many programs run, including those that end after their last requests. */
+  countPrograms(): number
+  /** How many requests the programs in service handle, or have waiting. */
+  countRequests(): number
+  /** Ends all programs. @param timeLeft milliseconds after which they end although requests are open */
   stop(timeLeft: number): Promise<void>
 }
 
-/** Milliseconds: a program that ran as long ended for another reason than those before. */
+/** Milliseconds after which a running program is healthy: earlier failures do not lengthen its next pause. */
 const healthyMs = 60_000
-/** Milliseconds that a start waits for another program to make room. */
+/** Milliseconds that a start waits until another program has ended. */
 const roomPatienceMs = 10_000
-/** Starts that wait for room at most. */
+/** Most starts that wait for room. */
 const mostWaiting = 1000
-/** Milliseconds between two looks at the memory and the rest of programs. */
+/** Milliseconds between two checks of the memory and the idle time of programs. */
 const watchMs = 2000
-/** Requests in a row that time out before a program is replaced. */
+/** How many requests in a row may time out before a program is replaced. */
 const mostTimeouts = 3
-/** Milliseconds that a replaced program has for its open requests: the most that one may take. */
+/** Milliseconds that a replaced program has for its open requests: the longest that a request may take. */
 const retireMs = 15 * 60 * 1000
 
-/** Makes the programs of one process of the server: none at first. */
+/** Makes the programs of one process of the server. None runs at first. */
 export function createPrograms(deps: ProgramsDeps): Programs {
   const { clock, timers, log, limits, idleMs, findHosted, start, writeLine, reportIssue } = deps
   /** The instance that serves each owner, by key. */
@@ -109,7 +109,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
 
   const isFull = () => room.load().running >= limits.processes
 
-  /** Waits for room, which the program that rested longest may have to make. */
+  /** Waits for room; if there is none, ends the program that was idle longest. */
   async function enter(): Promise<() => void> {
     if (isFull()) endOneIdle()
     const patience = new AbortController()
@@ -121,7 +121,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     }
   }
 
-  /** Programs that shall always run make room last: they are started again when there is some. */
+  /** Ends programs that are kept alive last, because they are started again as soon as there is room. */
   function endOneIdle(): void {
     const idle = [...serving].filter(([, { program, claims }]) => program && claims === 0)
     const [next] = idle.sort(
@@ -140,7 +140,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     return isServing(instance) && serving.delete(keyOf(instance.hosted.owner))
   }
 
-  /** Takes an instance out of service; it ends after the requests that were given to it. */
+  /** Takes an instance out of service; it ends after the requests that it was given. */
   function end(instance: Instance): void {
     remove(instance)
     awaitEnd(instance, instance.retire(retireMs))
@@ -164,7 +164,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     return instance
   }
 
-  /** Waits for the end of a program; one that nobody asked for is a failure of its code. */
+  /** Waits for the end of a program, which is a failure of its code if the program was still in service. */
   async function watchEnd(instance: Instance, program: Program): Promise<void> {
     const startedAt = clock.now()
     const how = await program.ended
@@ -184,7 +184,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       message: `The code stopped: ${reason}. ${again}`,
       about: {},
     })
-    reportIssue(hosted, crashOf(reason))
+    reportIssue(hosted, crashIssueOf(reason))
   }
 
   async function startInRoom(hosted: HostedCode): Promise<Program> {
@@ -209,8 +209,8 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   }
 
   /**
-   * Gives one more request to the instance of what is in force, which is started if it does not run. Nothing
-   * is awaited between finding it and the claim: it might end in between.
+   * Gives one more request to the instance of the deployment in force, which is started if it does not run.
+   * Nothing is awaited between finding the instance and the claim, because it could end in between.
    */
   async function claim(owner: CodeOwner): Promise<{ instance: Instance; release: () => void }> {
     const key = keyOf(owner)
@@ -218,7 +218,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       const current = serving.get(key)
       const known = inForce.get(key)
       const hosted = known instanceof Promise ? await known : known
-      // Otherwise what was read may be older than what serves now.
+      // Another instance took over meanwhile: the deployment that was read may be older than that one.
       if (serving.get(key) !== current) continue
       if (hosted === undefined) {
         throw new OutgoingError('refused', `The ${owner.type} has no code that runs here.`)
@@ -228,11 +228,10 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     }
   }
 
-  /** Starts code in place of what serves the owner now, which another process of the server replaced. */
+  /** Starts code, in place of an instance whose deployment was replaced. */
   function replace(former: Instance | undefined, hosted: HostedCode): Instance {
     if (former) end(former)
-    const pause = failures.pauseOf(hosted.id)
-    if (pause !== undefined) throw pause
+    failures.requireNoPause(hosted.id)
     return serve(hosted, startInRoom(hosted))
   }
 
@@ -249,18 +248,19 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     else end(instance)
   }
 
-  /** Looks at programs as long as there are any. */
+  /** Checks programs regularly as long as there are any. */
   function watch(): void {
     if (cancelWatch !== undefined || stopped) return
     cancelWatch = timers.after(watchMs, () => {
       cancelWatch = undefined
-      void Promise.all([...serving.values()].map(look)).finally(() => {
+      void Promise.all([...serving.values()].map(check)).finally(() => {
         if (serving.size > 0) watch()
       })
     })
   }
 
-  async function look(instance: Instance): Promise<void> {
+  /** Ends a program that uses too much memory, or that has been idle for too long. */
+  async function check(instance: Instance): Promise<void> {
     const { program, hosted } = instance
     const used = await program?.memoryBytes()
     if (program === undefined || !isServing(instance)) return
@@ -283,8 +283,10 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     if (hosted === undefined) {
       remove(instance)
       awaitEnd(instance, instance.abort())
-      // It was in use: its next request need not wait for the start.
-    } else replace(instance, hosted)
+    } else {
+      // Started now, so that the next request need not wait for it.
+      replace(instance, hosted)
+    }
   }
 
   async function startKept(owner: CodeOwner): Promise<void> {
@@ -293,7 +295,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       const { instance, release } = await claim(owner)
       await instance.started.finally(release)
     } catch (err) {
-      // Also while it may not be started again; why it stopped is in its own log.
+      // Also thrown during the pause after a failure; the log of the bot has the reason of the failure.
       log.debug({ err, owner }, 'code that is always alive does not run')
     }
   }
@@ -349,9 +351,9 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       for (const owner of owners) if (!stopped) await startKept(owner)
     },
 
-    count: () => serving.size + retiring.size,
+    countPrograms: () => serving.size + retiring.size,
 
-    open: () => [...serving.values()].reduce((sum, { claims }) => sum + claims, 0),
+    countRequests: () => [...serving.values()].reduce((sum, { claims }) => sum + claims, 0),
 
     async stop(timeLeft) {
       stopped = true
@@ -372,12 +374,12 @@ export function createPrograms(deps: ProgramsDeps): Programs {
 
 const separator = ':'
 
-/** An owner as one text. */
+/** The key of an owner in maps and hints. */
 export function keyOf({ type, id }: CodeOwner): string {
   return `${type}${separator}${id}`
 }
 
-/** The owner behind such a text. */
+/** The owner with such a key. */
 export function ownerOf(key: string): CodeOwner {
   const end = key.indexOf(separator)
   return { type: key.slice(0, end) === 'bot' ? 'bot' : 'integration', id: key.slice(end + 1) }

@@ -2,24 +2,24 @@ import { ApiError } from '@botstead/contract'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import type { Deployment, HostedCode } from '../../bots/deployments/index.js'
 import { type Program, StartError } from './program.js'
+import type { Programs } from './programs.js'
 
-/** Milliseconds that code has for the ping which decides whether it is put into force. */
+/** Milliseconds within which new code must respond to a ping. */
 const pingMs = 20_000
 
-/** The refusal of a deployment, with the reason. */
+/** The error of a deployment that was refused, with the reason. */
 export function refusal(reason: string): ApiError {
   return new ApiError('Runtime', `body.code was not deployed, and what ran before stays: ${reason}`)
 }
 
 export interface TryOutDeps {
-  /** Waits for room for one more program. @returns to be called once, when it has ended */
-  enter: () => Promise<() => void>
+  enter: Programs['enter']
   start: (hosted: HostedCode) => Promise<Program>
 }
 
 /**
- * Starts code before it is put into force, and pings it as the platform does.
- * @throws StartError or OutgoingError with the reason why it may not be put into force; it has ended then
+ * Starts code before it is put into force, and pings it.
+ * @throws StartError or OutgoingError with the reason why it may not be put into force; the program then ends
  */
 export async function tryOutCode(
   { enter, start }: TryOutDeps,
@@ -39,7 +39,7 @@ export async function tryOutCode(
   }
 }
 
-/** Whether an error says why code may not be put into force. */
+/** Whether an error is the reason why code may not be put into force, and not a fault of this server. */
 export function isReason(error: unknown): error is StartError | OutgoingError {
   return error instanceof StartError || error instanceof OutgoingError
 }

@@ -16,22 +16,22 @@ export interface DeploymentKeysDeps {
   run: Run
   clock: Clock
   ids: Ids
-  /** From which the values of the keys are derived: any process of this server can start the code. */
+  /** The keys are derived from it, so that any process of this server can start the code. */
   deploymentSecret: Uint8Array
 }
 
-/** Milliseconds for which the key of code is valid that was started, but is not in force yet. */
+/** Milliseconds for which the key of code is valid that was started but is not in force yet. */
 const provisionalLifetime = 60 * 60 * 1000
-/** Milliseconds: requests that began before the next deployment end within this time. */
+/** Milliseconds for which the key of a replaced deployment stays valid, so that its open requests can end. */
 const afterReplacement = 20 * 60 * 1000
 
 /** Keys with which deployed code calls this server: one for each deployment, ended by the next. */
 export interface DeploymentKeys {
   /**
-   * Returns the key of a deployment, and stores it if that was not done before.
-   * @param isInForce whether the deployment is in force, and not only tried out
+   * Returns the key of a deployment, and stores it if that was not done before. Unless the deployment is in
+   * force, the key is valid for an hour.
    */
-  ensure(deployment: KeyedDeployment, isInForce: boolean): Promise<string>
+  ensure(deployment: KeyedDeployment, options: { isInForce: boolean }): Promise<string>
   /** Deletes the key of a deployment that does not come into force. */
   remove(deploymentId: string): Promise<void>
   /** Ends the keys of replaced deployments after a while, and makes the new one lasting. */
@@ -48,7 +48,7 @@ export function createDeploymentKeys({
     prefix + createHmac('sha256', deploymentSecret).update(deploymentId).digest('base64url')
 
   return {
-    async ensure({ id, workspaceId, owner }, isInForce) {
+    async ensure({ id, workspaceId, owner }, { isInForce }) {
       const { token, value } =
         owner.type === 'bot'
           ? makeToken(
