@@ -5,15 +5,15 @@ import type { Log } from '../../../platform/telemetry/log.js'
 import type { CodeOwner } from '../../bots/deployments/index.js'
 
 /**
- * Deployed code as Node has compiled it, in files of the data folder: a start with it takes half of the
- * processor time. It can be lost: whatever is missing is made again.
+ * Code caches of V8 for deployed code, in files of the data folder: loading code with one takes half of the
+ * processor time. A file may be lost: the next start without it writes it again.
  */
 export interface CompiledCode {
   /** Undefined if there is none, or if it is damaged. Never rejects. */
   find(owner: CodeOwner, code: string): Promise<Buffer | undefined>
-  /** Never rejects. */
+  /** Stores it; logs a failure. Never rejects. */
   keep(owner: CodeOwner, code: string, compiled: Buffer): Promise<void>
-  /** For code that does not start with it. Never rejects. */
+  /** Deletes it, because the code does not start with it. Never rejects. */
   drop(owner: CodeOwner, code: string): Promise<void>
 }
 
@@ -22,8 +22,9 @@ const mostBytes = 256 * 2 ** 20
 /** Bytes at the beginning of a file: the digest of the rest, which V8 does not check. */
 const digestBytes = 32
 
+/** Makes the store; its folder is created with the first file. */
 export function openCompiledCode(folder: string, log: Pick<Log, 'debug'>): CompiledCode {
-  // Programs of an owner make it, and could give another owner anything: each owner has its own.
+  // Compiled code comes from a program, which could put anything into it: owners do not share it.
   const pathOf = ({ type, id }: CodeOwner, code: string) =>
     join(folder, digest(`${type}:${id}:${code}`).toString('hex'))
 

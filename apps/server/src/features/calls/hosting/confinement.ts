@@ -15,15 +15,16 @@ import {
 const resolver = createRequire(import.meta.url)
 /** The host program. */
 export const hostProgram = resolver.resolve('@botstead/bot-host')
-/** The package of the host program: all that a program may read. */
+/** Folder of the package of the host program: the only files that a program may read. */
 export const hostFolder = dirname(dirname(hostProgram))
 
-/** First id of the users of programs: none that a system gives to people or services. */
+/** First user id of programs: above the ids that systems give to people and services. */
 const firstUser = 1_000_000
-/** Users of one process: with the highest process id of Linux, 4,194,304, the last is one that Node can set. */
+/** User ids for each process of the server: even with the highest process id of Linux, 4,194,304, Node can set them. */
 const usersPerProcess = 500
-/** Processes and threads of one program: Node itself has about a dozen, and more on machines with many processors. */
+/** Most processes and threads of one program: Node itself has about a dozen, and more on machines with many processors. */
 const mostTasks = 128
+/** Most open files of one program. */
 const mostFiles = 1024
 
 /** What a program may use at most. */
@@ -36,19 +37,19 @@ export interface ResourceLimits {
   processorPercent: number
 }
 
-/** What keeps programs from harming others by mistake, as far as Node and this system have it. */
+/** Limits that keep programs from harming others by mistake, as far as Node and this system have them. */
 export interface Confinement {
-  /** What is in force, by what it bounds: for the operator. */
+  /** Texts for the operator that describe the limits in force, by what they limit. */
   readonly inForce: Readonly<Record<string, string>>
   /** Flags of Node. */
   readonly flags: readonly string[]
-  /** Commands of a shell before it becomes the program; it has the limits from then on. */
+  /** Commands that the shell runs before it executes the program, which inherits their limits. */
   readonly commands: string
   /** Words before the command of the program. */
   readonly prefix: readonly string[]
-  /** Whether the shell waits for a line of its input, by which time the process is in its group. */
+  /** Whether the shell waits for a line of input, which is sent when its process is in the control group. */
   readonly isGrouped: boolean
-  /** A user of its own for a program, until it is given back; undefined if it runs as the user of the server. */
+  /** Reserves a user id for a program, until it is given back; undefined if it runs as the user of the server. */
   takeUser(): number | undefined
   giveBackUser(user: number): void
   /** A control group for a program, if the system has them. */
@@ -59,11 +60,11 @@ interface ConfinementDeps {
   log: Pick<Log, 'warn' | 'info'>
   hosting: HostingConfig
   limits: ResourceLimits
-  /** Where the sockets of programs are. */
+  /** Folder of the sockets of programs. */
   folder: string
 }
 
-/** Finds out what this system has. What a wrapping command starts is confined by that command, and by a group. */
+/** Finds out what this system has. A wrapped program is confined by its wrapping command and by a control group. */
 export async function openConfinement(deps: ConfinementDeps): Promise<Confinement> {
   const { hosting, limits } = deps
   const isTrusted = hosting.mode === 'trusted'
@@ -73,13 +74,14 @@ export async function openConfinement(deps: ConfinementDeps): Promise<Confinemen
     isTrusted && canEndWithServer(),
   ])
   const dataKib = Math.round((limits.heapBytes * 4) / 1024) + 1024 * 1024
-  /** Limits count for all that a user runs, so that no two programs have the same. */
+  /** A limit per user counts everything that the user runs, so that no two programs share one. */
   const usersInUse = new Set<number>()
+  const unlessWrapped = (text: string) => (isTrusted ? text : 'as the command says')
   const commands = [
-    // Core dumps hold secrets.
+    // A core dump would contain secrets.
     'ulimit -c 0',
     ...(isTrusted ? [`ulimit -n ${mostFiles}`, `ulimit -d ${dataKib}`] : []),
-    // Counted for a user: it would bound the server too if that had the same.
+    // A limit per user: without users of their own it would count the server too.
     ...(hasOwnUsers ? [`ulimit -u ${mostTasks} 2>/dev/null || ulimit -p ${mostTasks}`] : []),
     ...(groups ? ['read -r go'] : []),
   ]
@@ -89,20 +91,12 @@ export async function openConfinement(deps: ConfinementDeps): Promise<Confinemen
       memory: memoryInForce(groups, isTrusted, limits, dataKib),
       processor: groups?.boundsProcessor
         ? `${limits.processorPercent} % of a processor (control group)`
-        : isTrusted
-          ? 'lower priority'
-          : 'as the command says',
+        : unlessWrapped('lower priority'),
       tasks:
         groups || hasOwnUsers
           ? `${mostTasks} (${groups ? 'control group' : 'rlimit'})`
-          : isTrusted
-            ? 'one process, by the permission flags of Node'
-            : 'as the command says',
-      user: hasOwnUsers
-        ? 'one of its own'
-        : isTrusted
-          ? 'that of the server'
-          : 'as the command says',
+          : unlessWrapped('one process, by the permission flags of Node'),
+      user: hasOwnUsers ? 'one of its own' : unlessWrapped('that of the server'),
       end: endsWithServer
         ? 'by the system, with the server'
         : 'with its input, when the server ends',
@@ -196,7 +190,7 @@ async function canChangeUser({ log, folder }: ConfinementDeps): Promise<boolean>
   return false
 }
 
-/** Whether the system can end programs with their server: by a program of util-linux. */
+/** Whether the system can end programs with their server, by `setpriv` of util-linux. */
 async function canEndWithServer(): Promise<boolean> {
   try {
     await promisify(execFile)('setpriv', ['--pdeathsig', 'KILL', '--', '/bin/true'], {

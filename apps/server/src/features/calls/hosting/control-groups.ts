@@ -31,7 +31,7 @@ export interface ControlGroup {
 export interface ControlGroups {
   /** Whether processor time is bounded too. */
   readonly boundsProcessor: boolean
-  /** @param name of the process and of its program: unique among all servers with this folder */
+  /** @param name begins with the process id and start time of the server, and is unique in the folder */
   create(name: string): Promise<ControlGroup>
 }
 
@@ -40,12 +40,12 @@ const root = '/sys/fs/cgroup'
 const periodUs = 100_000
 /** Before the names of the groups of programs. */
 const prefix = 'program-'
-/** How often the removal of a group is tried, and milliseconds in between: what is killed takes a moment to end. */
+/** How often the removal of a group is tried, and milliseconds in between: a killed process takes a moment to end. */
 const removal = { tries: 20, pauseMs: 50 }
 
 /**
- * The folder of the group of this process, if the system lets it be divided: a service manager delegated it.
- * Root may write to any group, which says nothing.
+ * The folder of the group of this process, if a service manager delegated it to the server, as write access
+ * shows. Undefined for root, who may write to every group, delegated or not.
  */
 export async function findDelegatedGroup(): Promise<string | undefined> {
   if (process.getuid?.() === 0) return undefined
@@ -62,8 +62,8 @@ export async function findDelegatedGroup(): Promise<string | undefined> {
 }
 
 /**
- * Prepares a folder of control groups. A group with groups below it must have no processes of its own: this
- * process moves into one below it.
+ * Prepares a folder of control groups. A group with groups below it must have no processes of its own, so this
+ * process moves into one below.
  * @throws Error if the system does not bound memory and processes there
  */
 export async function openControlGroups(
@@ -117,7 +117,7 @@ async function removeLeftovers(folder: string): Promise<void> {
 
 function toControlGroup(group: string): ControlGroup {
   const read = (file: string) => readFile(join(group, file), 'utf8').catch(() => undefined)
-  // Systems before Linux 5.14 have no such file; the first process of a group is ended apart.
+  // Linux before 5.14 has no such file: there only the program itself is killed, by the signal of the launcher.
   const kill = () => writeFile(join(group, 'cgroup.kill'), '1').catch(() => {})
   return {
     add: (pid) => writeFile(join(group, 'cgroup.procs'), String(pid)),

@@ -8,33 +8,33 @@ import { createGate } from '../../../platform/workers/gate.js'
 import type { HostedCode } from '../../bots/deployments/index.js'
 import type { Program } from './program.js'
 
-/** A program that serves its owner, or is about to, with the requests that were given to it. */
+/** A program that serves its owner, from before its start until its end, with the requests that it was given. */
 export interface Instance {
   readonly hosted: HostedCode
   /** Rejects if the program does not start. */
   readonly started: Promise<Program>
   /** Undefined until it has started. */
   readonly program: Program | undefined
-  /** Requests that were given to it, also those that wait. */
+  /** Requests that it was given and that have not ended, including those that wait. */
   readonly claims: number
-  /** Milliseconds of the clock when its last request ended, or when it was made. */
+  /** When its last request ended, or when the instance was made without any, in milliseconds of the clock. */
   readonly lastUsed: number
-  /** Requests in a row that took too long. */
+  /** How many requests in a row took too long. */
   readonly timeouts: number
-  /** Gives it one more request: it does not rest before that ended. @returns to be called at its end */
+  /** Gives it one more request, until whose end it is not idle. @returns a function to call when the request has ended */
   claim(): () => void
-  /** Sends a request once its program has started and handles less than it may. */
+  /** Sends a request when the program has started and has fewer requests open than it may have. */
   send(request: OutgoingRequest): Promise<OutgoingResponse>
   /**
-   * Ends the program after the requests that were given to it.
-   * @param withinMs milliseconds after which it ends with requests open
+   * Ends the program after the requests that it was given.
+   * @param withinMs milliseconds after which it ends although requests are open
    */
   retire(withinMs: number): Promise<void>
   /** Ends it without waiting for its requests. */
   abort(): Promise<void>
 }
 
-/** Requests that wait for a program, as a multiple of those that it handles. */
+/** Most requests that wait for a program, as a multiple of those that it handles at a time. */
 const waitingPerRequest = 10
 
 /** @param requests how many the program handles at a time */
@@ -43,7 +43,7 @@ export function createInstance(
   started: Promise<Program>,
   { clock, requests }: { clock: Clock; requests: number },
 ): Instance {
-  const gate = createGate(requests, requests * waitingPerRequest, () => busy('as many wait as may'))
+  const gate = createGate(requests, requests * waitingPerRequest, () => busy('its queue is full'))
   let program: Program | undefined
   let claims = 0
   let lastUsed = clock.now()
@@ -64,7 +64,7 @@ export function createInstance(
     )
   }
 
-  /** Waits for its turn at most as long as the request may take. */
+  /** Waits until the program can take the request, at most as long as the request may take. */
   async function enter({ signal, timeoutMs }: OutgoingRequest): Promise<() => void> {
     if (gate.load().running < requests) return await gate.enter(signal)
     const limit = new AbortController()

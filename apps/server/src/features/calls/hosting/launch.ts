@@ -14,15 +14,15 @@ import {
 import type { ControlGroup } from './control-groups.js'
 import { makeFolder, pidFileOf } from './leftovers.js'
 
-/** Milliseconds for which a wrapping command may end what it started. */
+/** Milliseconds that a wrapping command has to end what it started, before it is killed. */
 const forceMs = 5000
 
-/** How much nicer than the server: a third of its share while both need all of a processor. */
+/** Added to the niceness of the server: a program gets a third of the server's share of a busy processor. */
 const niceness = 5
 
 /** Starts host programs. */
 export interface Launcher {
-  /** @param name whose code it is, for the list of processes */
+  /** @param name identifies the owner of the code in the list of processes */
   launch(name: string): Promise<Launched>
   /** Removes all folders. */
   close(): Promise<void>
@@ -35,11 +35,11 @@ interface Launched {
   socket: string
   /** Ends it by force, with whatever it started. */
   kill(): void
-  /** Bytes of memory that it uses; undefined if that cannot be known. */
+  /** Bytes of memory of its control group; undefined without one. */
   memoryBytes(): Promise<number | undefined>
   /** Whether the system ended it because of its memory. */
   ranOutOfMemory(): Promise<boolean>
-  /** Removes its folder; after it has ended. */
+  /** Removes its folder and control group, and gives back its user. Call it after the end. */
   clear(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export interface LauncherDeps {
   installation: string
 }
 
-/** Prepares the start of programs: their folder, and what confines them. */
+/** Makes the folder of programs, and finds out what confines them on this system. */
 export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
   const { log, hosting } = deps
   const folder = await makeFolder(deps.installation, log)
@@ -88,7 +88,7 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
         stdio: ['pipe', 'pipe', 'pipe'],
         ...(user !== undefined && { uid: user, gid: user }),
       })
-      // Fails with the process; its end is what is waited for.
+      // Writing fails when the process has ended, which `close` reports.
       child.stdin.on('error', () => {})
       if (child.pid !== undefined) {
         try {
@@ -99,7 +99,6 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
           child.kill('SIGKILL')
           throw error
         }
-        // Programs get the processor when the server does not need it.
         if (hosting.mode === 'trusted') lowerPriority(child.pid)
         if (confinement.isGrouped) child.stdin.write('\n')
       }
@@ -115,7 +114,7 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
 
     async close() {
       await rm(folder, { recursive: true, force: true })
-      // Unless other processes of the installation use it.
+      // Fails while other processes of the installation have folders in it.
       await rmdir(dirname(folder)).catch(() => {})
     },
   }
@@ -141,7 +140,7 @@ function commandOf(
   return [...wrapping, ...node]
 }
 
-/** The environment of the start. The code gets its own with the order, where the list of processes does not show it. */
+/** The environment of the start. That of the code is in the order, because the list of processes can show this one. */
 function environmentOf({ mode }: HostingConfig): Record<string, string | undefined> {
   if (mode !== 'wrapped') return { PATH: '/usr/bin:/bin' }
   // What a wrapping command needs to find its programs and their settings.
@@ -152,7 +151,7 @@ function environmentOf({ mode }: HostingConfig): Record<string, string | undefin
 
 function kill(child: ChildProcess, group: ControlGroup | undefined, { mode }: HostingConfig): void {
   void group?.kill()
-  // A container ends with the signal that its command passes on, not with that command.
+  // A container does not end with its command, but by the signal that the command passes on.
   if (mode === 'wrapped' && child.kill('SIGTERM')) {
     setTimeout(() => child.kill('SIGKILL'), forceMs).unref()
   } else child.kill('SIGKILL')

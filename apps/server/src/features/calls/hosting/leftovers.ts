@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import type { Log } from '../../../platform/telemetry/log.js'
 
 // Each process of a server has a folder for the sockets of its programs, beside those of other processes
-// of the same installation. Its name says which process it is, so that others can tell when it is dead.
+// of the same installation. Its name identifies the process, so that others can find out whether it is alive.
 
-/** Folders that this process made. */
+/** How many folders this process made. */
 let made = 0
 
-/** The folder of all processes of an installation on this machine. */
+/** The folder that contains those of all processes of an installation on this machine. */
 function homeOf(installation: string): string {
   return join(tmpdir(), `botstead-${userId()}-${installation.slice(0, 12)}`)
 }
@@ -18,19 +18,19 @@ function userId(): number {
   return process.getuid?.() ?? 0
 }
 
-/** Makes a folder for the programs of this process. Ends what dead processes left behind. */
+/** Makes a folder for the programs of this process. Ends programs that dead processes left behind. */
 export async function makeFolder(installation: string, log: Pick<Log, 'info'>): Promise<string> {
   const home = homeOf(installation)
   await mkdir(home, { recursive: true, mode: 0o711 })
   await endLeftovers(installation, log)
   made += 1
   const folder = join(home, `${process.pid}-${await startOf(process.pid)}-${made}`)
-  // Another process of the installation, whose last program ends, removes an empty parent.
+  // Recursive, because another process of the installation that stops removes the parent while it is empty.
   await mkdir(folder, { recursive: true, mode: 0o711 })
   return folder
 }
 
-/** Notes the process of a program, so that others can end it when this process is dead. */
+/** Path of the file with the process id of a program, by which others can end it when this process is dead. */
 export function pidFileOf(folder: string, number: number): string {
   return join(folder, `${number}.pid`)
 }
@@ -50,7 +50,7 @@ export async function endLeftovers(installation: string, log: Pick<Log, 'info'>)
   }
 }
 
-/** Whether the process lives after which something was named. */
+/** Whether the process is alive after which a folder or a control group was named. */
 export async function isOfLiveProcess(name: string): Promise<boolean> {
   const [pid, start] = name.split('-')
   return (await startOf(Number(pid))) === start
@@ -68,12 +68,12 @@ async function endLeftover(folder: string, file: string, log: Pick<Log, 'info'>)
   log.info({ pid }, 'ended deployed code that a killed server left behind')
 }
 
-/** Also true for a link that leads nowhere. */
+/** Whether the path exists, be it as a broken link. */
 async function isThere(path: string): Promise<boolean> {
   return (await lstat(path).catch(() => undefined)) !== undefined
 }
 
-/** Throws if somebody else made the folder, or a link in its place, where everybody may make one. */
+/** Throws unless this user owns the folder: in the temporary folder, anybody could have made it, or a link in its place. */
 async function requireOwn(folder: string): Promise<void> {
   const found = await lstat(folder)
   if (found.isDirectory() && found.uid === userId() && (found.mode & 0o022) === 0) return
@@ -86,14 +86,14 @@ async function listed(folder: string): Promise<string[]> {
   return await readdir(folder).catch(() => [])
 }
 
-/** When a process was started, in a unit of the system; empty if it does not run, or nothing says so. */
+/** When a process was started, in clock ticks since the start of the system; empty if unknown or if it does not run. */
 async function startOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   // The name of the program comes second, in parentheses, and may contain spaces.
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
 }
 
-/** Whether a process is a host program with a socket in the folder: ids of processes are given again. */
+/** Whether a process is a host program with a socket in the folder: a process id may have been reused. */
 async function isHostOf(pid: number, folder: string): Promise<boolean> {
   const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   return words.includes(`\0${folder}/`)

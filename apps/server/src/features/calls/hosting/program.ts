@@ -15,10 +15,11 @@ import { createReportReader, type OutputListener } from './output.js'
 export interface ProgramOrder {
   deployment: Deployment
   code: string
-  /** What `Program.compiled` returned for the same code. */
+  /** What `Program.compiled` returned for the same code; undefined if it was not kept. */
   compiled: Buffer | undefined
+  /** The whole environment of the code. */
   environment: Readonly<Record<string, string>>
-  /** Networks that the code may not connect to; undefined for none. */
+  /** Networks that the code may and may not connect to; undefined if it may connect to any address. */
   network: (NetworkLists & { api: { host: string; port: number } }) | undefined
 }
 
@@ -26,7 +27,7 @@ export interface ProgramDeps {
   launcher: Launcher
   /** Milliseconds that the code may take to load. */
   startMs: number
-  /** Requests at a time. */
+  /** Most requests at a time. */
   requests: number
 }
 
@@ -45,7 +46,7 @@ export interface Program {
   send(request: OutgoingRequest): Promise<OutgoingResponse>
   /** Whether it responds at all: code in an endless loop does not. */
   responds(): Promise<boolean>
-  /** The code as it is compiled now; undefined if it was started so, or does not respond. */
+  /** The code cache of V8 as it is now; undefined if the code was loaded with one, or if there is no response. */
   compiled(): Promise<Buffer | undefined>
   /** Bytes of memory that the process uses; undefined if that cannot be known. */
   memoryBytes(): Promise<number | undefined>
@@ -55,16 +56,18 @@ export interface Program {
   kill(): void
 }
 
-/** Milliseconds between a request to end and the end by force. */
+/** Milliseconds that a program has to end by itself, before it is killed. */
 const graceMs = 2000
-/** Milliseconds in which code that is not in an endless loop responds to a connection. */
+/** Milliseconds within which code responds to a request that it does not handle, unless it is in an endless loop. */
 const probeMs = 2000
+/** Bytes of a page of memory, in which `/proc` counts. */
 const pageBytes = 4096
 const outOfMemory = 'it used too much memory'
+/** Most bytes of compiled code: more is not kept. */
 const mostCompiledBytes = 16 * 2 ** 20
-/** Characters of what Node prints when it ends by an error. */
+/** Characters of standard error that are kept: its end, where Node prints the error that ended it. */
 const keptErrorText = 4000
-/** Bytes of output in a second, above which a program is read more slowly. */
+/** Most characters of output that are read in a second. */
 const outputPerSecond = 1_000_000
 
 /**
@@ -89,7 +92,7 @@ export async function startProgram(
     connect: { socketPath: socket },
     connections: requests,
     pipelining: 1,
-    // The whole call has a limit of its own.
+    // Each request has its own time limit.
     headersTimeout: 0,
     bodyTimeout: 0,
   })
@@ -101,14 +104,14 @@ export async function startProgram(
       onReady: resolve,
       onFailed: (reason) => reject(new StartError(shortened(reason.split('\n')))),
     })
-    readSlowly(child.stdout, read)
-    readSlowly(child.stderr, (text) => {
+    readThrottled(child.stdout, read)
+    readThrottled(child.stderr, (text) => {
       errorText = (errorText + text).slice(-keptErrorText)
     })
     child.once('error', (error) => reject(new StartError(error.message)))
     child.once('close', (code, signal) => reject(new StartError(endOf(code, signal, errorText))))
   })
-  // What happens after the start is in `ended`.
+  // Rejects also when nothing awaits it yet; the end of the process is reported by `ended` too.
   started.catch(() => {})
 
   async function untilEnd(): Promise<string> {
@@ -190,8 +193,8 @@ export async function startProgram(
   }
 }
 
-/** Reads a stream as text, and not faster than some bytes in a second: then the program must wait. */
-function readSlowly(stream: NodeJS.ReadableStream | null, onText: (text: string) => void): void {
+/** Reads a stream as text, at most `outputPerSecond`: the program waits when it writes more. */
+function readThrottled(stream: NodeJS.ReadableStream | null, onText: (text: string) => void): void {
   let left = outputPerSecond
   let until = 0
   stream?.setEncoding('utf8')
@@ -215,7 +218,7 @@ function endOf(code: number | null, signal: string | null, errorText: string): s
   return reason === '' ? how : `${how}: ${reason}`
 }
 
-/** The message in what Node prints about an error, which begins with the line of the code: a whole bundle. */
+/** The message in what Node prints about an error, without the line of code before it, which may be a whole bundle. */
 function reasonIn(errorText: string): string {
   if (/heap out of memory|allocation failed/i.test(errorText)) return outOfMemory
   const lines = errorText.trim().split('\n')
@@ -223,7 +226,7 @@ function reasonIn(errorText: string): string {
   return shortened(lines.slice(Math.max(0, message)))
 }
 
-/** The begin of each line: one of minified code is the whole bundle. */
+/** The beginnings of the lines: a line of minified code may be a whole bundle. */
 function shortened(lines: readonly string[]): string {
   return lines
     .map((line) => line.slice(0, 300))
