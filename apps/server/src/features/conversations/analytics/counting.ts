@@ -8,7 +8,7 @@ import {
 } from '../messages/index.js'
 import { countCreated, countCreatedBefore, findFirstCreation } from '../users/index.js'
 
-/** What happened in a bot on a day. */
+/** Counts of what happened in a bot on a day; `BotAnalyticsRecord` of the contract describes each. */
 export interface Figures {
   newUsers: number
   returningUsers: number
@@ -30,14 +30,14 @@ export const noFigures: Figures = {
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-/** Milliseconds without a message of a user after which the next one begins a visit. */
-const pauseMs = 30 * 60 * 1000
-/** Rows that one query reads: few enough not to delay others where queries run one after the other. */
+/** Milliseconds without a message of a user after which the next one begins a visit (`sessions`). */
+const visitGapMs = 30 * 60 * 1000
+/** Rows that one query reads: few, because queries of SQLite run one after the other and would wait for it. */
 const rowsAtOnce = 2000
-/** Types of events that are told apart on a day. */
+/** Most types of events of a day that are counted each; the most frequent ones are. */
 const mostTypes = 200
 
-/** A day in UTC as the period of its times. */
+/** The period of a day in UTC. */
 export function periodOf(day: string): Period {
   const since = `${day}T00:00:00.000Z`
   return { since, before: new Date(Date.parse(since) + dayMs).toISOString() }
@@ -60,13 +60,13 @@ export async function findActiveDay(
 
 /**
  * Counts what happened in a bot on a day, from the rows of that day.
- * @param pause awaited between two queries; throws to end the count
+ * @param throwIfEnded called after each query; throws to end the count
  */
 export async function countDay(
   db: Db,
   botId: string,
   day: string,
-  pause: () => Promise<void>,
+  throwIfEnded: () => void,
 ): Promise<Figures> {
   const period = periodOf(day)
   const messages = createMessageCounts()
@@ -74,19 +74,19 @@ export async function countDay(
   await readAll<CountedMessage>(
     (after) => listCountedMessages(db, botId, period, after, rowsAtOnce),
     messages.add,
-    pause,
+    throwIfEnded,
   )
   await readAll<CountedEvent>(
     (after) => listCountedEvents(db, botId, period, after, rowsAtOnce),
     ({ type }) => void types.set(type, (types.get(type) ?? 0) + 1),
-    pause,
+    throwIfEnded,
   )
   const authors = [...messages.authors]
   let returningUsers = 0
   for (let at = 0; at < authors.length; at += rowsAtOnce) {
     const some = authors.slice(at, at + rowsAtOnce)
     returningUsers += await countCreatedBefore(db, botId, some, period.since)
-    await pause()
+    throwIfEnded()
   }
   const frequent = [...types].sort(([, one], [, other]) => other - one).slice(0, mostTypes)
   return {
@@ -101,19 +101,19 @@ export async function countDay(
 async function readAll<Row>(
   read: (after: Row | undefined) => Promise<Row[]>,
   add: (row: Row) => void,
-  pause: () => Promise<void>,
+  throwIfEnded: () => void,
 ): Promise<void> {
   let rows: Row[] = []
   do {
     rows = await read(rows.at(-1))
     for (const row of rows) add(row)
-    await pause()
+    throwIfEnded()
   } while (rows.length === rowsAtOnce)
 }
 
 function createMessageCounts() {
   const authors = new Set<string>()
-  /** Time of the last message of a user, by conversation. */
+  /** Time of the last message of a user in each conversation, in milliseconds since the Unix epoch. */
   const lastTimes = new Map<string, number>()
   let sessions = 0
   let userMessages = 0
@@ -130,7 +130,7 @@ function createMessageCounts() {
       authors.add(user_id)
       const time = Date.parse(created_at)
       const last = lastTimes.get(conversation_id)
-      if (last === undefined || time - last >= pauseMs) sessions += 1
+      if (last === undefined || time - last >= visitGapMs) sessions += 1
       lastTimes.set(conversation_id, time)
     },
     figures: () => ({ sessions, userMessages, botMessages }),

@@ -16,7 +16,7 @@ interface Deps extends AnalyticsDeps {
 const countJob = 'analytics.count'
 const dayMs = 24 * 60 * 60 * 1000
 const hourMs = 60 * 60 * 1000
-/** What fails for a while, for example on a full disk, must not be given up. */
+/** So many that the job survives a longer failure, for example of a full disk. */
 const maxAttempts = 1000
 
 /** Figures of bots by day. */

@@ -14,8 +14,10 @@ import * as store from './store.js'
 
 /** The figures of a bot on a day, with what the bot itself counted. */
 export interface DayRecord {
+  /** Day in UTC, such as `2026-03-01`. */
   day: string
   figures: Figures
+  /** Sums of what the bot counted, by name. */
   customEvents: Record<string, number>
 }
 
@@ -28,16 +30,18 @@ export interface AnalyticsDeps {
 }
 
 const dayMs = 24 * 60 * 60 * 1000
+/** Most days of a query. */
 const mostDays = 93
-/** Milliseconds after a day until all that was created on it is visible. */
+/** Milliseconds after a day until everything that was created on it has committed. */
 const settledMs = 5 * 60 * 1000
 /** Milliseconds that one request may count. */
 const patienceMs = 20_000
-/** Requests of one process that count at a time, and that wait. */
+/** Most requests of one process that count at a time, and that wait. */
 const countsAtOnce = 2
 const waitingCounts = 20
-/** Days back that the nightly job looks at, in case that it did not run on some. */
+/** Days that the nightly job counts, in case that it did not run for a night or two. */
 const daysBack = 3
+/** Bots that the nightly job lists at once. */
 const botsAtOnce = 200
 
 /** Figures of bots by day. Days that are over are counted once, from the messages, events and users of that day. */
@@ -53,24 +57,24 @@ export function createAnalyticsService({ db, run, clock, ids, bots }: AnalyticsD
   const isOver = (day: string): boolean =>
     clock.now() >= Date.parse(periodOf(day).before) + settledMs
 
-  /** Counts a day, and stores the result if the day is over and nobody changed it meanwhile. */
-  async function count(botId: string, day: string, pause: () => Promise<void>): Promise<Figures> {
-    if (!isOver(day)) return await countDay(db, botId, day, pause)
-    // The rows of a deleted bot go a moment later: none may be added then.
+  /** Counts a day, and stores the result if the day is over and no import changed it meanwhile. */
+  async function count(botId: string, day: string, throwIfEnded: () => void): Promise<Figures> {
+    if (!isOver(day)) return await countDay(db, botId, day, throwIfEnded)
+    // The rows of a deleted bot are deleted a moment after it: no row may be added then.
     if ((await bots.workspaceOf(botId)) === undefined) return noFigures
     const countId = ids.next('usage')
     await run((tx) => store.putDay(tx, { botId, day, figures: countId }))
-    const figures = await countDay(db, botId, day, pause)
+    const figures = await countDay(db, botId, day, throwIfEnded)
     await run((tx) => store.finishDay(tx, { botId, day, figures: encodeJson(figures) }, countId))
     return figures
   }
 
-  /** The figures of days on which something happened, from the first to the last one. */
+  /** The figures of the days on which something happened, from `first` to `last`, by day. */
   async function figuresOf(
     botId: string,
     first: string,
     last: string,
-    pause: () => Promise<void>,
+    throwIfEnded: () => void,
   ): Promise<Map<string, Figures>> {
     const days = new Map<string, Figures>()
     for (const { day, figures } of await store.listDays(db, botId, first, last)) {
@@ -83,7 +87,7 @@ export function createAnalyticsService({ db, run, clock, ids, bots }: AnalyticsD
       if (!days.has(day)) {
         const active = await findActiveDay(db, botId, { since, before })
         if (active === undefined) break
-        if (!days.has(active)) days.set(active, await count(botId, active, pause))
+        if (!days.has(active)) days.set(active, await count(botId, active, throwIfEnded))
         since = periodOf(active).before
       } else since = periodOf(day).before
     }
@@ -103,7 +107,7 @@ export function createAnalyticsService({ db, run, clock, ids, bots }: AnalyticsD
       const leave = await gate.enter(signal)
       try {
         const deadline = performance.now() + patienceMs
-        const figures = await figuresOf(botId, first, last, async () => {
+        const figures = await figuresOf(botId, first, last, () => {
           signal.throwIfAborted()
           if (performance.now() < deadline) return
           throw new ApiError(
@@ -122,7 +126,7 @@ export function createAnalyticsService({ db, run, clock, ids, bots }: AnalyticsD
       }
     },
 
-    /** Messages of days in the past were added: what was counted of these days does not count any more. */
+    /** Discards the figures of days to which messages were added later, so that these days are counted again. */
     async recount(tx: Tx, botId: string, days: Iterable<string>): Promise<void> {
       const today = dayOf(clock.now())
       for (const day of [...days].sort()) {
@@ -138,13 +142,13 @@ export function createAnalyticsService({ db, run, clock, ids, bots }: AnalyticsD
       do {
         found = await bots.listIdsAfter(found.at(-1) ?? '', botsAtOnce)
         for (const botId of found) {
-          await figuresOf(botId, first, last, async () => signal.throwIfAborted())
+          await figuresOf(botId, first, last, () => signal.throwIfAborted())
           signal.throwIfAborted()
         }
       } while (found.length === botsAtOnce)
     },
 
-    /** When the last day will be over for sure, in milliseconds since the Unix epoch. */
+    /** When today will be over and can be counted, in milliseconds since the Unix epoch. */
     nextCountAt(): number {
       return Date.parse(periodOf(dayOf(clock.now())).before) + 2 * settledMs
     },

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../platform/db/schema.js'
 
-/** What is stored of days of a bot, from the first to the last one. */
+/** The stored figures, or ids of counts, of the days of a bot from `first` to `last`. */
 export async function listDays(
   db: Db,
   botId: string,
@@ -16,7 +16,7 @@ export async function listDays(
     .execute()
 }
 
-/** Stores something of a day in place of what was there. */
+/** Stores figures of a day, or the id of a count, in place of what was stored. */
 export async function putDay(
   tx: Tx,
   { botId, day, figures }: { botId: string; day: string; figures: string },
@@ -28,7 +28,7 @@ export async function putDay(
     .execute()
 }
 
-/** Stores the figures of a day, unless the count with that id is no longer the last one. */
+/** Stores the figures of a day if the id of their count is still stored: no other count or import came after it. */
 export async function finishDay(
   tx: Tx,
   { botId, day, figures }: { botId: string; day: string; figures: string },

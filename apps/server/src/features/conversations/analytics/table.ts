@@ -3,7 +3,7 @@ interface BotDaysTable {
   bot_id: string
   /** Day in UTC, such as `2026-03-01`. */
   day: string
-  /** JSON of `Figures`; otherwise the id of a count that is under way, or of a change that forbids its result. */
+  /** JSON of `Figures`; or the id of the count under way, or an id that an import stored so that no count matches it. */
   figures: string
 }
 
