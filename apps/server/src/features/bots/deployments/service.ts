@@ -23,13 +23,13 @@ export interface Deployment {
   readonly owner: CodeOwner
 }
 
-/** Code that runs here, with what starting it needs. */
+/** A deployment in force, with the secrets that its code is started with. */
 export interface HostedCode extends Deployment {
-  /** In clear. */
+  /** Decrypted values by name. */
   readonly secrets: Readonly<Record<string, string>>
 }
 
-/** The deployment in force of a bot or integration, as its row has it. */
+/** The deployment in force of a bot or integration, read from its row; undefined if none is. */
 export function toHostedCode(
   sealer: Sealer,
   type: CodeOwner['type'],
@@ -52,9 +52,9 @@ function openSecrets(sealer: Sealer, secrets: SealedSecrets): Record<string, str
 
 /** Code that was started before it is put into force. */
 export interface Trial {
-  /** Puts it into force, in place of what ran before. */
+  /** Lets the program serve the owner, in place of the one before. Call it when its deployment has committed. */
   adopt(): void
-  /** Ends it. */
+  /** Ends the program. */
   abandon(): void
 }
 
@@ -75,7 +75,7 @@ export interface PreparedDeployment extends Deployment {
   readonly trial: Trial
 }
 
-/** Runs the change that puts a deployment into force, and ends its code if the change fails. */
+/** Makes the change that puts a deployment into force, and abandons the trial if the change fails. */
 export async function orAbandon<Result>(
   deployment: PreparedDeployment | undefined,
   change: () => Promise<Result>,
@@ -88,12 +88,13 @@ export async function orAbandon<Result>(
   }
 }
 
-/** What decides whether a change of a bot or an integration deploys code. */
+/** A bot or an integration before a change that may deploy code. */
 interface Deployable {
   url: string | null
   deployment_id: string | null
 }
 
+/** The fields of a change by which it may deploy code. */
 interface DeployingPatch {
   code?: string | undefined
   url?: string | null | undefined
@@ -116,10 +117,11 @@ export interface DeploymentsDeps {
   domainEvents: EventDispatcher
 }
 
-/** Milliseconds for which a replaced deployment is kept: its process may still end its work. */
+/** Milliseconds for which a replaced deployment is kept, because its program may still finish requests. */
 const keptAfterReplacement = 24 * 60 * 60 * 1000
-/** Milliseconds: a bundle is stored in the transaction that refers to it, so any time would do. */
+/** Milliseconds for which an unused bundle is kept: any time is safe, because the transaction that uses it stores it. */
 const keptUnused = 60 * 60 * 1000
+/** Most rows that one call of a sweep deletes; those of bundles are large. */
 const deploymentsAtOnce = 500
 const bundlesAtOnce = 20
 
@@ -144,10 +146,10 @@ export function createDeploymentsService({
     },
 
     /**
-     * Starts the code that a change deploys: new code, or that in force with other secrets. A `url` in
-     * the change counts more than its code.
+     * Starts the code that a change deploys: new code, or the code in force with other secrets. A `url` in the
+     * change takes precedence over its code.
      *
-     * @param secrets those after the change
+     * @param secrets the sealed secrets after the change
      * @returns undefined if the change deploys nothing
      * @throws ApiError if the code does not start, or this server runs no code
      */
@@ -173,7 +175,7 @@ export function createDeploymentsService({
       { trial, code, formerId, ...deployment }: PreparedDeployment,
       current: Pick<Deployable, 'deployment_id'>,
     ): Promise<void> {
-      // The code runs with the secrets that were read when it was prepared.
+      // The trial runs with the secrets of that time, which the other deployment may have changed.
       if (current.deployment_id !== formerId) throw deployedMeanwhile(deployment.owner)
       const { id, workspaceId, owner } = deployment
       const now = isoTime(clock.now())
@@ -197,7 +199,7 @@ export function createDeploymentsService({
       return await store.findCode(db, workspaceId, id)
     },
 
-    /** Identifies the code of a deployment; undefined if it is gone. */
+    /** Hash of the bundle of a deployment; undefined if the deployment is gone. */
     async bundleOf(
       { workspaceId, id }: Pick<Deployment, 'workspaceId' | 'id'>,
       executor: Db | Tx = db,
@@ -216,8 +218,8 @@ export function createDeploymentsService({
     },
 
     /**
-     * Keeps the bundle of a deployment until `release`.
-     * @param keeper id of what keeps it
+     * Keeps a bundle, also when no deployment refers to it, until `release`.
+     * @param keeper id of the object that needs it
      */
     async keep(
       tx: Tx,
@@ -227,7 +229,7 @@ export function createDeploymentsService({
       await store.insertKeeper(tx, { keeper, workspace_id: workspaceId, hash: bundle })
     },
 
-    /** Ends what `keep` began. */
+    /** Ends the keeping of bundles by these keepers. */
     async release(tx: Tx, keepers: readonly string[]): Promise<void> {
       await store.deleteKeepers(tx, keepers)
     },

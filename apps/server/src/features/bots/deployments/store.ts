@@ -5,7 +5,7 @@ import type { BundlesTable, DeploymentsTable, KeptBundlesTable } from './table.j
 export type DeploymentRow = Selectable<DeploymentsTable>
 
 /**
- * Stores a bundle unless the workspace has it. One that is there becomes new, and is locked: it must not be
+ * Stores a bundle, or gives the equal one of the workspace a new time. That also locks its row, so that it is not
  * deleted as unused before the transaction that uses it again has committed.
  */
 export async function insertBundle(tx: Tx, row: Insertable<BundlesTable>): Promise<void> {
@@ -90,7 +90,7 @@ export async function findBundle(
   return row?.code
 }
 
-/** Keeps a bundle until its keepers are deleted. */
+/** Keeps a bundle until all of its keepers are deleted. */
 export async function insertKeeper(tx: Tx, row: Insertable<KeptBundlesTable>): Promise<void> {
   await tx.insertInto('kept_bundles').values(row).execute()
 }
@@ -100,7 +100,7 @@ export async function deleteKeepers(tx: Tx, keepers: readonly string[]): Promise
   await tx.deleteFrom('kept_bundles').where('keeper', 'in', keepers).execute()
 }
 
-/** Deletes some deployments that were replaced before a time, and returns how many. */
+/** Deletes at most `limit` deployments that were replaced before an ISO 8601 time. @returns how many */
 export async function deleteReplaced(tx: Tx, before: string, limit: number): Promise<number> {
   const old = tx
     .selectFrom('deployments')
@@ -111,7 +111,7 @@ export async function deleteReplaced(tx: Tx, before: string, limit: number): Pro
   return Number(result.numDeletedRows)
 }
 
-/** Deletes some bundles from before a time that nothing refers to, and returns how many. */
+/** Deletes at most `limit` bundles from before an ISO 8601 time that nothing refers to. @returns how many */
 export async function deleteUnused(tx: Tx, before: string, limit: number): Promise<number> {
   const unused = await tx
     .selectFrom('bundles')
@@ -144,7 +144,7 @@ export async function deleteUnused(tx: Tx, before: string, limit: number): Promi
       .deleteFrom('bundles')
       .where('workspace_id', '=', workspace_id)
       .where('hash', '=', hash)
-      // Used again meanwhile, it is new.
+      // One that was deployed again meanwhile has a new time.
       .where('created_at', '<', before)
       .execute()
   }

@@ -12,7 +12,7 @@ export interface DeploymentsTable {
   replaced_at: string | null
 }
 
-/** A program as it was uploaded: one CommonJS file. */
+/** Code as it was uploaded: one CommonJS file. */
 export interface BundlesTable {
   /** Bundles are shared within a workspace only. */
   workspace_id: string
@@ -22,9 +22,9 @@ export interface BundlesTable {
   created_at: string
 }
 
-/** A bundle that is kept although no deployment has it: one row for whatever keeps it. */
+/** A bundle that is kept also when no deployment refers to it: one row for each object that needs it. */
 export interface KeptBundlesTable {
-  /** Id of what keeps it. */
+  /** Id of that object. */
   keeper: string
   workspace_id: string
   hash: string

@@ -1,59 +1,43 @@
 import { createHash } from 'node:crypto'
 import type { IssueRow } from './store.js'
 
-/** A problem that code reported, or that its end shows. */
+/** A report of a problem, by the code itself or by this server. */
 export interface IssueReport {
   code: string
   category: string
   title: string
   description: string
-  /** What is known, by name. */
+  /** Details by name. */
   data: IssueData
-  /** Names in `data` whose values distinguish issues. Without any, title and place do. */
+  /** Names in `data` whose values distinguish problems. Without any, title and place in the stack do. */
   groupBy: readonly string[]
 }
 
 export type IssueData = Readonly<Record<string, { raw: string; pretty?: string }>>
 
-/** A report as it is stored. */
+/** A report in the form that is stored. */
 export type StoredReport = Pick<
   IssueRow,
   'fingerprint' | 'code' | 'category' | 'title' | 'description'
 > & { groupedData: IssueData; data: IssueData }
 
+/** Most characters of each text. */
 const longest = { code: 100, title: 200, description: 4000, name: 100 }
-/** Bytes of the data of one event, and of the data that is common to all events of an issue. */
+/** Most bytes of the data of one event, and of the data that is common to all events of an issue. */
 const mostBytes = { data: 131_072, groupedData: 16_384 }
+/** Most names that a report may group by; others are ignored. */
 const mostGroups = 10
 
-/** Cuts a report to what is stored, and finds out which reports are about the same problem. */
+/** Cuts a report to its limits, and adds the fingerprint by which reports of the same problem are found. */
 export function toStored(report: IssueReport): StoredReport {
   const code = textOf(report.code, longest.code)
   const title = textOf(report.title, longest.title)
   const description = textOf(report.description, longest.description)
   const data = dataOf(report.data, mostBytes.data)
-  const named = report.groupBy.filter((name) => Object.hasOwn(report.data, name))
-  const place = placeIn(report.description)
-  const grouped =
-    named.length > 0
-      ? Object.fromEntries(
-          named.slice(0, mostGroups).flatMap((name) => {
-            const value = report.data[name]
-            return value === undefined ? [] : [[name, value]]
-          }),
-        )
-      : place === undefined
-        ? {}
-        : { place: { raw: place } }
-  const groups =
-    named.length > 0
-      ? Object.entries(grouped)
-          .map(([name, { raw }]) => [name, raw])
-          .sort()
-      : [normalised(title), place ?? '']
+  const { grouped, distinction } = groupingOf(report, title)
   return {
     fingerprint: createHash('sha256')
-      .update(JSON.stringify([code, groups]))
+      .update(JSON.stringify([code, distinction]))
       .digest('hex'),
     code,
     category: categoryOf(report.category),
@@ -64,7 +48,33 @@ export function toStored(report: IssueReport): StoredReport {
   }
 }
 
-/** A text without what differs each time: ids and numbers. */
+/**
+ * What distinguishes the problem of a report: the values that the report groups by, or its title and its place in the
+ * stack.
+ */
+function groupingOf(
+  { groupBy, data, description }: IssueReport,
+  title: string,
+): { grouped: IssueData; distinction: unknown[] } {
+  const names = groupBy.filter((name) => Object.hasOwn(data, name)).slice(0, mostGroups)
+  if (names.length > 0) {
+    const grouped = Object.fromEntries(
+      names.flatMap((name) => {
+        const value = data[name]
+        return value === undefined ? [] : [[name, value]]
+      }),
+    )
+    const distinction = Object.entries(grouped).map(([name, { raw }]) => [name, raw])
+    return { grouped, distinction: distinction.sort() }
+  }
+  const place = placeIn(description)
+  return {
+    grouped: place === undefined ? {} : { place: { raw: place } },
+    distinction: [normalised(title), place ?? ''],
+  }
+}
+
+/** Replaces the ids and numbers in a text, which differ each time that a problem happens. */
 function normalised(text: string): string {
   return text
     .replaceAll(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>')

@@ -36,23 +36,24 @@ interface Waiting {
   lastAt: number
 }
 
-/** Issues of a bot, and events of an issue, that are kept. */
+/** Most issues of a bot, and most events of an issue, that are kept. */
 const mostIssues = 100
 const mostEvents = 50
 /** Milliseconds for which reports are collected, so that a flood of them is one change. */
 const collectedMs = 250
-/** Problems of one bot that wait at a time; others are not counted. */
+/** Most problems of one bot that wait to be stored; others are not counted. */
 const mostWaiting = 100
-/** Events of one problem that are stored each time, and in a minute; all are counted. */
+/** Most events of one problem that are stored at once, and in a minute; all are counted. */
 const eventsAtOnce = 5
 const eventsPerMinute = 30
-/** Events of all problems of one bot that are stored in a minute. */
+/** Most events of all problems of one bot that are stored in a minute. */
 const eventsOfBotPerMinute = 300
+/** Most old issues that one call of the sweep deletes. */
 const sweptAtOnce = 100
 
 export type IssuesService = ReturnType<typeof createIssuesService>
 
-/** Issues of bots: what goes wrong in their code, told apart and counted. */
+/** Issues of bots: reports of problems of their code, grouped by problem and counted. */
 export function createIssuesService(deps: IssuesDeps) {
   const { db, run, clock, ids, bots } = deps
   const waiting = new Map<string, Map<string, Waiting>>()
@@ -102,9 +103,9 @@ export function createIssuesService(deps: IssuesDeps) {
   }
 
   async function storeOf(botId: string, problems: Waiting[]): Promise<void> {
-    // A program may report for a moment after its bot was deleted.
+    // A program may still report a problem just after its bot was deleted.
     if ((await bots.workspaceOf(botId)) === undefined) return
-    // In the same order everywhere, so that no two processes wait for each other.
+    // In the same order in every process, so that two of them cannot deadlock.
     problems.sort((a, b) => (a.report.fingerprint < b.report.fingerprint ? -1 : 1))
     await run(async (tx) => {
       for (const problem of problems) await storeOne(tx, botId, problem)
@@ -149,7 +150,7 @@ export function createIssuesService(deps: IssuesDeps) {
     /** Counts a problem of a bot; it is stored a moment later. */
     report,
 
-    /** Counts a problem that an integration reports of a bot, in which it must be installed. */
+    /** Counts a problem that an integration reports for a bot, unless it is not installed there. */
     async reportByIntegration(
       { integrationId, botId }: { integrationId: string; botId: string },
       given: IssueReport,
@@ -158,7 +159,7 @@ export function createIssuesService(deps: IssuesDeps) {
       if (profile.hasIntegration(integrationId)) report(botId, given)
     },
 
-    /** Stores what was reported. */
+    /** Stores the reports that wait. */
     flush,
 
     async page(
@@ -201,7 +202,7 @@ export function createIssuesService(deps: IssuesDeps) {
       )
     },
 
-    /** Deletes some of the issues that did not happen for long, and returns how many. */
+    /** Deletes some of the issues that happened last before the retention time. @returns how many */
     async sweep(tx: Tx): Promise<number> {
       const old = await store.listOld(tx, isoTime(clock.now() - deps.retentionMs), sweptAtOnce)
       await store.deleteIssues(tx, old)

@@ -6,7 +6,7 @@ import type { BotIssueEventsTable, BotIssuesTable } from './table.js'
 export type IssueRow = Selectable<BotIssuesTable>
 export type IssueEventRow = Selectable<BotIssueEventsTable>
 
-/** Counts a problem, which is new or known. @returns the id of its issue */
+/** Adds events to the count of an issue, or inserts the issue if it is new. @returns its id */
 export async function countIssue(tx: Tx, row: IssueRow): Promise<string> {
   const { id: _, bot_id: __, fingerprint: ___, created_at: ____, ...changes } = row
   const { id } = await tx
@@ -80,7 +80,7 @@ export async function listOld(tx: Tx, before: string, limit: number): Promise<st
 
 export async function deleteIssues(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
-  // The issue first: who adds an event holds its row.
+  // The issue first: a transaction that adds events has locked its row.
   await tx.deleteFrom('bot_issues').where('id', 'in', ids).execute()
   await tx.deleteFrom('bot_issue_events').where('issue_id', 'in', ids).execute()
 }

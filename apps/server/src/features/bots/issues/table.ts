@@ -1,8 +1,8 @@
-/** Problems of the code of bots: one row for whatever has one reason. */
+/** Problems of the code of bots: one row for each problem, however often it happens. */
 export interface BotIssuesTable {
   id: string
   bot_id: string
-  /** Equal for what is one problem. */
+  /** SHA-256, in hex, of what distinguishes the problem from others of the bot. */
   fingerprint: string
   code: string
   category: 'user_code' | 'limits' | 'configuration' | 'other'
@@ -10,13 +10,13 @@ export interface BotIssuesTable {
   description: string
   /** JSON map of `{ raw, pretty? }`. */
   grouped_data: string
-  /** How often it happened, with events that were deleted. */
+  /** How often it happened; includes events that are no longer stored. */
   events_count: number
   created_at: string
   last_seen_at: string
 }
 
-/** The last times that a problem happened. */
+/** The newest events of issues. */
 export interface BotIssueEventsTable {
   id: string
   bot_id: string

@@ -13,7 +13,7 @@ interface Deps extends VersionsDeps {
   signer: Signer
 }
 
-/** How long the address of code works, in milliseconds. */
+/** Milliseconds for which the signed address of code is valid. */
 const addressLifetime = 60 * 60 * 1000
 
 /** Versions of bots whose code runs here. */

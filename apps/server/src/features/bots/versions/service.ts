@@ -34,7 +34,7 @@ export interface VersionsDeps {
   limits: { botVersions: number }
 }
 
-/** Versions of bots: what a bot was, to which it can return. */
+/** Versions of bots: stored code and definitions, which can be deployed again. */
 export function createVersionsService(deps: VersionsDeps) {
   const { db, run, clock, ids, bots, deployments, botLogs } = deps
   const mostVersions = deps.limits.botVersions
@@ -51,7 +51,7 @@ export function createVersionsService(deps: VersionsDeps) {
     throw new ApiError('Internal', `The code of the version ${version.id} is not there.`)
   }
 
-  /** The deployment that serves a bot; throws if what serves it is not here. */
+  /** Id of the deployment in force of a bot; throws if its code does not run here. */
   function requireDeployed({ bot }: BotRecord): string {
     if (bot.url === null && bot.deployment_id !== null) return bot.deployment_id
     const why =
@@ -64,7 +64,7 @@ export function createVersionsService(deps: VersionsDeps) {
     )
   }
 
-  /** Says in the log of a bot what was deployed, and what is not as it was then. */
+  /** Writes into the log of a bot which version was deployed, and which integrations differ from those of then. */
   async function logDeployment(
     { bot, installations }: BotRecord,
     name: string,
@@ -103,7 +103,7 @@ export function createVersionsService(deps: VersionsDeps) {
     ): Promise<VersionRecord> {
       const { workspaceId } = actor
       return await run(async (tx) => {
-        // Code and definition of one moment, and the number of versions of the same.
+        // The lock keeps code, definition and number of versions from changing meanwhile.
         const record = await bots.lock(tx, actor, botId)
         const id = requireDeployed(record)
         if ((await store.countVersions(tx, botId)) >= mostVersions) {
@@ -166,7 +166,7 @@ export function createVersionsService(deps: VersionsDeps) {
     /** The code at an address; the caller was allowed to read it when the address was signed. */
     async download(id: string): Promise<VersionCode> {
       const version = await store.findAddressedVersion(db, id)
-      // The versions of a deleted bot go a moment later.
+      // The versions of a deleted bot are deleted a moment after it.
       if (version === undefined || (await bots.workspaceOf(version.bot_id)) === undefined) {
         throw unknownVersion('ResourceNotFound', id)
       }

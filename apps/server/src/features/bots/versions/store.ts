@@ -2,7 +2,7 @@ import type { Insertable, Selectable } from 'kysely'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { BotVersionsTable } from './table.js'
 
-/** A version without what the bot declared. */
+/** A version without its `content`. */
 export type VersionRow = Omit<Selectable<BotVersionsTable>, 'content'>
 
 const columns = [
@@ -45,7 +45,7 @@ export async function countVersions(tx: Tx, botId: string): Promise<number> {
   return Number(count)
 }
 
-/** A version of a bot with what the bot declared. */
+/** A version of a bot with its `content`. */
 export async function findVersion(
   db: Db,
   { workspaceId, botId }: { workspaceId: string; botId: string },
@@ -60,7 +60,7 @@ export async function findVersion(
     .executeTakeFirst()
 }
 
-/** The version at an address that was signed for it. */
+/** A version of any bot, for a signed address. */
 export async function findAddressedVersion(db: Db, id: string): Promise<VersionRow | undefined> {
   return await db.selectFrom('bot_versions').select(columns).where('id', '=', id).executeTakeFirst()
 }
