@@ -105,7 +105,7 @@ export async function sendCall(
   })
 }
 
-/** The error for a bot of another workspace than that of the integration, whose address it must not learn. */
+/** The error that a bot gets of an integration of another workspace: it does not contain the address. */
 function withoutAddress(cause: OutgoingError): OutgoingError {
   const why = cause.failure === 'timeout' ? 'did not respond in time' : 'cannot be reached'
   return new OutgoingError(cause.failure, `The server of the integration ${why}.`, { cause })
@@ -130,13 +130,13 @@ export function signatureOf(
   return [`t=${time}`, ...macs.map((mac) => `v1=${mac}`)].join(',')
 }
 
-/** The text before the body that a signature is about: its time and a dot. */
+/** The text before the body in what a signature signs: the time and a dot. */
 export function signedPrefixOf(signature: string): string {
   const [, time = ''] = /^t=(\d{1,12})/.exec(signature) ?? []
   return `${time}.`
 }
 
-/** Whether one of the secrets makes this signature of a body: then the body is what was sent with it. */
+/** Whether the signature of a body was made with one of the secrets, so that this body was sent with it. */
 export function isSignatureOf(
   signature: string,
   secrets: readonly string[],
@@ -166,7 +166,7 @@ export interface CallResult {
   url: string | null
   /** Value of the header with the signature; null likewise. */
   signature: string | null
-  /** Headers of the response that help to find out why a call failed; null without any of them. */
+  /** Headers of the response that help to find out why a call failed; null if it has none of them. */
   responseHeaders: Record<string, string> | null
 }
 
@@ -178,7 +178,7 @@ export type Verdict =
   /** The receiver rejected it: another attempt would end the same. */
   | { result: 'refused'; error: string }
 
-/** Bytes of a response that are kept: enough to see why a call failed. */
+/** Most bytes of a response that are kept: enough to see why a call failed. */
 const keptResponseBytes = 4096
 
 /** Calls a receiver once and judges the response. Rejects only with the reason of the signal. */
@@ -228,7 +228,7 @@ const keptHeaders = [
   'www-authenticate',
   'x-request-id',
 ] as const
-/** Characters of a header that are kept. */
+/** Most characters of a header that are kept. */
 const maxHeader = 200
 
 function keptHeadersOf(headers: OutgoingResponse['headers']): Record<string, string> | null {
@@ -292,7 +292,7 @@ function textOf(body: Buffer): string {
   return storable(body.toString('utf8'))
 }
 
-/** PostgreSQL rejects the zero character, and halves of characters inside of JSON. */
+/** Replaces what PostgreSQL rejects: the zero character, and lone surrogates in JSON. */
 function storable(text: string): string {
   return text.replaceAll('\0', '\uFFFD').toWellFormed()
 }

@@ -14,13 +14,13 @@ import {
 
 export { ScriptError, ScriptLimitError, type ScriptRun, ScriptsBusyError } from './runner.js'
 
-/** Small scripts in VRL, with which integrations say whose a request is and where their setup begins. */
+/** Small scripts in VRL: those of integrations find the installation of a request, and make the link of a setup. */
 export interface Scripts extends FeatureWith<'routes'> {
   /** Throws `ScriptError` if it fails or runs into a limit, and `ScriptsBusyError` if too many others wait. */
   run(run: ScriptRun): Promise<ScriptOutcome>
 }
 
-/** Scripts of integrations, run beside the server; their engine is loaded by the first one. */
+/** Makes the slice. Scripts run in a process of their own, which the first one starts. */
 export function createScripts(deps: { clock: Clock; log: Pick<Log, 'warn'> }): Scripts {
   const runner = createScriptRunner(deps)
   return {

@@ -4,17 +4,22 @@ import type { Log } from '../../../platform/telemetry/log.js'
 import { WorkerLimitError } from '../../../platform/workers/gate.js'
 import { createWorkerPool } from '../../../platform/workers/worker-pool.js'
 import { WorkerExitError } from '../../../platform/workers/worker-process.js'
-import type { ScriptInput, ScriptOutput, ScriptProgress } from './script-task.js'
+import type { ScriptInput, ScriptOutcome, ScriptOutput, ScriptProgress } from './script-task.js'
+
+export type { ScriptOutcome } from './script-task.js'
 
 /** A script cannot be run, or failed; the message is for its author. */
 export class ScriptError extends Error {
   override readonly name = 'ScriptError'
 }
 
-/** A script ran into a limit, or is refused because another one of its owner did: it says nothing about the data. */
+/**
+ * A script ran into a limit, or is refused because another one of its owner did a moment ago. The same script may
+ * succeed later.
+ */
 export class ScriptLimitError extends ScriptError {}
 
-/** Too many scripts wait to be run: the same may succeed in a second. */
+/** Too many scripts wait to be run: the same script may succeed in a second. */
 export class ScriptsBusyError extends Error {
   override readonly name = 'ScriptsBusyError'
 }
@@ -34,14 +39,6 @@ export interface ScriptRun {
    * against the owner only if it is reached for several.
    */
   caller?: string | undefined
-}
-
-/** What a script made of its data. */
-export interface ScriptOutcome {
-  /** `.` as the script left it. */
-  data: unknown
-  /** Value of its last expression. */
-  result: unknown
 }
 
 /** Milliseconds that a script may run, by the clock; most need less than one. */
@@ -155,7 +152,7 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
         { script, data: toJson(data) },
         {
           signal: late.signal,
-          // The time in which the engine loads is not the script's.
+          // The time in which the engine loads does not count.
           onProgress() {
             timer ??= setTimeout(
               () => late.abort(new WorkerLimitError('time', 'late')),
@@ -176,7 +173,7 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
   return { run, stop: () => pool[Symbol.asyncDispose]() }
 }
 
-/** The engine ends at halves of characters. */
+/** Replaces lone surrogates, at which the engine fails. */
 function toJson(data: unknown): string {
   return JSON.stringify(data, (_, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed() : value,

@@ -6,15 +6,16 @@ export interface ScriptInput {
   data: string
 }
 
-/** What a script made of its data: it failed, or it ended. */
-export type ScriptOutput =
-  | { failure: string }
-  | {
-      /** `.` as the script left it. */
-      data: unknown
-      /** Value of the last expression. */
-      result: unknown
-    }
+/** The outcome of a script that did not fail. */
+export interface ScriptOutcome {
+  /** `.` as the script left it. */
+  data: unknown
+  /** Value of its last expression. */
+  result: unknown
+}
+
+/** The outcome of a script, or why it could not be compiled or failed. */
+export type ScriptOutput = ScriptOutcome | { failure: string }
 
 /** Sent once, when the engine is loaded and the script begins. */
 export interface ScriptProgress {

@@ -13,10 +13,10 @@ let loading: Promise<Engine> | undefined
 
 /** The engine is 13 MB of WebAssembly, and takes a second or more to load. */
 async function load(): Promise<Engine> {
-  // The memory of WebAssembly is outside of the heap, whose limit does not bound it.
+  // The memory of WebAssembly is outside of the heap, so that the limit of the heap does not apply to it.
   setFlagsFromString(`--wasm-max-mem-pages=${enginePages}`)
   const engine = await import('@bpinternal/verel')
-  // The first script compiles what all of them need, which is no work of its own.
+  // The first execution also compiles the engine, which must not count as time of a script.
   engine.execute('.a = parse_json!(.b)', { b: '{}' })
   return engine
 }
@@ -32,7 +32,7 @@ serveTasks<ScriptInput, ScriptOutput, ScriptProgress>(async ({ script, data }, r
     const { event, result }: { event: unknown; result: unknown } = execute(script, JSON.parse(data))
     return { data: event, result }
   } catch (error) {
-    // Out of memory, or nested too deeply: the engine is in an undefined state, and ends with its process.
+    // Out of memory, or nested too deeply: the engine is in an undefined state and cannot be used again.
     if (isBroken(error)) process.exit(1)
     return { failure: error instanceof Error ? error.message : String(error) }
   }

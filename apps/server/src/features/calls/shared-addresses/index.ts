@@ -16,11 +16,11 @@ import * as store from './store.js'
 export interface SharedAddress {
   /** The version whose scripts say which installation a request is for. */
   integrationId: string
-  /** All versions, of any of which the installation may be. */
+  /** Ids of all versions in the workspace: the installation may be of any of them. */
   versionIds: readonly string[]
 }
 
-/** Whose an address is. */
+/** The workspace and the name of the integration to which an address belongs. */
 type Owner = Pick<NamedIntegration, 'workspaceId' | 'name'>
 
 /** Addresses of integrations, which their installations in all bots share. */
@@ -43,9 +43,9 @@ export interface SharedAddressesDeps {
 }
 
 /**
- * An address belongs to the workspace that had an integration of its name with scripts first, and stays with it as long
- * as it has one: otherwise an integration of somebody else with the same name would get its requests. Integrations in
- * development have addresses only as long as no deployed one could have them.
+ * An address belongs to the workspace that had an integration of its name with scripts first, as long as the workspace
+ * has one: otherwise an integration of somebody else with the same name would get its requests. An integration in
+ * development has an address only as long as no deployed one could have it.
  */
 export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresses {
   const { db, run, clock, integrations } = deps
@@ -65,7 +65,7 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     await claim(tx, row.address, owner)
   }
 
-  /** What the owner of an address has of the name: deployed versions, only some in development, or none. */
+  /** Whether the owner of an address has deployed versions of its integration, only versions in development, or none. */
   async function stageOf(
     executor: Db | Tx,
     { workspace_id: workspaceId, name }: store.SharedAddressRow,
@@ -75,7 +75,7 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     return versions.length > 0 ? 'development' : 'gone'
   }
 
-  /** The deployed integration that gets an address which no deployed one has. */
+  /** The deployed integration to which an address would pass if no deployed one had it. */
   async function findDeployed(
     executor: Db | Tx,
     address: string,
@@ -85,15 +85,18 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     return namesakes.find(({ isDev }) => !isDev)
   }
 
-  /** Gives an address to a deployed integration that was created or changed; returns false if it is another one's. */
+  /**
+   * Gives an address to a deployed integration that was created or changed.
+   * @returns false if the address belongs to another workspace, which has a deployed one
+   */
   async function claimForDeployed(tx: Tx, address: string, integration: Owner): Promise<boolean> {
     const { workspaceId, name } = integration
     const row = await findRow(tx, address)
     if (row === undefined) await claim(tx, address, integration)
     else if (row.workspace_id === workspaceId) {
-      // A name without a handle means itself first.
-      const isMeant = address === name || (await stageOf(tx, row)) !== 'deployed'
-      if (row.name !== name && isMeant) await replace(tx, row, integration)
+      // An integration named `pages` has the address `pages` rather than one named `acme/pages`.
+      const hasPrecedence = address === name || (await stageOf(tx, row)) !== 'deployed'
+      if (row.name !== name && hasPrecedence) await replace(tx, row, integration)
     } else if ((await stageOf(tx, row)) === 'deployed') return false
     else await replace(tx, row, integration)
     return true
@@ -145,7 +148,7 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     })
   }
 
-  /** Gives an address whose owner has no deployed integration any more to the next one. */
+  /** Gives an address whose owner has no deployed integration any more to the integration that is next in line. */
   async function passOn(tx: Tx, row: store.SharedAddressRow): Promise<void> {
     const stage = await stageOf(tx, row)
     if (stage === 'deployed') return
@@ -176,8 +179,8 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
 
   async function toShared(row: store.SharedAddressRow): Promise<SharedAddress | undefined> {
     const versions = await service.versionsOf(db, { workspaceId: row.workspace_id, name: row.name })
-    const answering = answeringOf(versions)
-    return answering && { integrationId: answering.id, versionIds: versions.map(({ id }) => id) }
+    const version = scriptVersionOf(versions)
+    return version && { integrationId: version.id, versionIds: versions.map(({ id }) => id) }
   }
 
   async function findRow(
@@ -191,10 +194,10 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     const row = await findRow(db, address)
     if (row === undefined) return undefined
     const stage = await stageOf(db, row)
-    const isIts =
+    const isRightful =
       stage === 'deployed' ||
       (stage === 'development' && (await findDeployed(db, address, row.workspace_id)) === undefined)
-    if (isIts) return await toShared(row)
+    if (isRightful) return await toShared(row)
     // Earlier versions of the server let integrations in development take addresses.
     await run((tx) => passOn(tx, row))
     const next = await findRow(db, address)
@@ -214,7 +217,10 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
   }
 }
 
-/** Names in code are mostly those without the handle, under which a workspace deploys an integration. */
+/**
+ * The addresses of an integration: its name, and its name without the handle, because the code of an integration mostly
+ * makes its address of that name, although the workspace deploys it with the handle.
+ */
 function addressesOf(name: string): string[] {
   const [, withoutHandle] = name.split('/')
   return withoutHandle === undefined ? [name] : [name, withoutHandle]
@@ -224,7 +230,7 @@ function addressesOf(name: string): string[] {
  * The version whose scripts are run: the highest that is published, if one is; otherwise the highest. Those of development
  * tools count only where there is no other.
  */
-function answeringOf<Version extends { version: string; visibility: string; dev: number }>(
+function scriptVersionOf<Version extends { version: string; visibility: string; dev: number }>(
   versions: readonly Version[],
 ): Version | undefined {
   const released = versions.filter(({ dev }) => dev === 0)

@@ -188,7 +188,7 @@ describeEachEngine('the shared address of an integration', (engine) => {
     expect(reached()).toHaveLength(1)
   })
 
-  it('answers with the scripts of the highest version, the published ones first', async () => {
+  it('runs the scripts of the highest version, the published ones first', async () => {
     const name = newName()
     const script = (path: string) => ({ extractScript: `to_string!(parse_json!(.body).${path})` })
     const one = await make({ name, identifier: script('a'), visibility: 'public' })

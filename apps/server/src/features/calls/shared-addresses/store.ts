@@ -4,7 +4,7 @@ import type { SharedAddressesTable } from './table.js'
 
 export type SharedAddressRow = Selectable<SharedAddressesTable>
 
-/** Gives an address to a workspace, unless another one has it. */
+/** Gives an address to an integration of a workspace, unless one has it already. */
 export async function claimAddress(tx: Tx, row: SharedAddressRow): Promise<void> {
   await tx
     .insertInto('shared_addresses')

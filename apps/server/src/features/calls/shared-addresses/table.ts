@@ -1,8 +1,8 @@
-/** An address that all installations of an integration share, and whose it is. */
+/** An address that all installations of an integration share, and the workspace to which it belongs. */
 export interface SharedAddressesTable {
   /** What follows `/integration/global/`: the name of an integration, with or without the handle before it. */
   address: string
-  /** Workspace that had an integration of this name first. */
+  /** Workspace to which the address belongs. */
   workspace_id: string
   /** Name of the integration there. */
   name: string

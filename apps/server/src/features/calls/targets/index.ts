@@ -29,8 +29,8 @@ export interface Target {
   /** Milliseconds that a response may take. */
   timeoutMs: number
   /**
-   * Whether it is the webhook of an app, which gets bodies without the headers of operations. It does
-   * not support pings either: while it is paused, its oldest delivery is tried instead.
+   * Whether it is the webhook of a chat, which gets bodies without the headers of operations. It does not
+   * support pings either: while it is paused, its oldest delivery is tried instead.
    */
   plain?: boolean
   /**
@@ -62,11 +62,11 @@ export interface TargetsDeps {
   findInstallationTarget: (receiver: Receiver) => Promise<Target | undefined>
 }
 
-/** The targets of one process; a changed bot clears what is cached of it. */
+/** The targets of one process. A change of a bot clears its cached targets. */
 export function createTargets({ clock, bots, findInstallationTarget }: TargetsDeps): Targets {
   const provided = new Map<string, FindTarget>()
 
-  // Having no target is cached too, and forgotten as soon as there is one.
+  // Wrapped in an object, so that the lack of a target is cached too.
   const known = createFactCache<{ target: Target | undefined }>({
     clock,
     async read(key) {
