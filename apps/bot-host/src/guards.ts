@@ -1,5 +1,5 @@
 import dgram from 'node:dgram'
-import { type LookupAddress, lookup } from 'node:dns'
+import dns, { type LookupAddress, lookup } from 'node:dns'
 import net, { BlockList, isIP, type LookupFunction } from 'node:net'
 import type { NetworkRules } from './order.js'
 
@@ -11,7 +11,10 @@ export function installGuards(rules: NetworkRules | undefined): void {
   guardProcesses()
   guardListening()
   guardDatagrams()
-  if (rules) guardConnections(rules)
+  if (rules) {
+    guardConnections(rules)
+    guardNameServers()
+  }
 }
 
 /** A signal could end the server or another bot, which may run as the same user. */
@@ -47,6 +50,16 @@ interface ConnectOptions {
   port?: number | string
   path?: string | null
   lookup?: LookupFunction
+}
+
+/** A question to a server of one's choice is a datagram to any address. */
+function guardNameServers(): void {
+  const setServers = () => {
+    throw refusal('Name servers cannot be chosen: those of the system are asked.')
+  }
+  for (const part of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype]) {
+    Object.assign(part, { setServers })
+  }
 }
 
 /** Connections go to permitted addresses only; names are checked as they are resolved. */

@@ -11,6 +11,8 @@ import { report, reportFault, reportOutput, runWithSubject, type Subject } from 
 
 /** Path at which the server asks for the compiled code; calls to the code have `/`. */
 const compiledPath = '/compiled'
+/** Path at which the server asks whether the event loop runs. */
+const healthPath = '/health'
 /**
  * Most causes of an error that are reported: a chain of causes may be circular. Declared before the code is
  * loaded below, which may fail.
@@ -41,6 +43,7 @@ try {
   const code = loadCode(order.code, compiled)
   server.on('request', (request, response) => {
     if (request.url === compiledPath) sendCompiled(code, response)
+    else if (request.url === healthPath) response.writeHead(204).end()
     else void respond(code, request, response)
   })
   report({ host: 'ready' })

@@ -44,6 +44,8 @@ describe('the code of a bot', () => {
           listen: () => require('net').createServer().listen(0),
           datagram: () => require('dgram').createSocket('udp4').send('x', 53, '127.0.0.1'),
           socket: () => require('net').connect('/tmp/s'),
+          nameServers: () => require('dns').setServers(['127.0.0.1']),
+          resolver: () => new (require('dns').promises.Resolver)().setServers(['127.0.0.1']),
         }
         return Object.fromEntries(Object.entries(tried).map(([name, attempt]) => {
           try { attempt(); return [name, 'done'] } catch (error) { return [name, error.code] }
@@ -62,7 +64,22 @@ describe('the code of a bot', () => {
       listen: refused,
       datagram: refused,
       socket: refused,
+      nameServers: refused,
+      resolver: refused,
     })
+  })
+
+  it('is ended when it lets Node write traces, which its permissions do not cover', async () => {
+    const { call, logs } = await deploy(
+      program(`
+        require('trace_events').createTracing({ categories: ['v8', 'node.async_hooks'] }).enable()
+        await new Promise(() => {})
+      `),
+    )
+    await expect(call()).rejects.toMatchObject({ type: 'Runtime' })
+    await eventually(async () =>
+      expect(await logs()).toContainEqual(expect.stringContaining('it wrote to a file')),
+    )
   })
 
   it('cannot connect to private addresses, by number or by name', async () => {

@@ -80,7 +80,8 @@ export async function openConfinement(deps: ConfinementDeps): Promise<Confinemen
   const commands = [
     // A core dump would contain secrets.
     'ulimit -c 0',
-    ...(isTrusted ? [`ulimit -n ${mostFiles}`, `ulimit -d ${dataKib}`] : []),
+    // Some parts of Node write files although the permission flags forbid it.
+    ...(isTrusted ? ['ulimit -f 0', `ulimit -n ${mostFiles}`, `ulimit -d ${dataKib}`] : []),
     // A limit per user: without users of their own it would count the server too.
     ...(hasOwnUsers ? [`ulimit -u ${mostTasks} 2>/dev/null || ulimit -p ${mostTasks}`] : []),
     ...(groups ? ['read -r go'] : []),

@@ -122,8 +122,9 @@ export function createHosting(deps: HostingDeps): Hosting {
     return sink
   }
 
+  /** Writes a line of the server into the log of an owner. */
   function writeLine(deployment: Deployment, line: OutputLine): void {
-    sinkOf(deployment).add(line)
+    sinkOf(deployment).addOwn(line)
   }
 
   function reportIssue({ owner }: Pick<Deployment, 'owner'>, issue: CodeIssue): void {
@@ -183,7 +184,7 @@ export function createHosting(deps: HostingDeps): Hosting {
         network: lists && { ...lists, api: hostAndPortOf(api) },
       },
       {
-        onLine: (line) => writeLine(hosted, line),
+        onLine: (line) => sinkOf(hosted).add(line),
         onIssue: (issue) => reportIssue(hosted, issue),
       },
     ).catch(async (error: unknown) => {

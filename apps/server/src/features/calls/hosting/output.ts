@@ -194,7 +194,10 @@ interface TimedLine extends OutputLine {
 
 /** Collects the lines that the programs of one owner print, and stores them in its log. */
 export interface LineSink {
+  /** Adds a line that the program printed. */
   add(line: OutputLine): void
+  /** Adds a line of the server about the program, which no limit drops. */
+  addOwn(line: OutputLine): void
   /** Stores the lines that wait. */
   flush(): Promise<void>
 }
@@ -261,6 +264,11 @@ export function createLineSink(deps: {
   }
 
   return {
+    addOwn(line) {
+      waiting.push({ ...line, at: clock.now() })
+      flushSoon(collectedMs)
+    },
+
     add(line) {
       const now = clock.now()
       if (now >= minuteEnd) beginMinute(now)

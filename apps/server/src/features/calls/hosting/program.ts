@@ -44,7 +44,7 @@ export interface Program {
   readonly ended: Promise<string>
   /** Sends a request. @throws OutgoingError when there is no response */
   send(request: OutgoingRequest): Promise<OutgoingResponse>
-  /** Whether it responds at all: code in an endless loop does not. */
+  /** Whether its event loop runs: in an endless loop it does not. */
   responds(): Promise<boolean>
   /** The code cache of V8 as it is now; undefined if the code was loaded with one, or if there is no response. */
   compiled(): Promise<Buffer | undefined>
@@ -58,7 +58,7 @@ export interface Program {
 
 /** Milliseconds that a program has to end by itself, before it is killed. */
 const graceMs = 2000
-/** Milliseconds within which code responds to a request that it does not handle, unless it is in an endless loop. */
+/** Milliseconds within which the host program responds, unless the code is in an endless loop. */
 const probeMs = 2000
 /** Bytes of a page of memory, in which `/proc` counts. */
 const pageBytes = 4096
@@ -88,14 +88,18 @@ export async function startProgram(
     }),
   ])
   const { process: child, socket } = launched
-  const client: Agent = new Client({
-    connect: { socketPath: socket },
-    connections: requests,
-    pipelining: 1,
-    // Each request has its own time limit.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  const connect = (connections: number): Agent =>
+    new Client({
+      connect: { socketPath: socket },
+      connections,
+      pipelining: 1,
+      // Each request has its own time limit.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+  const client = connect(requests)
+  /** Not behind requests that wait for a connection. */
+  const prober = connect(1)
   let errorText = ''
 
   const started = new Promise<void>((resolve, reject) => {
@@ -120,7 +124,7 @@ export async function startProgram(
       child.once('close', (code, signal) => resolve(endOf(code, signal, errorText)))
     })
     const reason = (await launched.ranOutOfMemory()) ? outOfMemory : how
-    await Promise.all([client.destroy(), launched.clear()])
+    await Promise.all([client.destroy(), prober.destroy(), launched.clear()])
     return reason
   }
   const ended = untilEnd()
@@ -155,7 +159,7 @@ export async function startProgram(
     async responds() {
       try {
         await sendThrough(
-          client,
+          prober,
           { origin: 'http://program', path: '/health' },
           { method: 'HEAD', headers: {}, timeoutMs: probeMs, maxResponseBytes: 0 },
         )
@@ -213,6 +217,7 @@ function readThrottled(stream: NodeJS.ReadableStream | null, onText: (text: stri
 }
 
 function endOf(code: number | null, signal: string | null, errorText: string): string {
+  if (signal === 'SIGXFSZ') return 'it wrote to a file, which code may not do'
   const how = signal === null ? `exit code ${code}` : `signal ${signal}`
   const reason = reasonIn(errorText)
   return reason === '' ? how : `${how}: ${reason}`
