@@ -78,7 +78,7 @@ describe('the code of a bot', () => {
     )
     await expect(call()).rejects.toMatchObject({ type: 'Runtime' })
     await eventually(async () =>
-      expect(await logs()).toContainEqual(expect.stringContaining('it wrote to a file')),
+      expect(await logs()).toContainEqual(expect.stringContaining('The code stopped: it ended by itself')),
     )
   })
 

@@ -217,7 +217,6 @@ function readThrottled(stream: NodeJS.ReadableStream | null, onText: (text: stri
 }
 
 function endOf(code: number | null, signal: string | null, errorText: string): string {
-  if (signal === 'SIGXFSZ') return 'it wrote to a file, which code may not do'
   const how = signal === null ? `exit code ${code}` : `signal ${signal}`
   const reason = reasonIn(errorText)
   return reason === '' ? how : `${how}: ${reason}`
