@@ -11,7 +11,7 @@ export const scripts = {
     tag: 'Integrations',
     summary: 'Run a script in VRL',
     description:
-      'Tries a script of an integration, for example the one that generates the address of its setup. A script may run for five seconds, and sees neither files nor the network. After one that ran into a limit, those of the workspace are refused for 15 seconds. At most 50 of a workspace run or wait.',
+      'Tries a script of an integration, for example the one that generates the address of its setup. A script may run for two seconds, and sees neither files nor the network. After one that ran into a limit, those of the workspace are refused for 15 seconds. At most 50 of a workspace run or wait.',
     auth: 'workspace',
     body: Type.Object({
       data: AnyMapInput('What the script sees as `.`; at most 1,000 members.'),

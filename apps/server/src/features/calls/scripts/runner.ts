@@ -32,35 +32,36 @@ export interface ScriptRun {
   data: Readonly<Record<string, unknown>>
   /** The workspace of the script: scripts of one workspace run one after the other. */
   workspaceId: string
-  /** Whose script it is: after one that ran into a limit, those of the owner are refused for a while. */
+  /** Identifies whose script it is: after one that ran into a limit, scripts of the owner are refused for a while. */
   owner: string
   /**
-   * Network address of who sent the data, if that is an outsider: the limit counts against them first, and
-   * against the owner only if it is reached for several.
+   * Network address of the outsider who sent the data, if one did. A limit then suspends the scripts of the owner
+   * for this caller only, and for all callers when it is the third within a minute.
    */
   caller?: string | undefined
 }
 
-/** Milliseconds that a script may run, by the clock; most need less than one. */
+/** Milliseconds of real time that a script may run; most need less than one. */
 const scriptLimitMs = 2000
 /** Milliseconds in which the engine has to load. */
 const startLimitMs = 60_000
 /** Milliseconds for which scripts are refused after one of them ran into a limit. */
 const suspensionMs = 15_000
-/** Outsiders with whose data scripts of an owner may run into limits within a minute, before all are refused. */
-const mostCallers = 3
-const minute = 60_000
-/** Scripts of one workspace that run or wait. */
-const mostOfWorkspace = 50
+/** How often scripts of an owner run into limits with data of outsiders within a minute, before all are refused. */
+const maxCallerFailures = 3
+const minuteMs = 60_000
+/** Most scripts of one workspace that run or wait. */
+const maxPerWorkspace = 50
+/** Most bytes of the outcome of a script, in JSON. */
 const maxOutputBytes = 1024 * 1024
-/** Owners, and outsiders, that are remembered. */
-const mostRemembered = 1000
+/** Most owners and callers whose suspension is remembered. */
+const maxRemembered = 1000
 const busy = 'Too many scripts at once: try again in a second.'
 
 /**
- * Runs scripts in one process of its own, which is started by the first script and ends after five minutes without
- * any. All workspaces share it in turns: each has one script in its queue at a time, and an owner is suspended for a
- * while when one takes too long.
+ * Runs scripts in one process of their own, which the first script starts and which ends after five minutes without
+ * any. Workspaces take turns: each has one script at a time in the queue of the process. After one that runs into a
+ * limit of time or memory, scripts of its owner are refused for a while.
  */
 export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log, 'warn'> }) {
   const pool = createWorkerPool<ScriptInput, ScriptOutput, ScriptProgress>({
@@ -73,9 +74,10 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
     idleTimeoutMs: 5 * 60_000,
     onError: (err) => log.warn({ err }, 'the process of scripts ended'),
   })
-  const suspendedUntil = createLruCache<string, number>(mostRemembered)
-  /** By owner, when scripts ran into limits with the data of outsiders. */
-  const failures = createLruCache<string, number[]>(mostRemembered)
+  /** Milliseconds of the clock, by owner, or by owner and caller. */
+  const suspendedUntil = createLruCache<string, number>(maxRemembered)
+  /** When scripts ran into limits with data of outsiders, in milliseconds of the clock, by owner. */
+  const callerFailures = createLruCache<string, number[]>(maxRemembered)
   const running = new Map<string, { count: number; last: Promise<unknown> }>()
 
   function suspend(party: string): void {
@@ -86,21 +88,22 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
     return (suspendedUntil.get(party) ?? 0) > clock.now()
   }
 
-  function limit({ owner, caller }: ScriptRun, reason: string): ScriptError {
+  /** Suspends the caller or the owner of a script that ran into a limit. @returns the error of the run */
+  function toLimitError({ owner, caller }: ScriptRun, reason: string): ScriptError {
     if (caller === undefined) suspend(owner)
     else {
       suspend(`${owner} ${caller}`)
-      const recent = (failures.get(owner) ?? []).filter((at) => at > clock.now() - minute)
-      failures.set(owner, [...recent, clock.now()])
-      if (recent.length + 1 >= mostCallers) suspend(owner)
+      const recent = (callerFailures.get(owner) ?? []).filter((at) => at > clock.now() - minuteMs)
+      callerFailures.set(owner, [...recent, clock.now()])
+      if (recent.length + 1 >= maxCallerFailures) suspend(owner)
     }
     return new ScriptLimitError(reason)
   }
 
-  /** Runs a script after the ones of its workspace that came before. */
+  /** Runs a script after the earlier ones of its workspace. */
   async function inTurn<T>(workspaceId: string, act: () => Promise<T>): Promise<T> {
     const known = running.get(workspaceId) ?? { count: 0, last: Promise.resolve() }
-    if (known.count >= mostOfWorkspace) throw new ScriptsBusyError(busy)
+    if (known.count >= maxPerWorkspace) throw new ScriptsBusyError(busy)
     running.set(workspaceId, known)
     known.count++
     const turn = known.last.then(act)
@@ -114,14 +117,14 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
 
   function toScriptError(error: unknown, run: ScriptRun): unknown {
     if (error instanceof WorkerExitError) {
-      return limit(run, 'It needs too much memory, or is nested too deeply.')
+      return toLimitError(run, 'It needs too much memory, or is nested too deeply.')
     }
     if (!(error instanceof WorkerLimitError)) return error
     switch (error.limit) {
       case 'time':
-        return limit(run, `It takes longer than ${scriptLimitMs / 1000} seconds.`)
+        return toLimitError(run, `It takes longer than ${scriptLimitMs / 1000} seconds.`)
       case 'memory':
-        return limit(run, 'It needs too much memory.')
+        return toLimitError(run, 'It needs too much memory.')
       case 'output':
         return new ScriptError(`It returns more than ${maxOutputBytes} bytes.`)
       case 'queue':
