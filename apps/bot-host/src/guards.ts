@@ -52,7 +52,7 @@ interface ConnectOptions {
   lookup?: LookupFunction
 }
 
-/** A question to a server of one's choice is a datagram to any address. */
+/** With a name server of its choice, the code could send datagrams to any address. */
 function guardNameServers(): void {
   const setServers = () => {
     throw refusal('Name servers cannot be chosen: those of the system are asked.')

@@ -98,7 +98,7 @@ export async function startProgram(
       bodyTimeout: 0,
     })
   const client = connect(requests)
-  /** Not behind requests that wait for a connection. */
+  /** A client of its own, so that a probe does not wait behind requests for a connection. */
   const prober = connect(1)
   let errorText = ''
 
