@@ -25,3 +25,8 @@ export function decodeJson<T>(text: string): T {
   const value: T = JSON.parse(text)
   return value
 }
+
+/** Replaces the zero character, which PostgreSQL refuses in a text. */
+export function storableText(text: string): string {
+  return text.replaceAll('\0', '\uFFFD')
+}

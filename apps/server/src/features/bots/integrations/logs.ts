@@ -2,6 +2,7 @@ import type { contract, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
+import { storableText } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
@@ -68,7 +69,7 @@ export function createIntegrationLogs(deps: {
         integration_id: integrationId,
         bot_id: botId,
         level,
-        message: storable(message),
+        message: storableText(message.slice(0, longestMessage)),
         user_id: null,
         conversation_id: null,
         message_id: null,
@@ -86,7 +87,7 @@ export function createIntegrationLogs(deps: {
         integration_id: integrationId,
         bot_id: about.botId ?? '',
         level: level === 'debug' ? ('info' as const) : level,
-        message: storable(message),
+        message: storableText(message.slice(0, longestMessage)),
         user_id: about.userId ?? null,
         conversation_id: about.conversationId ?? null,
         message_id: about.messageId ?? null,
@@ -120,9 +121,4 @@ export function createIntegrationLogs(deps: {
     sweep: (tx) =>
       store.deleteSomeLogs(tx, { before: isoTime(clock.now() - lifetime) }, sweptAtOnce),
   }
-}
-
-/** PostgreSQL refuses the zero character. */
-function storable(message: string): string {
-  return message.slice(0, longestMessage).replaceAll('\0', '\uFFFD')
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { storableText } from '../../../platform/db/columns.js'
 import type { IssueRow } from './store.js'
 
 /** A report of a problem, by the code itself or by this server. */
@@ -104,8 +105,7 @@ function categoryOf(given: string): IssueRow['category'] {
 }
 
 function textOf(given: string, length: number): string {
-  // PostgreSQL refuses the zero character.
-  return given.slice(0, length).replaceAll('\0', '\uFFFD')
+  return storableText(given.slice(0, length))
 }
 
 /** As many values as fit into some bytes of JSON; the last one may be cut. */

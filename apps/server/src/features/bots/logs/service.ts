@@ -3,6 +3,7 @@ import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
 import type { Receiver } from '../../../domain/deliveries.js'
 import { bodyTimeOf, timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
+import { storableText } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page, PageRequest } from '../../../platform/db/paginate.js'
 import { purge } from '../../../platform/db/purge.js'
@@ -83,8 +84,7 @@ export function createBotLogsService(deps: BotLogsDeps) {
       id: ids.next('report'),
       bot_id: botId,
       level,
-      // PostgreSQL refuses the zero character.
-      message: message.slice(0, longestMessage).replaceAll('\0', '\uFFFD'),
+      message: storableText(message.slice(0, longestMessage)),
       user_id: about.userId ?? null,
       workflow_id: about.workflowId ?? null,
       conversation_id: about.conversationId ?? null,

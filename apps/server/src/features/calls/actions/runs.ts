@@ -2,7 +2,7 @@ import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
+import { encodeBoolean, encodeJson, storableText } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import { purge } from '../../../platform/db/purge.js'
@@ -70,8 +70,7 @@ export function createActionRuns(deps: ActionRunsDeps) {
       output: output?.text ?? null,
       output_truncated: output?.truncated ?? 0,
       cached: encodeBoolean(!failed && outcome.cached),
-      // PostgreSQL refuses the zero character.
-      error: failed ? outcome.error.slice(0, longestReason).replaceAll('\0', '\uFFFD') : null,
+      error: failed ? storableText(outcome.error.slice(0, longestReason)) : null,
       duration_ms: Math.max(0, clock.now() - startedAt),
     }
     try {

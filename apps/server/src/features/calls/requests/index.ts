@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { ApiError } from '@botstead/contract'
 import { type Clock, isoTime } from '../../../platform/clock.js'
+import { storableText } from '../../../platform/db/columns.js'
 import {
   type Outgoing,
   OutgoingError,
@@ -70,7 +71,7 @@ export function shownHeadersOf(
 function shownUrlOf(at: CallAddress): string {
   if ('code' in at) return `code:${at.code.type}/${at.code.id}`
   const { url } = at
-  if (!url.includes('@') || !URL.canParse(url)) return storable(url)
+  if (!url.includes('@') || !URL.canParse(url)) return storableInJson(url)
   const shown = new URL(url)
   if (shown.password !== '') shown.password = masked
   return shown.href
@@ -237,7 +238,7 @@ function keptHeadersOf(headers: OutgoingResponse['headers']): Record<string, str
     const value = headers[name]
     if (value === undefined) continue
     kept ??= {}
-    kept[name] = storable(String(value).slice(0, maxHeader))
+    kept[name] = storableInJson(String(value).slice(0, maxHeader))
   }
   return kept
 }
@@ -273,7 +274,7 @@ function waitOf(header: string | string[] | undefined): number {
 export function reasonOf(body: Buffer): string {
   const text = textOf(body).trim()
   const reason = messageIn(text) ?? text
-  return reason === '' ? 'no reason given' : storable(reason.slice(0, 500))
+  return reason === '' ? 'no reason given' : storableInJson(reason.slice(0, 500))
 }
 
 function messageIn(body: string): string | undefined {
@@ -289,12 +290,12 @@ function messageIn(body: string): string | undefined {
 
 /** Bytes of a receiver as text that every engine can store. */
 function textOf(body: Buffer): string {
-  return storable(body.toString('utf8'))
+  return storableInJson(body.toString('utf8'))
 }
 
-/** Replaces what PostgreSQL rejects: the zero character, and lone surrogates in JSON. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '\uFFFD').toWellFormed()
+/** A text that can be stored also in JSON, where PostgreSQL refuses lone surrogates too. */
+function storableInJson(text: string): string {
+  return storableText(text).toWellFormed()
 }
 
 /** Most bytes of a response that `requireResponse` reads; files belong elsewhere. */

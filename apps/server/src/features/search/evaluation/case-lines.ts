@@ -1,5 +1,5 @@
 import { ApiError } from '@botstead/contract'
-import { decodeJson } from '../../../platform/db/columns.js'
+import { decodeJson, storableText } from '../../../platform/db/columns.js'
 import type { CaseRow } from './table.js'
 import { type StoredTarget, toAnchor } from './targets.js'
 
@@ -165,8 +165,7 @@ function toGrade(grade: unknown, line: number): number {
 
 function textIn(record: object, member: string): string {
   const value: unknown = Reflect.get(record, member)
-  // PostgreSQL refuses the zero character.
-  return typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : ''
+  return typeof value === 'string' ? storableText(value) : ''
 }
 
 export function invalidLine(line: number, reason: string): ApiError {
