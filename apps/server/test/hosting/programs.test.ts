@@ -78,7 +78,9 @@ describe('the code of a bot', () => {
     )
     await expect(call()).rejects.toMatchObject({ type: 'Runtime' })
     await eventually(async () =>
-      expect(await logs()).toContainEqual(expect.stringContaining('The code stopped: it ended by itself')),
+      expect(await logs()).toContainEqual(
+        expect.stringContaining('The code stopped: it ended by itself'),
+      ),
     )
   })
 
