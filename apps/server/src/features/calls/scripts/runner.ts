@@ -47,8 +47,8 @@ const scriptLimitMs = 2000
 const startLimitMs = 60_000
 /** Milliseconds for which scripts are refused after one of them ran into a limit. */
 const suspensionMs = 15_000
-/** How often scripts of an owner run into limits with data of outsiders within a minute, before all are refused. */
-const maxCallerFailures = 3
+/** Callers with whose data scripts of an owner may run into limits within a minute, before all are refused. */
+const maxFailingCallers = 3
 const minuteMs = 60_000
 /** Most scripts of one workspace that run or wait. */
 const maxPerWorkspace = 50
@@ -76,8 +76,8 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
   })
   /** Milliseconds of the clock, by owner, or by owner and caller. */
   const suspendedUntil = createLruCache<string, number>(maxRemembered)
-  /** When scripts ran into limits with data of outsiders, in milliseconds of the clock, by owner. */
-  const callerFailures = createLruCache<string, number[]>(maxRemembered)
+  /** Callers with whose data scripts ran into limits, and when, by owner. */
+  const failingCallers = createLruCache<string, { caller: string; at: number }[]>(maxRemembered)
   const running = new Map<string, { count: number; last: Promise<unknown> }>()
 
   function suspend(party: string): void {
@@ -93,9 +93,12 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
     if (caller === undefined) suspend(owner)
     else {
       suspend(`${owner} ${caller}`)
-      const recent = (callerFailures.get(owner) ?? []).filter((at) => at > clock.now() - minuteMs)
-      callerFailures.set(owner, [...recent, clock.now()])
-      if (recent.length + 1 >= maxCallerFailures) suspend(owner)
+      const since = clock.now() - minuteMs
+      const others = (failingCallers.get(owner) ?? []).filter(
+        (each) => each.at > since && each.caller !== caller,
+      )
+      failingCallers.set(owner, [...others, { caller, at: clock.now() }])
+      if (others.length + 1 >= maxFailingCallers) suspend(owner)
     }
     return new ScriptLimitError(reason)
   }
