@@ -59,6 +59,7 @@ import { botDays } from './0069-bot-days.js'
 import { sharedAddresses } from './0070-shared-addresses.js'
 import { alwaysAlive } from './0072-always-alive.js'
 import { smallBlobs } from './0073-small-blobs.js'
+import { endsOfAttempts } from './0086-ends-of-attempts.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -122,4 +123,5 @@ export const migrations: readonly Migration[] = [
   sharedAddresses,
   alwaysAlive,
   smallBlobs,
+  endsOfAttempts,
 ]

@@ -17,7 +17,7 @@ import {
 } from '../../platform/db/time-ranges.js'
 import { attemptLines } from './attempt-store.js'
 
-const ofBot: TimeIndex = { table: 'delivery_attempts', columns: ['bot_id'], time: 'started_at' }
+const ofBot: TimeIndex = { table: 'delivery_attempts', columns: ['bot_id'], time: 'ended_at' }
 const failedOfBot: TimeIndex = { ...ofBot, where: sql<boolean>`t.error is not null` }
 
 /** The attempts at deliveries, as part of the logs of a workspace. */
@@ -74,18 +74,18 @@ async function readAttempts(
   let query = attemptLines(db)
     .select(['a.delivery_id', 'd.integration'])
     .where('a.bot_id', '=', bot_id)
-    .where('a.started_at', '>=', since)
-    .where('a.started_at', '<', before)
+    .where('a.ended_at', '>=', since)
+    .where('a.ended_at', '<', before)
   if (level === 'warn') query = query.where('a.error', 'is not', null)
   if (after) {
     const id = sql<string>`a.delivery_id || '/' || cast(a.number as text)`
     query = query
       // In a form that can use the index, besides the exact one.
-      .where('a.started_at', '<=', after.time)
-      .where(({ eb, or }) => or([eb('a.started_at', '<', after.time), eb(id, '<', after.id)]))
+      .where('a.ended_at', '<=', after.time)
+      .where(({ eb, or }) => or([eb('a.ended_at', '<', after.time), eb(id, '<', after.id)]))
   }
   const rows = await query
-    .orderBy('a.started_at', 'desc')
+    .orderBy('a.ended_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
     .execute()

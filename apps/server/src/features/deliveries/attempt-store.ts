@@ -19,6 +19,7 @@ const columnTypes = {
   number: 'integer',
   bot_id: 'text',
   started_at: 'text',
+  ended_at: 'text',
   duration_ms: 'integer',
   status: 'integer',
   error: 'text',
@@ -53,6 +54,7 @@ export async function insertAttempts(
       number: row.attempts,
       bot_id: row.bot_id,
       started_at: result.startedAt,
+      ended_at: result.endedAt,
       duration_ms: result.durationMs,
       status: result.status,
       error: result.verdict.result === 'delivered' ? null : result.verdict.error,
@@ -117,7 +119,7 @@ export async function listLastAttempts(
   return new Map(rows.map((row) => [row.delivery_id, row]))
 }
 
-/** An attempt as a line in the log of its bot. */
+/** An attempt as a line in the log of its bot, at the time of its end: code writes other lines during it. */
 interface AttemptLine {
   id: string
   bot_id: string
@@ -150,7 +152,7 @@ export function attemptLines(db: Db) {
       'e.workflow_id',
       sql<string | null>`case d.kind when 'signal' then ${orderingKeyColumn}
         else coalesce(e.conversation_id, m.conversation_id) end`.as('conversation_id'),
-      'a.started_at as created_at',
+      'a.ended_at as created_at',
     ])
 }
 

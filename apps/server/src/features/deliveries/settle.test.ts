@@ -38,6 +38,7 @@ describeEachEngine('deliveries that are settled together', (engine) => {
     const result: CallResult = {
       verdict: { result: 'delivered' },
       startedAt: '2026-01-01T00:00:00.000Z',
+      endedAt: '2026-01-01T00:00:00.001Z',
       durationMs: 1,
       status: 200,
       responseText: '',

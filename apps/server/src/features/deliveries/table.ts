@@ -57,6 +57,7 @@ export interface DeliveryAttemptsTable {
   number: number
   bot_id: string
   started_at: string
+  ended_at: string
   duration_ms: number
   /** HTTP status of the response; null without one. */
   status: number | null

@@ -3,6 +3,7 @@ import { describeEachEngine } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { startHttpBot } from '../../../../test/http-bot.js'
 import { eventually } from '../../../../test/jobs.js'
+import { useRemote } from '../../../../test/remote/server.js'
 
 const timeStart = '2020-01-01T00:00:00Z'
 const hour = 60 * 60 * 1000
@@ -10,6 +11,7 @@ const day = 24 * hour
 
 describeEachEngine('the log of a bot', (engine) => {
   const server = useServer(engine)
+  const remote = useRemote()
   let admin: ReturnType<ReturnType<typeof server>['client']>
 
   beforeAll(() => {
@@ -53,6 +55,34 @@ describeEachEngine('the log of a bot', (engine) => {
       expect.stringMatching(/^Not delivered: message_created, attempt 2, \d+ ms, Status 500/),
       expect.stringMatching(/^Not delivered: message_created, attempt 1, \d+ ms, Status 500/),
     ])
+  })
+
+  it('lists an attempt behind what the code wrote during it', async () => {
+    const { bot } = await admin.createBot({ url: remote().url })
+    const own = server().client({ botId: bot.id })
+    let attempt = 0
+    remote().behave(async () => {
+      attempt++
+      server().clock.advance(1000)
+      await own.writeBotLogs({ logs: [{ level: 'info', message: `attempt ${attempt} runs` }] })
+      server().clock.advance(1000)
+      return attempt === 1 ? { status: 500 } : {}
+    })
+    await own.createEvent({ type: 'news', payload: {} })
+    const lines = await eventually(async () => {
+      await server().pass(1000)
+      const found = await messages(bot.id)
+      expect(found).toHaveLength(4)
+      return found
+    })
+    expect(lines).toEqual([
+      expect.stringMatching(/^Delivered news, attempt 2/),
+      'attempt 2 runs',
+      expect.stringMatching(/^Not delivered: news, attempt 1/),
+      'attempt 1 runs',
+    ])
+    const { logs } = await admin.listLogs({ botId: bot.id })
+    expect(logs.map(({ message }) => message)).toEqual(lines)
   })
 
   it('lists what was given up and who paused it, and can be filtered by subject', async () => {

@@ -157,6 +157,8 @@ export interface CallResult {
   verdict: Verdict
   /** ISO 8601 time. */
   startedAt: string
+  /** ISO 8601 time. */
+  endedAt: string
   /** Milliseconds. */
   durationMs: number
   /** HTTP status; null without a response. */
@@ -202,7 +204,8 @@ export async function callReceiver(
   const made = target.isForeign
     ? { url: null, signature: null }
     : { url: shownUrlOf(target.at), signature }
-  const sent = { startedAt, durationMs, ...made }
+  const endedAt = isoTime(Math.max(now, deps.clock.now()))
+  const sent = { startedAt, endedAt, durationMs, ...made }
   if (response instanceof OutgoingError) {
     const verdict = { result: 'retry', error: response.message, waitMs: 0 } as const
     return { ...sent, verdict, status: null, responseText: null, responseHeaders: null }
