@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ReceivedMessage, startBot } from '../bot-server.js'
 import { useServer } from '../harness.js'
 import { runCommand } from '../processes.js'
+import { openTunnel, untilAllAreGone } from '../tunnel-tool.js'
 
 /** Shows a piece of a message before the message is complete. */
 async function publishPiece(
@@ -120,6 +121,17 @@ describe('botstead chat', () => {
     const address = ['--address', `${server().url}/chat/${webhookId}`]
     const unnamed = await chat('Hello', [...address, '--timeout', '0.3'])
     expect(unnamed).toMatchObject({ status: 1, stderr: 'No answer within 0.3 s.\n' })
+    // Of a bot in development that nobody runs, the server knows more.
+    using tool = await openTunnel(server())
+    const dev = await server().client().createBot({ name: 'Absent', dev: true, url: tool.url })
+    tool.socket.terminate()
+    await untilAllAreGone(server())
+    server().clock.advance(60_000)
+    const absent = await chat('Hello', ['--bot', dev.bot.id, '--timeout', '3'])
+    expect(absent).toMatchObject({ status: 1, stdout: '' })
+    expect(absent.stderr).toContain(
+      'No answer within 3 s. The development tunnel is not connected: bp dev does not run, or cannot reach this server. What',
+    )
     await makeBot(() => [])
     const which = await chat('', [])
     expect(which.status).toBe(1)

@@ -24,9 +24,11 @@ export interface ChatSession {
   botName: string
   /** Author of the bot's messages; unknown when only the chat address is given. */
   botId: string | undefined
+  /** Calls as the developer of the bot; unknown likewise. */
+  admin: Client | undefined
 }
 
-type Address = Pick<ChatSession, 'baseUrl' | 'webhookId' | 'botName' | 'botId'>
+type Address = Pick<ChatSession, 'baseUrl' | 'webhookId' | 'botName' | 'botId' | 'admin'>
 
 /** Finds the chat address, creates or resumes a user and opens a conversation, according to the options. */
 export async function openSession(options: SessionOptions): Promise<ChatSession> {
@@ -57,7 +59,7 @@ function parseAddress(text: string): Address {
   if (baseUrl === undefined || webhookId === undefined) {
     throw new Error('--address must be a chat address such as http://localhost:8787/chat/<id>.')
   }
-  return { baseUrl, webhookId, botName: 'bot', botId: undefined }
+  return { baseUrl, webhookId, botName: 'bot', botId: undefined, admin: undefined }
 }
 
 async function findAddress(options: ConnectionOptions): Promise<Address> {
@@ -72,7 +74,7 @@ async function findAddress(options: ConnectionOptions): Promise<Address> {
   const { bot } = await admin.getBot({ id: botId }, { headers })
   const webhookId = bot.integrations.chat?.webhookId
   if (webhookId === undefined) throw new Error(`The bot ${bot.name} has no chat.`)
-  return { baseUrl, webhookId, botName: bot.name, botId }
+  return { baseUrl, webhookId, botName: bot.name, botId, admin }
 }
 
 async function createUser(address: Address): Promise<string> {
@@ -84,6 +86,22 @@ async function createUser(address: Address): Promise<string> {
       'This chat has an encryption key of its own, so users cannot be created here: give a key that was signed with it as --user-key.',
       { cause: error },
     )
+  }
+}
+
+/** Why the last message did not reach the bot; undefined if it did, or if the server does not know yet. */
+export async function lastFailure({
+  admin,
+  botId,
+  conversationId,
+}: ChatSession): Promise<string | undefined> {
+  if (admin === undefined || botId === undefined) return undefined
+  try {
+    const of = { id: botId, conversationId, kind: 'event_received', pageSize: 1 } as const
+    return (await admin.listDeliveries(of)).deliveries[0]?.lastError
+  } catch {
+    // It is an addition to a notice, and the caller may not be allowed to read deliveries.
+    return undefined
   }
 }
 

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { followConversation } from '@botstead/contract'
 import { printableName } from '../text.js'
-import { type ChatSession, sendText } from './session.js'
+import { type ChatSession, lastFailure, sendText } from './session.js'
 import {
   createReplies,
   createScreen,
@@ -60,7 +60,11 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
       session.botId === undefined
         ? ''
         : ` What the bot was sent, and answered: npx botstead deliveries list --bot ${session.botId}`
-    const reportMissing = () => notice(`No answer within ${timeout / 1000} s.${why}`)
+    const reportMissing = async () => {
+      const failure = await lastFailure(session)
+      const reason = failure === undefined ? '' : ` ${printableName(failure)}`
+      notice(`No answer within ${timeout / 1000} s.${reason}${why}`)
+    }
     return await sendPiped(written, say, { replies, reportMissing })
   } finally {
     ending.abort()
@@ -130,7 +134,7 @@ async function sendTyped(lines: AsyncIterable<string>, say: Send, prompt: () => 
 interface Waiting {
   replies: Replies
   /** Reports a missing reply. */
-  reportMissing: () => void
+  reportMissing: () => Promise<void>
 }
 
 /** Sends one message per line, each after the reply to the one before. */
@@ -144,7 +148,7 @@ async function sendPiped(
     replies.expect()
     const isSent = await say(line)
     const isSettled = isSent && (await replies.settled())
-    if (isSent && !isSettled) reportMissing()
+    if (isSent && !isSettled) await reportMissing()
     hasReplied &&= isSettled
   }
   return hasReplied

@@ -52,6 +52,7 @@ async function hear(...signals: Signal[]) {
       isNew: true,
       botName: 'Guide',
       botId: 'bot',
+      admin: undefined,
     },
     screen,
     replies: {
