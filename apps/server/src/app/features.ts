@@ -102,7 +102,9 @@ export function createFeatures(
     deployments: deployments.service,
   }
   const interfaces = add(createInterfaces(defining))
-  const integrations = add(createIntegrations({ ...defining, interfaces }))
+  // Integrations declare scripts.
+  const scripts = add(createScripts({ clock, log }))
+  const integrations = add(createIntegrations({ ...defining, interfaces, scripts }))
   const plugins = add(createPlugins({ ...defining, interfaces, integrations }))
   const bots = add(createBots({ ...defining, database, addresses, integrations, plugins }))
   const { botProfiles } = bots
@@ -179,7 +181,6 @@ export function createFeatures(
       findInstallationTarget: (receiver) => findIntegrationTarget(calling, receiver),
     }),
   )
-  const scripts = add(createScripts({ clock, log }))
   add(createRegistration({ ...calling, bots, queue, writeLogLine }))
   const sharedAddresses = add(createSharedAddresses(calling))
   add(createWebhooks({ ...calling, scripts, sharedAddresses }))

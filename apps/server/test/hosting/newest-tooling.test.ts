@@ -287,7 +287,7 @@ describeEachEngine('the tools of today', (engine) => {
       identifier: scripts,
       configuration: {
         schema: {},
-        identifier: { required: false, linkTemplateScript: '"{{ .webhookUrl }}"' },
+        identifier: { required: false, linkTemplateScript: 'to_string!(.webhookUrl)' },
       },
     })
     expect(created.body.integration.identifier).toEqual(scripts)

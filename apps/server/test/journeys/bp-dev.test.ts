@@ -96,11 +96,26 @@ describe('bp dev', () => {
 
   it('runs an integration: actions, webhooks and messages', async () => {
     const admin = existingClient(server(), { headers: { 'x-multiple-integrations': 'true' } })
-    const folder = await bp().project('messenger', 'dev-messenger')
     const secret = ['--secrets', 'API_KEY=key of the service']
+    const deployed = await bp().project('messenger', 'deployed-messenger')
+    await bp().succeed(['deploy', '--workDir', deployed, ...secret])
+    const folder = await bp().project('messenger', 'dev-messenger')
     const { running, id } = await develop(folder, '/tunnel', secret)
     const { integration } = await admin.getIntegration({ id })
     expect(integration).toMatchObject({ dev: true, name: 'messenger' })
+    // It sends the names of its scripts, and takes no address from what is deployed.
+    const extractScript = 'extract.vrl'
+    expect(integration.identifier).toMatchObject({ extractScript })
+    await eventually(async () => {
+      const { logs } = await admin.getIntegrationLogs({ id, timeStart: '2000-01-01T00:00:00Z' })
+      const lines = logs.map(({ message }) => message).join('\n')
+      expect(lines).toContain(`extractScript is the name of a file, ${extractScript}`)
+      expect(lines).toContain('/integration/global/messenger do not reach this integration')
+    })
+    for (const name of ['messenger', 'acme/messenger']) {
+      const path = `/integration/global/${name}?challenge=42`
+      expect(await (await server().fetch(path)).text()).toBe('42')
+    }
     const { bot } = await admin.createBot({ name: 'Uses the integration in development' })
     const configuration = { serviceUrl: 'http://127.0.0.1:9' }
     const integrations = { messenger: { integrationId: id, enabled: true, configuration } }

@@ -33,10 +33,12 @@ export interface Integrations extends Feature {
 }
 
 /** Integrations, which connect bots to other services: their definitions. */
-export function createIntegrations(deps: IntegrationsServiceDeps & { log: Log }): Integrations {
+export function createIntegrations(
+  deps: Omit<IntegrationsServiceDeps, 'logs'> & { log: Log },
+): Integrations {
   const known = createKnownIntegrations(deps)
   const logs = createIntegrationLogs(deps)
-  const service = createIntegrationsService(deps)
+  const service = createIntegrationsService({ ...deps, logs })
   const purgeLogs: JobHandler<{ integrationId: string }> = {
     mayUseReserve: true,
     handler: async ({ payload: { integrationId } }) => {

@@ -25,6 +25,7 @@ import { changesOf, type IntegrationPatch, type NewIntegration, newIntegration }
 import { interfacesIn, logPatternsOfIntegration, readDefinition } from './definition.js'
 import { integrationLookups } from './lookups.js'
 import { createPublishing } from './publishing.js'
+import { createScriptChecks, type ScriptChecksDeps } from './scripts.js'
 import * as store from './store.js'
 
 declare module '../../../platform/domain-events.js' {
@@ -43,7 +44,7 @@ export interface IntegrationRecord {
   signingSecret: string
 }
 
-export interface IntegrationsServiceDeps {
+export interface IntegrationsServiceDeps extends ScriptChecksDeps {
   db: Db
   run: Run
   dialect: Pick<Dialect, 'holdName'>
@@ -79,6 +80,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
   const { db, run, clock, sealer, domainEvents, deployments } = deps
   const interfaces = deps.interfaces.service
   const publishing = createPublishing(deps)
+  const scripts = createScriptChecks(deps)
 
   async function require(
     executor: Db | Tx,
@@ -218,6 +220,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       const made = newIntegration(actor, input, { ...deps, interfaces: usable, signingSecret })
       await publishing.requireOwn(db, made)
       await requireFree(db, made)
+      const faults = await scripts.check(actor, input)
       const deployment = await prepare(made, made, input, made.secrets)
       const row = { ...made, deployment_id: deployment?.id ?? null }
       return await orAbandon(deployment, () =>
@@ -230,6 +233,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
           const record = { integration: row, signingSecret }
           await remember?.(tx, record)
           await raiseChanged(tx, row.id)
+          scripts.report(tx, row.id, faults)
           return record
         }),
       )
@@ -237,6 +241,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
 
     /** Checks a creation in a transaction, as the creation would. */
     async validateCreation(actor: WorkspaceActor, input: NewIntegration): Promise<void> {
+      await scripts.check(actor, input)
       await run(async (tx) => {
         const usable = await usableIn(tx, actor, input)
         const row = newIntegration(actor, input, { ...deps, interfaces: usable, signingSecret: '' })
@@ -250,6 +255,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       id: string,
       patch: IntegrationPatch,
     ): Promise<IntegrationRecord> {
+      const faults = await scripts.check(actor, patch, await require(db, actor, id))
       const deployment = await prepareUpdate(actor, id, patch)
       return await orAbandon(deployment, () =>
         run(async (tx) => {
@@ -264,6 +270,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
           if (deployment) await deployments.insert(tx, deployment, current)
           logPatterns(tx, id, changes.definition)
           await raiseChanged(tx, id)
+          scripts.report(tx, id, faults)
           return { integration, signingSecret: '' }
         }),
       )
@@ -271,6 +278,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
 
     /** Checks an update in a transaction, as the update would. */
     async validateUpdate(actor: WorkspaceActor, id: string, patch: IntegrationPatch) {
+      await scripts.check(actor, patch, await require(db, actor, id))
       await run(async (tx) => {
         const current = await require(tx, actor, id)
         const change = {

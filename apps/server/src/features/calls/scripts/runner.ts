@@ -19,6 +19,9 @@ export class ScriptError extends Error {
  */
 export class ScriptLimitError extends ScriptError {}
 
+/** A script is refused because another one of its owner ran into a limit: it says nothing about this one. */
+export class ScriptSuspendedError extends ScriptLimitError {}
+
 /** Too many scripts wait to be run: the same script may succeed in a second. */
 export class ScriptsBusyError extends Error {
   override readonly name = 'ScriptsBusyError'
@@ -147,7 +150,7 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
   async function runNow(run: ScriptRun): Promise<ScriptOutcome> {
     const { script, data, owner, caller } = run
     if (isSuspended(owner) || isSuspended(`${owner} ${caller}`)) {
-      throw new ScriptLimitError(
+      throw new ScriptSuspendedError(
         'A script ran into a limit a moment ago: it is tried again in some seconds.',
       )
     }
