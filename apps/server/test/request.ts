@@ -42,6 +42,17 @@ export async function send(
   })
 }
 
+/** The body of a response, which can still be read; of a stream, which does not end, its first event. */
+export async function beginningOf(response: Response): Promise<string> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    return await response.clone().text()
+  }
+  const reader = response.body?.getReader()
+  const { value } = (await reader?.read()) ?? {}
+  await reader?.cancel()
+  return Buffer.from(value ?? []).toString()
+}
+
 /** The standard body: status, type and message as expected, and the id that the log has too. */
 export async function expectRefusal(response: Response, refusal: Refusal): Promise<void> {
   const answer: unknown = await response.json()

@@ -25,6 +25,7 @@ import { plugins, publicPlugins } from './resources/bots/plugins.js'
 import { scripts } from './resources/bots/scripts.js'
 import { workspaceDeliveries } from './resources/bots/workspace-deliveries.js'
 import { chat } from './resources/chat/index.js'
+import { chatSecrets, webchat } from './resources/chat/webchat.js'
 import { content, resumable } from './resources/files/content.js'
 import { evaluationCases, evaluationRuns, evaluationSets } from './resources/files/evaluations.js'
 import { explanations } from './resources/files/explanations.js'
@@ -90,6 +91,8 @@ export const contract = {
   tags,
   observations,
   chat,
+  webchat,
+  chatSecrets,
   content,
   resumable,
   jobs,

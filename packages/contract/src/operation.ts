@@ -22,8 +22,8 @@ export type Auth =
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Separate rate limits: of new users by IP address, of messages by user and by IP address. */
-export type Throttle = 'users' | 'messages'
+/** Separate rate limits: of new users by IP address, of messages by user and by IP address, of files by user. */
+export type Throttle = 'users' | 'messages' | 'files'
 
 /** The groups of operations in the documentation. */
 export type Tag =
@@ -113,8 +113,11 @@ export interface Operation {
    * identifies the caller, because the response may contain a secret.
    */
   idempotent?: true
-  /** Field of the body that replaces the header, for callers that cannot set headers. */
-  idempotencyMember?: string
+  /**
+   * Fields of the body that replace the header, for callers that cannot set headers; the first that
+   * is there counts. One with a dot is a member of a free map, and counts only if it can be a key.
+   */
+  idempotencyMembers?: readonly string[]
   /**
    * The separate rate limit that applies besides the general one, because the operation is prone to
    * abuse.

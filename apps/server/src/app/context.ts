@@ -168,6 +168,8 @@ interface Keys {
   installation: Buffer
   /** Derives the keys of deployed code. */
   deployments: Buffer
+  /** Key of the hashes of admin secrets of chats. */
+  chatSecrets: Buffer
   /** HS256 secret of user keys in shared mode. */
   userKeys: Uint8Array
 }
@@ -180,6 +182,7 @@ function deriveKeys(secret: Uint8Array, chatSecret: string | undefined): Keys {
     sealing: deriveKey(secret, 'sealing'),
     installation: deriveKey(secret, 'installation'),
     deployments: deriveKey(secret, 'deployments'),
+    chatSecrets: deriveKey(secret, 'chat-secrets'),
     userKeys: chatSecret === undefined ? deriveKey(secret, 'user-keys') : Buffer.from(chatSecret),
   }
 }

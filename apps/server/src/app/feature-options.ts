@@ -24,3 +24,23 @@ export function embeddingsOf(config: Context['config']) {
   const { embeddingsUrl: url, embeddingsModel: model, embeddingsApiKey: apiKey } = config
   return url === undefined || model === undefined ? undefined : { url, model, apiKey }
 }
+
+/** Secrets and limits of the chat. */
+export function chatOptionsOf({ config, keys }: Context) {
+  const { limits } = config
+  return {
+    sharedSecret: keys.userKeys,
+    secretsKey: keys.chatSecrets,
+    userKeyLifetimeMs: config.chatKeyLifetimeMs,
+    limits: {
+      perProcess: limits.listeners,
+      perUser: limits.listenersPerUser,
+      pendingBytes: limits.listenerBufferBytes,
+    },
+    fileLimits: {
+      bytes: limits.chatFileBytes,
+      allBytes: limits.chatFilesBytes,
+      types: config.chatFileTypes,
+    },
+  }
+}

@@ -52,7 +52,7 @@ import type { BlobStore } from '../platform/blobs/blob-store.js'
 import { createSigner } from '../platform/security/signing.js'
 import { version } from '../version.js'
 import type { Context } from './context.js'
-import { documentReadersOf, embeddingsOf, kindsOf } from './feature-options.js'
+import { chatOptionsOf, documentReadersOf, embeddingsOf, kindsOf } from './feature-options.js'
 import { housekeepingKind } from './housekeeping.js'
 import { foldersOf } from './metrics.js'
 
@@ -252,13 +252,7 @@ export function createFeatures(
       messages: messages.service,
       targets,
       deliveries,
-      sharedSecret: keys.userKeys,
-      userKeyLifetimeMs: config.chatKeyLifetimeMs,
-      limits: {
-        perProcess: limits.listeners,
-        perUser: limits.listenersPerUser,
-        pendingBytes: limits.listenerBufferBytes,
-      },
+      ...chatOptionsOf(context),
       version,
     }),
   )
@@ -294,6 +288,7 @@ export function createFeatures(
       quotas: { storage: limits.storageQuotaBytes, vector: limits.vectorQuotaBytes },
     }),
   )
+  chat.provideFiles(files.ofUsers)
   add(
     createSearch({
       database,

@@ -26,6 +26,7 @@ type Derived =
   | 'chatNewUsers'
   | 'chatUserMessages'
   | 'chatAddressMessages'
+  | 'chatUserFiles'
   | 'roles'
   | 'allowedNetworks'
   | 'metricsAccess'
@@ -75,6 +76,8 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
     readonly userMessages: Rate
     /** Messages and events per network address. */
     readonly addressMessages: Rate
+    /** Files per user. */
+    readonly userFiles: Rate
   }
   readonly hosting: HostingConfig
   readonly limits: Values<typeof limitSettings>
@@ -173,6 +176,7 @@ export function loadConfig(
     chatNewUsers,
     chatUserMessages,
     chatAddressMessages,
+    chatUserFiles,
     hosting,
     hostingCommand,
     hostingControlGroup,
@@ -210,6 +214,7 @@ export function loadConfig(
       newUsers: toRate(chatNewUsers, 60),
       userMessages: toRate(chatUserMessages, 120),
       addressMessages: toRate(chatAddressMessages, 600),
+      userFiles: toRate(chatUserFiles, 20),
     }),
     limits: limitValues,
     tunnels,

@@ -1,3 +1,4 @@
+import { chatLimitSettings, chatSettings } from './chat-settings.js'
 import { hostingLimitSettings, hostingSettings } from './hosting-settings.js'
 import {
   bytes,
@@ -162,38 +163,7 @@ export const serverSettings = {
     default: '10s',
     meaning: 'How long a search may take, including the wait for its turn.',
   }),
-  chatKeyLifetime: setting(
-    'BOTSTEAD_CHAT_KEY_LIFETIME',
-    either(['none'], duration('1m', '3650d')),
-    {
-      default: 'none',
-      meaning:
-        'How long user keys that the server issues are valid, including those issued before; none means for ever.',
-    },
-  ),
-  chatNewUsers: setting('BOTSTEAD_CHAT_NEW_USERS', either(['auto', 'off'], integer(1, 1_000_000)), {
-    default: 'auto',
-    meaning:
-      'New users a minute of one chat per network address; auto means 60, and any number for callers on this machine.',
-  }),
-  chatUserMessages: setting(
-    'BOTSTEAD_CHAT_USER_MESSAGES',
-    either(['auto', 'off'], integer(1, 1_000_000)),
-    {
-      default: 'auto',
-      meaning:
-        'Messages and events a minute per chat user; auto means 120, and any number for callers on this machine.',
-    },
-  ),
-  chatAddressMessages: setting(
-    'BOTSTEAD_CHAT_ADDRESS_MESSAGES',
-    either(['auto', 'off'], integer(1, 1_000_000)),
-    {
-      default: 'auto',
-      meaning:
-        'Messages and events a minute of one chat per network address; auto means 600, and any number for callers on this machine.',
-    },
-  ),
+  ...chatSettings,
   eventRetentionMs: setting('BOTSTEAD_EVENT_RETENTION', duration('1h', '3650d'), {
     default: '7d',
     meaning:
@@ -289,6 +259,7 @@ export const limitSettings = {
     default: '5GiB',
     meaning: 'Content of one file.',
   }),
+  ...chatLimitSettings,
   indexedFileBytes: setting('BOTSTEAD_MAX_INDEXED_FILE_BYTES', bytes('1B', '95MB'), {
     default: '95MB',
     meaning: 'Content of one file that is indexed for search.',

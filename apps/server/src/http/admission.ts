@@ -31,7 +31,7 @@ interface AdmissionOptions {
 /** Identifies the caller and counts the request, both before the body is read. */
 export function admission(
   options: AdmissionOptions,
-): Pick<HttpContext, 'admit' | 'admitUnmatched'> {
+): Pick<HttpContext, 'admit' | 'admitUnmatched' | 'countAs'> {
   const { authenticator, sessionCookies, rateLimiter, allowance } = options
   const unlimited: Allowance = { limit: allowance, remaining: allowance, resetSeconds: 0 }
 
@@ -118,7 +118,14 @@ export function admission(
     done()
   }
 
-  return { admit, admitUnmatched }
+  const countAs: HttpContext['countAs'] = (name, request, reply) => {
+    const decision = options.throttle({ throttle: name }, request)
+    if (decision === undefined || decision.allowed) return
+    setAllowance(reply, decision)
+    throw tooManyRequests(decision)
+  }
+
+  return { admit, admitUnmatched, countAs }
 }
 
 /** The key by which limits and idempotency keys are counted. */
@@ -175,18 +182,18 @@ interface Rate {
 
 export interface ThrottleOptions {
   clock: Clock
-  rates: { newUsers: Rate; userMessages: Rate; addressMessages: Rate }
+  rates: { newUsers: Rate; userMessages: Rate; addressMessages: Rate; userFiles: Rate }
 }
 
 /** Counts the operations that are open to abuse; returns the tightest decision, or undefined without a limit. */
 export type Throttle = (
-  operation: Operation,
+  operation: Pick<Operation, 'throttle'>,
   request: FastifyRequest,
 ) => RateLimitDecision | undefined
 
 type Count = (request: FastifyRequest) => RateLimitDecision | undefined
 
-/** Limits in addition to the one for all requests: new users by address, messages by user and by address. */
+/** Limits in addition to the one for all requests: new users by address, messages by user and by address, files by user. */
 export function createThrottle({ clock, rates }: ThrottleOptions): Throttle {
   const counter = (
     { perMinute, exemptLoopback }: Rate,
@@ -203,6 +210,7 @@ export function createThrottle({ clock, rates }: ThrottleOptions): Throttle {
       counter(rates.userMessages, ({ principal }) => principal),
       counter(rates.addressMessages, addressKey),
     ],
+    files: [counter(rates.userFiles, ({ principal }) => principal)],
   }
   return (operation, request) => {
     if (operation.throttle === undefined) return undefined

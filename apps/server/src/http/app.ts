@@ -19,7 +19,7 @@ import { setSharedHeaders } from './headers.js'
 import { readJsonBodies } from './json-body.js'
 import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
-import { encodeSlashes, patternOf, plainPath, refuseUnknownRoutes } from './paths.js'
+import { patternOf, plainPath, refuseUnknownRoutes, servedAddress } from './paths.js'
 import { mountRawRoutes, type RawRoute } from './raw-routes.js'
 import { mountRawSockets, type RawSocketRoute } from './raw-sockets.js'
 import type { SessionCookies } from './session-cookies.js'
@@ -87,7 +87,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       )
     },
     clientErrorHandler: respondToBrokenRequest(options, connections),
-    rewriteUrl: ({ url = '/' }) => encodeSlashes(url),
+    rewriteUrl: ({ method = 'GET', url = '/' }) => servedAddress(method, url),
     // Unused, because routes serialize their responses; the compiler of the framework takes long to load.
     schemaController: { compilersFactory: { buildSerializer: () => () => JSON.stringify } },
     routerOptions: {
@@ -197,7 +197,7 @@ function socketAddresses(
     paths.map((path) => new RegExp(`^${path.replaceAll(/:\w+/g, '[^/]+')}$`)),
   )
   return (url) => {
-    const path = plainPath(encodeSlashes(url).split('?', 1)[0] ?? '/')
+    const path = plainPath(servedAddress('GET', url).split('?', 1)[0] ?? '/')
     if (streams.some((pattern) => pattern.test(path))) return 'streams'
     return sockets.some((pattern) => pattern.test(path)) ? 'sockets' : undefined
   }

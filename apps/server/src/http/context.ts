@@ -1,4 +1,4 @@
-import type { Operation } from '@botstead/contract'
+import type { Operation, Throttle } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../domain/actor.js'
 import type { Authenticator } from '../domain/authenticator.js'
@@ -24,6 +24,8 @@ export interface HttpContext {
   ): void
   /** Counts a request that matches no operation against the address that it comes from. */
   admitUnmatched(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
+  /** Counts a request that was admitted against one more limit; throws `RateLimited`. */
+  countAs(throttle: Throttle, request: FastifyRequest, reply: FastifyReply): void
   idempotency: IdempotencyStore
   /** Sets and clears the cookies of sessions; undefined where browsers cannot sign in. */
   sessionCookies: SessionCookies | undefined

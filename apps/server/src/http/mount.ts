@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Body, Headers, Operation, Output, Params, Query } from '@botstead/contract'
+import type { Body, Headers, Operation, Output, Params, Query, Throttle } from '@botstead/contract'
 import type {
   FastifyInstance,
   FastifyReply,
@@ -39,6 +39,8 @@ interface Call<Spec extends Operation> {
   beginSession(value: string, expiresAt: string): void
   /** For operations with a `session`: signs the browser out. */
   endSession(): void
+  /** Counts against a separate limit that only some calls of the operation touch; throws `RateLimited`. */
+  countAs(throttle: Throttle): void
   /** For `idempotent` operations: does the work once per `Idempotency-Key`. */
   once: Once<Output<Spec>>
 }
@@ -335,18 +337,34 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
     return () => this.#context.sessionCookies?.clear(this.#request, this.#reply)
   }
 
+  get countAs(): Call<Spec>['countAs'] {
+    return (throttle) => this.#context.countAs(throttle, this.#request, this.#reply)
+  }
+
   get setHeader(): Call<Spec>['setHeader'] {
     return (name, value) => void this.#reply.header(name, value)
   }
 }
 
+const maxMemberLength = 255
+
 /** The header, or else the member of the body that replaces it. */
 function idempotencyKeyOf(operation: Operation, request: FastifyRequest): string | undefined {
   const header = request.headers['idempotency-key']
   if (header !== undefined) return String(header)
-  if (operation.idempotencyMember === undefined) return undefined
-  const member: unknown = Reflect.get(Object(request.body), operation.idempotencyMember)
-  return typeof member === 'string' ? member : undefined
+  for (const path of operation.idempotencyMembers ?? []) {
+    const names = path.split('.')
+    const member = names.reduce<unknown>(
+      (value, name) =>
+        Object.hasOwn(Object(value), name) ? Reflect.get(Object(value), name) : undefined,
+      request.body,
+    )
+    if (typeof member !== 'string') continue
+    // The members of a free map may be anything, so an odd one is no mistake.
+    if (names.length > 1 && (member === '' || member.length > maxMemberLength)) continue
+    return member
+  }
+  return undefined
 }
 
 function rawQueryOf(url: string): string {

@@ -29,8 +29,33 @@ const unencodedParams: readonly UnencodedParam[] = allOperations.flatMap(
   },
 )
 
+/** Operations of the web chat that have an address of their own, because their shapes differ. */
+const webchatOperations = allOperations
+  .filter(({ path }) => path.startsWith('/webchat/'))
+  .map((operation) => ({ method: operation.method, pattern: patternOf(operation) }))
+
+const chatPatterns = allOperations
+  .filter(({ path }) => path.startsWith('/chat/{webhookId}/'))
+  .map(patternOf)
+
+/**
+ * The address at which a request is served: every operation of a chat address is served at the web chat
+ * address too, unless that has its own.
+ */
+export function servedAddress(method: string, url: string): string {
+  const address = encodeSlashes(url)
+  if (!/^\/+webchat\//.test(address)) return address
+  const path = plainPath(address.split('?', 1)[0] ?? '/')
+  const isOwn = webchatOperations.some(
+    (own) => own.method === (method === 'HEAD' ? 'GET' : method) && own.pattern.test(path),
+  )
+  const chatPath = path.replace('/webchat/', '/chat/')
+  if (isOwn || !chatPatterns.some((pattern) => pattern.test(chatPath))) return address
+  return address.replace('webchat', 'chat')
+}
+
 /** Encodes the slashes in those parameters of an address that clients do not encode. */
-export function encodeSlashes(url: string): string {
+function encodeSlashes(url: string): string {
   for (const { suffix, pattern } of unencodedParams) {
     if (!url.includes(suffix)) continue
     const [, before, parameter, after] = pattern.exec(url) ?? []

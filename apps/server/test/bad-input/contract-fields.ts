@@ -12,6 +12,8 @@ interface Schema {
   anyOf?: readonly Schema[]
   oneOf?: readonly Schema[]
   discriminator?: object
+  /** The form of an object without what `if` asks for; that with it is tested where it is used. */
+  else?: Schema
   const?: unknown
   enum?: readonly unknown[]
   format?: string
@@ -59,6 +61,7 @@ function membersOf(part: Part, at: string, schema: Schema): Field[] {
 }
 
 function within(part: Part, place: string, schema: Schema, isRequired: boolean): Field[] {
+  if (schema.else !== undefined) return within(part, place, schema.else, isRequired)
   const { items, additionalProperties: values, oneOf, anyOf } = schema
   const own: Field = { place, kinds: kindsOf(part, schema, isRequired) }
   const inner: Field[] = []

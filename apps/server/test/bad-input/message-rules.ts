@@ -60,6 +60,7 @@ export const messageRules: FieldRules = {
   'body.conversationId': [required, body.text, filled, atMost(128)],
   'body.metadata': [body.object, members(1000, 'x')],
   'body.payload': [required, body.object],
+  'body.replyTo': [body.text, filled, atMost(128)],
   'body.payload.type': [
     required,
     body.text,
@@ -73,7 +74,7 @@ export const messageRules: FieldRules = {
     items(1000, { type: 'card', title: 'x', actions: [] }),
   ],
   'body.payload<carousel>.items.0': [body.object],
-  'body.payload<carousel>.items.0.type': [required, body.text, oneOf('card')],
+  'body.payload<carousel>.items.0.type': [body.text, oneOf('card')],
   ...card('body.payload<carousel>.items.0'),
   ...options('choice'),
   ...options('dropdown'),

@@ -1,4 +1,4 @@
-import { atChat, atForeignChat, type Examples } from './example.js'
+import { atChat, atForeignChat, byId, type Examples } from './example.js'
 
 /** The chat address. */
 export const chatExamples: Examples = {
@@ -55,6 +55,40 @@ export const chatExamples: Examples = {
   chatCreateEvent: atForeignChat('Forbidden', ({ conversationId }) => ({
     body: { conversationId, payload: { any: 'thing' } },
   })),
+  chatInitialize: atChat(),
+  chatUpdateMessage: atForeignChat('ResourceNotFound', ({ messageId }) => ({
+    params: { id: messageId },
+    body: { payload: { type: 'text', text: 'Other words' }, metadata: { any: 'thing' } },
+  })),
+  chatAddMessageFeedback: atForeignChat('ResourceNotFound', ({ messageId }) => ({
+    params: { id: messageId },
+    body: { value: 'positive', comment: 'Good' },
+  })),
+  chatRemoveMessageFeedback: atForeignChat('ResourceNotFound', ({ messageId }) => ({
+    params: { id: messageId },
+  })),
+  chatCreateFile: atForeignChat('Forbidden', ({ conversationId }) => ({
+    body: { key: 'note.txt', size: 5, tags: { conversation: conversationId } },
+  })),
+  chatCreateUserKey: atForeignChat('Unauthorized', () => ({ body: { id: 'somebody' } })),
+  chatSendMetrics: atChat(() => ({ body: { duration: 1, event: 'opened', properties: {} } })),
+  webchatListMessages: atForeignChat('Forbidden', ({ conversationId }) => ({
+    params: { id: conversationId },
+  })),
+  webchatGetMessage: atForeignChat('ResourceNotFound', ({ messageId }) => ({
+    params: { id: messageId },
+  })),
+  webchatCreateMessage: atForeignChat('Forbidden', ({ conversationId }) => ({
+    body: { conversationId, payload: { type: 'text', text: 'More words' } },
+  })),
+  webchatListenConversation: atForeignChat('Forbidden', ({ conversationId }) => ({
+    params: { id: conversationId },
+  })),
+  setChatAdminSecret: byId(({ botId }) => botId, {
+    secret: 'a-secret-for-tests-that-is-long-enough',
+  }),
+  removeChatAdminSecret: byId(({ botId }) => botId),
+
   chatGetEvent: atForeignChat('ResourceNotFound', ({ chatEventId }) => ({
     params: { id: chatEventId },
   })),

@@ -2,7 +2,7 @@ import { allOperations } from '@botstead/contract'
 import { describe, expect, it } from 'vitest'
 import { exampleOf, examples } from '../examples.js'
 import { useServer } from '../harness.js'
-import { send } from '../request.js'
+import { beginningOf, send } from '../request.js'
 import { settle } from '../tenant.js'
 
 describe('every operation of the contract', () => {
@@ -17,7 +17,7 @@ describe('every operation of the contract', () => {
     const missing: string[] = []
     for (const operation of allOperations) {
       const response = await send(server(), operation, exampleOf(operation).request(own))
-      const text = await response.text()
+      const text = await beginningOf(response)
       if (response.status === 405 || text.includes('There is nothing at'))
         missing.push(operation.id)
     }

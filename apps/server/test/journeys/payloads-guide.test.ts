@@ -1,4 +1,4 @@
-import { type MessagePayload, messagePayloads } from '@botstead/contract'
+import { messagePayloads } from '@botstead/contract'
 import { expect, it } from 'vitest'
 import { readDocument } from '../documents.js'
 import { describeEachEngine } from '../engines.js'
@@ -27,7 +27,7 @@ describeEachEngine('the guide to payloads', (engine) => {
     const conversationId = conversation.id
     for (const [at, chatForm] of chatForms.entries()) {
       const runtimeForm = runtimeForms[at] as { type: string; payload: Line }
-      const payload = chatForm as unknown as MessagePayload
+      const payload = chatForm as unknown as Parameters<typeof ada.createMessage>[0]['payload']
       const said = await ada.createMessage({ conversationId, payload })
       const { message } = await client.getMessage({ id: said.message.id })
       expect({ type: message.type, payload: message.payload }).toEqual(runtimeForm)

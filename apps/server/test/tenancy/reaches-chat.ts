@@ -24,6 +24,24 @@ export const chatReaches: Reaches = {
   chatDeleteMessage: (client, { chatMessageId }) => client.chatDeleteMessage({ id: chatMessageId }),
   chatListMessages: (client, { chatConversationId }) =>
     client.chatListMessages({ conversationId: chatConversationId }),
+  chatUpdateMessage: (client, { chatMessageId }) =>
+    client.chatUpdateMessage({ id: chatMessageId, payload: { type: 'text', text: 'taken' } }),
+  chatAddMessageFeedback: (client, { chatMessageId }) =>
+    client.chatAddMessageFeedback({ id: chatMessageId, value: 'negative' }),
+  chatRemoveMessageFeedback: (client, { chatMessageId }) =>
+    client.chatRemoveMessageFeedback({ id: chatMessageId }),
+  webchatListMessages: (client, { chatConversationId }) =>
+    client.webchatListMessages({ id: chatConversationId }),
+  webchatGetMessage: (client, { chatMessageId }) => client.webchatGetMessage({ id: chatMessageId }),
+  webchatCreateMessage: (client, { chatConversationId }) =>
+    client.webchatCreateMessage({
+      conversationId: chatConversationId,
+      payload: { type: 'text', text: 'taken' },
+    }),
+  webchatListenConversation: (client, { chatConversationId }) =>
+    client.webchatListMessages({ id: chatConversationId }),
+  setChatAdminSecret: (client, { botId }) => client.setChatAdminSecret({ id: botId }),
+  removeChatAdminSecret: (client, { botId }) => client.removeChatAdminSecret({ id: botId }),
   chatCreateMessage: (client, { chatConversationId }) =>
     client.chatCreateMessage({
       conversationId: chatConversationId,

@@ -6,7 +6,7 @@ import type { Remember } from '../../platform/idempotency/store.js'
 import type { ConversationRow } from '../conversations/conversations/index.js'
 import { publicIdOf, type UserRow } from '../conversations/users/index.js'
 import { type ChatAccess, type ChatAccessDeps, notOwner } from './access.js'
-import type { ConversationStreams } from './streams/index.js'
+import type { ListenersOfAll } from './listeners-of-all.js'
 
 type NewConversation = Body<typeof contract.chat.createConversation>
 type ListQuery = Query<typeof contract.chat.listConversations>
@@ -15,7 +15,7 @@ type ParticipantsQuery = Query<typeof contract.chat.listParticipants>
 
 export interface ConversationOperationsDeps extends ChatAccessDeps {
   pager: Pager
-  streams: Pick<ConversationStreams, 'waitForListeners'>
+  streams: Pick<ListenersOfAll, 'waitForListeners'>
 }
 
 const perPage = 50

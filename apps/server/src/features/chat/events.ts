@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
 import { encodePayload } from '../../domain/payload.js'
+import { type Clock, isoTime } from '../../platform/clock.js'
 import { encodeJson } from '../../platform/db/columns.js'
 import type { Remember } from '../../platform/idempotency/store.js'
 import type { BotProfiles } from '../bots/bots/index.js'
@@ -12,7 +13,7 @@ import {
 import type { EventsService } from '../conversations/events/index.js'
 import { publicIdOf as publicUserId } from '../conversations/users/index.js'
 import { type ChatAccess, type ChatAccessDeps, notParticipant } from './access.js'
-import type { ConversationStreams } from './streams/index.js'
+import type { ListenersOfAll } from './listeners-of-all.js'
 
 type NewEvent = Body<typeof contract.chat.createEvent>
 
@@ -39,17 +40,19 @@ export interface EventOperationsDeps extends ChatAccessDeps {
   botProfiles: Pick<BotProfiles, 'of'>
   /** Most bytes of a payload. */
   maxPayloadBytes: number
-  streams: Pick<ConversationStreams, 'waitForListeners'>
+  streams: Pick<ListenersOfAll, 'waitForListeners'>
+  clock: Clock
 }
 
 /** Operations on custom events, which users and bots send each other. */
 export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
-  const { db, run, users, conversations, events, botProfiles, maxPayloadBytes, streams } = deps
+  const { db, run, clock, users, conversations, events, botProfiles, maxPayloadBytes, streams } =
+    deps
 
   return {
     async createEvent(
       actor: ChatUserActor,
-      { conversationId, payload }: NewEvent,
+      { conversationId, payload, bindConversation = true, bindUser = true }: NewEvent,
       remember: Remember<ChatEventRecord>,
     ): Promise<ChatEventRecord> {
       encodePayload(payload, maxPayloadBytes)
@@ -59,16 +62,32 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
         const { user, conversation } = await access.requireParticipant(actor, conversationId, tx)
         // Before the event, which joins the queue of deliveries to the bot: messages lock in the
         // same order.
-        await conversations.hold(tx, { botId, id: conversation.id })
+        const held = await conversations.hold(tx, { botId, id: conversation.id })
+        const isStart = isConversationStart(payload)
+        const started = isStart ? held?.start_event_id : null
+        if (started) {
+          const made: ChatEventRecord = {
+            id: started,
+            createdAt: isoTime(clock.now()),
+            conversationId: publicConversationId(conversation),
+            userId: publicUserId(user),
+            payload: withInitial(payload, false),
+          }
+          await remember?.(tx, made)
+          return { position: undefined, made }
+        }
         const data = { userId: user.id, conversationId: conversation.id, payload }
         const event = await events.record(tx, profile, {
           botId,
           integration: alias,
-          type: customEventOf(alias),
+          type: isStart ? startEventOf(alias) : customEventOf(alias),
           payload: encodeJson(data),
-          conversationId: data.conversationId,
-          userId: data.userId,
+          ...(bindConversation && { conversationId: data.conversationId }),
+          ...(bindUser && { userId: data.userId }),
         })
+        if (isStart) {
+          await conversations.markStarted(tx, { botId, id: conversation.id }, event.id)
+        }
         const shown: CustomEvent = {
           userId: publicUserId(user),
           isBot: false,
@@ -86,12 +105,12 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
           createdAt: event.created_at,
           conversationId: publicConversationId(conversation),
           userId: publicUserId(user),
-          payload,
+          payload: isStart ? withInitial(payload, true) : payload,
         }
         await remember?.(tx, made)
         return { position: { id: conversation.id, sequence: appended.sequence }, made }
       })
-      await streams.waitForListeners(position.id, position.sequence)
+      if (position) await streams.waitForListeners(position.id, position.sequence)
       return made
     },
 
@@ -99,7 +118,8 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
     async getEvent(actor: ChatUserActor, id: string): Promise<ChatEventRecord> {
       const { botId, alias } = actor.chat
       const found = await events.find(db, botId, id)
-      const data = found?.row.type === customEventOf(alias) ? found.payload : undefined
+      const types = [customEventOf(alias), startEventOf(alias)]
+      const data = found && types.includes(found.row.type) ? found.payload : undefined
       const event = data !== undefined && isCustomEvent(data) ? data : undefined
       const seen = event && (await access.findConversation(actor, event.conversationId))
       if (found === undefined || event === undefined || seen?.found === undefined) {
@@ -148,6 +168,27 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
 /** Type of the custom events of an installation. */
 function customEventOf(alias: string): string {
   return `${alias}:custom`
+}
+
+/** Type of the event that a web chat was opened. */
+function startEventOf(alias: string): string {
+  return `${alias}:conversationStarted`
+}
+
+/** Whether the payload is what web chats send each time they open a conversation. */
+function isConversationStart({ type, data }: Record<string, unknown>): boolean {
+  return type === 'conversation_started' && isObject(data)
+}
+
+/** The payload as web chats expect it back: with whether the bot heard of it. */
+function withInitial(payload: Record<string, unknown>, isInitial: boolean) {
+  const data = isObject(payload.data) ? payload.data : {}
+  const status = isObject(data.status) ? data.status : {}
+  return { ...payload, data: { ...data, status: { ...status, isInitial } } }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Integrations may create events of this type with other payloads. */

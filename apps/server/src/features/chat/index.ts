@@ -1,4 +1,4 @@
-import { ApiError, allOperations, createOpenApi } from '@botstead/contract'
+import { allOperations, createOpenApi } from '@botstead/contract'
 import type { Authenticator } from '../../domain/authenticator.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import type { Timers } from '../../platform/clock.js'
@@ -15,7 +15,10 @@ import type { Targets } from '../calls/targets/index.js'
 import type { Deliveries } from '../deliveries/index.js'
 import type { Feature, ServerAction } from '../feature.js'
 import { createChatAccess } from './access.js'
+import { requireMap, requireText } from './action-input.js'
 import { createChatAddresses, createChatAuthenticator } from './addresses.js'
+import { listenersOfAll } from './listeners-of-all.js'
+import { createListening } from './listening.js'
 import { type MessageStreamInput, messageStreams } from './message-streams.js'
 import { chatRoutes } from './routes.js'
 import { type ChatService, type ChatServiceDeps, createChatService } from './service.js'
@@ -25,12 +28,26 @@ import * as store from './stream-store.js'
 import {
   announceRevokedUser,
   type ConversationStreams,
-  type ConversationStreamsOptions,
   createConversationStreams,
+  createListenerSlots,
+  type ListenerLimits,
 } from './streams/index.js'
 import { createUserKeys } from './user-keys.js'
+import type { ChatMessageRecord } from './view.js'
+import {
+  createWebchat,
+  type FilesOfUsers,
+  toWebchatMessage,
+  type WebchatDeps,
+} from './webchat/index.js'
 
-export interface ChatDeps extends Omit<ChatServiceDeps, 'keys' | 'addresses' | 'streams'> {
+type GivenToParts = 'keys' | 'addresses' | 'streams' | 'listening' | 'isAdmin'
+
+export type ChatDeps = Omit<ChatServiceDeps, GivenToParts> &
+  Omit<WebchatDeps, GivenToParts | 'firstOpenPiece'> &
+  OwnDeps
+
+interface OwnDeps {
   bots: Pick<BotsService, 'findChatInstallation' | 'findSignalPosting' | 'findSignalAddress'>
   bus: EventBus
   publisher: EventPublisher
@@ -42,7 +59,10 @@ export interface ChatDeps extends Omit<ChatServiceDeps, 'keys' | 'addresses' | '
   sharedSecret: Uint8Array
   /** Milliseconds for which user keys of the server are valid; undefined forever. */
   userKeyLifetimeMs?: number | undefined
-  limits: ConversationStreamsOptions['limits']
+  limits: ListenerLimits & {
+    /** Bytes that may wait for one listener before it is disconnected. */
+    pendingBytes: number
+  }
   /** Version of the program, for the description of the interface. */
   version: string
 }
@@ -55,6 +75,8 @@ export interface Chat extends Feature {
   streams: ConversationStreams
   /** Builds a signal, by its position in the log of its conversation, for its delivery. */
   describeSignal(botId: string, position: string): Promise<string | undefined>
+  /** Plugs in the slice of files, which is built later. */
+  provideFiles(files: FilesOfUsers): void
 }
 
 /**
@@ -70,13 +92,35 @@ export function createChat(deps: ChatDeps): Chat {
   const keys = createUserKeys({ clock, sharedSecret, lifetimeMs: deps.userKeyLifetimeMs })
   const render = createRender(deps)
   const writing = messageStreams({ ...deps, maxCharacters: deps.maxPayloadBytes })
-  const streams = createConversationStreams({
-    ...deps,
-    render,
-    firstOpenPiece: writing.firstOpenPiece,
-  })
+  const slots = createListenerSlots(deps.limits)
+  const listened = { ...deps, slots, pendingBytes: deps.limits.pendingBytes }
+  const { firstOpenPiece } = writing
+  const streams = createConversationStreams({ ...listened, render, firstOpenPiece })
   const access = createChatAccess(deps)
-  const service = createChatService({ ...deps, keys, addresses, streams }, access)
+  const listening = createListening({ ...deps, addresses }, access)
+  const webchat = createWebchat(
+    { ...deps, keys, listening, firstOpenPiece },
+    access,
+    (renderWebchat) => {
+      // Its pieces are rendered with the text so far, so none has to be repeated to newcomers.
+      const own = createConversationStreams({
+        ...listened,
+        render: renderWebchat,
+        firstOpenPiece: async () => undefined,
+      })
+      return { own, all: listenersOfAll(streams, own) }
+    },
+  )
+  const service = createChatService(
+    {
+      ...deps,
+      keys,
+      listening,
+      isAdmin: webchat.isAdmin,
+      streams: { ...webchat.listeners, subscribe: streams.subscribe },
+    },
+    access,
+  )
   const signals = createSignalDeliveries({ ...deps, render })
   deps.targets.provide(builtInChat.alias, signals.findTarget)
   deps.deliveries.provideSignals(signals.describe)
@@ -89,39 +133,64 @@ export function createChat(deps: ChatDeps): Chat {
   return {
     name: 'chat',
     service,
-    routes: chatRoutes(service, () => createOpenApi(chatOperations, { version: deps.version })),
+    routes: [
+      ...chatRoutes(service, webchat, () =>
+        createOpenApi(chatOperations, { version: deps.version }),
+      ),
+      ...webchat.routes(async ({ actor, body, once }) =>
+        once<ChatMessageRecord>(
+          (remember) => service.createMessage(actor, body, remember),
+          (made) => ({ message: toWebchatMessage(made, { isBot: false }) }),
+        ),
+      ),
+    ],
+    jobs: webchat.jobs,
     authenticator: createChatAuthenticator(addresses, keys, {
       db: deps.db,
       findUser: access.findUser,
     }),
     streams,
     describeSignal: signals.describe,
-    actions: createChatActions({
-      publishMessageStream: writing.publishMessageStream,
-      sendEvent: service.sendEvent,
-    }),
+    provideFiles: webchat.provideFiles,
+    actions: {
+      ...createChatActions({
+        publishMessageStream: writing.publishMessageStream,
+        sendEvent: service.sendEvent,
+      }),
+      ...webchat.actions,
+    },
     on: {
-      'user.removed': disconnect,
+      'user.removed': async (tx, user) => {
+        await disconnect(tx, user)
+        await webchat.forgetUser(tx, user)
+      },
+      'conversation.removed': webchat.forgetConversation,
+      'message.removed': webchat.forgetMessage,
       'user.accessRevoked': disconnect,
       'bot.changed': async (tx, { botId }) =>
         afterCommit(tx, () => {
           addresses.forget(botId)
           streams.recheckBot(botId)
+          webchat.streams.recheckBot(botId)
           signals.forgetBot(botId)
         }),
     },
-    sweeps: [writing.sweep],
+    sweeps: [writing.sweep, webchat.sweep],
     metrics: [
       gauge(
         { name: 'botstead_chat_listeners', help: 'Open streams of chat users in this process.' },
-        () => streams.count(),
+        () => slots.count(),
       ),
     ],
     async purge(botId) {
       await purge(run, (tx, limit) => store.deleteSomeStreams(tx, botId, limit))
+      await webchat.purge(botId)
     },
     // Streams do not end by themselves, so a stopping server would wait for them.
-    drain: streams.stop,
+    drain() {
+      streams.stop()
+      webchat.streams.stop()
+    },
   }
 }
 
@@ -140,7 +209,7 @@ function createChatActions(chat: ChatActionsDeps): Readonly<Record<string, Serve
     async publishMessageStream(botId, input) {
       // The content of the signal is validated where it is published.
       await chat.publishMessageStream(botId, {
-        conversationId: requireConversation(input),
+        conversationId: requireText(input, 'conversationId'),
         signal: requireMap(input, 'signal') as MessageStreamInput['signal'],
       })
       return {}
@@ -148,31 +217,10 @@ function createChatActions(chat: ChatActionsDeps): Readonly<Record<string, Serve
 
     async sendEvent(botId, input) {
       await chat.sendEvent(botId, {
-        conversationId: requireConversation(input),
+        conversationId: requireText(input, 'conversationId'),
         payload: requireMap(input, 'payload'),
       })
       return {}
     },
   }
-}
-
-function requireConversation({ conversationId }: JsonMap): string {
-  if (typeof conversationId === 'string' && /^.{1,200}$/s.test(conversationId)) {
-    return conversationId
-  }
-  throw misshapen('conversationId', 'must be a string of 1 to 200 characters.')
-}
-
-function requireMap(input: JsonMap, name: string): JsonMap {
-  const value = input[name]
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return Object.fromEntries(Object.entries(value))
-  }
-  throw misshapen(name, 'must be an object.')
-}
-
-function misshapen(name: string, rule: string): ApiError {
-  return new ApiError('InvalidDataFormat', `body.input.${name} ${rule}`, {
-    metadata: { in: 'body', field: `input.${name}` },
-  })
 }

@@ -14,7 +14,7 @@ import {
 import type { MessagesService } from '../conversations/messages/index.js'
 import { publicIdOf as publicUserId, type UserRow } from '../conversations/users/index.js'
 import { type ChatAccess, type ChatAccessDeps, notParticipant } from './access.js'
-import type { ConversationStreams } from './streams/index.js'
+import type { ListenersOfAll } from './listeners-of-all.js'
 import {
   type ChatContent,
   type ChatMessageRecord,
@@ -29,7 +29,7 @@ export interface MessageOperationsDeps extends ChatAccessDeps {
   clock: Clock
   pager: Pager
   messages: MessagesService
-  streams: Pick<ConversationStreams, 'waitForListeners' | 'revocations'>
+  streams: ListenersOfAll
   /** Most bytes of the JSON of a payload. */
   maxPayloadBytes: number
 }
@@ -147,7 +147,7 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
         )
       }
       const content: ChatContent = {
-        payload: input.payload,
+        payload: withReply(input.payload, input.replyTo),
         ...(input.metadata !== undefined && { metadata: input.metadata }),
       }
       const { type, payload } = toStoredContent(content)
@@ -203,4 +203,12 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
       if (position) await streams.waitForListeners(message.conversation_id, position.sequence)
     },
   }
+}
+
+/** The message that a message answers is stored with its payload, where bots see it. */
+export function withReply<Payload extends ChatContent['payload']>(
+  payload: Payload,
+  replyTo: string | undefined,
+): Payload {
+  return replyTo === undefined ? payload : { ...payload, replyTo }
 }

@@ -6,15 +6,20 @@ import type { ConversationRow } from '../conversations/conversations/index.js'
 import type { ChatEventRecord } from './events.js'
 import type { ChatService } from './service.js'
 import { type ChatMessageRecord, toConversation, toMessage, toUser } from './view.js'
+import type { Webchat } from './webchat/index.js'
 
 /** @param describe returns the OpenAPI document */
-export function chatRoutes(service: ChatService, describe: () => object): Route[] {
+export function chatRoutes(
+  service: ChatService,
+  webchat: Pick<Webchat, 'lastMessagesOf'>,
+  describe: () => object,
+): Route[] {
   return [
     // A request that gets here is at a known address: authentication has checked it.
     route(contract.chat.hello, async () => ({ status: 'ok' as const })),
     ...referenceRoutes(describe),
     ...userRoutes(service),
-    ...conversationRoutes(service),
+    ...conversationRoutes(service, webchat),
     ...participantRoutes(service),
     ...messageRoutes(service),
     ...eventRoutes(service),
@@ -23,8 +28,8 @@ export function chatRoutes(service: ChatService, describe: () => object): Route[
 
 function userRoutes(service: ChatService): Route[] {
   return [
-    route(contract.chat.createUser, async ({ actor, body }) => {
-      const { user, key } = await service.createUser(actor, body)
+    route(contract.chat.createUser, async ({ actor, body, headers }) => {
+      const { user, key } = await service.createUser(actor, body, headers['x-admin-secret'])
       return { user: toUser(user), key }
     }),
 
@@ -47,7 +52,10 @@ function userRoutes(service: ChatService): Route[] {
   ]
 }
 
-function conversationRoutes(service: ChatService): Route[] {
+function conversationRoutes(
+  service: ChatService,
+  { lastMessagesOf }: Pick<Webchat, 'lastMessagesOf'>,
+): Route[] {
   return [
     route(contract.chat.createConversation, async ({ actor, body, once }) =>
       once<ConversationRow>(
@@ -62,12 +70,16 @@ function conversationRoutes(service: ChatService): Route[] {
 
     route(contract.chat.listConversations, async ({ actor, query }) => {
       const page = await service.listConversations(actor, query)
-      return { conversations: page.rows.map(toConversation), meta: toPageMeta(page) }
+      const last = await lastMessagesOf(actor.chat.botId, page.rows)
+      const conversations = page.rows.map((row) => toConversation(row, last.get(row.id)))
+      return { conversations, meta: toPageMeta(page) }
     }),
 
-    route(contract.chat.getConversation, async ({ actor, params }) => ({
-      conversation: toConversation(await service.getConversation(actor, params.id)),
-    })),
+    route(contract.chat.getConversation, async ({ actor, params }) => {
+      const row = await service.getConversation(actor, params.id)
+      const last = await lastMessagesOf(actor.chat.botId, [row])
+      return { conversation: toConversation(row, last.get(row.id)) }
+    }),
 
     route(contract.chat.deleteConversation, async ({ actor, params }) => {
       await service.deleteConversation(actor, params.id)

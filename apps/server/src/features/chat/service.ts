@@ -1,27 +1,28 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { ChatActor, ChatUserActor } from '../../domain/actor.js'
-import type { Clock } from '../../platform/clock.js'
 import type { StartStream } from '../../platform/streams/sink.js'
-import { publicIdOf as publicConversationId } from '../conversations/conversations/index.js'
-import { isGoodKey, publicIdOf, type UserRow } from '../conversations/users/index.js'
+import { publicIdOf, type UserRow } from '../conversations/users/index.js'
 import { type ChatAccess, type ChatAccessDeps, notParticipant } from './access.js'
-import type { ChatAddresses } from './addresses.js'
 import { type ConversationOperationsDeps, conversationOperations } from './conversations.js'
 import { type EventOperationsDeps, eventOperations } from './events.js'
+import type { Listening } from './listening.js'
 import { type MessageOperationsDeps, messageOperations } from './messages.js'
 import type { ConversationStreams } from './streams/index.js'
+import { detailsOf } from './user-details.js'
 import type { UserKeys } from './user-keys.js'
+import type { AdminCheck } from './webchat/index.js'
 
 type NewUser = Body<typeof contract.chat.createUser>
 type UserProfile = Body<typeof contract.chat.getOrCreateUser>
+type UserChanges = Body<typeof contract.chat.updateUser>
 
 export interface ChatServiceDeps
   extends ConversationOperationsDeps,
     EventOperationsDeps,
     MessageOperationsDeps,
-    Omit<ListenOperationsDeps, 'streams'> {
-  keys: UserKeys
-  streams: ListenOperationsDeps['streams'] & MessageOperationsDeps['streams']
+    UserOperationsDeps {
+  streams: Pick<ConversationStreams, 'subscribe'> & MessageOperationsDeps['streams']
+  listening: Listening
 }
 
 export type ChatService = ReturnType<typeof createChatService>
@@ -33,7 +34,7 @@ export function createChatService(deps: ChatServiceDeps, access: ChatAccess) {
     ...conversationOperations(deps, access),
     ...messageOperations(deps, access),
     ...eventOperations(deps, access),
-    ...listenOperations(deps, access),
+    ...listenOperations(deps),
   }
 }
 
@@ -43,18 +44,36 @@ interface NewChatUser {
   key: string
 }
 
+interface UserOperationsDeps extends ChatAccessDeps {
+  keys: UserKeys
+  /** Whether a call has the admin secret of its chat. */
+  isAdmin: AdminCheck
+}
+
 /** Operations of users on themselves. */
-function userOperations(deps: ChatAccessDeps & { keys: UserKeys }, access: ChatAccess) {
-  const { db, run, users, conversations, keys } = deps
+function userOperations(deps: UserOperationsDeps, access: ChatAccess) {
+  const { db, run, users, conversations, keys, isAdmin } = deps
   return {
-    async createUser({ chat }: ChatActor, input: NewUser): Promise<NewChatUser> {
-      if (chat.encryptionKey !== undefined) {
+    /** @param adminSecret of the chat, if the caller has it */
+    async createUser(
+      { chat }: ChatActor,
+      input: NewUser,
+      adminSecret?: string,
+    ): Promise<NewChatUser> {
+      const byAdmin = await isAdmin(chat, adminSecret)
+      if (chat.encryptionKey !== undefined && !byAdmin) {
         throw new ApiError(
           'Unauthorized',
           'This chat address has an encryption key: sign a user key with it and use get-or-create.',
         )
       }
-      const { id, ...profile } = input
+      const { id, name, pictureUrl, profile: about, ...details } = input
+      const profile = {
+        ...(name !== undefined && { name }),
+        ...(pictureUrl !== undefined && { pictureUrl }),
+        ...(about !== undefined && { profile: about }),
+        ...(await detailsOf(keys, chat, details)),
+      }
       const user = await run((tx) => users.insert(tx, users.draft(chat, id, profile)))
       return { user, key: await keys.sign(chat, publicIdOf(user), user.keys_revoked_at) }
     },
@@ -68,10 +87,12 @@ function userOperations(deps: ChatAccessDeps & { keys: UserKeys }, access: ChatA
     },
 
     /** Overwrites the given members; the rest stays unchanged. */
-    async updateUser(actor: ChatUserActor, profile: UserProfile): Promise<UserRow> {
+    async updateUser(actor: ChatUserActor, input: UserChanges): Promise<UserRow> {
+      const { userData, data, attributes, ...profile } = input
+      const details = await detailsOf(keys, actor.chat, { userData, data, attributes })
       return await run(async (tx) => {
         const user = await access.requireUser(tx, actor)
-        return (await users.patch(tx, user.bot_id, user.id, profile)) ?? user
+        return (await users.patch(tx, user.bot_id, user.id, { ...profile, ...details })) ?? user
       })
     },
 
@@ -89,35 +110,8 @@ function userOperations(deps: ChatAccessDeps & { keys: UserKeys }, access: ChatA
   }
 }
 
-interface ListenOperationsDeps extends ChatAccessDeps {
-  clock: Clock
-  addresses: ChatAddresses
-  streams: Pick<ConversationStreams, 'subscribe'>
-}
-
 /** Operations for listening to conversations. */
-function listenOperations(deps: ListenOperationsDeps, access: ChatAccess) {
-  const { db, clock, users, conversations, addresses, streams } = deps
-
-  /** URL parsers turn a backslash into a slash, and clients do not encode the id here. */
-  async function openConversation(actor: ChatUserActor, id: string) {
-    const opened = await access.openConversation(actor, id)
-    if (opened !== undefined || !id.includes('/')) return opened
-    return await access.openConversation(actor, id.replaceAll('/', '\\'))
-  }
-
-  async function isStillAuthorized(actor: ChatUserActor): Promise<boolean> {
-    const { chat, keyExpiresAt } = actor
-    if (keyExpiresAt !== undefined && clock.now() >= keyExpiresAt) return false
-    try {
-      const address = await addresses.get(chat.webhookId)
-      return address.botId === chat.botId && address.encryptionKey === chat.encryptionKey
-    } catch (error) {
-      if (error instanceof ApiError && error.type === 'ResourceNotFound') return false
-      throw error
-    }
-  }
-
+function listenOperations({ listening, streams }: Pick<ChatServiceDeps, 'listening' | 'streams'>) {
   return {
     /**
      * Subscribes a participant and returns the function that serves the connection. The first user
@@ -129,26 +123,9 @@ function listenOperations(deps: ListenOperationsDeps, access: ChatAccess) {
       conversationId: string,
       after: number | undefined,
     ): Promise<StartStream> {
-      const opened = await openConversation(actor, conversationId)
+      const opened = await listening.open(actor, conversationId)
       if (opened === undefined) throw notParticipant(conversationId)
-      const { user, conversation } = opened
-      const { botId } = actor.chat
-      const member = { botId, userId: user.id }
-      return await streams.subscribe(
-        { botId, id: conversation.id, publicId: publicConversationId(conversation) },
-        {
-          userId: user.id,
-          authorizedAt: conversation.last_sequence,
-          after,
-          isAuthorized: () => isStillAuthorized(actor),
-          isParticipant: async () => {
-            const current = await users.find(db, botId, actor.userKeyId)
-            if (current?.id !== user.id || !isGoodKey(current, actor.keyIssuedAt)) return false
-            const found = await conversations.findFor(db, member, conversation.id)
-            return found?.participates ?? false
-          },
-        },
-      )
+      return await listening.follow(streams, actor, opened, { after })
     },
   }
 }

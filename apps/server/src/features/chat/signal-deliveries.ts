@@ -40,7 +40,15 @@ const maxKnown = 10_000
 const timeoutMs = 10_000
 
 /** Events without a signal. */
-const withoutSignal: ReadonlySet<string> = new Set([conversationEvents.conversationDeleted])
+const withoutSignal: ReadonlySet<string> = new Set([
+  conversationEvents.conversationDeleted,
+  conversationEvents.messageUpdated,
+  conversationEvents.typingStarted,
+  conversationEvents.typingStopped,
+  conversationEvents.webchatVisibility,
+  conversationEvents.webchatConfig,
+  conversationEvents.webchatCustom,
+])
 
 /**
  * Requests the delivery of every signal of bots whose chat has a webhook, in the transaction of its

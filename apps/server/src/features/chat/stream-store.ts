@@ -44,6 +44,21 @@ export async function findFirstPiece(
   return row?.first ?? undefined
 }
 
+/** Log number of the first piece of a message in progress, or one that ended a short time ago. */
+export async function findFirstPieceOf(
+  db: Db,
+  conversationId: string,
+  streamId: string,
+): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('message_streams')
+    .select('first_sequence')
+    .where('conversation_id', '=', conversationId)
+    .where('stream_id', '=', streamId)
+    .executeTakeFirst()
+  return row?.first_sequence
+}
+
 export async function countStreams(tx: Tx, conversationId: string, now: string): Promise<number> {
   const { count } = await tx
     .selectFrom('message_streams')

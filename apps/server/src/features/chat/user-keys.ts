@@ -17,8 +17,16 @@ export interface UserKeys {
   /**
    * Issues a key that is valid only at this address.
    * @param revokedAt ISO 8601 time when older keys of this id were revoked; the new one is later
+   * @param expiresAt milliseconds since the Unix epoch; by the setting of the server if omitted
    */
-  sign(chat: ChatAddress, userId: string, revokedAt: string | null): Promise<string>
+  sign(
+    chat: ChatAddress,
+    userId: string,
+    revokedAt: string | null,
+    expiresAt?: number,
+  ): Promise<string>
+  /** The claims of a token that is signed like a key, without those of its validity; undefined if it is not valid. */
+  readClaims(chat: ChatAddress, token: string): Promise<Record<string, unknown> | undefined>
   /**
    * The holder of a key, cached once it was verified. Throws `Unauthorized` unless the key is valid
    * for the address.
@@ -100,16 +108,27 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
   }
 
   return {
-    async sign(chat, userId, revokedAt) {
+    async sign(chat, userId, revokedAt, expiresAt) {
       const after = revokedAt === null ? 0 : Date.parse(revokedAt) + 1
       // With a fraction: whole seconds could not distinguish a key from one revoked just before.
       const iat = Math.max(clock.now(), after) / 1000
       const token = new SignJWT({ id: userId, webhookId: chat.webhookId })
         .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
         .setIssuedAt(iat)
-      const exp = expiryOf(undefined, iat)
+      const exp = expiryOf(expiresAt === undefined ? undefined : expiresAt / 1000, iat)
       if (exp !== undefined) token.setExpirationTime(exp)
       return await token.sign(secretOf(chat))
+    },
+
+    async readClaims(chat, token) {
+      const options = { algorithms: ['HS256'], currentDate: new Date(clock.now()) }
+      const verified = await jwtVerify(token, secretOf(chat), options).catch((error: unknown) => {
+        if (error instanceof errors.JOSEError) return undefined
+        throw error
+      })
+      if (verified === undefined) return undefined
+      const { iat: _, exp: __, nbf: ___, ...claims } = verified.payload
+      return claims
     },
 
     verify(chat, key) {

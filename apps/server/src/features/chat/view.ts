@@ -19,14 +19,23 @@ export function toUser(row: UserRow): WireUser {
     ...(row.name !== null && { name: row.name }),
     ...(row.picture_url !== null && { pictureUrl: row.picture_url }),
     ...(row.profile !== null && { profile: row.profile }),
+    ...(row.data !== null && { data: decodeJson<JsonObject>(row.data) }),
+    ...(row.attributes !== '{}' && {
+      attributes: decodeJson<Record<string, string>>(row.attributes),
+    }),
   }
 }
 
-export function toConversation(row: ConversationRow): WireConversation {
+/** @param lastMessage in the shape of web chats, which alone show it */
+export function toConversation(
+  row: ConversationRow,
+  lastMessage?: WireConversation['lastMessage'],
+): WireConversation {
   return {
     id: publicConversationId(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+    ...(lastMessage !== undefined && { lastMessage }),
   }
 }
 
@@ -119,8 +128,10 @@ function toChatCard(card: JsonObject): JsonObject {
   return { ...card, type: 'card' }
 }
 
-function toStoredPart({ type, ...payload }: JsonObject): JsonObject {
-  return { type, payload }
+/** Web chats send parts in the form of bots already. */
+function toStoredPart(part: JsonObject): JsonObject {
+  const { type, ...payload } = part
+  return isObject(part.payload) ? { type, payload: part.payload } : { type, payload }
 }
 
 function toChatPart(part: JsonObject): JsonObject {

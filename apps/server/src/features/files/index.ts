@@ -1,4 +1,6 @@
+import type { BotActor } from '../../domain/actor.js'
 import type { Addresses } from '../../domain/addresses.js'
+import type { Tx } from '../../platform/db/schema.js'
 import type { Signer } from '../../platform/security/signing.js'
 import type { FeatureWith } from '../feature.js'
 import { createFileAddresses } from './addresses.js'
@@ -14,8 +16,10 @@ import { createFileEvents } from './file-events.js'
 import { createIndexing, type FilesIndexing } from './indexing.js'
 import { createKnowledgeBases } from './knowledge-bases/index.js'
 import { createSweeps } from './maintenance/index.js'
-import { filesRoutes, toFile } from './routes.js'
+import { filesRoutes, toFile, toUploadableFile } from './routes.js'
+import { contentTypeOf } from './rules.js'
 import { createFilesService, type FilesService } from './service.js'
+import { existingFiles } from './store.js'
 import type { FileRow } from './table.js'
 import { createUploads } from './uploads/index.js'
 import { deleteEmptyUsage } from './usage-store.js'
@@ -40,6 +44,20 @@ export { type FileScope, scopeOf, type TagCondition, toTagConditions } from './l
 export { type CheckOptions, checkFiles, type Finding } from './maintenance/index.js'
 export type { FileRow } from './table.js'
 
+/** Files on behalf of people who have no access to the files of the bot. */
+interface FilesOfUsers {
+  /** Announces a file whose content follows. */
+  create(
+    actor: BotActor,
+    file: Parameters<FilesService['upsert']>[1],
+  ): Promise<ReturnType<typeof toUploadableFile>>
+  /** The media type that a file would get. */
+  contentTypeOf: typeof contentTypeOf
+  /** Ids of the files that exist, for joins. */
+  existing(executor: Tx): ReturnType<typeof existingFiles>
+  remove(actor: BotActor, id: string): Promise<void>
+}
+
 /** The slice of files, as others see it. */
 export type Files = FeatureWith<'routes' | 'jobs' | 'schedule' | 'purge'> & {
   service: FilesService
@@ -47,6 +65,8 @@ export type Files = FeatureWith<'routes' | 'jobs' | 'schedule' | 'purge'> & {
   waiting: Waiting
   /** The interface for the indexing of contents by search. */
   indexing: FilesIndexing
+  /** What other slices do with files on behalf of people who have no access to the files of the bot. */
+  ofUsers: FilesOfUsers
   /** Converts a file to its form in the API. */
   toFile(row: FileRow): ReturnType<typeof toFile>
 }
@@ -69,6 +89,13 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
     waiting,
     indexing: createIndexing(deps),
     toFile: (row) => toFile(row, addresses),
+    ofUsers: {
+      create: async (actor, file) =>
+        toUploadableFile(await service.upsert(actor, file), file.size, addresses),
+      contentTypeOf,
+      existing: (executor) => existingFiles(executor),
+      remove: service.remove,
+    },
     routes: [
       ...filesRoutes({
         service,

@@ -133,7 +133,7 @@ function toProgress({ status, generation, progress }: FileRow): Pick<WireFile, '
  * size that no upload has confirmed yet.
  * @param size as declared, in bytes
  */
-function toUploadableFile(
+export function toUploadableFile(
   row: FileRow,
   size: number,
   addresses: FileAddresses,

@@ -364,3 +364,8 @@ export async function listIdsOfBot(db: Db, botId: string, limit: number): Promis
     .execute()
   return rows.map(({ id }) => id)
 }
+
+/** Ids of the files that exist, for joins. */
+export function existingFiles(executor: Tx) {
+  return executor.selectFrom('files').select('id').as('existing')
+}

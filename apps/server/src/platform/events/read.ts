@@ -50,6 +50,24 @@ export async function readEvents(
   return rows.map(toStored)
 }
 
+/** The events of one type about one subject in a part of a stream, in order. */
+export async function readSubjectEvents(
+  db: Db,
+  range: { stream: string; first: number; last: number; type: string; subjectId: string },
+): Promise<StoredEvent[]> {
+  const rows = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('stream', '=', range.stream)
+    .where('sequence', '>=', range.first)
+    .where('sequence', '<=', range.last)
+    .where('type', '=', range.type)
+    .where('subject_id', '=', range.subjectId)
+    .orderBy('sequence')
+    .execute()
+  return rows.map(toStored)
+}
+
 function toStored(row: Selectable<Schema['events']>): StoredEvent {
   return {
     stream: row.stream,

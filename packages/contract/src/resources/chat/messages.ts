@@ -34,7 +34,12 @@ export const chatMessages = {
     body: Type.Object({
       conversationId: Id('Id of the conversation.'),
       payload: MessagePayload,
-      metadata: Type.Optional(AnyMapInput('Metadata to store with the payload.')),
+      metadata: Type.Optional(
+        AnyMapInput(
+          'Metadata to store with the payload. Its member `clientMessageId`, if it is a string of 1 to 255 characters, has the effect of the field of that name.',
+        ),
+      ),
+      replyTo: Type.Optional(Id('Id of the message that this one answers.')),
       clientMessageId: Type.Optional(
         Text(
           255,
@@ -47,7 +52,7 @@ export const chatMessages = {
     status: 201,
     errors: ['Forbidden', 'LimitExceeded'],
     idempotent: true,
-    idempotencyMember: 'clientMessageId',
+    idempotencyMembers: ['clientMessageId', 'metadata.clientMessageId'],
     throttle: 'messages',
   }),
   getMessage: operation({
@@ -80,12 +85,23 @@ export const chatMessages = {
     path: '/chat/{webhookId}/events',
     tag: 'Chat',
     summary: 'Send a custom event',
-    description: 'Listeners receive it first; the bot receives it as an event of type `custom`.',
+    description:
+      'Listeners receive it first; the bot receives it as an event of type `custom`. A payload `{ type: "conversation_started", data }` reaches the bot as an event of type `conversationStarted`, the first time in each conversation; in the response, `data.status.isInitial` tells whether it was the first.',
     auth: 'chat-user',
     params: address,
     body: Type.Object({
       conversationId: Id('Id of the conversation.'),
       payload: AnyMapInput('Any content that the bot understands.'),
+      bindConversation: Type.Optional(
+        Type.Boolean({
+          description: 'Whether the event of the bot belongs to the conversation; true if omitted.',
+        }),
+      ),
+      bindUser: Type.Optional(
+        Type.Boolean({
+          description: 'Whether the event of the bot belongs to the user; true if omitted.',
+        }),
+      ),
     }),
     response: json(wrap('event', ChatEvent)),
     status: 201,

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { Empty, wrap } from '../../shared.js'
-import { address, ChatUser, ForeignId, profile } from './entities.js'
+import { address, ChatUser, ForeignId, profile, userDetails } from './entities.js'
+import { adminSecret } from './webchat.js'
 
 /** The users of a chat address. */
 export const chatUsers = {
@@ -12,9 +13,10 @@ export const chatUsers = {
     tag: 'Chat',
     summary: 'Create a user and get its user key',
     description:
-      'Not available if the chat address has an encryption key of its own. The key is returned only once. Repeating a call whose response was lost creates another user, or is refused with `AlreadyExists` if it names an id. `Idempotency-Key` has no effect here, because it does not prove who repeats the call.',
+      'Not available if the chat address has an encryption key of its own, unless the call has the admin secret of the chat. The key is returned only once. Repeating a call whose response was lost creates another user, or is refused with `AlreadyExists` if it names an id. `Idempotency-Key` has no effect here, because it does not prove who repeats the call.',
     auth: 'chat',
     params: address,
+    headers: Type.Object({ 'x-admin-secret': adminSecret }),
     body: Type.Object({
       id: Type.Optional(
         ForeignId(
@@ -22,6 +24,7 @@ export const chatUsers = {
         ),
       ),
       ...profile,
+      ...userDetails,
     }),
     response: json(
       Type.Object({
@@ -67,7 +70,7 @@ export const chatUsers = {
     description: 'Omitted fields keep their value.',
     auth: 'chat-user',
     params: address,
-    body: Type.Object(profile),
+    body: Type.Object({ ...profile, ...userDetails }),
     response: json(wrap('user', ChatUser)),
   }),
   deleteUser: operation({

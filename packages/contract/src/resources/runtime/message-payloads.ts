@@ -82,12 +82,17 @@ const Card = Type.Object(
   { title: 'CardPayload', description: 'A heading with an image and buttons.' },
 )
 
+const CarouselItem = Type.Object(
+  { ...Card.properties, type: Type.Optional(kind('card')) },
+  { title: 'CarouselItem', description: 'A card, with or without its `type`.' },
+)
+
 const Carousel = Type.Object(
   {
     type: kind('carousel'),
-    items: Type.Array(Card, {
+    items: Type.Array(CarouselItem, {
       ...listBounds,
-      description: 'Cards, each with its `type`; may be empty, at most 1,000.',
+      description: 'Cards; may be empty, at most 1,000.',
     }),
   },
   { title: 'CarouselPayload', description: 'A carousel of cards.' },
@@ -138,16 +143,54 @@ const byType = <Members extends readonly TObject<{ type: TLiteral<string> }>[]>(
     ...options,
   })
 
+const parts = [Text, Markdown, Image, Audio, Video, File, Location] as const
+
+/** The content of a part beside its type, as bots and web chats send it. */
+const withoutType = (part: (typeof parts)[number]) =>
+  Type.Object(
+    Object.fromEntries(Object.entries(part.properties).filter(([name]) => name !== 'type')),
+    { additionalProperties: true, description: 'Content of the part.' },
+  )
+
+const NestedPart = {
+  type: 'object',
+  required: ['type', 'payload'],
+  properties: {
+    type: OneOf(
+      parts.map((part) => part.properties.type.const),
+      'Type of the part.',
+    ),
+  },
+  // One rule per type names the member that is wrong; alternatives would only say that none fits.
+  allOf: parts.map((part) => ({
+    if: { type: 'object', properties: { type: { const: part.properties.type.const } } },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+    then: { type: 'object', properties: { payload: withoutType(part) } },
+  })),
+}
+
+const FlatPart = byType(parts, { title: 'BlocPart', description: 'One part of the message.' })
+
+/** A part with its content beside the type, or below `payload` as web chats send it. */
+const BlocItem = Type.Unsafe<
+  Static<typeof FlatPart> | { type: string; payload: Record<string, unknown> }
+>({
+  title: 'BlocItem',
+  description: 'One part of the message: `{ type, ...content }` or `{ type, payload: content }`.',
+  type: 'object',
+  if: { type: 'object', properties: { payload: { type: 'object' } }, required: ['payload'] },
+  // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+  then: NestedPart,
+  else: FlatPart,
+})
+
 const Bloc = Type.Object(
   {
     type: kind('bloc'),
-    items: Type.Array(
-      byType([Text, Markdown, Image, Audio, Video, File, Location], {
-        title: 'BlocItem',
-        description: 'One part of the message.',
-      }),
-      { ...listBounds, description: 'Parts in order; may be empty, at most 1,000.' },
-    ),
+    items: Type.Array(BlocItem, {
+      ...listBounds,
+      description: 'Parts in order; may be empty, at most 1,000.',
+    }),
   },
   { title: 'BlocPayload', description: 'Several contents in one message.' },
 )

@@ -74,7 +74,43 @@ const declared: Omit<typeof nothing, 'sandbox' | 'attributes'> = {
       },
       output: { schema: object({}, []) },
     },
+    ...webchatActions(),
   },
+}
+
+/** What bots ask of the page around a web chat. */
+function webchatActions() {
+  const action = (title: string, properties: object = {}, required: string[] = []) => ({
+    title,
+    input: {
+      schema: object({ conversationId, ...properties }, ['conversationId', ...required]),
+    },
+    output: { schema: object({}, []) },
+  })
+  const messageId = text('Id of the message that is being answered; without effect here.')
+  const timeout = { type: 'number', description: 'How long it is shown, in milliseconds.' }
+  return {
+    showWebchat: action('Open the web chat'),
+    hideWebchat: action('Close the web chat'),
+    toggleWebchat: action('Open or close the web chat'),
+    configWebchat: action(
+      'Configure the web chat',
+      { config: { type: ['string', 'object'], description: 'Configuration, or its JSON.' } },
+      ['config'],
+    ),
+    customEvent: action(
+      'Send an event to the page',
+      { event: { type: ['string', 'object'], description: 'Event, or its JSON.' } },
+      ['event'],
+    ),
+    startTypingIndicator: action('Show that the bot is writing', { messageId, timeout }),
+    stopTypingIndicator: action('Show that the bot is not writing any more', { messageId }),
+    getUserData: {
+      title: 'Get the data that a web chat sent about its user',
+      input: { schema: object({ userId: text('Id of the user.') }, ['userId']) },
+      output: { schema: object({ userData: { type: 'object' } }, []) },
+    },
+  }
 }
 
 type ChatVersion = (typeof chatVersions)[number]

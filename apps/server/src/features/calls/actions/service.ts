@@ -46,7 +46,7 @@ export function createActionsService(deps: ActionsDeps) {
     name: string,
     profile: BotProfile,
   ): Promise<ActionOutcome> {
-    const installed = profile.installationOf(alias)
+    const installed = profile.installationOf(alias === webchatAlias ? chatOf(profile) : alias)
     if (installed === undefined) {
       throw unknownAction(type, `no integration is installed as ${alias}`)
     }
@@ -111,6 +111,14 @@ export function createActionsService(deps: ActionsDeps) {
       return await callIntegration(botId, call, alias, type.slice(colon + 1), profile)
     },
   }
+}
+
+/** The name by which bots that were written for a web chat call it. */
+const webchatAlias = 'webchat'
+
+/** The alias of what the name of the web chat means: an integration of that name, or else the chat. */
+function chatOf(profile: BotProfile): string {
+  return profile.installationOf(webchatAlias) === undefined ? builtInChat.alias : webchatAlias
 }
 
 function unknownAction(type: string, why: string): ApiError {

@@ -6,7 +6,7 @@ import { readEvents, sequenceBefore } from '../../../platform/events/read.js'
 import { Frame } from '../../../platform/streams/frame.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Entry, FollowedConversation, Render } from './entry.js'
-import { endUnlessParticipant, type Listener } from './listener.js'
+import { endUnlessParticipant, type Listener, untilReady } from './listener.js'
 import { OpenStreams } from './open-streams.js'
 
 export interface FeedDeps {
@@ -31,8 +31,6 @@ const pollMilliseconds = 15_000
 const pageSize = 100
 /** Bytes that may be pending while a listener catches up. */
 const maxPendingCatchUp = 65_536
-/** Milliseconds without progress after which a listener that catches up is disconnected. */
-const stallMilliseconds = 30_000
 
 /**
  * Follows the log of one conversation for all of its listeners in this process. An event is read
@@ -307,14 +305,4 @@ export class Feed {
     if (since !== undefined && !since.some(({ removed }) => removed === userId)) return
     void endUnlessParticipant(listener)
   }
-}
-
-async function untilReady(listener: Listener): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<true>((resolve) => {
-    timer = setTimeout(() => resolve(true), stallMilliseconds)
-  })
-  const isLate = await Promise.race([listener.sink.ready(), late])
-  clearTimeout(timer)
-  if (isLate === true) listener.cut()
 }

@@ -4,21 +4,25 @@ import type { Sink, StartStream } from '../../../platform/streams/sink.js'
 import type { FollowedConversation } from './entry.js'
 import type { FeedDeps } from './feed.js'
 import { Feeds } from './feeds.js'
-import { endUnlessParticipant, Heartbeat, Listener, type Subscriber } from './listener.js'
+import {
+  endUnlessParticipant,
+  Heartbeat,
+  Listener,
+  type Subscriber,
+  untilReady,
+} from './listener.js'
+import type { ListenerSlots } from './slots.js'
 
 export type { Entry, FollowedConversation, Piece, Render } from './entry.js'
 export type { Subscriber } from './listener.js'
 export { streamLifetime, toSignal } from './open-streams.js'
+export { createListenerSlots, type ListenerLimits } from './slots.js'
 
 export interface ConversationStreamsOptions extends FeedDeps {
-  limits: {
-    /** Listeners that one user may have at a time in this process. */
-    perUser: number
-    /** Listeners of all users of this process. */
-    perProcess: number
-    /** Bytes that may wait for one listener before it is disconnected. */
-    pendingBytes: number
-  }
+  /** The places for listeners, which the streams of several protocols share. */
+  slots: ListenerSlots
+  /** Bytes that may wait for one listener before it is disconnected. */
+  pendingBytes: number
 }
 
 /** What was true when a listener subscribed. */
@@ -44,11 +48,9 @@ export function announceRevokedUser(bus: EventBus, userId: string): void {
 
 /** Streams the events of conversations to their listeners. */
 export function createConversationStreams(options: ConversationStreamsOptions) {
-  const { timers, clock, limits, log } = options
+  const { timers, clock, slots, pendingBytes, log } = options
   const feeds = new Feeds(options)
   const heartbeat = new Heartbeat(timers, clock, (listener) => void endUnlessAuthorized(listener))
-  const countByUser = new Map<string, number>()
-  let count = 0
   let stopped = false
   /** Counts how often users may have lost their participation without an event in a log. */
   let revocations = 0
@@ -56,7 +58,7 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
   /** Called when a user was deleted or lost its keys, of which logs have no event. */
   function recheckUser(userId: string): void {
     revocations += 1
-    if (!countByUser.has(userId)) return
+    if (!slots.has(userId)) return
     for (const listener of feeds.listeners()) {
       if (listener.subscriber.userId === userId) void endUnlessParticipant(listener)
     }
@@ -80,26 +82,6 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
     if (!isAuthorized) listener.end()
   }
 
-  /** Counts a listener. Returns the function that releases it. */
-  function reserve(userId: string): () => void {
-    const own = countByUser.get(userId) ?? 0
-    if (own >= limits.perUser || count >= limits.perProcess) {
-      const whose = own >= limits.perUser ? 'You have' : 'The server has'
-      const most = own >= limits.perUser ? limits.perUser : limits.perProcess
-      throw new ApiError('RateLimited', `${whose} ${most} open listeners: close some first.`, {
-        metadata: { retryAfterSeconds: 5 },
-      })
-    }
-    countByUser.set(userId, own + 1)
-    count += 1
-    return () => {
-      count -= 1
-      const left = (countByUser.get(userId) ?? 1) - 1
-      if (left > 0) countByUser.set(userId, left)
-      else countByUser.delete(userId)
-    }
-  }
-
   async function serve(
     conversation: FollowedConversation,
     subscriber: Subscriber,
@@ -109,7 +91,7 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
     const feed = await feeds.open(conversation)
     if (stopped) return sink.end()
     const listener = new Listener(subscriber, sink, {
-      maxPending: limits.pendingBytes,
+      maxPending: pendingBytes,
       now: () => clock.now(),
       since,
     })
@@ -120,6 +102,11 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       feed.leave(listener)
     })
     if (verifiedAt !== revocations) void endUnlessParticipant(listener)
+    if (subscriber.greeting !== undefined) {
+      listener.send(subscriber.greeting)
+      // What follows is bounded by what may be pending, which the greeting alone may exceed.
+      await untilReady(listener)
+    }
     await feed.join(listener)
   }
 
@@ -136,7 +123,7 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       const subscription = { verifiedAt: revocations, since: clock.now() }
       // Before the response begins, so that a failure is an error response and not a broken stream.
       await feeds.open(conversation)
-      const release = reserve(subscriber.userId)
+      const release = slots.reserve(subscriber.userId)
       return (sink) => {
         sink.onClose(release)
         serve(conversation, subscriber, sink, subscription).catch((err: unknown) => {
@@ -174,9 +161,6 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
 
     /** Grows whenever users may have been deleted or lost their keys: caches of them are stale. */
     revocations: () => revocations,
-
-    /** How many listeners there are. */
-    count: () => count,
 
     /** Ends all streams, so that clients reconnect to another process or to the next start. */
     stop(): void {

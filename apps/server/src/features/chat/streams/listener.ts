@@ -11,6 +11,8 @@ export interface Subscriber {
   authorizedAt: number
   /** Number of the last event that the client has; undefined to begin with the present. */
   after: number | undefined
+  /** Sent before all events; then `after` says which events it includes. */
+  greeting?: Frame
   /** Whether the user key and the chat address are still valid. */
   isAuthorized(): Promise<boolean>
   /** Whether the user takes part in the conversation right now. */
@@ -91,6 +93,20 @@ export class Listener {
     this.closed = true
     this.sink.cut()
   }
+}
+
+/** Milliseconds without progress after which a listener that must take much is disconnected. */
+const stallMilliseconds = 30_000
+
+/** Waits until the network has taken what is queued for a listener. */
+export async function untilReady(listener: Listener): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<true>((resolve) => {
+    timer = setTimeout(() => resolve(true), stallMilliseconds)
+  })
+  const isLate = await Promise.race([listener.sink.ready(), late])
+  clearTimeout(timer)
+  if (isLate === true) listener.cut()
 }
 
 /**

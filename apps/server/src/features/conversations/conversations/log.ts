@@ -17,6 +17,15 @@ export const conversationEvents = {
   /** The subject is the stream of a bot's message; `data` is the delta. */
   streamDelta: 'message_stream_delta',
   streamAborted: 'message_stream_abort',
+  /** The subject is the message, whose content or feedback changed. */
+  messageUpdated: 'message_updated',
+  /** A bot begins or stops to write; `data` may have a `timeout` in milliseconds. */
+  typingStarted: 'typing_started',
+  typingStopped: 'typing_stopped',
+  /** What a bot wants of the page around a web chat: `data` is that of the signal. */
+  webchatVisibility: 'webchat_visibility',
+  webchatConfig: 'webchat_config',
+  webchatCustom: 'webchat_custom',
   /** The last of a conversation. */
   conversationDeleted: 'conversation_deleted',
 } as const

@@ -120,6 +120,7 @@ export function createConversationsService(deps: ConversationsDeps) {
       last_sequence: 0,
       last_message_at: 0,
       current_workflow_id: null,
+      start_event_id: null,
       created_at: now,
       updated_at: now,
     }
@@ -220,8 +221,16 @@ export function createConversationsService(deps: ConversationsDeps) {
   }
 
   /** Locks a conversation until the transaction ends; all other changes in it wait. */
-  async function hold(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
-    await store.lockConversation(tx, botId, id)
+  async function hold(
+    tx: Tx,
+    { botId, id }: ConversationRef,
+  ): Promise<store.ConversationRow | undefined> {
+    return await store.lockConversation(tx, botId, id)
+  }
+
+  /** Stores which event told the bot that a web chat was opened. */
+  async function markStarted(tx: Tx, { botId, id }: ConversationRef, eventId: string) {
+    await store.patchConversation(tx, botId, id, { start_event_id: eventId })
   }
 
   /** The conversations that a user owns. */
@@ -343,6 +352,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     /** The conversations with these native ids, in any order. */
     findAll: store.findConversations,
     hold,
+    markStarted,
     list,
     listOwned,
     showWorkflow,

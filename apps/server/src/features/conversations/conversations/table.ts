@@ -22,6 +22,8 @@ export interface ConversationsTable {
   last_message_at: number
   /** The newest of the workflows that run in it; null when none does. */
   current_workflow_id: string | null
+  /** The event that told the bot that a web chat was opened; null until then. */
+  start_event_id: string | null
   created_at: string
   updated_at: string
 }

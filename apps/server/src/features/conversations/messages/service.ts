@@ -32,12 +32,20 @@ import { createRequireAuthor, requireMessageShape, unknownReference } from './au
 import { createImport, type ImportDeps } from './import.js'
 import { createScheduledMessages, type ScheduledMessagesDeps, toMessageRow } from './scheduled.js'
 import * as store from './store.js'
+import { createUpdates } from './updates.js'
 import { describeMessages, toMessage } from './view.js'
 
 type CreateInput = Body<typeof contract.messages.create>
 type WantedMessage = Body<typeof contract.messages.getOrCreate>
 type MessagePatch = Body<typeof contract.messages.update>
 type MessageQuery = Query<typeof contract.messages.list>
+
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    /** A single message is being deleted; subscribers delete what belongs to it. */
+    'message.removed': { botId: string; messageId: string }
+  }
+}
 
 /** A message to append now or later. */
 interface MessageDraft {
@@ -78,6 +86,7 @@ export function createMessagesService(deps: MessagesDeps) {
   const append = createAppend(deps)
   const requireAuthor = createRequireAuthor(deps)
   const { schedule, ...scheduled } = createScheduledMessages(deps, append)
+  const updates = createUpdates(deps)
   const imports = createImport(deps, { createIn, getOrCreateIn })
   deps.events.provideSubject('messageId', exists)
   deps.events.provideMessages({ describe, listUnreported: store.listUnreportedMessages })
@@ -253,9 +262,11 @@ export function createMessagesService(deps: MessagesDeps) {
     id: string,
     changes: MessagePatch,
   ): Promise<store.MessageRow> {
-    await get(actor, id)
+    const known = await get(actor, id)
     const profile = await botProfiles.of(actor.botId)
     return await run(async (tx) => {
+      // The conversation first, whose log tells of the change: all changes in it take this lock first.
+      await conversations.hold(tx, { botId: actor.botId, id: known.conversation_id })
       const message = await store.lockMessage(tx, actor.botId, id)
       if (message === undefined) throw unknownMessage(id)
       const { conversation_id: conversationId, type } = message
@@ -289,6 +300,7 @@ export function createMessagesService(deps: MessagesDeps) {
     await store.patchMessage(tx, message.bot_id, message.id, next)
     await replaceTags(tx, { botId: message.bot_id, kind: 'message', id: message.id }, before, after)
     const changed = { ...message, ...next }
+    if (payload !== message.payload) await updates.logUpdate(tx, message)
     await changes.record(tx, actor, profile, {
       kind: 'message_updated',
       integration,
@@ -313,6 +325,7 @@ export function createMessagesService(deps: MessagesDeps) {
       throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
     }
     if (message.tags !== null) await deleteTags(tx, botId, [id])
+    await deps.domainEvents.raise(tx, 'message.removed', { botId, messageId: id })
     return position
   }
 
@@ -361,6 +374,7 @@ export function createMessagesService(deps: MessagesDeps) {
     list,
     listOf,
     update,
+    ...updates,
     remove,
     removeById,
     /** The profile of the bot, which decides who is notified of messages. */

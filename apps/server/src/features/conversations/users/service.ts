@@ -20,7 +20,6 @@ import {
   patchedProperties,
   patchedTags,
   replaceTags,
-  type TagsPatch,
   taggedObjects,
 } from '../tags/index.js'
 import {
@@ -31,6 +30,7 @@ import {
   requireNotBanned,
   takenId,
 } from './keys.js'
+import { merged, type Profile, patchOf, requireFew } from './profile.js'
 import * as store from './store.js'
 
 type WantedUser = Body<typeof contract.users.getOrCreate>
@@ -42,13 +42,6 @@ declare module '../../../platform/domain-events.js' {
     /** A user is being deleted; subscribers delete what belongs to it. */
     'user.removed': { botId: string; userId: string }
   }
-}
-
-/** The public members of a user; omitted members stay unchanged. */
-export interface Profile {
-  name?: string
-  pictureUrl?: string
-  profile?: string
 }
 
 /** Where a user comes from. */
@@ -119,7 +112,8 @@ export function createUsersService(deps: UsersDeps) {
       profile: profile.profile ?? null,
       tags: '{}',
       properties: '{}',
-      attributes: '{}',
+      attributes: merged('{}', profile.attributes),
+      data: profile.data ? encodeJson(profile.data) : null,
       keys_revoked_at: null,
       banned: 0,
       created_at: now,
@@ -244,7 +238,12 @@ export function createUsersService(deps: UsersDeps) {
     profile: Profile,
   ): Promise<store.UserRow | undefined> {
     const changes = { ...patchOf(profile), updated_at: isoTime(clock.now()) }
-    return await store.patchUser(tx, botId, id, changes)
+    if (profile.attributes === undefined) return await store.patchUser(tx, botId, id, changes)
+    const user = await store.lockUser(tx, botId, id)
+    if (user === undefined) return undefined
+    const attributes = merged(user.attributes, profile.attributes)
+    requireFew(attributes)
+    return await store.patchUser(tx, botId, id, { ...changes, attributes })
   }
 
   /**
@@ -370,22 +369,8 @@ function isOfCaller(actor: BotActor, { integration }: { integration: string }): 
   return alias === undefined || integration === alias
 }
 
-function patchOf(profile: Profile): store.ProfilePatch {
-  return {
-    ...(profile.name !== undefined && { name: profile.name }),
-    ...(profile.pictureUrl !== undefined && { picture_url: profile.pictureUrl }),
-    ...(profile.profile !== undefined && { profile: profile.profile }),
-  }
-}
-
 function tagged(user: store.UserRow) {
   return { botId: user.bot_id, kind: 'user' as const, id: user.id }
-}
-
-function merged(stored: string, changes: TagsPatch | undefined): string {
-  return changes === undefined
-    ? stored
-    : encodeJson(patchedProperties(decodeJson<Tags>(stored), changes))
 }
 
 function isSame<Members extends object>(row: Members, members: Partial<Members>): boolean {

@@ -9,7 +9,7 @@ import type { UsersTable } from './table.js'
 export type UserRow = Selectable<UsersTable>
 
 /** Public members of a user. */
-export type ProfilePatch = Pick<Updateable<UsersTable>, 'name' | 'picture_url' | 'profile'>
+export type ProfilePatch = Pick<Updateable<UsersTable>, 'name' | 'picture_url' | 'profile' | 'data'>
 
 export type RetiredIdRow = Selectable<Schema['retired_user_ids']>
 

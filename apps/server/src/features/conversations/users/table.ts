@@ -19,6 +19,8 @@ export interface UsersTable {
   properties: string
   /** JSON map of strings; the deprecated form of the properties. */
   attributes: string
+  /** JSON object of a web chat, about the user; null if it sent none. */
+  data: string | null
   /** Keys issued until then are refused; null if none were revoked. */
   keys_revoked_at: string | null
   /** 1 while chatting as this user is refused. */

@@ -1,0 +1,162 @@
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Db } from '../../../platform/db/schema.js'
+import { readEvents, type StoredEvent } from '../../../platform/events/read.js'
+import {
+  type ConversationRow,
+  type ConversationsService,
+  publicIdOf as publicConversationId,
+} from '../../conversations/conversations/index.js'
+import {
+  listNewestMessages,
+  type MessageRow,
+  type MessagesService,
+  textOf,
+} from '../../conversations/messages/index.js'
+import { publicIdOf, type UsersService } from '../../conversations/users/index.js'
+import type { OpenedConversation } from '../listening.js'
+import { streamIdIn } from '../message-streams.js'
+import type { FollowedConversation } from '../streams/index.js'
+import { toConversation, toMessageRecord, toUser } from '../view.js'
+import { openDrafts } from './drafts.js'
+import { listFeedback } from './feedback-store.js'
+import { toWebchatMessage, type WebchatMessage } from './shapes.js'
+
+export interface ConversationStateDeps {
+  db: Db
+  pager: Pager
+  users: Pick<UsersService, 'publicIds'>
+  messages: Pick<MessagesService, 'listOf'>
+  conversations: Pick<ConversationsService, 'listParticipants'>
+  /** Log number of the first piece of the messages in progress; undefined if there is none. */
+  firstOpenPiece(conversation: FollowedConversation): Promise<number | undefined>
+}
+
+/** What one `init` holds at most; web chats show nothing else of the past. */
+const most = {
+  messages: 100,
+  participants: 100,
+  bytes: 4 * 2 ** 20,
+  draftEvents: 2000,
+  lastMessageCharacters: 4000,
+}
+const page = 100
+const longestLine = 500
+
+/** Reads the state of conversations for web chats. */
+export function createConversationState(deps: ConversationStateDeps) {
+  const { db, pager, users, messages, conversations, firstOpenPiece } = deps
+
+  /** Messages in the shape of the web chat, in the same order. */
+  async function describe(
+    botId: string,
+    rows: readonly MessageRow[],
+    conversationId: string,
+  ): Promise<WebchatMessage[]> {
+    const authors = await users.publicIds(
+      botId,
+      rows.map((row) => row.user_id),
+    )
+    const given = await listFeedback(
+      db,
+      botId,
+      rows.map(({ id }) => id),
+    )
+    const feedback = new Map(given.map((row) => [row.message_id, row]))
+    return rows.map((row) =>
+      toWebchatMessage(
+        toMessageRecord(row, conversationId, authors.get(row.user_id) ?? row.user_id),
+        { isBot: row.direction === 'outgoing', feedback: feedback.get(row.id) },
+      ),
+    )
+  }
+
+  /** The messages that the bot was writing at a position of the log. */
+  async function draftsAt(
+    conversation: FollowedConversation,
+    position: number,
+    complete: readonly WebchatMessage[],
+  ): Promise<WebchatMessage[]> {
+    const first = await firstOpenPiece(conversation)
+    // Of a longer part of the log, the next pieces bring the texts.
+    if (first === undefined || position - first > most.draftEvents) return []
+    const events: StoredEvent[] = []
+    for (let after = first - 1; after < position; ) {
+      const read = await readEvents(db, conversation.id, after, page)
+      events.push(...read.filter(({ sequence }) => sequence <= position))
+      const last = read.at(-1)
+      if (last === undefined || read.length < page) break
+      after = last.sequence
+    }
+    const ended = complete.flatMap(({ metadata }) => streamIdIn(metadata) ?? [])
+    return openDrafts(conversation, events, new Set(ended))
+  }
+
+  async function read({ user, conversation }: OpenedConversation) {
+    const { bot_id: botId, id } = conversation
+    const newestFirst = { sort: 'created_at', direction: 'desc' } as const
+    const { rows } = await messages.listOf(
+      botId,
+      id,
+      pager.page({ operation: 'webchatInit', scope: id, ...newestFirst, pageSize: most.messages }),
+    )
+    const members = await conversations.listParticipants(
+      { botId, id },
+      pager.page({
+        operation: 'webchatInitParticipants',
+        scope: id,
+        ...newestFirst,
+        pageSize: most.participants,
+      }),
+    )
+    const publicId = publicConversationId(conversation)
+    const described = await describe(botId, rows, publicId)
+    const followed = { botId, id, publicId }
+    const drafts = await draftsAt(followed, conversation.last_sequence, described)
+    return {
+      conversation: toConversation(conversation),
+      messages: withinBytes([...drafts, ...described]),
+      // The name of the bot is in the configuration of the page; without an entry here, that is shown.
+      participants: members.rows.filter((member) => member.id !== botId).map(toUser),
+      user: { ...toUser(user), id: publicIdOf(user) },
+    }
+  }
+
+  /** The newest message of each conversation that has one, by native id; long ones as a text. */
+  async function lastMessagesOf(
+    botId: string,
+    rows: readonly ConversationRow[],
+  ): Promise<Map<string, WebchatMessage>> {
+    const newest = await listNewestMessages(
+      db,
+      rows.map(({ id }) => id),
+    )
+    const last = new Map<string, WebchatMessage>()
+    const publicIdOf = new Map(rows.map((row) => [row.id, publicConversationId(row)]))
+    const described = await describe(botId, newest, '')
+    for (const [at, message] of described.entries()) {
+      const id = newest[at]?.conversation_id ?? ''
+      const { payload } = message
+      const isShort = JSON.stringify(payload).length <= most.lastMessageCharacters
+      last.set(id, {
+        ...message,
+        conversationId: publicIdOf.get(id) ?? id,
+        ...(!isShort && { payload: { type: 'text', text: textOf(payload, longestLine) || '…' } }),
+      })
+    }
+    return last
+  }
+
+  return { read, describe, lastMessagesOf }
+}
+
+export type ConversationState = ReturnType<typeof createConversationState>
+
+/** The first messages that fit; one at least. */
+function withinBytes(messages: readonly WebchatMessage[]): WebchatMessage[] {
+  let left = most.bytes
+  const end = messages.findIndex((message) => {
+    left -= JSON.stringify(message).length
+    return left < 0
+  })
+  return messages.slice(0, end < 0 ? undefined : Math.max(end, 1))
+}

@@ -1,0 +1,95 @@
+import type { AliasedExpression, Selectable } from 'kysely'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { ChatFilesTable } from './table.js'
+
+type ChatFileRow = Selectable<ChatFilesTable>
+
+export async function insertChatFile(tx: Tx, row: ChatFileRow): Promise<void> {
+  await tx.insertInto('chat_files').values(row).execute()
+}
+
+/** Bytes of all files that chat users of a bot have announced. */
+export async function sumChatFiles(executor: Db | Tx, botId: string): Promise<number> {
+  const { total } = await executor
+    .selectFrom('chat_files')
+    .select((eb) => eb.fn.sum('size').as('total'))
+    .where('bot_id', '=', botId)
+    .executeTakeFirstOrThrow()
+  return Number(total ?? 0)
+}
+
+/** What files belong to. */
+type Owner = { conversationId: string } | { userId: string }
+
+/** Some files of a conversation, or of a user that are in no conversation. */
+export async function listChatFilesOf(
+  executor: Db | Tx,
+  botId: string,
+  owner: Owner,
+  limit: number,
+): Promise<string[]> {
+  let query = executor.selectFrom('chat_files').select('file_id').where('bot_id', '=', botId)
+  query =
+    'conversationId' in owner
+      ? query.where('conversation_id', '=', owner.conversationId)
+      : query.where('user_id', '=', owner.userId).where('conversation_id', 'is', null)
+  const rows = await query.limit(limit).execute()
+  return rows.map((row) => row.file_id)
+}
+
+export async function deleteChatFiles(
+  tx: Tx,
+  botId: string,
+  fileIds: readonly string[],
+): Promise<void> {
+  if (fileIds.length === 0) return
+  await tx
+    .deleteFrom('chat_files')
+    .where('bot_id', '=', botId)
+    .where('file_id', 'in', fileIds)
+    .execute()
+}
+
+/** Ids of files that exist, for joins. */
+export type ExistingFiles = AliasedExpression<{ id: string }, 'existing'>
+
+/**
+ * Forgets those of some files that no longer exist, of all bots: files whose existence was last checked
+ * before an ISO 8601 time. Returns how many were checked.
+ */
+export async function checkSome(
+  tx: Tx,
+  existing: ExistingFiles,
+  { before, now, limit }: { before: string; now: string; limit: number },
+): Promise<number> {
+  const rows = await tx
+    .selectFrom('chat_files')
+    .leftJoin(existing, 'existing.id', 'chat_files.file_id')
+    .select(['chat_files.file_id', 'existing.id as existing_id'])
+    .where('checked_at', '<', before)
+    .orderBy('checked_at')
+    .limit(limit)
+    .execute()
+  const gone = rows.filter((row) => row.existing_id === null).map((row) => row.file_id)
+  const found = rows.filter((row) => row.existing_id !== null).map((row) => row.file_id)
+  if (gone.length > 0) await tx.deleteFrom('chat_files').where('file_id', 'in', gone).execute()
+  if (found.length > 0) {
+    await tx
+      .updateTable('chat_files')
+      .set({ checked_at: now })
+      .where('file_id', 'in', found)
+      .execute()
+  }
+  return rows.length
+}
+
+/** @returns how many were deleted, at most `limit` */
+export async function deleteSomeChatFiles(tx: Tx, botId: string, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('chat_files')
+    .where('file_id', 'in', ({ selectFrom }) =>
+      selectFrom('chat_files').select('file_id').where('bot_id', '=', botId).limit(limit),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}

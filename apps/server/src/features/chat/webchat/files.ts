@@ -1,0 +1,236 @@
+import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
+import { chatLimitSettings, chatSettings } from '../../../config/chat-settings.js'
+import type { BotActor, ChatUserActor } from '../../../domain/actor.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Run, Tx } from '../../../platform/db/schema.js'
+import type { Ids } from '../../../platform/ids.js'
+import type { JobHandler } from '../../../platform/jobs/handler.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import type { BotsService } from '../../bots/bots/index.js'
+import { publicIdOf } from '../../conversations/users/index.js'
+import { type ChatAccess, type ChatAccessDeps, notParticipant } from '../access.js'
+import * as store from './file-store.js'
+
+type NewFile = Body<typeof contract.webchat.createFile>
+export type ChatFile = Output<typeof contract.webchat.createFile>['file']
+
+/** A file of a user as the slice of files takes it. */
+interface UserFile {
+  key: string
+  size: number
+  contentType?: string
+  accessPolicies: ['public_content']
+  tags: Record<string, string>
+  expiresAt?: string
+}
+
+/** The slice of files, which is built later and plugged in. */
+export interface FilesOfUsers {
+  create(actor: BotActor, file: UserFile): Promise<ChatFile>
+  /** The media type that a file would get. */
+  contentTypeOf(file: Pick<UserFile, 'key' | 'contentType'>): string
+  /** The files that exist, for joins. */
+  existing(executor: Tx): store.ExistingFiles
+  remove(actor: BotActor, id: string): Promise<void>
+}
+
+export interface ChatFilesDeps extends ChatAccessDeps {
+  run: Run
+  clock: Clock
+  ids: Ids
+  dialect: Dialect
+  queue: Queue
+  bots: Pick<BotsService, 'workspaceOf'>
+  fileLimits: {
+    /** Bytes of one file. */
+    bytes: number
+    /** Bytes of all files of the chat users of a bot. */
+    allBytes: number
+    /** Media types, with `*` for any characters; or none. */
+    types: 'none' | readonly string[]
+  }
+}
+
+/** Job that deletes the files of a conversation, or those of a user that are in none. */
+const removeChatFilesJob = 'chat.removeFiles'
+
+const removedAtOnce = 100
+const checkedAtOnce = 100
+/** Milliseconds after which it is checked whether a file still exists. */
+const checkEvery = 24 * 60 * 60 * 1000
+
+/** Files of chat users: kept with their conversations, within limits of their own. */
+export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
+  const { db, run, clock, ids, dialect, queue, bots, fileLimits } = deps
+  const types = fileLimits.types === 'none' ? [] : fileLimits.types.map(toPattern)
+  let files: FilesOfUsers | undefined
+
+  function requireFiles(): FilesOfUsers {
+    if (files === undefined) throw new Error('The slice of files was not plugged in')
+    return files
+  }
+
+  function requireAcceptable({ size }: NewFile, contentType: string): void {
+    const media = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+    if (!types.some((pattern) => pattern.test(media))) {
+      throw new ApiError(
+        'UnsupportedMediaType',
+        `Files of the type ${media} are not accepted in this chat. The operator of the server can change ${chatSettings.chatFileTypes.name}.`,
+        { metadata: { in: 'body', field: 'contentType' } },
+      )
+    }
+    if (size > fileLimits.bytes) {
+      throw new ApiError(
+        'LimitExceeded',
+        `body.size must be at most ${fileLimits.bytes}: larger files are not accepted in this chat. The operator of the server can raise ${chatLimitSettings.chatFileBytes.name}.`,
+        { metadata: { in: 'body', field: 'size', maximum: fileLimits.bytes } },
+      )
+    }
+  }
+
+  /** Reserves the space of a file; of concurrent calls for one bot each sees those before it. */
+  async function reserve(
+    tx: Tx,
+    file: { id: string; botId: string; userId: string; conversationId: string | null },
+    size: number,
+  ): Promise<void> {
+    const { id, botId, userId, conversationId } = file
+    // Held, because the files of a conversation are listed when it is deleted.
+    if (
+      conversationId !== null &&
+      (await deps.conversations.hold(tx, { botId, id: conversationId })) === undefined
+    ) {
+      throw notParticipant(conversationId)
+    }
+    await dialect.holdName(tx, `chat files ${botId}`)
+    if ((await store.sumChatFiles(tx, botId)) + size > fileLimits.allBytes) {
+      throw new ApiError(
+        'LimitExceeded',
+        `The files of the users of this chat may have ${fileLimits.allBytes} bytes in total: delete conversations, or files of the bot. The operator of the server can raise ${chatLimitSettings.chatFilesBytes.name}.`,
+        { metadata: { maximum: fileLimits.allBytes } },
+      )
+    }
+    await store.insertChatFile(tx, {
+      file_id: id,
+      bot_id: botId,
+      user_id: userId,
+      conversation_id: conversationId,
+      size,
+      checked_at: isoTime(clock.now()),
+    })
+  }
+
+  async function actorOf(botId: string): Promise<BotActor | undefined> {
+    const workspaceId = await bots.workspaceOf(botId)
+    return workspaceId === undefined ? undefined : asBot(workspaceId, botId)
+  }
+
+  async function removeOf(botId: string, owner: Parameters<typeof store.listChatFilesOf>[2]) {
+    const actor = await actorOf(botId)
+    // What a deleted bot leaves behind is deleted with its other files.
+    if (actor === undefined) return
+    for (;;) {
+      const fileIds = await store.listChatFilesOf(db, botId, owner, removedAtOnce)
+      for (const id of fileIds) {
+        await requireFiles()
+          .remove(actor, id)
+          .catch((error: unknown) => {
+            if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
+          })
+      }
+      await run((tx) => store.deleteChatFiles(tx, botId, fileIds), { mayUseReserve: true })
+      if (fileIds.length < removedAtOnce) return
+    }
+  }
+
+  const removal: JobHandler<{ botId: string; of: 'conversation' | 'user' }> = {
+    mayUseReserve: true,
+    handler: async ({ key = '', payload: { botId, of } }) => {
+      await removeOf(botId, of === 'conversation' ? { conversationId: key } : { userId: key })
+    },
+  }
+
+  return {
+    /** Plugs in the slice of files. */
+    provide(given: FilesOfUsers): void {
+      files = given
+    },
+
+    /** Announces a file of a user, whose content follows. */
+    async create(actor: ChatUserActor, input: NewFile): Promise<ChatFile> {
+      const { chat } = actor
+      const { key, size, contentType, tags = {}, expiresAt } = input
+      const user = await access.requireUser(db, actor)
+      const named = tags.conversation
+      const conversation =
+        named === undefined
+          ? undefined
+          : (await access.requireParticipant(actor, named)).conversation
+      if (conversation === undefined && expiresAt === undefined) {
+        throw new ApiError(
+          'InvalidPayload',
+          'body.tags.conversation must name a conversation, or body.expiresAt say how long the file is kept.',
+          { metadata: { in: 'body', field: 'tags.conversation' } },
+        )
+      }
+      requireAcceptable(
+        input,
+        requireFiles().contentTypeOf({ key, ...(contentType && { contentType }) }),
+      )
+      const { botId } = chat
+      const place = conversation?.id ?? user.id
+      const file = await requireFiles().create(asBot(chat.workspaceId, botId), {
+        // With an id of its own: users neither replace nor guess the files of others.
+        key: `chat/${place}/${ids.uuid()}/${key.replaceAll('/', '_')}`,
+        size,
+        ...(contentType && { contentType }),
+        accessPolicies: ['public_content'],
+        tags: { ...tags, source: 'chat', user: publicIdOf(user) },
+        ...(conversation === undefined && expiresAt !== undefined && { expiresAt }),
+      })
+      try {
+        await run((tx) =>
+          reserve(
+            tx,
+            { id: file.id, botId, userId: user.id, conversationId: conversation?.id ?? null },
+            size,
+          ),
+        )
+      } catch (error) {
+        await requireFiles().remove(asBot(chat.workspaceId, botId), file.id)
+        throw error
+      }
+      return file
+    },
+
+    /** Deletes the files of a conversation that is being deleted, or those of a user in no conversation. */
+    async removeLater(tx: Tx, botId: string, of: 'conversation' | 'user', id: string) {
+      const owner = of === 'conversation' ? { conversationId: id } : { userId: id }
+      if ((await store.listChatFilesOf(tx, botId, owner, 1)).length === 0) return
+      await queue.enqueue(tx, { kind: removeChatFilesJob, key: id, payload: { botId, of } })
+    },
+
+    jobs: { [removeChatFilesJob]: removal },
+
+    /** Forgets some files that bots have deleted, or that have expired; returns how many were looked at. */
+    async sweep(tx: Tx): Promise<number> {
+      const now = clock.now()
+      return await store.checkSome(tx, requireFiles().existing(tx), {
+        before: isoTime(now - checkEvery),
+        now: isoTime(now),
+        limit: checkedAtOnce,
+      })
+    },
+  }
+}
+
+/** Files of users are those of the bot: it reads and deletes them like its own. */
+function asBot(workspaceId: string, botId: string): BotActor {
+  return { kind: 'bot', workspaceId, botId, tokenId: '', caller: { type: 'bot' } }
+}
+
+function toPattern(type: string): RegExp {
+  const text = type.toLowerCase().replaceAll(/[.+]/g, '\\$&').replaceAll('*', '.*')
+  return new RegExp(`^${text}$`)
+}

@@ -1,0 +1,117 @@
+import type { ChatUserActor } from '../../../domain/actor.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { StartStream } from '../../../platform/streams/sink.js'
+import { type ChatAccess, notParticipant } from '../access.js'
+import type { ListenersOfAll } from '../listeners-of-all.js'
+import type { ConversationStreams, Render } from '../streams/index.js'
+import { createWebchatActions, type WebchatActionsDeps } from './actions.js'
+import { type ConversationStateDeps, createConversationState } from './conversation-state.js'
+import { createDrafts } from './drafts.js'
+import { deleteFeedback, deleteFeedbackIn, deleteSomeFeedback } from './feedback-store.js'
+import { deleteSomeChatFiles } from './file-store.js'
+import { type ChatFilesDeps, createChatFiles } from './files.js'
+import { createInitialize, type InitializeDeps } from './initialize.js'
+import { createUserKeyOperation, type UserKeyDeps } from './keys.js'
+import { createWebchatMessages, type WebchatMessagesDeps } from './messages.js'
+import { webchatRoutes } from './routes.js'
+import { deleteSecret } from './secret-store.js'
+import { type ChatSecretsDeps, createChatSecrets } from './secrets.js'
+import { createWebchatRender, type WebchatSignalsDeps } from './signals.js'
+
+export type { FilesOfUsers } from './files.js'
+export type { AdminCheck } from './secrets.js'
+export { toWebchatMessage } from './shapes.js'
+
+export type WebchatDeps = ConversationStateDeps &
+  ChatFilesDeps &
+  Omit<InitializeDeps, 'state' | 'streams' | 'isAdmin'> &
+  Omit<UserKeyDeps, 'requireAdmin'> &
+  Omit<WebchatMessagesDeps, 'streams'> &
+  Omit<WebchatSignalsDeps, 'drafts'> &
+  ChatSecretsDeps &
+  WebchatActionsDeps
+
+/** The streams of web chats, and those of all protocols together. */
+interface WebchatStreams {
+  own: ConversationStreams
+  all: ListenersOfAll
+}
+
+export type Webchat = ReturnType<typeof createWebchat>
+
+/**
+ * What the web chat needs beside the chat interface: its own shapes and signals, opening with one call,
+ * feedback, files of users, and keys by an administrator.
+ * @param openStreams makes the streams from what renders events
+ */
+export function createWebchat(
+  deps: WebchatDeps,
+  access: ChatAccess,
+  openStreams: (render: Render) => WebchatStreams,
+) {
+  const { run, listening } = deps
+  const state = createConversationState(deps)
+  const secrets = createChatSecrets(deps)
+  const streams = openStreams(createWebchatRender({ ...deps, drafts: createDrafts(deps.db) }))
+  const messages = createWebchatMessages({ ...deps, streams: streams.all }, access, state)
+  const files = createChatFiles(deps, access)
+  const { isAdmin, requireAdmin } = secrets
+  const initialize = createInitialize({ ...deps, isAdmin, state, streams: streams.own })
+
+  async function listen(
+    actor: ChatUserActor,
+    id: string,
+    after: number | undefined,
+  ): Promise<StartStream> {
+    const opened = await listening.open(actor, id)
+    if (opened === undefined) throw notParticipant(id)
+    return await listening.follow(streams.own, actor, opened, { after })
+  }
+
+  return {
+    isAdmin,
+    streams: streams.own,
+    /** The listeners of all protocols. */
+    listeners: streams.all,
+    lastMessagesOf: state.lastMessagesOf,
+    provideFiles: files.provide,
+    actions: createWebchatActions(deps),
+    jobs: files.jobs,
+    sweep: files.sweep,
+    routes: (createMessage: Parameters<typeof webchatRoutes>[1]) =>
+      webchatRoutes(
+        {
+          initialize,
+          listen,
+          messages,
+          files,
+          secrets,
+          createUserKey: createUserKeyOperation({ ...deps, requireAdmin }),
+        },
+        createMessage,
+      ),
+
+    async forgetConversation(tx: Tx, { botId, id }: { botId: string; id: string }): Promise<void> {
+      await deleteFeedbackIn(tx, botId, id)
+      await files.removeLater(tx, botId, 'conversation', id)
+    },
+
+    async forgetUser(tx: Tx, { botId, userId }: { botId: string; userId: string }): Promise<void> {
+      await files.removeLater(tx, botId, 'user', userId)
+    },
+
+    async forgetMessage(
+      tx: Tx,
+      { botId, messageId }: { botId: string; messageId: string },
+    ): Promise<void> {
+      await deleteFeedback(tx, botId, messageId)
+    },
+
+    async purge(botId: string): Promise<void> {
+      await purge(run, (tx, limit) => deleteSomeFeedback(tx, botId, limit))
+      await purge(run, (tx, limit) => deleteSomeChatFiles(tx, botId, limit))
+      await run((tx) => deleteSecret(tx, botId), { mayUseReserve: true })
+    },
+  }
+}

@@ -1,0 +1,179 @@
+import { ApiError, type Body, type contract, type Params, type Query } from '@botstead/contract'
+import type { ChatUserActor } from '../../../domain/actor.js'
+import { encodePayload } from '../../../domain/payload.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Page } from '../../../platform/db/paginate.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import type { BotProfiles } from '../../bots/bots/index.js'
+import { publicIdOf as publicConversationId } from '../../conversations/conversations/index.js'
+import type { EventsService } from '../../conversations/events/index.js'
+import type { MessageRow, MessagesService } from '../../conversations/messages/index.js'
+import { type ChatAccess, type ChatAccessDeps, notParticipant } from '../access.js'
+import type { ListenersOfAll } from '../listeners-of-all.js'
+import { withReply } from '../messages.js'
+import { toStoredContent } from '../view.js'
+import type { ConversationState } from './conversation-state.js'
+import { deleteFeedback, putFeedback } from './feedback-store.js'
+import type { WebchatMessage } from './shapes.js'
+
+type ListQuery = Query<typeof contract.webchat.listMessages>
+type Path = Params<typeof contract.webchat.updateMessage>
+type Change = Body<typeof contract.webchat.updateMessage>
+type Feedback = Body<typeof contract.webchat.addFeedback>
+
+export interface WebchatMessagesDeps extends ChatAccessDeps {
+  clock: Clock
+  pager: Pager
+  messages: Pick<MessagesService, 'find' | 'listOf' | 'replacePayload' | 'logUpdate'>
+  events: Pick<EventsService, 'record'>
+  botProfiles: Pick<BotProfiles, 'of'>
+  streams: ListenersOfAll
+  /** Most bytes of the JSON of a payload. */
+  maxPayloadBytes: number
+}
+
+const perPage = 50
+
+/** What web chats do with messages: reading them in their shapes, changing and rating them. */
+export function createWebchatMessages(
+  deps: WebchatMessagesDeps,
+  access: ChatAccess,
+  state: ConversationState,
+) {
+  const { db, run, clock, pager, conversations, messages, events, botProfiles, streams } = deps
+
+  /** A message that the user may see, with its user and its conversation. */
+  async function require(actor: ChatUserActor, id: string) {
+    const message = await messages.find(db, actor.chat.botId, id)
+    const looked = message && (await access.findConversation(actor, message.conversation_id))
+    if (message === undefined || looked?.found === undefined) {
+      throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
+    }
+    const { user, found } = looked
+    const conversationId = publicConversationId(found.conversation)
+    if (user === undefined || !found.participates) throw notParticipant(conversationId)
+    return { message, user, conversationId }
+  }
+
+  async function describe(row: MessageRow, conversationId: string): Promise<WebchatMessage> {
+    const [described] = await state.describe(row.bot_id, [row], conversationId)
+    if (described === undefined) throw new Error('One message has one description')
+    return described
+  }
+
+  /** Tells web chats and the bot of a feedback, or that it was taken back, in a transaction that changes it. */
+  async function tell(
+    tx: Tx,
+    actor: ChatUserActor,
+    { message, userId }: { message: MessageRow; userId: string },
+    feedback: { value: string | null; comment?: string | undefined },
+  ) {
+    const { botId, alias } = actor.chat
+    const { id: messageId, conversation_id: conversationId } = message
+    const payload = { userId, conversationId, messageId, ...feedback }
+    await events.record(tx, await botProfiles.of(botId), {
+      botId,
+      integration: alias,
+      type: `${alias}:messageFeedback`,
+      payload: encodeJson(payload),
+      conversationId,
+      userId,
+    })
+  }
+
+  /** Takes the next number in the log; the conversation stays locked, and its listeners hear of the message. */
+  async function logUpdate(tx: Tx, message: MessageRow) {
+    const position = await messages.logUpdate(tx, message)
+    if (position !== undefined) return position
+    throw new ApiError('ResourceNotFound', `There is no message ${message.id}.`)
+  }
+
+  return {
+    /** Newest first. */
+    async list(
+      actor: ChatUserActor,
+      conversationId: string,
+      query: ListQuery,
+    ): Promise<Page<WebchatMessage>> {
+      const { conversation } = await access.requireParticipant(actor, conversationId)
+      const { botId } = actor.chat
+      const page = pager.page({
+        operation: 'webchatListMessages',
+        scope: conversation.id,
+        sort: 'created_at',
+        direction: 'desc',
+        nextToken: query.nextToken,
+        pageSize: perPage,
+      })
+      const { rows, nextToken } = await messages.listOf(botId, conversation.id, page)
+      return {
+        rows: await state.describe(botId, rows, publicConversationId(conversation)),
+        nextToken,
+      }
+    },
+
+    async get(actor: ChatUserActor, id: string): Promise<WebchatMessage> {
+      const { message, conversationId } = await require(actor, id)
+      return await describe(message, conversationId)
+    },
+
+    /** Changes a message of the user. */
+    async update(actor: ChatUserActor, { id }: Path, change: Change): Promise<WebchatMessage> {
+      const { message, user, conversationId } = await require(actor, id)
+      if (message.user_id !== user.id) {
+        throw new ApiError('Forbidden', `The message ${id} is not yours.`)
+      }
+      const before = decodeJson<Record<string, unknown>>(message.payload)
+      const { metadata = before.metadata } = change
+      const { replyTo } = before
+      const { type, payload } = toStoredContent({
+        payload: withReply(change.payload, typeof replyTo === 'string' ? replyTo : undefined),
+        ...(isObject(metadata) && { metadata }),
+      })
+      const encoded = encodePayload(payload, deps.maxPayloadBytes)
+      const changed = await run((tx) => messages.replacePayload(tx, message, type, encoded))
+      const { sequence } = changed.position ?? { sequence: 0 }
+      await streams.waitForListeners(message.conversation_id, sequence)
+      return await describe(changed.message, conversationId)
+    },
+
+    async addFeedback(actor: ChatUserActor, id: string, feedback: Feedback): Promise<void> {
+      const { message, user } = await require(actor, id)
+      const position = await run(async (tx) => {
+        const logged = await logUpdate(tx, message)
+        await putFeedback(tx, {
+          message_id: message.id,
+          bot_id: message.bot_id,
+          conversation_id: message.conversation_id,
+          user_id: user.id,
+          value: feedback.value,
+          comment: feedback.comment ?? null,
+          created_at: isoTime(clock.now()),
+        })
+        await tell(tx, actor, { message, userId: user.id }, feedback)
+        return logged
+      })
+      await streams.waitForListeners(message.conversation_id, position.sequence)
+    },
+
+    async removeFeedback(actor: ChatUserActor, id: string): Promise<void> {
+      const { message, user } = await require(actor, id)
+      await run(
+        async (tx) => {
+          const { bot_id: botId, conversation_id } = message
+          await conversations.hold(tx, { botId, id: conversation_id })
+          if (!(await deleteFeedback(tx, botId, message.id))) return
+          await logUpdate(tx, message)
+          await tell(tx, actor, { message, userId: user.id }, { value: null })
+        },
+        { mayUseReserve: true },
+      )
+    },
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
