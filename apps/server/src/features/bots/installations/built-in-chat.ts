@@ -104,6 +104,18 @@ export const chatShapes: Readonly<Record<string, { schema: Schema }>> = {
     ]),
   ),
   carousel: { schema: list(withoutType(messagePayloads.card)) },
+  // A component of the page around a web chat; its script runs in that page, so only bots send it.
+  custom: {
+    schema: {
+      type: 'object',
+      required: ['url', 'name'],
+      properties: {
+        url: { type: 'string', minLength: 1, maxLength: 65_536 },
+        name: { type: 'string', minLength: 1, maxLength: 1000 },
+        data: {},
+      },
+    },
+  },
   bloc: {
     schema: list({
       type: 'object',
