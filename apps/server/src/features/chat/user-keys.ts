@@ -144,7 +144,7 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
 
 function isTimely({ expiresAt, notBefore }: Verified, clock: Clock): boolean {
   if (expiresAt === undefined && notBefore === undefined) return true
-  const now = Math.floor(clock.now() / 1000)
+  const now = clock.now() / 1000
   return now < (expiresAt ?? Number.POSITIVE_INFINITY) && now >= (notBefore ?? 0)
 }
 

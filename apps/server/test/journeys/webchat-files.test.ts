@@ -1,0 +1,160 @@
+import { createUser } from '@botpress/webchat-client'
+import { beforeAll, expect, it, vi } from 'vitest'
+import { describeEachEngine } from '../engines.js'
+import { makeBot } from '../existing-clients.js'
+import { useServer } from '../harness.js'
+import { openWebchat, webchatAddress } from '../webchats.js'
+
+const day = 86_400_000
+
+describeEachEngine('files of web chats', (engine) => {
+  const server = useServer(engine, {
+    BOTSTEAD_MAX_CHAT_FILE_BYTES: '1000B',
+    BOTSTEAD_MAX_CHAT_FILES_BYTES: '2500B',
+    BOTSTEAD_CHAT_FILE_TYPES: 'image/*, text/plain',
+    BOTSTEAD_CHAT_USER_FILES: '6',
+  })
+  let made: Awaited<ReturnType<typeof makeBot>>
+  beforeAll(async () => {
+    made = await makeBot(server())
+  })
+  const address = () => webchatAddress(server(), made.webhookId, 'chat')
+
+  const open = async () => {
+    const { init, client } = await openWebchat(address())
+    const { id } = init.conversation
+    const create = async (key: string, size: number, more: object = {}) =>
+      (await client.createFile({ key, size, tags: { conversation: id }, ...more })).file
+    return { id, client, create }
+  }
+
+  it('are kept with the conversation and deleted with it', async () => {
+    const { id, client, create } = await open()
+    const expiresAt = new Date(server().clock.now() + day).toISOString()
+    const file = await create('a-note.txt', 5, { expiresAt, index: true })
+    expect(file).toMatchObject({ contentType: 'text/plain', index: false })
+    expect(file).not.toHaveProperty('expiresAt')
+    const again = await create('a-note.txt', 5)
+    expect(again.id).not.toBe(file.id)
+    await fetch(file.uploadUrl, { method: 'PUT', body: 'words' })
+    expect(await (await fetch(file.url)).text()).toBe('words')
+    expect((await made.client.getFile({ id: file.id })).file.tags).toMatchObject({
+      conversation: id,
+      source: 'chat',
+    })
+    await client.deleteConversation({ conversationId: id })
+    await vi.waitFor(async () => expect((await fetch(file.url)).status).toBe(404))
+    await vi.waitFor(async () => expect((await made.client.listFiles({})).files).toEqual([]))
+  })
+
+  it('have limits of their own', async () => {
+    const { create, client } = await open()
+    await expect(create('a.png', 1001)).rejects.toMatchObject({
+      code: 413,
+      message: expect.stringContaining('BOTSTEAD_MAX_CHAT_FILE_BYTES'),
+    })
+    await expect(create('a.html', 10)).rejects.toMatchObject({
+      code: 415,
+      message: expect.stringContaining('BOTSTEAD_CHAT_FILE_TYPES'),
+    })
+    await expect(client.createFile({ key: 'a.txt', size: 1 })).rejects.toMatchObject({ code: 400 })
+    const first = await create('a.png', 1000)
+    await create('b.png', 1000)
+    await expect(create('c.png', 1000)).rejects.toMatchObject({
+      code: 413,
+      message: expect.stringContaining('BOTSTEAD_MAX_CHAT_FILES_BYTES'),
+    })
+    await expect(create('d.png', 1)).rejects.toMatchObject({ code: 429 })
+    expect((await made.client.listFiles({})).files).toHaveLength(2)
+    // What the bot deletes counts no more, as soon as it is noticed.
+    await made.client.deleteFile({ id: first.id })
+    const other = await open()
+    await vi.waitFor(async () => {
+      await server().pass(25 * 60 * 60 * 1000)
+      await other.create('d.png', 1000)
+    })
+  })
+
+  it('belong to a conversation of their user', async () => {
+    const one = await open()
+    const other = await open()
+    const tags = { conversation: one.id }
+    await expect(other.client.createFile({ key: 'a.txt', size: 1, tags })).rejects.toMatchObject({
+      code: 403,
+    })
+  })
+
+  it('in no conversation are deleted with their user', async () => {
+    const { client } = await open()
+    const expiresAt = new Date(server().clock.now() + day).toISOString()
+    const { file } = await client.createFile({ key: 'a.txt', size: 1, expiresAt })
+    expect((await made.client.getFile({ id: file.id })).file.id).toBe(file.id)
+    await client.deleteUser({ userId: '' })
+    await vi.waitFor(async () =>
+      expect((await made.client.listFiles({ ids: [file.id] })).files).toEqual([]),
+    )
+  })
+})
+
+describeEachEngine('the admin secret of a chat', (engine) => {
+  const server = useServer(engine)
+  let made: Awaited<ReturnType<typeof makeBot>>
+  beforeAll(async () => {
+    made = await makeBot(server())
+  })
+  const address = () => webchatAddress(server(), made.webhookId)
+  const keyOf = async (secret: string | undefined, body: object) =>
+    await server().fetch(`/chat/${made.webhookId}/users/key`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(secret && { 'x-admin-secret': secret }) },
+      body: JSON.stringify(body),
+    })
+
+  it('makes keys, until it is replaced or removed', async () => {
+    const admin = server().client()
+    expect((await keyOf('anything-that-is-long-enough-for-one', { id: 'ada' })).status).toBe(401)
+    const own = 'a-secret-of-our-own-that-is-long-enough'
+    expect(await admin.setChatAdminSecret({ id: made.bot.id, secret: own })).toEqual({
+      secret: own,
+    })
+    expect((await keyOf(undefined, { id: 'ada' })).status).toBe(401)
+    expect((await keyOf(`${own}!`, { id: 'ada' })).status).toBe(401)
+    expect((await keyOf(own, { id: 'ada', expiresAt: server().clock.now() })).status).toBe(400)
+    const expiresAt = server().clock.now() + 60_000
+    const { key } = (await (await keyOf(own, { id: 'ada', expiresAt })).json()) as { key: string }
+    const { init } = await openWebchat(address(), { userToken: key })
+    expect(init.user).toMatchObject({ id: 'ada', userKey: key })
+    const other = await makeBot(server())
+    const elsewhere = await openWebchat(webchatAddress(server(), other.webhookId), {
+      userToken: key,
+    })
+    expect(elsewhere.init.user.id).not.toBe('ada')
+    server().clock.advance(60_001)
+    expect((await openWebchat(address(), { userToken: key })).init.user.id).not.toBe('ada')
+
+    const { secret } = await admin.setChatAdminSecret({ id: made.bot.id })
+    expect((await keyOf(own, { id: 'ada' })).status).toBe(401)
+    expect((await keyOf(secret, { id: 'ada' })).status).toBe(200)
+    await admin.removeChatAdminSecret({ id: made.bot.id })
+    expect((await keyOf(secret, { id: 'ada' })).status).toBe(401)
+  })
+
+  it('lets users be new where an app signs their keys', async () => {
+    const admin = server().client()
+    const { secret } = await admin.setChatAdminSecret({ id: made.bot.id })
+    const configuration = { encryptionKey: 'the key of an app' }
+    await admin.updateBot({ id: made.bot.id, integrations: { chat: { configuration } } })
+    await expect(createUser(address())).rejects.toMatchObject({ code: 401 })
+    const { key } = await createUser({ ...address(), adminSecret: secret })
+    const { init } = await openWebchat(address(), { userToken: key })
+    expect(init.user.userKey).toBe(key)
+    const fresh = await openWebchat(address(), { adminSecret: secret })
+    expect(fresh.init.user.id).not.toBe(init.user.id)
+    const path = `/chat/${made.webhookId}/initialize`
+    expect((await server().fetch(path)).status).toBe(401)
+    const wrong = { headers: { 'x-user-key': 'wrong' } }
+    expect((await server().fetch(path, wrong)).status).toBe(401)
+    const nowhere = await server().fetch('/chat/nowhere/initialize')
+    expect(nowhere.status).toBe(404)
+  })
+})
