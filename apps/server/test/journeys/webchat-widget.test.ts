@@ -1,0 +1,247 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, it, vi } from 'vitest'
+import { browserPath } from '../browser.js'
+import { existingClient, makeBot } from '../existing-clients.js'
+import { type TestServer, useServer } from '../harness.js'
+import { webchatAddress } from '../webchats.js'
+import { openWidget } from '../widget.js'
+
+const title =
+  browserPath === undefined
+    ? 'the widget of the web chat (skipped: no Chromium here)'
+    : 'the widget of the web chat'
+
+describe.skipIf(browserPath === undefined)(title, () => {
+  const server = useServer()
+
+  it('talks with a bot, with every kind of message, files and feedback', async () => {
+    const { page, bot, faults } = await meet(server())
+    await write(page, 'Hello')
+    await page.getByText('Delivered').waitFor()
+    const id = await bot.conversationId()
+    await bot.call('startTypingIndicator', { conversationId: id })
+    await page.locator('[class*=TypingIndicator]').first().waitFor()
+    await bot.say('text', { text: 'Hi **there**' })
+    await page.locator('strong', { hasText: 'there' }).waitFor()
+    await page.locator('[class*=TypingIndicator]').first().waitFor({ state: 'detached' })
+
+    await bot.say('choice', { text: 'Tea?', options: [{ label: 'Yes please', value: 'yes' }] })
+    await page.getByRole('button', { name: 'Yes please' }).click()
+    await vi.waitFor(async () =>
+      expect((await bot.heard()).at(-1)).toMatchObject({ text: 'Yes please', value: 'yes' }),
+    )
+    await bot.say('card', {
+      title: 'A card',
+      actions: [{ action: 'postback', label: 'Press', value: 'pressed' }],
+    })
+    await page.getByRole('button', { name: 'Press' }).click()
+    await vi.waitFor(async () =>
+      expect((await bot.heard()).at(-1)).toMatchObject({ value: 'pressed' }),
+    )
+    await bot.say('carousel', { items: [{ title: 'First of two', actions: [] }] })
+    await bot.say('bloc', {
+      items: [
+        { type: 'text', payload: { text: 'A part' } },
+        { type: 'markdown', payload: { markdown: 'Another *part*' } },
+      ],
+    })
+    await bot.say('location', { latitude: 1, longitude: 2, title: 'Somewhere' })
+    await bot.say('dropdown', { text: 'Which?', options: [{ label: 'One', value: '1' }] })
+    for (const text of ['First of two', 'A part', 'Another', 'Which?']) {
+      await page.getByText(text).first().waitFor()
+    }
+
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'dot.png',
+      mimeType: 'image/png',
+      buffer: onePixel,
+    })
+    // The widget sends nothing before the file is uploaded.
+    await vi.waitFor(async () => {
+      await page.locator('textarea.bpComposerInput').press('Enter')
+      expect(await page.locator('.bpComposerFileContainer').count()).toBe(0)
+    })
+    await vi.waitFor(async () => expect((await bot.heard()).at(-1)).toHaveProperty('imageUrl'))
+    const { imageUrl } = (await bot.heard()).at(-1) as { imageUrl: string }
+    expect(Buffer.from(await (await fetch(imageUrl)).arrayBuffer())).toEqual(onePixel)
+    await page.locator(`img[src="${imageUrl}"]`).first().waitFor()
+
+    await page.locator('[class*=FeedbackContainer] svg').first().click()
+    await vi.waitFor(async () => expect(await bot.feedback()).toEqual(['positive']))
+    await write(page, 'Still here')
+    await vi.waitFor(async () =>
+      expect((await bot.heard()).at(-1)).toMatchObject({ text: 'Still here' }),
+    )
+    // Everything was in one conversation.
+    expect(await bot.conversationId()).toBe(id)
+    expect(faults()).toEqual([])
+  })
+
+  it('shows a message once, while it is written, and after a reload', async () => {
+    const { page, bot, faults } = await meet(server())
+    await write(page, 'Tell me')
+    await page.getByText('Delivered').waitFor()
+    const conversationId = await bot.conversationId()
+    const piece = (sequence: number, delta: string) =>
+      bot.client.callAction({
+        type: 'chat:publishMessageStream',
+        input: {
+          conversationId,
+          signal: { type: 'delta', streamId: 'one', createdAt: 'now', sequence, delta },
+        },
+      })
+    await piece(1, 'Once ')
+    await page.getByText('Once', { exact: true }).waitFor()
+    await piece(2, 'upon')
+    await page.getByText('Once upon', { exact: true }).waitFor()
+    await bot.say('text', { text: 'Once upon a time', metadata: { streamId: 'one' } })
+    await page.getByText('Once upon a time', { exact: true }).waitFor()
+    const texts = ['Today', 'Tell me', 'Once upon a time']
+    expect(await textsOf(page)).toEqual(texts)
+    await page.reload()
+    await page.getByText('Once upon a time', { exact: true }).waitFor()
+    expect(await textsOf(page)).toEqual(texts)
+    await write(page, 'And then?')
+    await vi.waitFor(async () =>
+      expect((await bot.heard()).map((payload) => payload.text)).toEqual(['Tell me', 'And then?']),
+    )
+    expect((await bot.events('chat:conversationStarted')).length).toBe(1)
+    expect(faults()).toEqual([])
+  })
+
+  it('lists conversations, begins another, and comes back to the first', async () => {
+    const { page, bot, faults } = await meet(server())
+    await write(page, 'The first')
+    await page.getByText('Delivered').waitFor()
+    await bot.say('text', { text: 'An answer' })
+    await page.getByText('An answer').waitFor()
+    await page.locator('.bpHeaderContentActionsContainer svg').last().click()
+    await page.locator('.bpModalButtonConfirm').click()
+    await page.getByText('An answer').waitFor({ state: 'detached' })
+    await write(page, 'The second')
+    await page.getByText('The second').waitFor()
+    await vi.waitFor(async () =>
+      expect((await bot.client.listConversations({})).conversations).toHaveLength(2),
+    )
+    await page.locator('.bpHeaderConversationHistoryButton').click()
+    await page
+      .locator('.bpConversationHistoryConversationContainer', { hasText: 'An answer' })
+      .click()
+    await page.getByText('The first').waitFor()
+    expect(await textsOf(page)).toEqual(['Today', 'The first', 'An answer'])
+    expect((await bot.events('chat:conversationStarted')).length).toBe(2)
+    expect(faults()).toEqual([])
+  })
+
+  it('starts with a key that the administrator of the page made', async () => {
+    const made = await makeBot(server())
+    const { secret } = await server().client().setChatAdminSecret({ id: made.bot.id })
+    const chat = server().client({
+      webhookId: made.webhookId,
+      headers: { 'x-admin-secret': secret },
+    })
+    const { key } = await chat.chatCreateUserKey({ id: 'ada' })
+    const { page, bot, faults } = await meet(server(), made, { userId: 'ada', userToken: key })
+    await write(page, 'It is me')
+    await page.getByText('Delivered').waitFor()
+    const { conversation } = await bot.client.getConversation({ id: await bot.conversationId() })
+    const { participants } = await bot.client.listParticipants({ id: conversation.id })
+    const { messages } = await server()
+      .client({ webhookId: made.webhookId, userKey: key })
+      .chatListMessages({ conversationId: conversation.id })
+    expect(participants).toHaveLength(1)
+    expect(messages.map(({ userId }) => userId)).toEqual(['ada'])
+    expect(faults()).toEqual([])
+  })
+
+  it('begins anew when its conversation or its user is gone', async () => {
+    const { page, bot, faults } = await meet(server())
+    await write(page, 'Hello')
+    await page.getByText('Delivered').waitFor()
+    const id = await bot.conversationId()
+    await bot.client.deleteConversation({ id })
+    await page.reload()
+    await page.locator('textarea.bpComposerInput').waitFor()
+    await write(page, 'Once more')
+    await page.getByText('Delivered').waitFor()
+    const { users } = await bot.client.listUsers({})
+    expect(users.filter((user) => user.id !== bot.id)).toHaveLength(1)
+    for (const user of users) if (user.id !== bot.id) await bot.client.deleteUser({ id: user.id })
+    await page.reload()
+    await page.locator('textarea.bpComposerInput').waitFor()
+    await write(page, 'Somebody else')
+    await page.getByText('Delivered').waitFor()
+    expect(faults()).toEqual([])
+  })
+})
+
+const onePixel = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+/** A page with the widget on another origin, and the bot at the other end. */
+async function meet(
+  server: TestServer,
+  given?: Awaited<ReturnType<typeof makeBot>>,
+  user?: { userId: string; userToken: string },
+) {
+  const made = given ?? (await makeBot(server))
+  const client = existingClient(server, { botId: made.bot.id })
+  const { page, address } = await openWidget({
+    ...webchatAddress(server, made.webhookId, 'chat'),
+    ...(user && { user }),
+    configuration: {
+      botName: 'Botty',
+      allowFileUpload: true,
+      feedbackEnabled: true,
+      conversationHistory: true,
+    },
+  })
+  const faults: string[] = []
+  const own = [new URL(server.url).host, new URL(address).host]
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text())
+  })
+  page.on('pageerror', (error) => faults.push(String(error)))
+  page.on('request', (request) => {
+    const { host, protocol } = new URL(request.url())
+    if (protocol.startsWith('http') && !own.includes(host)) faults.push(request.url())
+  })
+  await page.locator('textarea.bpComposerInput').waitFor()
+  const conversationId = async () => (await client.listConversations({})).conversations[0]?.id ?? ''
+  const events = async (type: string) => (await client.listEvents({ type })).events
+  const bot = {
+    id: made.bot.id,
+    client,
+    conversationId,
+    events,
+    say: async (type: string, payload: Record<string, unknown>) => {
+      const author = { conversationId: await conversationId(), userId: made.bot.id }
+      await client.createMessage({ ...author, tags: {}, type, payload })
+    },
+    call: (name: string, input: Record<string, unknown>) =>
+      client.callAction({ type: `webchat:${name}`, input }),
+    /** What users said, the oldest first. */
+    heard: async () =>
+      (await client.listMessages({})).messages
+        .filter(({ direction }) => direction === 'incoming')
+        .map(({ payload }) => payload as Record<string, unknown>)
+        .reverse(),
+    feedback: async () =>
+      (await events('chat:messageFeedback')).map(({ payload }) => Object(payload).value),
+  }
+  return { page, bot, faults: () => faults }
+}
+
+async function write(page: Page, text: string): Promise<void> {
+  const composer = page.locator('textarea.bpComposerInput')
+  await composer.fill(text)
+  // After a message, the composer takes the next one only a moment later.
+  await vi.waitFor(async () => {
+    await composer.press('Enter')
+    expect(await composer.inputValue()).toBe('')
+  })
+}
+
+const textsOf = (page: Page) => page.locator('.bpMessageBlocksTextText').allTextContents()
