@@ -13,6 +13,7 @@ const guides = [
   'runtime',
   'chat',
   'stream',
+  'web-chat',
   'bots',
   'integrations',
   'operation',
@@ -118,6 +119,11 @@ describe('the commands, pasted in order,', () => {
   it('of the guide to the stream return a message that was missed', () => {
     const written = outputOf('docs/guides/stream.md')
     expect(written).toMatch(/id: 1\nevent: message\ndata: \{"type":"message_created",/)
+  })
+
+  it('of the guide to the web chat open one', () => {
+    const written = outputOf('docs/guides/web-chat.md')
+    expect(written).toMatch(/event: message\ndata: \{"type":"init","data":\{"conversation":/)
   })
 
   it('of the guide to bots create one that replies', () => {

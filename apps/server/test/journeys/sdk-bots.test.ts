@@ -4,6 +4,7 @@ import { type BotProcess, startBotProcess } from '../bot-processes.js'
 import { describeEachEngine } from '../engines.js'
 import { connect, existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
+import { openWebchat, webchatAddress } from '../webchats.js'
 
 const versions = [
   { version: '5.4.3', name: '@botpress/sdk' },
@@ -40,6 +41,29 @@ describeEachEngine('bots made with the SDK', (engine) => {
     })
     afterAll(async () => {
       await process.kill()
+    })
+
+    it('greet who opens a web chat, and direct its page', async () => {
+      const { init, client, signals, until } = await openWebchat(
+        webchatAddress(server(), webhookId),
+      )
+      const conversationId = init.conversation.id
+      await client.updateUser({ userData: { plan: 'pro' } })
+      const payload = { type: 'conversation_started' as const, data: {} }
+      await client.createEvent({ conversationId, payload })
+      await client.createEvent({ conversationId, payload })
+      expect(await until('message_created')).toMatchObject({ payload: { text: 'Welcome' } })
+      await client.createMessage({ conversationId, payload: { type: 'text', text: 'direct' } })
+      await until('custom')
+      expect(signals().slice(3)).toEqual([
+        { type: 'typing_started', payload: {} },
+        { type: 'typing_stopped', payload: {} },
+        { type: 'webchat_visibility', payload: { visibility: 'show' } },
+        { type: 'webchat_visibility', payload: { visibility: 'hide' } },
+        { type: 'webchat_visibility', payload: { visibility: 'toggle' } },
+        { type: 'webchat_config', payload: { config: { color: 'red' } } },
+        { type: 'custom', payload: { event: { userData: { plan: 'pro' } } } },
+      ])
     })
 
     /** A user in a conversation who receives the messages of the bot. */

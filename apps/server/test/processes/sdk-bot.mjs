@@ -41,6 +41,18 @@ const special = {
     })
     await say(props, conversationId, output.text)
   },
+  // What a bot may ask of the page around a web chat.
+  direct: async ({ client }, { conversationId, userId }) => {
+    const call = (name, input) => client.callAction({ type: `webchat:${name}`, input })
+    await call('startTypingIndicator', { conversationId, messageId: 'any' })
+    await call('stopTypingIndicator', { conversationId, messageId: 'any' })
+    await call('showWebchat', { conversationId })
+    await call('hideWebchat', { conversationId })
+    await call('toggleWebchat', { conversationId })
+    await call('configWebchat', { conversationId, config: JSON.stringify({ color: 'red' }) })
+    const { output } = await call('getUserData', { userId })
+    await call('customEvent', { conversationId, event: JSON.stringify(output) })
+  },
   refuse: () => {
     throw new RuntimeError('It is closed on Mondays.')
   },
@@ -55,6 +67,9 @@ bot.on.beforeIncomingMessage('text', async ({ data, ...props }) => {
   if (handle === undefined) return { data }
   await handle(props, data)
   return { stop: true }
+})
+bot.on.event('chat:conversationStarted', async ({ event, ...props }) => {
+  await say(props, event.payload.conversationId, 'Welcome')
 })
 bot.on.event('phone:rang', async ({ event, ...props }) => {
   await say(props, event.conversationId, `It rang ${event.payload.times} times`)
