@@ -47,10 +47,11 @@ describeEachEngine('the client of the web chat', (engine) => {
     expect((await client.getConversation({ conversationId })).conversation).toEqual(conversation)
     expect((await client.listConversations({})).conversations).toEqual([conversation])
 
-    const friend = await createUser(at)
+    const friend = await createUser({ ...at, attributes: { private: 'yes' } })
+    const { attributes: _, ...shown } = friend.user
     expect(
       (await client.addParticipant({ conversationId, userId: friend.user.id })).participant,
-    ).toEqual(friend.user)
+    ).toEqual(shown)
     const participants = (await client.listParticipants({ conversationId })).participants
     expect(participants.map(({ id }) => id).sort()).toEqual([user.id, friend.user.id].sort())
     expect(

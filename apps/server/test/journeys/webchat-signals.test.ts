@@ -80,7 +80,8 @@ describeEachEngine('the signals of the web chat', (engine) => {
   it('tell of participants, by name', async () => {
     const { init, client, signals, until } = await openWebchat(address())
     const conversationId = init.conversation.id
-    const { user } = await createUser({ ...address(), name: 'An agent' })
+    const agent = await createUser({ ...address(), name: 'An agent', userData: { private: true } })
+    const { data: _, ...user } = agent.user
     await client.addParticipant({ conversationId, userId: user.id })
     await client.removeParticipant({ conversationId, userId: user.id })
     await until('participant_removed')

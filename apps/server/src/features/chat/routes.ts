@@ -5,7 +5,7 @@ import { toPageMeta } from '../../http/paging.js'
 import type { ConversationRow } from '../conversations/conversations/index.js'
 import type { ChatEventRecord } from './events.js'
 import type { ChatService } from './service.js'
-import { type ChatMessageRecord, toConversation, toMessage, toUser } from './view.js'
+import { type ChatMessageRecord, toConversation, toMessage, toOwnUser, toUser } from './view.js'
 import type { Webchat } from './webchat/index.js'
 
 /** @param describe returns the OpenAPI document */
@@ -30,19 +30,19 @@ function userRoutes(service: ChatService): Route[] {
   return [
     route(contract.chat.createUser, async ({ actor, body, headers }) => {
       const { user, key } = await service.createUser(actor, body, headers['x-admin-secret'])
-      return { user: toUser(user), key }
+      return { user: toOwnUser(user), key }
     }),
 
     route(contract.chat.getOrCreateUser, async ({ actor, body }) => ({
-      user: toUser(await service.getOrCreateUser(actor, body)),
+      user: toOwnUser(await service.getOrCreateUser(actor, body)),
     })),
 
     route(contract.chat.getUser, async ({ actor }) => ({
-      user: toUser(await service.getUser(actor)),
+      user: toOwnUser(await service.getUser(actor)),
     })),
 
     route(contract.chat.updateUser, async ({ actor, body }) => ({
-      user: toUser(await service.updateUser(actor, body)),
+      user: toOwnUser(await service.updateUser(actor, body)),
     })),
 
     route(contract.chat.deleteUser, async ({ actor }) => {

@@ -11,6 +11,7 @@ type WireUser = Output<typeof contract.chat.getUser>['user']
 type WireConversation = Output<typeof contract.chat.getConversation>['conversation']
 type WireMessage = Output<typeof contract.chat.createMessage>['message']
 
+/** A user as other participants see it. */
 export function toUser(row: UserRow): WireUser {
   return {
     id: publicUserId(row),
@@ -19,6 +20,13 @@ export function toUser(row: UserRow): WireUser {
     ...(row.name !== null && { name: row.name }),
     ...(row.picture_url !== null && { pictureUrl: row.picture_url }),
     ...(row.profile !== null && { profile: row.profile }),
+  }
+}
+
+/** A user as it sees itself: with what its web chat and the bot know about it. */
+export function toOwnUser(row: UserRow): WireUser {
+  return {
+    ...toUser(row),
     ...(row.data !== null && { data: decodeJson<JsonObject>(row.data) }),
     ...(row.attributes !== '{}' && {
       attributes: decodeJson<Record<string, string>>(row.attributes),

@@ -67,9 +67,13 @@ export const ChatUser = Type.Object(
     name: Type.Optional(Type.String({ description: 'Name shown to others.' })),
     pictureUrl: Type.Optional(Type.String({ description: 'URL of a picture.' })),
     profile: Type.Optional(Type.String({ description: 'Free text about the user.' })),
-    data: Type.Optional(AnyMap('Data that the web chat of the user sent.')),
+    data: Type.Optional(
+      AnyMap('Data that the web chat of the user sent; only the user itself sees it.'),
+    ),
     attributes: Type.Optional(
-      MapOf(Type.String({ description: 'Value.' }), { description: 'Attributes of the user.' }),
+      MapOf(Type.String({ description: 'Value.' }), {
+        description: 'Attributes of the user; only the user itself sees them.',
+      }),
     ),
   },
   { title: 'ChatUser', description: 'A person or program that participates in conversations.' },

@@ -12,11 +12,11 @@ import {
   type MessagesService,
   textOf,
 } from '../../conversations/messages/index.js'
-import { publicIdOf, type UsersService } from '../../conversations/users/index.js'
+import type { UsersService } from '../../conversations/users/index.js'
 import type { OpenedConversation } from '../listening.js'
 import { streamIdIn } from '../message-streams.js'
 import type { FollowedConversation } from '../streams/index.js'
-import { toConversation, toMessageRecord, toUser } from '../view.js'
+import { toConversation, toMessageRecord, toOwnUser, toUser } from '../view.js'
 import { openDrafts } from './drafts.js'
 import { listFeedback } from './feedback-store.js'
 import { toWebchatMessage, type WebchatMessage } from './shapes.js'
@@ -117,7 +117,7 @@ export function createConversationState(deps: ConversationStateDeps) {
       messages: withinBytes([...drafts, ...described]),
       // The name of the bot is in the configuration of the page; without an entry here, that is shown.
       participants: members.rows.filter((member) => member.id !== botId).map(toUser),
-      user: { ...toUser(user), id: publicIdOf(user) },
+      user: toOwnUser(user),
     }
   }
 

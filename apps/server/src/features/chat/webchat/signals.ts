@@ -44,6 +44,7 @@ export function createWebchatRender(deps: WebchatSignalsDeps): Render {
     const userIds = [
       ...rows.map((row) => row.user_id),
       ...about(conversationEvents.participantAdded),
+      ...events.flatMap(authorOfDeleted),
     ].filter((id) => id !== botId)
     const found = userIds.length === 0 ? [] : await users.findAll(db, botId, userIds)
     return {
@@ -90,7 +91,8 @@ async function renderEvent(
       return shown === undefined ? noFrames : one('message_updated', shown.message)
     }
     case conversationEvents.messageDeleted: {
-      const userId = String(data.userId)
+      const author = subjects.users.get(String(data.userId))
+      const userId = author === undefined ? data.userId : publicIdOf(author)
       return one('message_deleted', { id: event.subjectId, conversationId, userId })
     }
     case conversationEvents.streamDelta: {
@@ -129,6 +131,10 @@ async function renderEvent(
       // Written by a newer version of the server that shares the database.
       return noFrames
   }
+}
+
+function authorOfDeleted({ type, data }: StoredEvent): string[] {
+  return type === conversationEvents.messageDeleted ? [(data as { userId: string }).userId] : []
 }
 
 interface Shown {
