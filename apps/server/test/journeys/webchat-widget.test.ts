@@ -1,8 +1,12 @@
+import { createClient } from '@botstead/contract'
 import type { Page } from 'playwright-core'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { browserPath } from '../browser.js'
-import { existingClient, makeBot } from '../existing-clients.js'
-import { type TestServer, useServer } from '../harness.js'
+import { createCommandPlace } from '../command-place.js'
+import { existingClient, makeBot, type ReachableServer } from '../existing-clients.js'
+import { useServer } from '../harness.js'
+import { freePort } from '../ports.js'
+import { startServerProcess } from '../processes.js'
 import { webchatAddress } from '../webchats.js'
 import { openWidget } from '../widget.js'
 
@@ -17,7 +21,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
   it('talks with a bot, with every kind of message, files and feedback', async () => {
     const { page, bot, faults } = await meet(server())
     await write(page, 'Hello')
-    await page.getByText('Delivered').waitFor()
+    await delivered(page)
     const id = await bot.conversationId()
     await bot.call('startTypingIndicator', { conversationId: id })
     await page.locator('[class*=TypingIndicator]').first().waitFor()
@@ -80,7 +84,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
   it('shows a message once, while it is written, and after a reload', async () => {
     const { page, bot, faults } = await meet(server())
     await write(page, 'Tell me')
-    await page.getByText('Delivered').waitFor()
+    await delivered(page)
     const conversationId = await bot.conversationId()
     const piece = (sequence: number, delta: string) =>
       bot.client.callAction({
@@ -112,7 +116,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
   it('lists conversations, begins another, and comes back to the first', async () => {
     const { page, bot, faults } = await meet(server())
     await write(page, 'The first')
-    await page.getByText('Delivered').waitFor()
+    await delivered(page)
     await bot.say('text', { text: 'An answer' })
     await page.getByText('An answer').waitFor()
     await page.locator('.bpHeaderContentActionsContainer svg').last().click()
@@ -143,7 +147,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     const { key } = await chat.chatCreateUserKey({ id: 'ada' })
     const { page, bot, faults } = await meet(server(), made, { userId: 'ada', userToken: key })
     await write(page, 'It is me')
-    await page.getByText('Delivered').waitFor()
+    await delivered(page)
     const { conversation } = await bot.client.getConversation({ id: await bot.conversationId() })
     const { participants } = await bot.client.listParticipants({ id: conversation.id })
     const { messages } = await server()
@@ -154,23 +158,51 @@ describe.skipIf(browserPath === undefined)(title, () => {
     expect(faults()).toEqual([])
   })
 
+  it('goes on after a restart of the server, with what was said meanwhile', async () => {
+    await using place = await createCommandPlace()
+    const settings = {
+      ...place.environment,
+      PORT: String(await freePort()),
+      BOTSTEAD_ADMIN_TOKEN: 'a-token-for-tests-only',
+      LOG_LEVEL: 'error',
+    }
+    let process = await startServerProcess(settings)
+    onTestFinished(() => process.kill())
+    const token = settings.BOTSTEAD_ADMIN_TOKEN
+    const { workspaces } = await createClient({ baseUrl: process.url, token }).listWorkspaces()
+    const reachable = { url: process.url, token, workspaceId: workspaces[0]?.id ?? '' }
+    const { page, bot } = await meet(reachable)
+    await write(page, 'Before')
+    await delivered(page)
+    await process.kill()
+    process = await startServerProcess(settings)
+    await bot.say('text', { text: 'Said meanwhile' })
+    await page.getByText('Said meanwhile').waitFor({ timeout: 60_000 })
+    await write(page, 'After')
+    await vi.waitFor(async () =>
+      expect((await bot.heard()).map((payload) => payload.text)).toEqual(['Before', 'After']),
+    )
+    expect(await textsOf(page)).toEqual(['Today', 'Before', 'Said meanwhile', 'After'])
+    expect((await bot.events('chat:conversationStarted')).length).toBe(1)
+  })
+
   it('begins anew when its conversation or its user is gone', async () => {
     const { page, bot, faults } = await meet(server())
     await write(page, 'Hello')
-    await page.getByText('Delivered').waitFor()
+    await delivered(page)
     const id = await bot.conversationId()
     await bot.client.deleteConversation({ id })
     await page.reload()
     await page.locator('textarea.bpComposerInput').waitFor()
     await write(page, 'Once more')
-    await page.getByText('Delivered').waitFor()
+    await delivered(page)
     const { users } = await bot.client.listUsers({})
     expect(users.filter((user) => user.id !== bot.id)).toHaveLength(1)
     for (const user of users) if (user.id !== bot.id) await bot.client.deleteUser({ id: user.id })
     await page.reload()
     await page.locator('textarea.bpComposerInput').waitFor()
     await write(page, 'Somebody else')
-    await page.getByText('Delivered').waitFor()
+    await delivered(page)
     expect(faults()).toEqual([])
   })
 })
@@ -182,7 +214,7 @@ const onePixel = Buffer.from(
 
 /** A page with the widget on another origin, and the bot at the other end. */
 async function meet(
-  server: TestServer,
+  server: ReachableServer,
   given?: Awaited<ReturnType<typeof makeBot>>,
   user?: { userId: string; userToken: string },
 ) {
@@ -242,6 +274,11 @@ async function write(page: Page, text: string): Promise<void> {
     await composer.press('Enter')
     expect(await composer.inputValue()).toBe('')
   })
+}
+
+/** Waits until the label below the last own message is shown; before, it is there and transparent. */
+async function delivered(page: Page): Promise<void> {
+  await page.locator('.bpMessageDeliveryStatusLabel[aria-hidden="false"]').last().waitFor()
 }
 
 const textsOf = (page: Page) => page.locator('.bpMessageBlocksTextText').allTextContents()
