@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
+import { hashOfSources } from './sources.mjs'
 
 // Builds the dashboard into the server, unless it is there already from the same sources. `--size` checks
 // afterwards what a browser loads first.
@@ -17,27 +17,15 @@ const maxFirstLoad = 250_000
 /** The screen that opens first. */
 const firstScreen = 'src/screens/home/home.tsx'
 
-const sources = ['apps/dashboard/src', 'packages/contract/src']
-const single = [
-  'apps/dashboard/index.html',
-  'apps/dashboard/vite.config.ts',
-  'package-lock.json',
-  'scripts/dashboard.mjs',
-]
-
-async function hashOfSources() {
-  const lists = await Promise.all(
-    sources.map(async (folder) => {
-      const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true })
-      return entries
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name))
-    }),
-  )
-  const paths = [...lists.flat(), ...single.map((path) => join(root, path))].sort()
-  const hash = createHash('sha256')
-  for (const path of paths) hash.update(path.slice(root.length)).update(await readFile(path))
-  return hash.digest('hex')
+const sources = {
+  folders: ['apps/dashboard/src', 'packages/contract/src'],
+  files: [
+    'apps/dashboard/index.html',
+    'apps/dashboard/vite.config.ts',
+    'package-lock.json',
+    'scripts/dashboard.mjs',
+    'scripts/sources.mjs',
+  ],
 }
 
 /** The files that a browser needs before a chunk runs: it, its styles and all that they import. */
@@ -59,7 +47,7 @@ async function checkSize() {
   if (bytes > maxFirstLoad) process.exitCode = 1
 }
 
-const hash = await hashOfSources()
+const hash = await hashOfSources(root, sources)
 const built = await readFile(stamp, 'utf8').catch(() => undefined)
 if (built !== hash) {
   // Tests that build it set another mode, in which React is slow and runs every effect twice.

@@ -73,3 +73,8 @@ export { State } from './resources/runtime/states.js'
 export { User } from './resources/runtime/users.js'
 export { Workflow } from './resources/runtime/workflows.js'
 export * from './shared.js'
+export {
+  defaultWebchatSettings,
+  mostSuggestedQuestions,
+  WebchatSettings,
+} from './webchat-settings.js'

@@ -12,6 +12,7 @@ import type { Route } from '../http/mount.js'
 import { mountReference } from '../http/reference/index.js'
 import { serviceRoutes } from '../http/service-routes.js'
 import { createSessionCookies } from '../http/session-cookies.js'
+import { mountWebchat } from '../http/webchat/index.js'
 import { prepareDataFolder } from '../platform/disk/data-folder.js'
 import { createIdempotencyStore } from '../platform/idempotency/store.js'
 import { createRateLimiter, type RateLimiter } from '../platform/security/rate-limit.js'
@@ -23,6 +24,7 @@ import { type Context, type ContextOptions, openBlobs, openContext } from './con
 import { createFeatures, type FeaturesOptions } from './features.js'
 import { type FirstStart, firstStart } from './first-start.js'
 import { serverMetrics } from './metrics.js'
+import { createWebchatSettings } from './webchat-settings.js'
 import { shareForJobs, startWorker } from './worker.js'
 
 export interface ServerOptions extends ContextOptions, FeaturesOptions {
@@ -138,6 +140,10 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
       mountReference(others, http, { version, hasDashboard })
       if (hasDashboard) {
         mountDashboard(others, http, { basePath: new URL(base).pathname.replace(/\/$/, '') })
+      }
+      if (config.roles.api) {
+        const readSettings = createWebchatSettings({ bots: slices.bots.service })
+        mountWebchat(others, http, { readSettings, baseUrl: () => base })
       }
       if (metrics) mountMetrics(others, http, config.metrics, metrics)
     },

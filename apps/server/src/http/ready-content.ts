@@ -8,6 +8,12 @@ const brotli = promisify(brotliCompress)
 const encodings = ['br', 'gzip'] as const
 type Encoding = (typeof encodings)[number]
 
+const cacheControls = {
+  immutable: 'public, max-age=31536000, immutable',
+  minutes: 'public, max-age=300',
+  revalidate: 'no-cache',
+} as const
+
 interface Form {
   bytes: Buffer
   etag: string
@@ -17,15 +23,18 @@ export interface ReadyContentOptions {
   contentType: string
   /** Creates the content at the first request; after a failure the next one tries again. */
   make(): Promise<string | Buffer>
-  /** Whether its address changes with the content, so that caches need not revalidate. */
-  isImmutable?: boolean
+  /**
+   * How long caches may use it without asking. Otherwise they revalidate: another version of the server has
+   * other content. `immutable` is for addresses that change with the content.
+   */
+  caching?: keyof typeof cacheControls
   /** Additional headers of every response. */
   headers?: Readonly<Record<string, string>>
 }
 
 /** Serves content that is the same for every caller: created once and compressed once. */
 export function readyContent(options: ReadyContentOptions) {
-  const { contentType, make, isImmutable = false, headers = {} } = options
+  const { contentType, make, caching = 'revalidate', headers = {} } = options
   const plain = once(async () => toForm(Buffer.from(await make())))
   const compressed: Record<Encoding, () => Promise<Form>> = {
     // Nearly as small as the highest level, at half the work.
@@ -46,8 +55,7 @@ export function readyContent(options: ReadyContentOptions) {
     addToVary(reply, 'accept-encoding')
     reply.headers({
       ...headers,
-      // Otherwise caches revalidate: another version of the server has other content.
-      'cache-control': isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+      'cache-control': cacheControls[caching],
       'x-content-type-options': 'nosniff',
       etag: form.etag,
     })

@@ -1,9 +1,9 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '@botstead/contract'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { contentType } from 'mime-types'
+import type { FastifyInstance } from 'fastify'
+import { assets, createBuiltFiles } from '../built-files.js'
 import type { HttpContext } from '../context.js'
 import { readyContent } from '../ready-content.js'
 
@@ -35,15 +35,10 @@ const pageHeaders = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** Folder of the files whose names change with their contents. */
-const assets = 'assets/'
-
 interface DashboardOptions {
   /** Path below which callers reach the server, without a slash at the end; empty for none. */
   basePath: string
 }
-
-type Respond = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
 /**
  * Serves the dashboard: its page for every address below `/dashboard`, because the screens are addresses of
@@ -62,19 +57,12 @@ export function mountDashboard(
     },
     headers: pageHeaders,
   })
-  let files: Promise<Map<string, Respond>> | undefined
-  const findFile = async (name: string) => {
-    files ??= listFiles().catch((error) => {
-      files = undefined
-      throw error
-    })
-    return (await files).get(name)
-  }
+  const files = createBuiltFiles(built)
 
   app.get('/dashboard', { onRequest: admitUnmatched }, page)
   app.get('/dashboard/*', { onRequest: admitUnmatched }, async (request, reply) => {
     const name = String(Reflect.get(Object(request.params), '*'))
-    const file = await findFile(name)
+    const file = await files.find(name)
     if (file !== undefined) return file(request, reply)
     // A page of an earlier version asks for files that are gone: it must not take this page for one.
     if (name.startsWith(assets)) {
@@ -82,21 +70,6 @@ export function mountDashboard(
     }
     return page(request, reply)
   })
-}
-
-/** The files of the build by their path; each is read and compressed at its first use. */
-async function listFiles(): Promise<Map<string, Respond>> {
-  const entries = await readdir(built, { recursive: true, withFileTypes: true })
-  const files = new Map<string, Respond>()
-  for (const entry of entries) {
-    const path = join(entry.parentPath, entry.name)
-    const name = relative(built, path).split(sep).join('/')
-    const type = contentType(entry.name)
-    if (!entry.isFile() || !name.startsWith(assets) || type === false) continue
-    const make = () => readFile(path)
-    files.set(name, readyContent({ contentType: type, make, isImmutable: true }))
-  }
-  return files
 }
 
 function explainAbsence(cause: unknown): never {

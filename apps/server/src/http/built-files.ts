@@ -1,0 +1,48 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { contentType } from 'mime-types'
+import { readyContent } from './ready-content.js'
+
+type Respond = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
+
+/** Folder of those files of a build whose names change with their contents. */
+export const assets = 'assets/'
+
+/** The assets of a build by their path in it; each is read and compressed at its first use. */
+export interface BuiltFiles {
+  /** Responds with a file; undefined if there is none of that path. */
+  find(path: string): Promise<Respond | undefined>
+  /** The first path that matches; undefined if there is none. */
+  match(pattern: RegExp): Promise<string | undefined>
+}
+
+/** The assets of the build in a folder, which is read at the first use; after a failure the next use tries again. */
+export function createBuiltFiles(folder: string): BuiltFiles {
+  let files: Promise<Map<string, Respond>> | undefined
+  const list = () => {
+    files ??= listFiles(folder).catch((error) => {
+      files = undefined
+      throw error
+    })
+    return files
+  }
+  return {
+    find: async (path) => (await list()).get(path),
+    match: async (pattern) => [...(await list()).keys()].find((path) => pattern.test(path)),
+  }
+}
+
+async function listFiles(folder: string): Promise<Map<string, Respond>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = new Map<string, Respond>()
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name)
+    const name = relative(folder, path).split(sep).join('/')
+    const type = contentType(entry.name)
+    if (!entry.isFile() || !name.startsWith(assets) || type === false) continue
+    const make = () => readFile(path)
+    files.set(name, readyContent({ contentType: type, make, caching: 'immutable' }))
+  }
+  return files
+}

@@ -1,0 +1,127 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { ApiError, type WebchatSettings } from '@botstead/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { createLruCache } from '../../platform/lru-cache.js'
+import { assets, createBuiltFiles } from '../built-files.js'
+import type { HttpContext } from '../context.js'
+import { readyContent } from '../ready-content.js'
+import { absencePage, headersOfPages, sharePage } from './pages.js'
+
+/** Where the build puts the web chat: inside of the package, from the sources and from the build. */
+const built = fileURLToPath(new URL('../../../dist/webchat/', import.meta.url))
+
+/** The chat that the script loads; its name changes with its content. */
+const widget = /^assets\/widget-[\w-]+\.js$/
+
+/** Scripts and pages that are kept with their compressed forms. */
+const keptContents = 500
+
+interface WebchatOptions {
+  /** Returns the settings of the chat at a webhook id; undefined if there is none. */
+  readSettings(webhookId: string): Promise<WebchatSettings | undefined>
+  /** Base address as callers reach the server, without a trailing slash. */
+  baseUrl(): string
+}
+
+/**
+ * Serves what puts a web chat on a page, below the address of the chat: a script for pages, the files
+ * that it loads, the settings, and a page of its own for those who have none. All other addresses there are operations.
+ */
+export function mountWebchat(
+  app: FastifyInstance,
+  { admitUnmatched }: Pick<HttpContext, 'admitUnmatched'>,
+  { readSettings, baseUrl }: WebchatOptions,
+): void {
+  const files = createBuiltFiles(built)
+  const contents = createLruCache<string, ReturnType<typeof readyContent>>(keptContents)
+  /** Content that follows from a text: made and compressed once for as long as the text is the same. */
+  const contentOf = (text: string, options: () => Parameters<typeof readyContent>[0]) => {
+    const known = contents.get(text)
+    if (known !== undefined) return known
+    const made = readyContent(options())
+    contents.set(text, made)
+    return made
+  }
+
+  const requireSettings = async (webhookId: string): Promise<WebchatSettings> => {
+    const settings = await readSettings(webhookId)
+    if (settings !== undefined) return settings
+    throw new ApiError('ResourceNotFound', `There is no chat address ${webhookId}.`)
+  }
+
+  const get = (path: string, respond: Respond) =>
+    app.get(`/webchat/:webhookId${path}`, { onRequest: admitUnmatched }, (request, reply) => {
+      const { webhookId, '*': rest = '' } = request.params as { webhookId: string; '*'?: string }
+      return respond({ webhookId, rest, request, reply })
+    })
+
+  get('', async ({ webhookId, request, reply }) => {
+    const settings = await readSettings(webhookId)
+    if (settings === undefined) return absencePage(reply)
+    const base = baseUrl()
+    const path = `${new URL(base).pathname.replace(/\/$/, '')}/webchat/${encodeURIComponent(webhookId)}`
+    const file = await files.match(widget)
+    if (file === undefined) throw notBuilt()
+    const html = sharePage({ settings, path, widget: `${path}/${file}` })
+    const respond = contentOf(`page ${base} ${html}`, () => ({
+      contentType: 'text/html; charset=utf-8',
+      make: async () => html,
+      headers: headersOfPages(new URL(base).origin),
+    }))
+    return respond(request, reply)
+  })
+
+  get('/inject.js', async ({ webhookId, request, reply }) => {
+    const { botName, color, position, language } = await requireSettings(webhookId)
+    const known = JSON.stringify({ botName, color, position, language })
+    const respond = contentOf(`script ${known}`, () => ({
+      contentType: 'text/javascript; charset=utf-8',
+      make: async () => `(function(served){${await readScript()}})(${known})\n`,
+      caching: 'minutes',
+    }))
+    return respond(request, reply)
+  })
+
+  get('/config', async ({ webhookId, request, reply }) => {
+    const text = JSON.stringify(await requireSettings(webhookId))
+    const respond = contentOf(`settings ${text}`, () => ({
+      contentType: 'application/json; charset=utf-8',
+      make: async () => text,
+    }))
+    return respond(request, reply)
+  })
+
+  get('/assets/*', async ({ rest, request, reply }) => {
+    const path = `${assets}${rest}`
+    const file = await files.find(path)
+    if (file !== undefined) return file(request, reply)
+    // A script of an earlier version, from a cache, asks for the chat of that version.
+    const current = widget.test(path) ? await files.match(widget) : undefined
+    if (current === undefined) throw new ApiError('ResourceNotFound', `There is no file ${path}.`)
+    return reply.header('cache-control', 'no-cache').redirect(current.slice(assets.length), 302)
+  })
+}
+
+type Respond = (call: {
+  webhookId: string
+  /** What follows the fixed part of the path. */
+  rest: string
+  request: FastifyRequest
+  reply: FastifyReply
+}) => Promise<FastifyReply>
+
+async function readScript(): Promise<string> {
+  return await readFile(join(built, 'inject.js'), 'utf8').catch((cause) => {
+    throw notBuilt(cause)
+  })
+}
+
+function notBuilt(cause?: unknown): ApiError {
+  return new ApiError(
+    'ResourceNotFound',
+    'The web chat is not built: run "npm run build" in the checkout.',
+    { cause },
+  )
+}

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import type { WebchatSettings } from '@botstead/contract'
+import type { FastifyReply } from 'fastify'
+
+const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}html,body{height:100%;margin:0}#chat{height:100%;height:100dvh}.words{max-width:36rem;margin:0 auto;padding:2rem 1rem}`
+const styleHash = createHash('sha256').update(style).digest('base64')
+
+/**
+ * Scripts and styles from here alone. Pictures, recordings and files of messages may be anywhere; they are shown
+ * and never read. Uploads go to the address by which callers reach the server, which can be another than that of the page.
+ */
+export function headersOfPages(origin: string): Record<string, string> {
+  return {
+    'content-security-policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      `style-src 'sha256-${styleHash}'`,
+      'img-src * data: blob:',
+      'media-src * data: blob:',
+      `connect-src 'self' ${origin}`,
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ].join('; '),
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+    'cross-origin-opener-policy': 'same-origin',
+  }
+}
+
+/**
+ * The page of a chat for those who have no page of their own: the script of pages, and the settings.
+ * @param path of the chat, as browsers reach it
+ * @param widget path of the chat that the script loads
+ */
+export function sharePage({
+  settings,
+  path,
+  widget,
+}: {
+  settings: WebchatSettings
+  path: string
+  widget: string
+}): string {
+  const { botName, botDescription = '', language = 'en', color } = settings
+  return `<!doctype html>
+<html lang="${escapeHtml(language)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content">
+<meta name="description" content="${escapeHtml(botDescription)}">
+<meta name="robots" content="noindex">
+<meta name="theme-color" content="${escapeHtml(color)}">
+<title>${escapeHtml(botName)}</title>
+<link rel="icon" href="data:,">
+<link rel="modulepreload" href="${escapeHtml(widget)}">
+<style>${style}</style>
+</head>
+<body>
+<div id="chat"></div>
+<noscript><p class="words">This chat needs JavaScript.</p></noscript>
+<script type="application/json" id="settings">${JSON.stringify(settings).replaceAll('<', '\\u003c')}</script>
+<script src="${escapeHtml(path)}/inject.js" data-page="#chat"></script>
+</body>
+</html>
+`
+}
+
+/** What people see whose link is wrong or old. */
+export async function absencePage(reply: FastifyReply): Promise<FastifyReply> {
+  return reply
+    .code(404)
+    .headers({
+      ...headersOfPages(''),
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    })
+    .type('text/html; charset=utf-8')
+    .send(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>No chat here</title>
+<link rel="icon" href="data:,">
+<style>${style}</style>
+</head>
+<body>
+<main class="words">
+<h1>There is no chat at this address</h1>
+<p>The link is incomplete, or the chat was removed or switched off. Ask whoever gave you the link for a new one.</p>
+</main>
+</body>
+</html>
+`)
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? character)
+}

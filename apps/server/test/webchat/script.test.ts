@@ -1,0 +1,139 @@
+import { describe, expect, it, vi } from 'vitest'
+import { browserPath } from '../browser.js'
+import { useWebchats } from './page.js'
+
+const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
+
+/** Styles that pages really have, and worse. */
+const hostile = `
+  * { all: unset !important; position: static !important; color: red !important; }
+  *, ::before, ::after { animation: none !important; font-size: 3px !important; letter-spacing: 9px }
+  body > *, html > * { display: none !important; opacity: 0 !important; transform: scale(0) !important }
+  button { display: none !important } div { visibility: hidden !important }
+  html { direction: rtl; font-size: 62.5%; transform: none } body { transform: translateX(-2000px) }
+  h1 { all: revert }`
+
+/** Runs in the page: some of what styles of a page would change. */
+const lookOf = new Function(
+  'element',
+  'const { fontSize, letterSpacing, visibility, direction } = getComputedStyle(element); return { fontSize, letterSpacing, visibility, direction }',
+) as (element: unknown) => Record<string, string>
+
+const pageOf = (inside: string, head = '') =>
+  `<!doctype html><html lang="en"><head><title>Shop</title>${head}</head><body><main><h1>Shop</h1>${inside}</main></body></html>`
+
+describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () => {
+  const chats = useWebchats()
+
+  it('adds a button that nothing of the page reaches, and that reaches nothing of the page', async () => {
+    const { open, script, wire, botName } = chats()
+    const csp = `default-src 'none'; script-src ${wire.url}; style-src 'nonce-own'; connect-src ${wire.url}; require-trusted-types-for 'script'`
+    const site = {
+      html: pageOf(
+        '<p id="own">Text</p>',
+        `<style nonce="own">${hostile}</style>${script('data-language="en"')}`,
+      ),
+      headers: { 'content-security-policy': csp },
+    }
+    const { page, faults } = await open(site)
+    const button = page.getByRole('button', { name: `Open the chat with ${botName}` })
+    await button.waitFor()
+    expect(wire.received).toEqual([])
+    const box = await button.boundingBox()
+    expect(box).toMatchObject({ width: 56, height: 56, x: 1000 - 16 - 56, y: 800 - 16 - 56 })
+    const added = `(() => {
+      const frame = document.body.appendChild(document.createElement('iframe'))
+      const names = Object.keys(window).filter((name) => !(name in frame.contentWindow) && name !== '0')
+      frame.remove()
+      return names
+    })()`
+    expect(await page.evaluate(added)).toEqual(['botpress'])
+    const before = await page.locator('#own').evaluate(lookOf)
+
+    await button.click()
+    const dialog = page.getByRole('dialog', { name: botName })
+    await dialog.getByRole('textbox', { name: 'Message' }).fill('Hello')
+    await page.keyboard.press('Enter')
+    await dialog.getByText('Hello').waitFor()
+    await vi.waitFor(() => expect(wire.calls('POST', '/messages')).toHaveLength(1))
+    expect(await dialog.getByText('Hello').evaluate(lookOf)).toEqual({
+      fontSize: '15px',
+      letterSpacing: 'normal',
+      visibility: 'visible',
+      direction: 'ltr',
+    })
+    expect(await page.locator('#own').evaluate(lookOf)).toEqual(before)
+    expect(await page.evaluate(added)).toEqual(['botpress'])
+    expect(faults).toEqual([])
+  })
+
+  it('works with a nonce alone, and by keyboard alone', async () => {
+    const { open, script, wire, botName } = chats()
+    const csp = `default-src 'none'; script-src 'nonce-abc' 'strict-dynamic'; connect-src ${wire.url}`
+    const { page, faults } = await open({
+      html: pageOf('', script('nonce="abc" data-language="en"')),
+      headers: { 'content-security-policy': csp },
+    })
+    await page.getByRole('button', { name: 'Open the chat' }).waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.locator('textarea:focus').waitFor()
+    await page.keyboard.type('By keys')
+    await page.keyboard.press('Enter')
+    await page.getByRole('log').getByText('By keys').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    const focused = 'document.activeElement?.shadowRoot?.activeElement?.ariaLabel'
+    expect(await page.evaluate(focused)).toBe(`Open the chat with ${botName}`)
+    // A message that comes now is counted on the button.
+    wire.say({ type: 'text', text: 'Are you there?' })
+    await page.getByRole('button', { name: `${botName}, new messages: 1` }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByText('Are you there?').first().waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it('is accessible, closed and open', async () => {
+    const { open, script, botName } = chats()
+    const { page, faults, expectAccessible } = await open({
+      html: pageOf('', script('data-language="de" data-color="#ffdd00" data-place="left"')),
+    })
+    const button = page.getByRole('button', { name: `Chat mit ${botName} öffnen` })
+    await button.waitFor()
+    expect((await button.boundingBox())?.x).toBe(16)
+    await expectAccessible()
+    await button.click()
+    await page.locator('textarea:focus').waitFor()
+    await expectAccessible()
+    expect(faults).toEqual([])
+  })
+
+  it('leaves the page as it was when the chat cannot be loaded, and tries again', async () => {
+    const { open, script, wire } = chats()
+    const { page } = await open({ html: pageOf('', script('data-language="en"')) })
+    const button = page.getByRole('button', { name: 'Open the chat' })
+    await button.waitFor()
+    await page.evaluate(
+      'window.errors = []; window.botpress.on("error", () => window.errors.push(1))',
+    )
+    wire.down()
+    await button.click()
+    await page.getByText('The chat could not be loaded. Press the button to try again.').waitFor()
+    expect(await button.getAttribute('aria-expanded')).toBe('false')
+    expect(await page.evaluate('window.errors')).toEqual([1])
+    wire.up()
+    await button.click()
+    await page.getByRole('dialog').waitFor()
+    await page.getByText('could not be loaded').waitFor({ state: 'hidden' })
+  })
+
+  it('opens at once if asked to, with a name and a greeting', async () => {
+    const { open, script } = chats()
+    const { page, faults } = await open({
+      html: pageOf('', script('data-open data-name="Helper" data-greeting="Hi, **you**!"')),
+    })
+    const dialog = page.getByRole('dialog', { name: 'Helper' })
+    await dialog.getByText('you', { exact: true }).waitFor()
+    expect(faults).toEqual([])
+  })
+})

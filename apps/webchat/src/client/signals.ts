@@ -1,0 +1,119 @@
+import type { Configuration, WidgetOptions } from '../shared/bridge.js'
+import type { Outbox } from './outbox.js'
+import { clientIdOf, type Store, upsert } from './state.js'
+import type { Message, User } from './wire.js'
+
+/** Milliseconds after which a bot that says nothing more no longer seems to write. */
+const typingLasts = 5000
+
+interface SignalsOptions {
+  store: Store
+  outbox: Pick<Outbox, 'reconcile'>
+  options: Pick<WidgetOptions, 'emit' | 'show' | 'countUnread'>
+  configure(configuration: Configuration): void
+}
+
+/** Returns a function that takes signals of the stream into the state; it ignores those that it does not know. */
+export function createSignals({ store, outbox, options, configure }: SignalsOptions) {
+  const { emit, show, countUnread } = options
+  let typing: ReturnType<typeof setTimeout> | undefined
+  let unread = 0
+  store.subscribe(() => {
+    if (unread === 0 || !store.get().isOpen) return
+    unread = 0
+    countUnread(0)
+  })
+
+  function setTyping(isTyping: boolean): void {
+    clearTimeout(typing)
+    if (isTyping) typing = setTimeout(() => setTyping(false), typingLasts)
+    if (store.get().isTyping === isTyping) return
+    store.set({ isTyping })
+    emit('isTyping', { isTyping, timeout: isTyping ? typingLasts : 0 })
+  }
+
+  function save(message: Message): void {
+    const { conversation, messages } = store.get()
+    if (message.conversationId !== conversation?.id) return
+    store.set({ messages: upsert(messages, message) })
+    outbox.reconcile(undefined)
+  }
+
+  return (type: string, data: Record<string, unknown>): void => {
+    switch (type) {
+      case 'message_created': {
+        const message = data as unknown as Message
+        const { user, isOpen } = store.get()
+        save(message)
+        if (message.userId !== user?.id) {
+          setTyping(false)
+          if (!isOpen) {
+            unread += 1
+            countUnread(unread)
+          }
+        }
+        emit('message', toEvent(message))
+        return
+      }
+      case 'message_updated':
+        save(data as unknown as Message)
+        return
+      case 'message_status_changed': {
+        const { message, newStatus } = data
+        if (newStatus !== 'processing' && newStatus !== 'processed') return
+        const { id, ...rest } = message as Message
+        const ids = [id, clientIdOf(rest) ?? id]
+        store.set({ delivered: new Set([...store.get().delivered, ...ids]) })
+        return
+      }
+      case 'message_deleted':
+        store.set({ messages: store.get().messages.filter(({ id }) => id !== data.id) })
+        return
+      case 'typing_started':
+        setTyping(true)
+        return
+      case 'typing_stopped':
+        setTyping(false)
+        return
+      case 'participant_added': {
+        const participant = data.participant as User
+        const others = store.get().participants.filter(({ id }) => id !== participant.id)
+        store.set({ participants: [...others, participant] })
+        emit('participantAdded', participant)
+        return
+      }
+      case 'participant_removed': {
+        const { participantId } = data
+        const rest = store.get().participants.filter(({ id }) => id !== participantId)
+        store.set({ participants: rest })
+        emit('participantRemoved', participantId)
+        return
+      }
+      case 'webchat_visibility': {
+        const { visibility } = data
+        emit('webchatVisibility', visibility)
+        if (visibility === 'show' || visibility === 'hide' || visibility === 'toggle') {
+          show(visibility)
+        }
+        return
+      }
+      case 'webchat_config': {
+        const config = Object(data.config)
+        emit('webchatConfig', config)
+        configure(Object(config.configuration ?? config))
+        return
+      }
+      case 'custom':
+        emit('customEvent', data.event)
+        return
+      case 'error':
+        emit('error', Object.assign(new Error(String(data.message)), data))
+    }
+  }
+}
+
+/** A message as pages receive it: with the names of existing web chats besides. */
+function toEvent(message: Message): Record<string, unknown> {
+  const { createdAt, userId, payload } = message
+  return { ...message, timestamp: new Date(createdAt), authorId: userId, block: payload }
+}

@@ -1,0 +1,82 @@
+import type { Configuration } from '../shared/bridge.js'
+import type { Unsent } from './storage.js'
+import type { Conversation, Message, User } from './wire.js'
+
+/** `waiting` between two attempts to reconnect; `refused` when the server said why it does not open the chat. */
+type Connection = 'connecting' | 'open' | 'waiting' | 'refused'
+
+/** A message of this user that is on its way, and why it was refused. */
+export interface Outgoing extends Unsent {
+  refusal?: string
+}
+
+/** Everything that the chat shows. */
+export interface ChatState {
+  isOpen: boolean
+  configuration: Configuration
+  connection: Connection
+  /** Whether a connection was open before: then the next one is a reconnection. */
+  wasOpen: boolean
+  refusal: string | undefined
+  conversation: Conversation | undefined
+  user: User | undefined
+  participants: readonly User[]
+  /** Oldest first. */
+  messages: readonly Message[]
+  outgoing: readonly Outgoing[]
+  isTyping: boolean
+  /** Ids of own messages that the bot has received. */
+  delivered: ReadonlySet<string>
+}
+
+export interface Store {
+  get(): ChatState
+  set(patch: Partial<ChatState>): void
+  subscribe(listener: () => void): () => void
+}
+
+export function createStore(configuration: Configuration): Store {
+  let state: ChatState = {
+    isOpen: false,
+    configuration,
+    connection: 'connecting',
+    wasOpen: false,
+    refusal: undefined,
+    conversation: undefined,
+    user: undefined,
+    participants: [],
+    messages: [],
+    outgoing: [],
+    isTyping: false,
+    delivered: new Set(),
+  }
+  const listeners = new Set<() => void>()
+  return {
+    get: () => state,
+    set(patch) {
+      state = { ...state, ...patch }
+      for (const listener of listeners) listener()
+    },
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+/** The id under which the author of a message knows it; undefined if it has none. */
+export function clientIdOf({ metadata }: Pick<Message, 'metadata'>): string | undefined {
+  const id = metadata?.clientMessageId
+  return typeof id === 'string' ? id : undefined
+}
+
+/** The list with a message that is new or takes the place of its earlier form. */
+export function upsert(messages: readonly Message[], message: Message): Message[] {
+  const own = clientIdOf(message)
+  const index = messages.findIndex(
+    (known) =>
+      known.id === message.id ||
+      (own !== undefined && clientIdOf(known) === own && known.userId === message.userId),
+  )
+  return index === -1 ? [...messages, message] : messages.with(index, message)
+}

@@ -1,0 +1,53 @@
+import type { WebchatSettings } from '@botstead/contract'
+import { createRoot } from 'react-dom/client'
+import { createSession } from './client/session.js'
+import type { Mount } from './shared/bridge.js'
+import { ChatContext } from './view/context.js'
+import { Panel } from './view/panel.js'
+import styles from './view/style.css'
+
+/** Shows the chat in an element of a shadow root, and connects. */
+export const mount: Mount = async (options) => {
+  const { base, container, place, show } = options
+  const settings = options.settings ?? (await fetchSettings(base))
+  const configuration = { ...settings, ...options.configuration }
+  options.restyle(configuration)
+  adoptStyles(container, [styles, configuration.additionalStylesheet ?? ''])
+  const session = createSession(options, configuration)
+  const { store, outbox } = session
+  createRoot(container).render(
+    <ChatContext value={{ session, place, close: () => show('hide') }}>
+      <Panel />
+    </ChatContext>,
+  )
+  return {
+    setOpen: (isOpen) => store.set({ isOpen }),
+    configure: session.configure,
+    async sendMessage(message) {
+      outbox.add(typeof message === 'string' ? { type: 'text', text: message } : message)
+    },
+    sendEvent: session.sendEvent,
+    updateUser: session.updateUser,
+    getUser: session.getUser,
+    async restartConversation() {
+      session.restart()
+    },
+  }
+}
+
+async function fetchSettings(base: string): Promise<WebchatSettings> {
+  const response = await fetch(`${base}config`, { credentials: 'omit' })
+  if (!response.ok) throw new Error(`The settings of the chat: ${response.status}`)
+  return await response.json()
+}
+
+/** Styles that a policy of the page does not have to allow, unlike those of style elements. */
+function adoptStyles(container: HTMLElement, texts: readonly string[]): void {
+  const root = container.getRootNode() as ShadowRoot
+  const sheets = texts.map((text) => {
+    const sheet = new CSSStyleSheet()
+    sheet.replaceSync(text)
+    return sheet
+  })
+  root.adoptedStyleSheets = [...root.adoptedStyleSheets, ...sheets]
+}

@@ -1,0 +1,76 @@
+import { useRef } from 'react'
+import { useWords } from './context.js'
+import { Icon } from './icon.js'
+import { safeMedia } from './links.js'
+import { OutsideLink } from './outside-link.js'
+import type { Choose } from './payload.js'
+import { isFilled, type Members, objectsIn } from './read.js'
+
+/** A card with its picture and its buttons; those that lead somewhere are links. */
+export function Card({ card, onChoose }: { card: Members; onChoose: Choose }) {
+  const { title, subtitle, imageUrl, actions } = card
+  const picture = safeMedia(imageUrl)
+  return (
+    <div className="card">
+      {picture !== undefined && (
+        <img src={picture} alt="" loading="lazy" referrerPolicy="no-referrer" />
+      )}
+      {isFilled(title) && <strong>{title}</strong>}
+      {isFilled(subtitle) && <p>{subtitle}</p>}
+      {objectsIn(actions).map(({ action, label, value }, index) => {
+        if (!isFilled(label)) return null
+        return action === 'url' ? (
+          // biome-ignore lint/suspicious/noArrayIndexKey: buttons never move, and may have one label
+          <OutsideLink key={index} url={value} className="option">
+            {label}
+          </OutsideLink>
+        ) : (
+          <button
+            // biome-ignore lint/suspicious/noArrayIndexKey: buttons never move, and may have one label
+            key={index}
+            type="button"
+            className="option"
+            onClick={() => onChoose(label, value)}
+          >
+            {label}
+          </button>
+        )
+      })}
+    </div>
+  )
+}
+
+/** Cards side by side, moved by the keys of the list, by two buttons, and by touch. */
+export function Carousel({ cards, onChoose }: { cards: readonly Members[]; onChoose: Choose }) {
+  const words = useWords()
+  const list = useRef<HTMLUListElement>(null)
+  const move = (direction: number) => {
+    const box = list.current
+    if (box === null) return
+    const forward = getComputedStyle(box).direction === 'rtl' ? -direction : direction
+    box.scrollBy({ left: forward * (box.firstElementChild?.clientWidth ?? 0) })
+  }
+  return (
+    <div className="carousel">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys */}
+      <ul ref={list} aria-label={words.cards} tabIndex={0}>
+        {cards.map((card, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: cards never move
+          <li key={index}>
+            <Card card={card} onChoose={onChoose} />
+          </li>
+        ))}
+      </ul>
+      {cards.length > 1 && (
+        <div className="arrows">
+          <button type="button" aria-label={words.previous} onClick={() => move(-1)}>
+            <Icon name="back" />
+          </button>
+          <button type="button" aria-label={words.next} onClick={() => move(1)}>
+            <Icon name="back" />
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}

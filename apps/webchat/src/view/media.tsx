@@ -1,0 +1,41 @@
+import type { Payload } from '../shared/bridge.js'
+import { fill } from '../words/index.js'
+import { useWords } from './context.js'
+import { Icon } from './icon.js'
+import { safeMedia } from './links.js'
+import { OutsideLink } from './outside-link.js'
+import { isFilled } from './read.js'
+
+type Kind = 'image' | 'audio' | 'video' | 'file'
+
+/** A picture, recording, video or file; what is no address that may be loaded is shown as its name. */
+export function Media({ kind, payload }: { kind: Kind; payload: Payload }) {
+  const words = useWords()
+  const url = payload[`${kind}Url`]
+  const title = isFilled(payload.title) ? payload.title : words[kind]
+  const source = safeMedia(url)
+  if (source === undefined || kind === 'file') {
+    return (
+      <OutsideLink url={url} className="file">
+        <Icon name="file" />
+        <span>{source === undefined ? title : fill(words.download, { name: title })}</span>
+      </OutsideLink>
+    )
+  }
+  switch (kind) {
+    case 'image':
+      return (
+        <OutsideLink url={url} className="media">
+          <img src={source} alt={title} loading="lazy" referrerPolicy="no-referrer" />
+        </OutsideLink>
+      )
+    case 'audio':
+      // biome-ignore lint/a11y/useMediaCaption: bots send no captions
+      return <audio src={source} aria-label={title} controls preload="metadata" />
+    case 'video':
+      // biome-ignore lint/a11y/useMediaCaption: bots send no captions
+      return <video src={source} aria-label={title} controls preload="metadata" playsInline />
+    default:
+      return kind satisfies never
+  }
+}

@@ -1,0 +1,123 @@
+import { memo, useState } from 'react'
+import { clientIdOf, type Outgoing } from '../client/state.js'
+import type { Feedback, Message } from '../client/wire.js'
+import { fill } from '../words/index.js'
+import { useChat, useChatState, useWords } from './context.js'
+import { Icon } from './icon.js'
+import { type Choose, PayloadView } from './payload.js'
+
+interface MessageProps {
+  message: Message
+  answer: string | undefined
+  onChoose: Choose
+}
+
+/** A message of the bot, of a person who answers for it, or of the user. */
+export function MessageView(props: MessageProps) {
+  const words = useWords()
+  const { message } = props
+  const { user, participants, configuration, delivered, messages } = useChatState()
+  if (message.userId === user?.id) {
+    const isDelivered = [message.id, clientIdOf(message) ?? ''].some((id) => delivered.has(id))
+    return (
+      <div className="message own">
+        <span className="sr">{words.youSaid}</span>
+        <Bubble {...props} />
+        {isDelivered && messages.at(-1) === message && <Note>{words.delivered}</Note>}
+      </div>
+    )
+  }
+  const author = participants.find(({ id }) => id === message.userId)
+  const name = author === undefined ? configuration.botName : (author.name ?? words.agent)
+  return (
+    <div className="message">
+      <span className={author === undefined ? 'sr' : 'author'}>
+        {author === undefined ? fill(words.said, { name: name ?? '' }) : name}
+      </span>
+      <Bubble {...props} />
+      {configuration.feedbackEnabled === true && <Thumbs message={message} />}
+    </div>
+  )
+}
+
+const Bubble = memo(function Bubble({ message, answer, onChoose }: MessageProps) {
+  const { payload, createdAt } = message
+  const { lang } = document.documentElement
+  const time = new Date(createdAt)
+  const title = Number.isNaN(time.getTime()) ? undefined : time.toLocaleString(lang || undefined)
+  return (
+    <div className={`bubble ${payload.type}`} title={title}>
+      <PayloadView payload={payload} answer={answer} onChoose={onChoose} />
+    </div>
+  )
+})
+
+/** A message that the server has not confirmed yet, or that it refused. */
+export function OutgoingView({ message }: { message: Outgoing }) {
+  const words = useWords()
+  const { outbox } = useChat().session
+  const { connection } = useChatState()
+  const { refusal, clientMessageId, payload } = message
+  return (
+    <div className="message own outgoing">
+      <span className="sr">{words.youSaid}</span>
+      <div className={`bubble ${payload.type}`}>
+        <PayloadView payload={payload} onChoose={() => {}} />
+      </div>
+      {refusal === undefined ? (
+        <Note>{connection === 'open' ? words.sending : words.willSend}</Note>
+      ) : (
+        <div className="note refusal">
+          {fill(words.notSent, { name: refusal })}{' '}
+          <button type="button" className="link" onClick={() => outbox.retry(clientMessageId)}>
+            {words.retry}
+          </button>{' '}
+          <button type="button" className="link" onClick={() => outbox.discard(clientMessageId)}>
+            {words.discard}
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Note({ children }: { children: string }) {
+  return <div className="note">{children}</div>
+}
+
+/** Two thumbs, of which one can be up; pressed again it is taken back. */
+function Thumbs({ message }: { message: Message }) {
+  const words = useWords()
+  const { session } = useChat()
+  const [failure, setFailure] = useState('')
+  const rated = message.feedback?.value
+  const rate = (value: Feedback) => {
+    setFailure('')
+    session
+      .rate(message.id, rated === value ? undefined : value)
+      .catch((error: Error) => setFailure(error.message))
+  }
+  const thumb = (value: Feedback, label: string, icon: 'up' | 'down') => (
+    <button
+      type="button"
+      className="thumb"
+      aria-label={label}
+      title={label}
+      aria-pressed={rated === value}
+      onClick={() => rate(value)}
+    >
+      <Icon name={icon} />
+    </button>
+  )
+  return (
+    <div className="thumbs">
+      {thumb('positive', words.helpful, 'up')}
+      {thumb('negative', words.notHelpful, 'down')}
+      {failure !== '' && (
+        <span role="alert" className="note">
+          {fill(words.failed, { name: failure })}
+        </span>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,99 @@
+import type { ReactNode } from 'react'
+import type { Payload } from '../shared/bridge.js'
+import { Card, Carousel } from './cards.js'
+import { useWords } from './context.js'
+import { Icon } from './icon.js'
+import { Markdown } from './markdown.js'
+import { Media } from './media.js'
+import { Choice, Dropdown } from './options.js'
+import { OutsideLink } from './outside-link.js'
+import { isFilled, type Members, objectsIn, partsOf } from './read.js'
+
+/** What a person does by pressing an option or a button. */
+export type Choose = (label: string, value: unknown) => void
+
+export interface PayloadProps {
+  payload: Payload
+  /** What was chosen of the options already; undefined while they can be pressed. */
+  answer?: string | undefined
+  onChoose: Choose
+}
+
+/** A message by its type. Bots may send anything: what a type lacks, and what is unknown, becomes text. */
+export function PayloadView(props: PayloadProps) {
+  return toContent(props, 0) ?? <Fallback payload={props.payload} />
+}
+
+function toContent(props: PayloadProps, depth: number): ReactNode {
+  const { payload, answer, onChoose } = props
+  const { type, text, markdown } = payload
+  switch (type) {
+    case 'text':
+      return isFilled(text) ? <Markdown text={text} /> : undefined
+    case 'markdown':
+      return isFilled(markdown) ? <Markdown text={markdown} /> : undefined
+    case 'image':
+    case 'audio':
+    case 'video':
+    case 'file':
+      return isFilled(payload[`${type}Url`]) ? <Media kind={type} payload={payload} /> : undefined
+    case 'location':
+      return <Location {...payload} />
+    case 'card':
+      return isFilled(payload.title) ? <Card card={payload} onChoose={onChoose} /> : undefined
+    case 'carousel':
+      return <Carousel cards={objectsIn(payload.items)} onChoose={onChoose} />
+    case 'choice':
+    case 'dropdown': {
+      const Options = type === 'choice' ? Choice : Dropdown
+      return (
+        <>
+          {isFilled(text) && <Markdown text={text} />}
+          <Options
+            label={isFilled(text) ? text : ''}
+            options={objectsIn(payload.options)}
+            answer={answer}
+            onChoose={onChoose}
+          />
+        </>
+      )
+    }
+    case 'bloc':
+      if (depth > 3) return undefined
+      return partsOf(payload).map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts never move
+        <div key={index} className="part">
+          {toContent({ ...props, payload: part }, depth + 1) ?? <Fallback payload={part} />}
+        </div>
+      ))
+    default:
+      return undefined
+  }
+}
+
+/** The text of what cannot be shown as it is; code of others is never run. */
+function Fallback({ payload }: { payload: Payload }) {
+  const words = useWords()
+  const { text, markdown, title, data } = payload
+  const found = [text, markdown, title, Object(data).text].find(isFilled)
+  return found === undefined ? <em>{words.unknown}</em> : <Markdown text={found} />
+}
+
+function Location({ latitude, longitude, title, address }: Members) {
+  const words = useWords()
+  const place = [title, address].filter(isFilled)
+  const isKnown = Number.isFinite(latitude) && Number.isFinite(longitude)
+  const url = `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}#map=16/${latitude}/${longitude}`
+  return (
+    <div className="location">
+      <Icon name="map" />
+      <div>
+        {place.map((line) => (
+          <div key={line}>{line}</div>
+        ))}
+        {isKnown && <OutsideLink url={url}>{words.map}</OutsideLink>}
+        {!isKnown && place.length === 0 && <em>{words.unknown}</em>}
+      </div>
+    </div>
+  )
+}

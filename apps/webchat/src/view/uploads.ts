@@ -1,0 +1,90 @@
+import { useReducer, useRef } from 'react'
+import type { Session } from '../client/session.js'
+import { newId, upload } from '../client/wire.js'
+import type { Payload } from '../shared/bridge.js'
+
+/** Files of one message at most. */
+export const mostFiles = 8
+
+/** A file that is being added to the next message. */
+export interface Attachment {
+  id: string
+  file: File
+  state: 'uploading' | 'ready' | 'failed'
+  /** Share that is uploaded, from 0 to 1. */
+  progress: number
+  /** What it becomes in the message, once it is uploaded. */
+  payload?: Payload
+  controller: AbortController
+}
+
+/** The files that are being added to the next message; each is uploaded at once. */
+export function useAttachments({ store, wire }: Session) {
+  const list = useRef<readonly Attachment[]>([])
+  const [, render] = useReducer((count: number) => count + 1, 0)
+  const set = (next: readonly Attachment[]) => {
+    list.current = next
+    render()
+  }
+  const patch = (id: string, change: Partial<Attachment>) =>
+    set(list.current.map((each) => (each.id === id ? { ...each, ...change } : each)))
+
+  async function send({ id, file, controller }: Attachment): Promise<void> {
+    try {
+      const conversationId = store.get().conversation?.id
+      if (conversationId === undefined) throw new Error('There is no conversation')
+      const { file: made } = await wire.announceFile(file, conversationId)
+      const to = { url: made.uploadUrl, contentType: made.contentType }
+      const onProgress = (progress: number) => patch(id, { progress })
+      await upload(file, to, onProgress, controller.signal)
+      patch(id, { state: 'ready', progress: 1, payload: toPayload(file.name, made) })
+    } catch {
+      patch(id, { state: 'failed' })
+    }
+  }
+
+  return {
+    list: list.current,
+    /** Returns whether there was room for all. */
+    add(files: Iterable<File>): boolean {
+      const wanted = [...files]
+      const room = wanted.slice(0, mostFiles - list.current.length)
+      const added = room.map(
+        (file): Attachment => ({
+          id: newId(),
+          file,
+          state: 'uploading',
+          progress: 0,
+          controller: new AbortController(),
+        }),
+      )
+      set([...list.current, ...added])
+      for (const attachment of added) void send(attachment)
+      return room.length === wanted.length
+    },
+    retry(attachment: Attachment) {
+      patch(attachment.id, { state: 'uploading', progress: 0 })
+      void send(attachment)
+    },
+    remove({ id, controller }: Attachment) {
+      controller.abort()
+      set(list.current.filter((each) => each.id !== id))
+    },
+    clear: () => set([]),
+  }
+}
+
+function toPayload(name: string, file: { id: string; url: string; contentType: string }): Payload {
+  const [kind = ''] = file.contentType.split('/', 1)
+  if (['image', 'audio', 'video'].includes(kind)) {
+    return { type: kind, [`${kind}Url`]: file.url, fileId: file.id }
+  }
+  return { type: 'file', title: name, fileUrl: file.url, fileId: file.id }
+}
+
+/** One message of files and a text: as it is if there is one of them, otherwise a bloc with the text last. */
+export function toMessage(files: readonly Payload[], text: string): Payload | undefined {
+  const parts = text === '' ? [...files] : [...files, { type: 'text', text }]
+  if (parts.length <= 1) return parts[0]
+  return { type: 'bloc', items: parts.map(({ type, ...payload }) => ({ type, payload })) }
+}

@@ -1,0 +1,57 @@
+import { type Static, Type } from 'typebox'
+import { OneOf, Text, Url } from './shared.js'
+
+/** Longest list of suggested questions. */
+export const mostSuggestedQuestions = 8
+
+/**
+ * How the web chat of a bot looks, and what it offers. The script of a page, the share page and whoever edits the
+ * settings have this one type; the names are those of `configuration` in existing web chats.
+ */
+export const WebchatSettings = Type.Object(
+  {
+    botName: Text(100, 'Name of the bot, shown as the title of the chat.'),
+    botAvatar: Type.Optional(Url('Address of a picture of the bot.')),
+    botDescription: Type.Optional(
+      Text(500, 'Who or what the bot is, shown before the first message.'),
+    ),
+    color: Type.String({
+      pattern: '^#[0-9a-fA-F]{6}$',
+      description: 'Colour of the button and of own messages: `#` and six hexadecimal digits.',
+    }),
+    themeMode: OneOf(['light', 'dark', 'system'], 'Light, dark, or as the browser prefers.'),
+    position: OneOf(['left', 'right'], 'Side of the page at which the button is.'),
+    language: Type.Optional(
+      Text(35, 'Language of buttons and notes, such as `de`; that of the browser if omitted.'),
+    ),
+    greeting: Type.Optional(Text(2000, 'Text in Markdown, shown before the first message.')),
+    suggestedQuestions: Type.Array(Text(200, 'Text that a press sends.', 1), {
+      maxItems: mostSuggestedQuestions,
+      description: `Questions to begin with, at most ${mostSuggestedQuestions}.`,
+    }),
+    composerPlaceholder: Type.Optional(Text(200, 'Text of the empty field for messages.')),
+    footer: Type.Optional(Text(500, 'Text in Markdown below the field for messages.')),
+    allowFileUpload: Type.Boolean({ description: 'Whether users can send files.' }),
+    feedbackEnabled: Type.Boolean({ description: 'Whether users can rate messages of the bot.' }),
+    conversationHistory: Type.Boolean({
+      description: 'Whether users can open their earlier conversations.',
+    }),
+  },
+  { title: 'WebchatSettings', description: 'How the web chat of a bot looks, and what it offers.' },
+)
+
+export type WebchatSettings = Static<typeof WebchatSettings>
+
+/** The settings of a web chat that nobody has changed. */
+export function defaultWebchatSettings(botName: string): WebchatSettings {
+  return {
+    botName: botName.slice(0, 100),
+    color: '#0f5f73',
+    themeMode: 'system',
+    position: 'right',
+    suggestedQuestions: [],
+    allowFileUpload: true,
+    feedbackEnabled: true,
+    conversationHistory: true,
+  }
+}
