@@ -52,11 +52,11 @@ export interface FakeWire {
   signal(type: string, data: Json): void
   /** Responds to the next request of a path with a status and an error, once. */
   refuseNext(path: string, status: number, message: string): void
+  /** How often a path was refused so. */
+  refused(path: string): number
   /** Breaks all connections, and all that come, until it is up again. */
   down(): void
   up(): void
-  /** Open streams. */
-  streams(): number
   close(): Promise<void>
 }
 
@@ -71,6 +71,7 @@ export async function startFakeWire(
   const files = new Map<string, { type: string; bytes: Buffer }>()
   const streams = new Set<ServerResponse>()
   const refusals = new Map<string, { status: number; message: string }>()
+  const refusedPaths: string[] = []
   let isDown = false
   let count = 0
   const newId = (kind: string) => `${kind}_${++count}`
@@ -191,6 +192,7 @@ export async function startFakeWire(
     const refusal = refusals.get(path)
     if (refusal !== undefined) {
       refusals.delete(path)
+      refusedPaths.push(path)
       const { status, message } = refusal
       const body = { id: 'err_1', code: status, type: 'Unknown', message }
       response.writeHead(status, { 'content-type': 'application/json' })
@@ -248,6 +250,7 @@ export async function startFakeWire(
     },
     signal,
     refuseNext: (path, status, message) => refusals.set(path, { status, message }),
+    refused: (path) => refusedPaths.filter((each) => each === path).length,
     down() {
       isDown = true
       server.closeAllConnections()
@@ -255,7 +258,6 @@ export async function startFakeWire(
     up() {
       isDown = false
     },
-    streams: () => streams.size,
     async close() {
       server.close()
       server.closeAllConnections()

@@ -46,7 +46,7 @@ const Bubble = memo(function Bubble({ message, answer, onChoose }: MessageProps)
   const time = new Date(createdAt)
   const title = Number.isNaN(time.getTime()) ? undefined : time.toLocaleString(lang || undefined)
   return (
-    <div className={`bubble ${payload.type}`} title={title}>
+    <div className="bubble" data-type={payload.type} title={title}>
       <PayloadView payload={payload} answer={answer} onChoose={onChoose} />
     </div>
   )
@@ -61,7 +61,7 @@ export function OutgoingView({ message }: { message: Outgoing }) {
   return (
     <div className="message own outgoing">
       <span className="sr">{words.youSaid}</span>
-      <div className={`bubble ${payload.type}`}>
+      <div className="bubble" data-type={payload.type}>
         <PayloadView payload={payload} onChoose={() => {}} />
       </div>
       {refusal === undefined ? (

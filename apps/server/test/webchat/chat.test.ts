@@ -1,0 +1,239 @@
+import type { Page } from 'playwright-core'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { browserPath } from '../browser.js'
+import { useWebchats, type Webchats } from './page.js'
+
+const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
+const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
+const picture =
+  'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="30" height="16"/>'
+
+describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
+  const chats = useWebchats()
+  let chat: Webchats
+
+  beforeEach(() => {
+    chat = chats()
+    chat.wire.received.length = 0
+  })
+
+  async function openChat(attributes = '') {
+    const opened = await chat.open({
+      html: `<!doctype html><html lang="en"><title>Shop</title><body><main><h1>Shop</h1></main>${chat.script(`data-open data-language="en" ${attributes}`)}</body></html>`,
+    })
+    await opened.page.locator('textarea:focus').waitFor()
+    await opened.page.getByRole('button', { name: 'Add files' }).waitFor()
+    return opened
+  }
+
+  const log = (page: Page) => page.getByRole('log', { name: 'Messages' })
+  async function write(page: Page, text: string) {
+    await page.getByRole('textbox', { name: 'Message' }).fill(text)
+    await page.keyboard.press('Enter')
+  }
+
+  it('shows every type of message, and what it does not know as text', async () => {
+    const { page, faults, expectAccessible } = await openChat()
+    const { wire } = chat
+    await write(page, `Hello ${hostile}`)
+    await log(page).getByText(hostile).waitFor()
+    wire.say({
+      type: 'markdown',
+      markdown: `# Title\n\nA **bold** [link](https://a.example) ${hostile}`,
+    })
+    const link = log(page).getByRole('link', { name: 'link' })
+    expect(await link.getAttribute('rel')).toContain('noopener')
+    wire.say({ type: 'text', text: '[bad](javascript:alert(1)) &lt;ok&gt;' })
+    await log(page).getByText('bad <ok>').waitFor()
+    expect(await log(page).getByRole('link', { name: 'bad' }).count()).toBe(0)
+    wire.say({ type: 'image', imageUrl: picture, title: 'A picture' })
+    await log(page).getByRole('img', { name: 'A picture' }).waitFor()
+    wire.say({ type: 'audio', audioUrl: 'data:audio/wav;base64,', title: 'A song' })
+    await log(page).getByLabel('A song').waitFor()
+    wire.say({ type: 'video', videoUrl: 'data:video/mp4;base64,', title: 'A film' })
+    await log(page).getByLabel('A film').waitFor()
+    wire.say({ type: 'file', fileUrl: 'https://a.example/manual.pdf', title: 'Manual' })
+    await log(page).getByRole('link', { name: 'Open Manual' }).waitFor()
+    wire.say({ type: 'location', latitude: 46.9, longitude: 7.4, title: 'Bern' })
+    await log(page).getByText('Bern').waitFor()
+    wire.say({
+      type: 'bloc',
+      items: [
+        { type: 'text', payload: { text: 'a nested part' } },
+        { type: 'text', text: 'a flat part' },
+        { type: 'image', payload: { imageUrl: 'javascript:alert(1)', title: 'No picture' } },
+      ],
+    })
+    await log(page).getByText('a nested part').waitFor()
+    await log(page).getByText('a flat part').waitFor()
+    await log(page).getByText('No picture').waitFor()
+    wire.say({ type: 'custom', url: `${wire.url}/evil.js`, name: 'evil', text: 'in words' })
+    await log(page).getByText('in words').waitFor()
+    wire.say({ type: 'something', what: hostile })
+    await log(page).getByText('This message cannot be shown here.').waitFor()
+    wire.say({ type: 'text' })
+    await expectAccessible()
+    expect(faults).toEqual([])
+  })
+
+  it('sends what is pressed in choices, lists and cards', async () => {
+    const { page, faults, expectAccessible } = await openChat()
+    const { wire } = chat
+    const sent = () => wire.calls('POST', '/messages').map(({ body }) => body.payload)
+    wire.say({
+      type: 'choice',
+      text: 'Which one?',
+      options: [
+        { label: 'Tea', value: 'tea-1' },
+        { label: 'Coffee', value: 'coffee-1' },
+      ],
+    })
+    await page.getByRole('button', { name: 'Tea' }).click()
+    await vi.waitFor(() => expect(sent()).toEqual([{ type: 'text', text: 'Tea', value: 'tea-1' }]))
+    expect(await page.getByRole('button', { name: 'Coffee' }).isDisabled()).toBe(true)
+    wire.say({
+      type: 'dropdown',
+      text: 'What size?',
+      options: [
+        { label: 'Large', value: 'l1' },
+        { label: 'Large', value: 'l2' },
+      ],
+    })
+    await page.getByRole('combobox', { name: 'What size?' }).selectOption({ index: 1 })
+    await page.getByRole('button', { name: 'Choose' }).click()
+    await vi.waitFor(() => expect(sent()[1]).toEqual({ type: 'text', text: 'Large', value: 'l2' }))
+    await page.getByText('Chosen: Large').waitFor()
+    const card = (number: number) => ({
+      title: `Card ${number}`,
+      subtitle: 'with a picture',
+      imageUrl: picture,
+      actions: [
+        { action: 'postback', label: `Take ${number}`, value: `take-${number}` },
+        { action: 'url', label: 'Look', value: 'https://a.example/' },
+      ],
+    })
+    wire.say({ type: 'carousel', items: [card(1), card(2), card(3)] })
+    await page.getByRole('button', { name: 'Next card' }).click()
+    await page.getByRole('button', { name: 'Take 2' }).click()
+    await vi.waitFor(() =>
+      expect(sent()[2]).toEqual({ type: 'text', text: 'Take 2', value: 'take-2' }),
+    )
+    await expectAccessible()
+    expect(faults).toEqual([])
+  })
+
+  it('shows a message that grows in one bubble, and says it once', async () => {
+    const { page, faults } = await openChat()
+    const { wire } = chat
+    await write(page, 'Tell me')
+    await log(page).getByText('Tell me').waitFor()
+    wire.signal('typing_started', {})
+    await log(page).getByText('is writing').waitFor()
+    const message = wire.say({ type: 'text', text: 'Once' })
+    await log(page).getByText('is writing').waitFor({ state: 'detached' })
+    const texts = ['Once upon', 'Once upon a', 'Once upon a time']
+    for (const text of texts) {
+      wire.signal('message_updated', { ...message, payload: { type: 'text', text } })
+    }
+    await log(page).getByText('Once upon a time', { exact: true }).waitFor()
+    expect(await log(page).getByText('Once').count()).toBe(1)
+    const said = page.getByRole('status').filter({ hasText: 'Once' })
+    await said.waitFor({ state: 'attached' })
+    expect(await said.textContent()).toContain('said: Once upon a time')
+    const own = wire.conversations.at(-1)?.messages.at(-2)
+    wire.signal('message_deleted', { id: message.id })
+    await log(page).getByText('Once').waitFor({ state: 'detached' })
+    wire.signal('message_status_changed', { message: own, newStatus: 'processing' })
+    await log(page).getByText('Delivered').waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it('rates messages, and takes it back', async () => {
+    const { page, faults } = await openChat()
+    const { wire } = chat
+    const { id } = wire.say({ type: 'text', text: 'Was that good?' })
+    const thumb = page.getByRole('button', { name: 'Helpful', exact: true })
+    await thumb.click()
+    await vi.waitFor(() =>
+      expect(wire.calls('PUT', `/messages/${id}/feedback`)).toMatchObject([
+        { body: { value: 'positive' } },
+      ]),
+    )
+    expect(await thumb.getAttribute('aria-pressed')).toBe('true')
+    await thumb.click()
+    await vi.waitFor(() => expect(wire.calls('DELETE', `/messages/${id}/feedback`)).toHaveLength(1))
+    expect(faults).toEqual([])
+  })
+
+  it('uploads files and sends them with a text', async () => {
+    const { page, faults } = await openChat()
+    const { wire } = chat
+    const file = (name: string, mimeType: string) => ({ name, mimeType, buffer: Buffer.from(name) })
+    await page
+      .locator('input[type=file]')
+      .setInputFiles([file('a.png', 'image/png'), file('b.pdf', 'application/pdf')])
+    await page.getByText('b.pdf is ready to be sent').first().waitFor()
+    await page.getByText('a.png is ready to be sent').first().waitFor()
+    const announced = wire.calls('POST', '/files').map(({ body }) => body)
+    expect(announced.find(({ contentType }) => contentType === 'image/png')).toMatchObject({
+      size: 5,
+      accessPolicies: ['public_content'],
+      index: false,
+    })
+    await write(page, 'Two files')
+    const sent = () => wire.calls('POST', '/messages').at(-1)?.body.payload
+    await vi.waitFor(() =>
+      expect(sent()).toMatchObject({
+        type: 'bloc',
+        items: [
+          { type: 'image', payload: { fileId: expect.any(String) } },
+          { type: 'file', payload: { title: 'b.pdf' } },
+          { type: 'text', payload: { text: 'Two files' } },
+        ],
+      }),
+    )
+    await log(page).getByRole('link', { name: 'Open b.pdf' }).waitFor()
+
+    wire.refuseNext('/files', 413, 'Too large')
+    await page.locator('input[type=file]').setInputFiles([file('c.txt', 'text/plain')])
+    await page.getByText('c.txt could not be uploaded').first().waitFor()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('c.txt is ready to be sent').first().waitFor()
+    await page.getByRole('button', { name: 'Remove c.txt' }).click()
+    await page.getByText('c.txt').first().waitFor({ state: 'detached' })
+    const many = Array.from({ length: 9 }, (_, index) => file(`${index}.txt`, 'text/plain'))
+    await page.locator('input[type=file]').setInputFiles(many)
+    await page.getByText('At most 8 files can be sent at once.').waitFor()
+    expect(faults.filter((fault) => !fault.includes('413'))).toEqual([])
+  })
+
+  it('begins new conversations and finds earlier ones', async () => {
+    const { page, faults, expectAccessible } = await openChat()
+    const { wire } = chat
+    await write(page, 'The first one')
+    await log(page).getByText('The first one').waitFor()
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    await log(page).getByText('The first one').waitFor({ state: 'detached' })
+    await write(page, 'The second one')
+    await log(page).getByText('The second one').waitFor()
+    const used = () => wire.calls('POST', '/messages').map(({ body }) => body.conversationId)
+    await vi.waitFor(() => expect(new Set(used()).size).toBe(2))
+    await page.getByRole('button', { name: 'Earlier conversations' }).click()
+    await page.getByRole('button', { name: /The second one.*this conversation/ }).waitFor()
+    await expectAccessible()
+    await page.getByRole('button', { name: 'The first one' }).click()
+    await log(page).getByText('The first one').waitFor()
+    await page.reload()
+    await log(page).getByText('The first one').waitFor()
+    // The list is one of the messages of a single user.
+    expect(new Set(wire.calls('POST', '/messages').map(({ key }) => key)).size).toBe(1)
+    expect(faults).toEqual([])
+  })
+
+  it('hides the field of a closed conversation', async () => {
+    const { page } = await openChat()
+    chat.wire.say({ type: 'text', text: 'Bye' }, { metadata: { conversationStatus: 'closed' } })
+    await page.getByText('This conversation is closed.').waitFor()
+    expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0)
+  })
+})

@@ -1,0 +1,136 @@
+import type { Page } from 'playwright-core'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { browserPath } from '../browser.js'
+import { useWebchats, type Webchats } from './page.js'
+
+const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
+
+describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, () => {
+  const chats = useWebchats()
+  let chat: Webchats
+
+  beforeEach(() => {
+    chat = chats()
+    chat.wire.received.length = 0
+  })
+
+  const site = () => ({
+    html: `<!doctype html><html lang="en"><title>Shop</title><body>${chat.script('data-open data-language="en"')}</body></html>`,
+  })
+  const log = (page: Page) => page.getByRole('log', { name: 'Messages' })
+  const connected = (page: Page) => page.getByRole('button', { name: 'Add files' }).waitFor()
+  async function write(page: Page, text: string) {
+    await page.getByRole('textbox', { name: 'Message' }).fill(text)
+    await page.keyboard.press('Enter')
+  }
+  const sent = () => chat.wire.calls('POST', '/messages').map(({ body }) => body.payload)
+
+  it('says that the server is away, keeps what is written, and sends it once in order', async () => {
+    const { page, expectAccessible } = await chat.open(site())
+    const { wire } = chat
+    await connected(page)
+    await write(page, 'one')
+    await vi.waitFor(() => expect(sent()).toHaveLength(1))
+    wire.down()
+    const status = page.getByRole('status').filter({ hasText: 'The connection is lost' })
+    await status.waitFor()
+    await write(page, 'two')
+    await write(page, 'three')
+    await log(page).getByText('Is sent when the connection is back').nth(1).waitFor()
+    await expectAccessible()
+    // They outlive the page.
+    wire.up()
+    const missed = wire.say({ type: 'text', text: 'said meanwhile' })
+    await vi.waitFor(() => expect(sent()).toHaveLength(3), { timeout: 20_000 })
+    expect(sent().map((payload) => Object(payload).text)).toEqual(['one', 'two', 'three'])
+    await log(page).getByText(String(missed.payload.text)).waitFor()
+    await status.waitFor({ state: 'detached' })
+    await log(page).getByText('Is sent').first().waitFor({ state: 'detached' })
+    expect(await log(page).getByText('two', { exact: true }).count()).toBe(1)
+    // It was one conversation all along.
+    expect(
+      new Set(wire.calls('POST', '/messages').map(({ body }) => body.conversationId)).size,
+    ).toBe(1)
+  })
+
+  it('waits while the browser is offline, and does not lose what was written by a reload', async () => {
+    const { page } = await chat.open(site())
+    const { wire } = chat
+    await connected(page)
+    await page.context().setOffline(true)
+    await page.getByText('You are offline. What you write is sent later.').waitFor()
+    await write(page, 'from the train')
+    await log(page).getByText('from the train').waitFor()
+    expect(sent()).toEqual([])
+    await page.context().setOffline(false)
+    await vi.waitFor(() => expect(sent()).toHaveLength(1))
+    await page.getByText('You are offline').waitFor({ state: 'detached' })
+
+    wire.refuseNext('/messages', 503, 'Later')
+    await write(page, 'before the reload')
+    await vi.waitFor(() => expect(wire.refused('/messages')).toBe(1))
+    await page.reload()
+    await log(page).getByText('before the reload').waitFor()
+    await vi.waitFor(() => expect(sent()).toHaveLength(2))
+    await log(page).getByText('Being sent').waitFor({ state: 'detached' })
+    expect(await log(page).getByText('before the reload').count()).toBe(1)
+  })
+
+  it('is one user and one conversation in two tabs', async () => {
+    const { page: first } = await chat.open(site())
+    const { wire } = chat
+    const second = await first.context().newPage()
+    await second.goto(first.url())
+    await Promise.all([connected(first), connected(second)])
+    await write(first, 'from the first tab')
+    await log(second).getByText('from the first tab').waitFor()
+    await write(second, 'from the second tab')
+    await log(first).getByText('from the second tab').waitFor()
+    expect(new Set(wire.calls('POST', '/messages').map(({ key }) => key)).size).toBe(1)
+    expect(await log(first).getByText('from the second tab').count()).toBe(1)
+    // What one tab cannot send is sent by the other.
+    await second.close()
+  })
+
+  it('shows what the server refuses, with a way to try again or to discard', async () => {
+    const { page, expectAccessible } = await chat.open(site())
+    const { wire } = chat
+    await connected(page)
+    wire.refuseNext('/messages', 400, 'Too many words')
+    await write(page, 'a refused one')
+    await log(page).getByText('Not sent: Too many words').waitFor()
+    await expectAccessible()
+    await log(page).getByRole('button', { name: 'Try again' }).click()
+    await vi.waitFor(() => expect(sent()).toHaveLength(1))
+    await log(page).getByText('Not sent').waitFor({ state: 'detached' })
+    wire.refuseNext('/messages', 400, 'Too many words')
+    await write(page, 'another one')
+    await log(page).getByRole('button', { name: 'Discard' }).click()
+    await log(page).getByText('another one').waitFor({ state: 'detached' })
+  })
+
+  it('moves a message to a new conversation when the old one is gone', async () => {
+    const { page } = await chat.open(site())
+    const { wire } = chat
+    await connected(page)
+    await write(page, 'early')
+    await vi.waitFor(() => expect(sent()).toHaveLength(1))
+    wire.conversations.length = 0
+    await write(page, 'late')
+    await vi.waitFor(() => expect(wire.conversations).toHaveLength(1))
+    await vi.waitFor(() => expect(wire.conversations[0]?.messages).toHaveLength(1))
+    await log(page).getByText('late').waitFor()
+    expect(await log(page).getByText('early').count()).toBe(0)
+  })
+
+  it('says why the server does not open the chat, and opens it when it does', async () => {
+    const { wire } = chat
+    wire.refuseNext('/initialize', 403, 'This bot is paused')
+    const { page, expectAccessible } = await chat.open(site())
+    await page.getByText('The chat does not open: This bot is paused').waitFor()
+    await expectAccessible()
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await connected(page)
+    await page.getByText('does not open').waitFor({ state: 'detached' })
+  })
+})

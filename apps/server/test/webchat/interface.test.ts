@@ -1,0 +1,147 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { browserPath } from '../browser.js'
+import { useWebchats, type Webchats } from './page.js'
+
+const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
+
+const events = [
+  'webchat:initialized',
+  'webchat:ready',
+  'webchat:opened',
+  'webchat:closed',
+  'conversation',
+  'message',
+  'messageSent',
+  'webchatVisibility',
+  'webchatConfig',
+  'customEvent',
+  'isTyping',
+]
+
+describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
+  const chats = useWebchats()
+  let chat: Webchats
+
+  beforeEach(() => {
+    chat = chats()
+    chat.wire.received.length = 0
+  })
+
+  const site = (script: string, attributes = 'data-manual') => ({
+    html: `<!doctype html><html lang="en"><title>Shop</title><body><main><h1>Shop</h1><div id="here" style="width:400px;height:500px"></div></main>
+      ${chat.script(attributes).replace('defer', '')}<script>
+      window.events = []
+      for (const name of ${JSON.stringify(events)}) window.botpress.on(name, (data) => window.events.push([name, data]))
+      ${script}</script></body></html>`,
+  })
+
+  it('does all that existing pages do with it', async () => {
+    const { wire, webhookId } = chat
+    const { page, faults } = await chat.open(
+      site(`window.botpress.init({
+        clientId: '${webhookId}', botId: 'x',
+        configuration: { botName: 'Helper', color: '#123456', language: 'en', footer: 'Small **print**' },
+      })
+      window.botpress.init({ configuration: { composerPlaceholder: 'Ask me' } })`),
+    )
+    const heard = async () =>
+      (await page.evaluate<[string, unknown][]>('window.events')).map(([name]) => name)
+    await page.getByRole('button', { name: 'Open the chat with Helper' }).waitFor()
+    await vi.waitFor(async () =>
+      expect(await heard()).toEqual(['webchat:initialized', 'webchat:ready']),
+    )
+    expect(wire.received).toEqual([])
+    await page.evaluate('window.botpress.updateUser({ name: "Ada", data: { plan: "gold" } })')
+    expect(wire.received).toEqual([])
+    await page.evaluate('window.botpress.open()')
+    await page.getByPlaceholder('Ask me').waitFor()
+    await page.getByText('print').waitFor()
+    await vi.waitFor(() =>
+      expect(wire.calls('PUT', '/users/me')).toMatchObject([
+        { body: { name: 'Ada', userData: { plan: 'gold' } } },
+      ]),
+    )
+    await page.evaluate('window.botpress.sendMessage("by the page")')
+    await page.getByRole('log').getByText('by the page').waitFor()
+    await page.evaluate('window.botpress.sendMessage({ type: "image", imageUrl: "data:," })')
+    await vi.waitFor(() => expect(wire.calls('POST', '/messages')).toHaveLength(2))
+    await page.evaluate('window.botpress.sendEvent({ cart: 3 })')
+    await vi.waitFor(() =>
+      expect(wire.calls('POST', '/events').map(({ body }) => body)).toMatchObject([
+        { payload: { type: 'conversation_started' } },
+        {
+          payload: { type: 'custom', data: { cart: 3 } },
+          bindConversation: true,
+          bindUser: true,
+        },
+      ]),
+    )
+    expect(await page.evaluate('window.botpress.getUser()')).toMatchObject({ name: 'Ada' })
+
+    await page.evaluate('window.botpress.close()')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.evaluate('window.botpress.toggle()')
+    await page.getByRole('dialog').waitFor()
+    wire.signal('webchat_visibility', { visibility: 'hide' })
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    wire.signal('webchat_visibility', { visibility: 'show' })
+    await page.getByRole('dialog', { name: 'Helper' }).waitFor()
+    wire.signal('webchat_config', { config: { botName: 'Renamed' } })
+    await page.getByRole('dialog', { name: 'Renamed' }).waitFor()
+    await page.evaluate('window.botpress.config({ configuration: { botName: "Again" } })')
+    await page.getByRole('dialog', { name: 'Again' }).waitFor()
+    wire.signal('custom', { event: { hello: 1 } })
+    wire.signal('typing_started', {})
+    wire.say({ type: 'text', text: 'From the bot' })
+    await page.getByRole('log').getByText('From the bot').waitFor()
+    const names = await heard()
+    expect([...new Set(names)].sort()).toEqual([...events].sort())
+    const data = new Map(await page.evaluate<[string, unknown][]>('window.events'))
+    expect(data.get('customEvent')).toEqual({ hello: 1 })
+    expect(data.get('conversation')).toBe(wire.conversations.at(-1)?.id)
+    expect(data.get('message')).toMatchObject({
+      authorId: 'bot',
+      payload: { text: 'From the bot' },
+    })
+
+    await page.evaluate('window.botpress.restartConversation()')
+    await page.getByRole('log').getByText('From the bot').waitFor({ state: 'detached' })
+    await vi.waitFor(() => expect(wire.calls('GET', '/initialize')).toHaveLength(2))
+    expect(faults).toEqual([])
+  })
+
+  it('is the user whose key the page has, and another one when that changes', async () => {
+    const { wire } = chat
+    const { page, faults } = await chat.open(
+      site('window.botpress.init({ user: { userId: "u", userToken: "token-1" } })'),
+    )
+    expect(await page.evaluate('window.botpress.getUser()')).toMatchObject({ name: 'Visitor' })
+    await page.evaluate('window.botpress.updateUser({ userKey: "token-2" })')
+    await vi.waitFor(() =>
+      expect(wire.calls('GET', '/initialize').map(({ key }) => key)).toEqual([
+        'token-1',
+        'token-2',
+      ]),
+    )
+    const kept = await page.evaluate<string>(`localStorage['bp-webchat-${chat.webhookId}-client']`)
+    await vi.waitFor(() => expect(kept).toContain('token-2'))
+    expect(faults).toEqual([])
+  })
+
+  it('fills an element of the page', async () => {
+    const { page, faults, expectAccessible } = await chat.open(
+      site(
+        `window.botpress.on('webchat:ready', () => window.botpress.open())
+        window.botpress.init({ selector: '#here', configuration: { botName: 'Inside', language: 'en' } })`,
+      ),
+    )
+    const region = page.getByRole('region', { name: 'Inside' })
+    await region.getByRole('textbox', { name: 'Message' }).waitFor()
+    expect(await region.boundingBox()).toMatchObject({ width: 400, height: 500 })
+    expect(await page.getByRole('button', { name: 'Open the chat' }).count()).toBe(0)
+    await expectAccessible()
+    expect(faults).toEqual([])
+    await page.getByRole('button', { name: 'Close the chat' }).click()
+    await region.waitFor({ state: 'hidden' })
+  })
+})
