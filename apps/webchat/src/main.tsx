@@ -2,9 +2,12 @@ import type { WebchatSettings } from '@botstead/contract'
 import { createRoot } from 'react-dom/client'
 import { createSession } from './client/session.js'
 import type { Mount } from './shared/bridge.js'
+import composerStyles from './view/composer.css'
 import { ChatContext } from './view/context.js'
+import frameStyles from './view/frame.css'
+import messageStyles from './view/messages.css'
 import { Panel } from './view/panel.js'
-import styles from './view/style.css'
+import payloadStyles from './view/payload.css'
 
 /** Shows the chat in an element of a shadow root, and connects. */
 export const mount: Mount = async (options) => {
@@ -12,7 +15,13 @@ export const mount: Mount = async (options) => {
   const settings = options.settings ?? (await fetchSettings(base))
   const configuration = { ...settings, ...options.configuration }
   options.restyle(configuration)
-  adoptStyles(container, [styles, configuration.additionalStylesheet ?? ''])
+  adoptStyles(container, [
+    frameStyles,
+    messageStyles,
+    payloadStyles,
+    composerStyles,
+    configuration.additionalStylesheet ?? '',
+  ])
   const session = createSession(options, configuration)
   const { store, outbox } = session
   createRoot(container).render(
