@@ -9,10 +9,12 @@ const longestPause = 30_000
  * @param options.onMessage called with each message
  * @param options.onDelete called with the id of each message that is deleted
  * @param options.onDrafts called with the texts of messages that are still being written, on each change
+ * @param options.onTyping called when the bot seems to write something, and when it no longer does
  * @param options.onState called with `open` and `broken`
  */
 export async function follow(options) {
-  const { client, apiUrl, conversationId, onMessage, onDelete, onDrafts, onState } = options
+  const { client, apiUrl, conversationId, onMessage, onDelete, onDrafts, onTyping, onState } =
+    options
   const seen = new Set()
   const drafts = new Map()
   const draw = () => onDrafts([...drafts.values()])
@@ -23,7 +25,8 @@ export async function follow(options) {
     if (drafts.delete(message.metadata?.streamId)) draw()
     onMessage(message)
   }
-  const updateDraft = ({ type, data }) => {
+  const update = ({ type, data }) => {
+    if (type.startsWith('typing_')) return onTyping(type === 'typing_started')
     if (type === 'message_stream_delta') {
       drafts.set(data.streamId, (drafts.get(data.streamId) ?? '') + data.delta)
     } else if (type !== 'message_stream_abort' || !drafts.delete(data.streamId)) return
@@ -48,7 +51,7 @@ export async function follow(options) {
       listener.on('message_created', (message) => receive(message))
       listener.on('message_deleted', ({ id }) => onDelete(id))
       // The current client does not know these signals and passes them on unchanged.
-      listener.on('unknown', (signal) => updateDraft(read(signal)))
+      listener.on('unknown', (signal) => update(read(signal)))
       try {
         for (const message of await missedMessages(client, conversationId, seen)) show(message)
         early.forEach(show)
@@ -67,6 +70,7 @@ export async function follow(options) {
     // A reconnected listener receives again what was written so far.
     drafts.clear()
     draw()
+    onTyping(false)
     await pauseOrOnline((pause * (1 + Math.random())) / 2)
     pause = Math.min(pause * 2, longestPause)
   }

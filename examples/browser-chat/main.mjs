@@ -10,6 +10,7 @@ const here = (name) => fileURLToPath(new URL(name, import.meta.url))
 const files = {
   '/': [here('index.html'), 'text/html'],
   '/page.mjs': [here('page.mjs'), 'text/javascript'],
+  '/payload.mjs': [here('payload.mjs'), 'text/javascript'],
   '/follow.mjs': [here('follow.mjs'), 'text/javascript'],
   '/outbox.mjs': [here('outbox.mjs'), 'text/javascript'],
   // The file of the package for browsers.

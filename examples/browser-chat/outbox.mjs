@@ -7,8 +7,8 @@ const longestPause = 30_000
  * @param options.apiUrl the chat address
  * @param options.userKey of the sender
  * @param options.storage where unsent messages are kept
- * @param options.onChange called with the unsent texts on each change
- * @param options.onRefused called with a text that the server refused, and the reason
+ * @param options.onChange called with the unsent payloads on each change
+ * @param options.onRefused called with a payload that the server refused, and the reason
  */
 export function createOutbox(options) {
   const { apiUrl, userKey, conversationId, storage, onChange, onRefused } = options
@@ -17,14 +17,14 @@ export function createOutbox(options) {
   let timer
 
   const read = () => JSON.parse(storage.getItem(name) ?? '[]')
-  const show = () => onChange(read().map(({ text }) => text))
+  const show = () => onChange(read().map(({ payload }) => payload))
   function write(waiting) {
     storage.setItem(name, JSON.stringify(waiting))
     show()
   }
 
   /** Returns the milliseconds until the next attempt; undefined if the message is sent or refused. */
-  async function send({ key, text }) {
+  async function send({ key, payload }) {
     const response = await fetch(`${apiUrl}/messages`, {
       method: 'POST',
       headers: {
@@ -32,11 +32,11 @@ export function createOutbox(options) {
         'x-user-key': userKey,
         'idempotency-key': key,
       },
-      body: JSON.stringify({ conversationId, payload: { type: 'text', text } }),
+      body: JSON.stringify({ conversationId, payload }),
     }).catch(() => undefined)
     if (response?.ok) return
     const isMomentary = !response || response.status === 429 || response.status >= 500
-    if (!isMomentary) return onRefused(text, (await response.json()).message)
+    if (!isMomentary) return onRefused(payload, (await response.json()).message)
     pause = Math.min(pause * 2, longestPause)
     return Math.max(pause, 1000 * Number(response?.headers.get('retry-after') ?? 0))
   }
@@ -65,8 +65,8 @@ export function createOutbox(options) {
 
   return {
     flush,
-    async add(text) {
-      write([...read(), { key: randomKey(), text }])
+    async add(payload) {
+      write([...read(), { key: randomKey(), payload }])
       await flush()
     },
   }

@@ -1,20 +1,28 @@
 import { Client } from '@botpress/chat'
 import { follow } from './follow.mjs'
 import { createOutbox } from './outbox.mjs'
+import { elementsOf } from './payload.mjs'
 
 const apiUrl = new URLSearchParams(location.search).get('chat')?.replace(/\/+$/, '')
-const [status, list, drafts, waiting, input, form] = [
+const [status, list, drafts, typing, waiting, input, form] = [
   '#status',
   '#messages',
   '#drafts',
+  '#typing',
   '#waiting',
   '#text',
   'form',
 ].map((selector) => document.querySelector(selector))
 
-function itemOf(text, ...classes) {
+/** What the state of the connection means for the reader. */
+const states = {
+  open: 'Connected.',
+  broken: 'The connection is lost. Trying again; what you write is sent later.',
+}
+
+function itemOf(nodes, ...classes) {
   const item = document.createElement('li')
-  item.textContent = text
+  item.append(...nodes)
   item.classList.add(...classes)
   return item
 }
@@ -25,15 +33,6 @@ function show(change) {
   const isAtEnd = scrollHeight - clientHeight - scrollTop < 50
   change()
   if (isAtEnd) form.scrollIntoView({ block: 'end' })
-}
-
-/** The text of a message; other types show their payload. */
-function textOf({ type, ...payload }) {
-  if (type === 'bloc') return payload.items.map(textOf).join('\n')
-  const text = payload.text ?? payload.markdown ?? payload.title
-  if (text === undefined) return `[${type}] ${JSON.stringify(payload)}`
-  const choices = payload.options ?? payload.actions ?? []
-  return [text, ...choices.map(({ label }) => `• ${label}`)].join('\n')
 }
 
 /** The user is kept in the browser: a reload continues the conversation. */
@@ -64,36 +63,46 @@ async function run() {
   const outbox = createOutbox({
     ...chat,
     storage: localStorage,
-    onChange(texts) {
-      const unsent = texts.map((text) => itemOf(text, 'mine', 'waiting'))
+    onChange(payloads) {
+      const unsent = payloads.map((each) => itemOf(elementsOf(each), 'mine', 'waiting'))
       show(() => waiting.replaceChildren(...unsent))
     },
-    onRefused(text, reason) {
-      const item = itemOf(text, 'mine', 'refused')
-      item.title = `Not sent: ${reason}`
-      show(() => list.append(item, itemOf(item.title, 'reason')))
+    onRefused(payload, reason) {
+      const item = itemOf(elementsOf(payload), 'mine', 'refused')
+      show(() => list.append(item, itemOf([`Not sent: ${reason}`], 'reason')))
     },
   })
   form.addEventListener('submit', (event) => {
     event.preventDefault()
-    outbox.add(input.value)
+    outbox.add({ type: 'text', text: input.value })
     input.value = ''
   })
+  let silence
+  /** Bots do not always say that they have stopped. */
+  function showTyping(isTyping) {
+    clearTimeout(silence)
+    if (isTyping) silence = setTimeout(showTyping, 5000, false)
+    typing.textContent = isTyping ? 'The bot is writing …' : ''
+  }
+  const choose = (text, value) => outbox.add({ type: 'text', text, value })
   await follow({
     ...chat,
     onMessage({ id, userId, payload }) {
-      const item = itemOf(textOf(payload), ...(userId === client.user.id ? ['mine'] : []))
+      const isMine = userId === client.user.id
+      const item = itemOf(elementsOf(payload, choose), ...(isMine ? ['mine'] : []))
       items.set(id, item)
+      if (!isMine) showTyping(false)
       show(() => list.append(item))
     },
     onDelete(id) {
       items.get(id)?.remove()
     },
     onDrafts(texts) {
-      show(() => drafts.replaceChildren(...texts.map((text) => itemOf(text, 'draft'))))
+      show(() => drafts.replaceChildren(...texts.map((text) => itemOf([text], 'draft'))))
     },
+    onTyping: showTyping,
     onState(state) {
-      status.textContent = state
+      status.textContent = states[state]
       if (state === 'open') outbox.flush()
     },
   })

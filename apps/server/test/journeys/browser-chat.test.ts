@@ -29,14 +29,14 @@ describe.skipIf(browserPath === undefined)(title, () => {
     onTestFinished(() => server.kill())
     const { bot, chatAddress } = await makeBot(server)
     const page = await openPage(await serveExample(chatAddress))
-    await vi.waitFor(async () => expect(await statusOf(page)).toBe('open'))
+    await vi.waitFor(async () => expect(await statusOf(page)).toBe('Connected.'))
 
     await type(page, 'one')
     await vi.waitFor(async () => expect(await textsOf(page)).toEqual(['one']))
     // Its event can arrive before the response to it, without which it would be sent again.
     await vi.waitFor(async () => expect(await page.locator('.waiting').count()).toBe(0))
     await server.kill()
-    await vi.waitFor(async () => expect(await statusOf(page)).toBe('broken'))
+    await vi.waitFor(async () => expect(await statusOf(page)).toContain('The connection is lost'))
     await type(page, 'two')
     await type(page, 'three')
     await vi.waitFor(async () =>
@@ -58,7 +58,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     // Another tab is the same user: it shares unsent messages, and sees messages that are being written.
     const other = await page.context().newPage()
     await other.goto(page.url())
-    await vi.waitFor(async () => expect(await statusOf(other)).toBe('open'))
+    await vi.waitFor(async () => expect(await statusOf(other)).toBe('Connected.'))
     await page.context().setOffline(true)
     await type(page, 'four')
     await type(other, 'five')
@@ -75,6 +75,34 @@ describe.skipIf(browserPath === undefined)(title, () => {
     await bot.say(server, 'Hello!', { streamId: 'one' })
     await vi.waitFor(async () => expect(await textsOf(other)).toEqual([...after, 'Hello!']))
     expect(await drafts()).toEqual([])
+
+    // What the bot offers can be pressed, and says what it stands for.
+    await bot.show(server, 'choice', {
+      text: 'Tea?',
+      options: [{ label: 'Yes, please', value: 'yes' }],
+    })
+    await other.getByRole('button', { name: 'Yes, please' }).click()
+    await vi.waitFor(async () => expect(await textsOf(page)).toContain('Yes, please'))
+    expect(await other.getByRole('button', { name: 'Yes, please' }).isDisabled()).toBe(true)
+    await bot.show(server, 'carousel', {
+      items: [
+        {
+          title: 'A card',
+          imageUrl: 'https://a.example/picture.png',
+          actions: [
+            { action: 'url', label: 'Look', value: 'javascript:alert(1)' },
+            { action: 'postback', label: 'Take it', value: 'taken' },
+          ],
+        },
+      ],
+    })
+    await other.getByRole('button', { name: 'Take it' }).click()
+    await vi.waitFor(async () => expect(await textsOf(page)).toContain('Take it'))
+    expect(await other.getByRole('link', { name: 'Look' }).count()).toBe(0)
+    await bot.show(server, 'audio', { audioUrl: 'https://a.example/song.mp3', title: 'A song' })
+    await other.locator('audio').waitFor()
+    await bot.show(server, 'file', { fileUrl: 'https://a.example/a.pdf', title: 'Manual' })
+    await other.getByRole('link', { name: 'Manual' }).waitFor()
   })
 
   it('serves every operation of the client package, with credentials', async () => {
@@ -183,6 +211,11 @@ async function makeBot({ url: baseUrl }: ServerProcess) {
         const payload = { text, ...(metadata && { metadata }) }
         const userId = bot.id
         await client.createMessage({ conversationId, userId, type: 'text', payload, tags: {} })
+      },
+      /** Sends a message of any type. */
+      async show(server: ServerProcess, type: string, payload: Record<string, unknown>) {
+        const { client, conversationId } = await connect(server)
+        await client.createMessage({ conversationId, userId: bot.id, type, payload, tags: {} })
       },
       /** Begins a message, piece by piece. */
       async write(server: ServerProcess, ...pieces: string[]) {
