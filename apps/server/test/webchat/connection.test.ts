@@ -77,10 +77,12 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
   })
 
   it('is one user and one conversation in two tabs', async () => {
-    const { page: first } = await chat.open(site())
+    const { page: first } = await chat.open({ html: '<!doctype html><title>Empty</title>' })
     const { wire } = chat
+    const before = wire.conversations.length
     const second = await first.context().newPage()
-    await second.goto(first.url())
+    chat.change(site())
+    await Promise.all([first.reload(), second.goto(first.url())])
     await Promise.all([connected(first), connected(second)])
     await write(first, 'from the first tab')
     await log(second).getByText('from the first tab').waitFor()
@@ -88,7 +90,7 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
     await log(first).getByText('from the second tab').waitFor()
     expect(new Set(wire.calls('POST', '/messages').map(({ key }) => key)).size).toBe(1)
     expect(await log(first).getByText('from the second tab').count()).toBe(1)
-    // What one tab cannot send is sent by the other.
+    expect(wire.conversations).toHaveLength(before + 1)
     await second.close()
   })
 
@@ -121,6 +123,17 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
     await vi.waitFor(() => expect(wire.conversations[0]?.messages).toHaveLength(1))
     await log(page).getByText('late').waitFor()
     expect(await log(page).getByText('early').count()).toBe(0)
+  })
+
+  it('begins anew when the server no longer knows the key that the browser kept', async () => {
+    const { page } = await chat.open(site())
+    const { wire } = chat
+    await connected(page)
+    wire.refuseNext('/initialize', 401, 'Unknown key')
+    await page.reload()
+    await connected(page)
+    const keys = wire.calls('GET', '/initialize').map(({ key }) => key)
+    expect(keys.at(-1)).toBeUndefined()
   })
 
   it('says why the server does not open the chat, and opens it when it does', async () => {

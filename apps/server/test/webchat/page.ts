@@ -25,6 +25,8 @@ export interface Webchats {
   botName: string
   /** The script element of the chat, with attributes. */
   script(attributes?: string): string
+  /** Changes what the server of pages serves. */
+  change(site: Site): void
   /** Opens a page with the chat, and collects what must not happen on it. */
   open(site: Site | string, options?: BrowserContextOptions): Promise<OpenPage>
 }
@@ -72,6 +74,9 @@ async function start(server: ReturnType<ReturnType<typeof useServer>>) {
     botName,
     script: (attributes = '') =>
       `<script src="${wire.chat}/inject.js" ${attributes} defer></script>`,
+    change(next: Site) {
+      site = next
+    },
     async open(given: Site | string, options: BrowserContextOptions = {}): Promise<OpenPage> {
       const page = await newPage({ viewport: { width: 1000, height: 800 }, ...options })
       // What a test leaves open must not hear what the next one says.

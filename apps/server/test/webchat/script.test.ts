@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { startBotProcess } from '../bot-processes.js'
 import { browserPath } from '../browser.js'
 import { useWebchats } from './page.js'
 
@@ -135,5 +136,22 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
     const dialog = page.getByRole('dialog', { name: 'Helper' })
     await dialog.getByText('you', { exact: true }).waitFor()
     expect(faults).toEqual([])
+  })
+  it('is on the page of the example, which uses it', async () => {
+    const { open, wire, webhookId } = chats()
+    wire.received.length = 0
+    const script = ['examples/web-page/main.mjs', `${wire.url}/chat/${webhookId}`]
+    const settings = { PORT: '0' }
+    await using site = await startBotProcess({ url: '', token: '' }, script, /^or,/m, settings)
+    const [, address = ''] = /^Open (\S+)$/m.exec(site.output()) ?? []
+    const { page } = await open(address)
+    await page.getByRole('button', { name: 'Where is my order?' }).click()
+    await page.getByRole('log').getByText('Where is my order?').waitFor()
+    await page.getByText('Said last: Where is my order?').waitFor()
+    await vi.waitFor(() =>
+      expect(wire.calls('PUT', '/users/me')).toMatchObject([
+        { body: { name: 'Ada', userData: { plan: 'gold' } } },
+      ]),
+    )
   })
 })

@@ -78,6 +78,11 @@ describe.skipIf(browserPath === undefined)(`the share page of a chat ${title}`, 
     await dialog.getByRole('textbox', { name: 'رسالة' }).waitFor()
     expect(await dialog.boundingBox()).toEqual({ x: 0, y: 0, width: 320, height: 560 })
     await other.expectAccessible()
+    const isInert = async () => await other.page.evaluate('document.body.inert')
+    expect(await isInert()).toBe(true)
+    await other.page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await isInert()).toBe(false)
     expect([...faults, ...other.faults]).toEqual([])
   })
 

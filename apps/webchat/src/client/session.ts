@@ -10,7 +10,7 @@ import { createOutbox, type Outbox } from './outbox.js'
 import { createSignals } from './signals.js'
 import { createStore, type Store, upsert } from './state.js'
 import { alone, createStorage, type Identity } from './storage.js'
-import { createWire, type Feedback, type Init, type Wire } from './wire.js'
+import { createWire, type Feedback, type Init, Refusal, type Wire } from './wire.js'
 
 /** A chat: what it shows, and what a person or the page does with it. */
 export interface Session {
@@ -35,6 +35,8 @@ export function createSession(options: WidgetOptions, configuration: Configurati
   const storage = createStorage(storageKey)
   let identity: Identity = storage.readIdentity()
   const { userToken } = options.user ?? {}
+  /** Whether the page says who the user is. */
+  let hasOwnKey = Boolean(userToken)
   if (userToken) identity = { ...identity, user: { ...options.user } }
   let profile = options.profile
   /** Conversations of which the bot was told by this page. */
@@ -55,20 +57,23 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     onGone: () => connection.reopen(),
   })
 
+  /** Lets the next tab begin, which waits until the user is known. */
+  let release = () => {}
   /** Asks for the stream; of tabs that begin at the same time only one makes a new user. */
   async function open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const request = () =>
       wire.initialize({ conversationId: identity.conversationId, userKey: keyOf(), signal })
     if (keyOf() !== undefined) return await request()
-    return await alone(`${storageKey}-start`, async () => {
-      const stored = storage.readIdentity()
-      if (stored.user !== undefined) identity = stored
-      const stream = await request()
-      if (keyOf() !== undefined) return stream
-      // The next tab may begin when the user is stored.
-      const [own, watched] = stream.tee()
-      await watched.getReader().read()
-      return own
+    return await new Promise((resolve, reject) => {
+      alone(`${storageKey}-start`, async () => {
+        const stored = storage.readIdentity()
+        if (stored.user !== undefined) identity = stored
+        resolve(await request())
+        if (keyOf() !== undefined) return
+        await new Promise<void>((done) => {
+          release = done
+        })
+      }).catch(reject)
     })
   }
 
@@ -80,6 +85,7 @@ export function createSession(options: WidgetOptions, configuration: Configurati
       user: { userId: user.id, userToken: user.userKey },
     }
     storage.writeIdentity(identity)
+    release()
     store.set({
       connection: 'open',
       wasOpen: true,
@@ -127,6 +133,8 @@ export function createSession(options: WidgetOptions, configuration: Configurati
       else receive(type, Object(data))
     },
     onState(state, error) {
+      if (state !== 'connecting') release()
+      if (forgetsKey(error)) return
       if (state === 'refused') {
         store.set({ connection: state, refusal: (error as Error).message })
         emit('error', error)
@@ -136,6 +144,14 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     },
   })
 
+  /** A key that the browser kept and the server no longer knows: begins anew, once, without it. */
+  function forgetsKey(error: unknown): boolean {
+    const isUnknown = error instanceof Refusal && error.status === 401
+    if (!isUnknown || hasOwnKey || keyOf() === undefined) return false
+    use({})
+    return true
+  }
+
   function use(next: Identity): void {
     identity = next
     storage.writeIdentity(next)
@@ -144,6 +160,7 @@ export function createSession(options: WidgetOptions, configuration: Configurati
   }
 
   function changeUser(userToken: string): void {
+    hasOwnKey = true
     outbox.clear()
     use({ user: { userToken } })
   }

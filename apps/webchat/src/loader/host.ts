@@ -13,6 +13,9 @@ export interface Host {
   style(configuration: Configuration): void
 }
 
+/** Screens on which the open chat covers the page. */
+const small = '(max-width:480px),(max-height:420px)'
+
 const styles = `
 .root{--accent:#0f5f73;--on-accent:#fff;font:14px/1.4 system-ui,sans-serif;color:#1b1b1f}
 .fill,.fill .panel{width:100%;height:100%}
@@ -26,7 +29,7 @@ const styles = `
 .launch .note{position:absolute;bottom:68px;right:0;width:max-content;max-width:min(280px,calc(100vw - 32px));box-sizing:border-box;padding:8px 12px;border-radius:8px;background:#1b1b1f;color:#fff}
 [data-side=left] .launch .note{right:auto;left:0}
 .launch [hidden],.launch[hidden],.launch .note:empty{display:none}
-@media (max-width:480px),(max-height:420px){.launch[data-open]{display:none}}
+@media ${small}{.launch[data-open]{display:none}}
 @media (forced-colors:active){.launch button{border:2px solid ButtonText}}
 `
 
@@ -68,8 +71,8 @@ export function createHost(
   button.append(iconOf(bubble))
   button.addEventListener('click', onPress)
   count.hidden = true
-  count.ariaHidden = 'true'
-  note.role = 'status'
+  count.setAttribute('aria-hidden', 'true')
+  note.setAttribute('role', 'status')
   if (place !== 'corner') launch.hidden = true
 
   let shown: State = 'closed'
@@ -77,13 +80,13 @@ export function createHost(
   let look = configuration
   const render = () => {
     const text = words[languageOf(look)]
-    launch.ariaLabel = text.chat
+    launch.setAttribute('aria-label', text.chat)
     const isOpen = shown === 'open'
     const open = text.open.replace('$', () => look.botName ?? '')
     const news = unread > 0 ? `, ${text.unread.replace('#', String(unread))}` : ''
-    button.ariaLabel = isOpen ? text.close : `${open}${news}`
-    button.ariaExpanded = String(isOpen)
-    button.ariaBusy = String(shown === 'loading')
+    button.setAttribute('aria-label', isOpen ? text.close : `${open}${news}`)
+    button.setAttribute('aria-expanded', String(isOpen))
+    button.setAttribute('aria-busy', String(shown === 'loading'))
     button.replaceChildren(iconOf(isOpen ? cross : bubble))
     launch.toggleAttribute('data-open', isOpen)
     count.hidden = unread === 0
@@ -97,6 +100,15 @@ export function createHost(
     applyLook(root, look)
     render()
   }
+  // Keys must not reach what the chat covers.
+  const screen = matchMedia(small)
+  let coversPage = false
+  const cover = () => {
+    const covers = place === 'corner' && shown === 'open' && screen.matches
+    if (covers !== coversPage) document.body.inert = covers
+    coversPage = covers
+  }
+  screen.addEventListener('change', cover)
   style(configuration)
   parent.append(host)
   return {
@@ -105,6 +117,7 @@ export function createHost(
       const wasOpen = shown === 'open'
       shown = state
       render()
+      cover()
       if (wasOpen && state === 'closed') button.focus()
     },
     countUnread(number) {
@@ -130,7 +143,7 @@ function iconOf(path: string): SVGElement {
   const namespace = 'http://www.w3.org/2000/svg'
   const icon = document.createElementNS(namespace, 'svg')
   icon.setAttribute('viewBox', '0 0 24 24')
-  icon.ariaHidden = 'true'
+  icon.setAttribute('aria-hidden', 'true')
   const shape = document.createElementNS(namespace, 'path')
   shape.setAttribute('d', path)
   icon.append(shape)

@@ -18,7 +18,9 @@ declare const widgetFile: string
 declare const served: Served
 
 const script = document.currentScript
-if (script instanceof HTMLScriptElement && !Reflect.has(window, 'botpress')) start(script)
+// An element of the page with this id has the same name, and does not count.
+const known: unknown = Object(Reflect.get(window, 'botpress')).init
+if (script instanceof HTMLScriptElement && typeof known !== 'function') start(script)
 
 /** Puts the button on the page and its interface at `window.botpress`, without loading anything. */
 function start({ src, dataset }: HTMLScriptElement): void {

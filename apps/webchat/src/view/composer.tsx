@@ -119,7 +119,8 @@ export function Composer({ isShown }: { isShown: boolean }) {
         <textarea
           ref={field}
           id={id}
-          rows={1}
+          // For browsers that do not size a field by its content.
+          rows={Math.min(text.split('\n').length, 6)}
           value={text}
           placeholder={configuration.composerPlaceholder ?? words.placeholder}
           onChange={({ target }) => setText(target.value)}
