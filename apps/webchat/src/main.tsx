@@ -1,5 +1,6 @@
 import type { WebchatSettings } from '@botstead/contract'
 import { createRoot } from 'react-dom/client'
+import { readConfiguration } from './client/read.js'
 import { createSession } from './client/session.js'
 import type { Mount } from './shared/bridge.js'
 import composerStyles from './view/composer.css'
@@ -13,7 +14,7 @@ import payloadStyles from './view/payload.css'
 export const mount: Mount = async (options) => {
   const { base, container, place, show } = options
   const settings = options.settings ?? (await fetchSettings(base))
-  const configuration = { ...settings, ...options.configuration }
+  const configuration = { ...settings, ...readConfiguration(options.configuration) }
   options.restyle(configuration)
   adoptStyles(container, [
     frameStyles,

@@ -76,6 +76,69 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     expect(faults).toEqual([])
   })
 
+  it('survives what no message should be', async () => {
+    const { page, faults } = await openChat()
+    const { wire } = chat
+    const things = [
+      undefined,
+      null,
+      'text',
+      7,
+      true,
+      {},
+      { title: {} },
+      [],
+      [null, 1, {}, { type: {} }],
+    ]
+    const members = (value: unknown) =>
+      ['text', 'markdown', 'title', 'subtitle', 'items', 'options', 'actions', 'label', 'value']
+        .concat([
+          'imageUrl',
+          'audioUrl',
+          'videoUrl',
+          'fileUrl',
+          'latitude',
+          'address',
+          'payload',
+          'data',
+        ])
+        .map((name) => [name, value])
+    const types = [
+      'text',
+      'markdown',
+      'image',
+      'audio',
+      'video',
+      'file',
+      'location',
+      'card',
+      'carousel',
+    ].concat(['choice', 'dropdown', 'bloc', 'custom', 'constructor', ''])
+    for (const thing of things) {
+      wire.say(Object(thing))
+      for (const type of types) wire.say({ ...Object.fromEntries(members(thing)), type })
+    }
+    wire.signal('message_created', {})
+    wire.signal('message_updated', { id: 'x', payload: null })
+    wire.signal('message_status_changed', { newStatus: 'processing' })
+    wire.signal('participant_added', {})
+    wire.signal('webchat_config', { config: { botName: {}, suggestedQuestions: 'x', email: 'y' } })
+    wire.signal('webchat_visibility', { visibility: 'elsewhere' })
+    wire.signal('error', {})
+    wire.signal('something_new', {})
+    let nested: Record<string, unknown> = { type: 'text', text: 'inside' }
+    for (let depth = 0; depth < 50; depth++) nested = { type: 'bloc', items: [nested] }
+    wire.say(nested as { type: string })
+    wire.say({ type: 'text', text: `${'>'.repeat(15_000)} deep` })
+    wire.say({ type: 'text', text: 'Still there' })
+    await log(page).getByText('Still there').waitFor()
+    await page.reload()
+    await log(page).getByText('Still there').waitFor()
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    await log(page).getByText('Still there').waitFor({ state: 'detached' })
+    expect(faults).toEqual([])
+  })
+
   it('sends what is pressed in choices, lists and cards', async () => {
     const { page, faults, expectAccessible } = await openChat()
     const { wire } = chat

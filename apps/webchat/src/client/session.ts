@@ -7,6 +7,7 @@ import type {
 } from '../shared/bridge.js'
 import { keepConnected } from './connection.js'
 import { createOutbox, type Outbox } from './outbox.js'
+import { readConfiguration, readMessage } from './read.js'
 import { createSignals } from './signals.js'
 import { createStore, type Store, upsert } from './state.js'
 import { alone, createStorage, type Identity } from './storage.js'
@@ -93,7 +94,10 @@ export function createSession(options: WidgetOptions, configuration: Configurati
       conversation,
       user,
       participants,
-      messages: init.messages.toReversed().reduce(upsert, []),
+      messages: init.messages
+        .toReversed()
+        .flatMap((message) => readMessage(message) ?? [])
+        .reduce(upsert, []),
       isTyping: false,
     })
     connection.confirm()
@@ -166,7 +170,7 @@ export function createSession(options: WidgetOptions, configuration: Configurati
   }
 
   function configure(given: Configuration, user?: Credentials): void {
-    store.set({ configuration: { ...store.get().configuration, ...given } })
+    store.set({ configuration: { ...store.get().configuration, ...readConfiguration(given) } })
     options.restyle(store.get().configuration)
     if (user?.userToken && user.userToken !== keyOf()) changeUser(user.userToken)
   }

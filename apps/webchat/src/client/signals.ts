@@ -1,5 +1,6 @@
 import type { Configuration, WidgetOptions } from '../shared/bridge.js'
 import type { Outbox } from './outbox.js'
+import { readMessage } from './read.js'
 import { clientIdOf, type Store, upsert } from './state.js'
 import type { Message, User } from './wire.js'
 
@@ -32,8 +33,9 @@ export function createSignals({ store, outbox, options, configure }: SignalsOpti
     emit('isTyping', { isTyping, timeout: isTyping ? typingLasts : 0 })
   }
 
-  function save(message: Message): void {
+  function save(message: Message | undefined): void {
     const { conversation, messages } = store.get()
+    if (message === undefined) return
     if (message.conversationId !== conversation?.id) return
     store.set({ messages: upsert(messages, message) })
     outbox.reconcile(undefined)
@@ -42,9 +44,10 @@ export function createSignals({ store, outbox, options, configure }: SignalsOpti
   return (type: string, data: Record<string, unknown>): void => {
     switch (type) {
       case 'message_created': {
-        const message = data as unknown as Message
+        const message = readMessage(data)
         const { user, isOpen } = store.get()
         save(message)
+        if (message === undefined) return
         if (message.userId !== user?.id) {
           setTyping(false)
           if (!isOpen) {
@@ -56,13 +59,14 @@ export function createSignals({ store, outbox, options, configure }: SignalsOpti
         return
       }
       case 'message_updated':
-        save(data as unknown as Message)
+        save(readMessage(data))
         return
       case 'message_status_changed': {
         const { message, newStatus } = data
         if (newStatus !== 'processing' && newStatus !== 'processed') return
-        const { id, ...rest } = message as Message
-        const ids = [id, clientIdOf(rest) ?? id]
+        const changed = readMessage(message)
+        if (changed === undefined) return
+        const ids = [changed.id, clientIdOf(changed) ?? changed.id]
         store.set({ delivered: new Set([...store.get().delivered, ...ids]) })
         return
       }
@@ -76,7 +80,7 @@ export function createSignals({ store, outbox, options, configure }: SignalsOpti
         setTyping(false)
         return
       case 'participant_added': {
-        const participant = data.participant as User
+        const participant: User = Object(data.participant)
         const others = store.get().participants.filter(({ id }) => id !== participant.id)
         store.set({ participants: [...others, participant] })
         emit('participantAdded', participant)

@@ -71,7 +71,7 @@ export function clientIdOf({ metadata }: Pick<Message, 'metadata'>): string | un
 }
 
 /** The list with a message that is new or takes the place of its earlier form. */
-export function upsert(messages: readonly Message[], message: Message): Message[] {
+export function upsert(messages: readonly Message[], message: Message): readonly Message[] {
   const own = clientIdOf(message)
   const index = messages.findIndex(
     (known) =>

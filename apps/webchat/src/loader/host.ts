@@ -1,5 +1,5 @@
 import type { Configuration, Place } from '../shared/bridge.js'
-import { applyLook, languageOf } from '../shared/look.js'
+import { applyLook, dark, languageOf } from '../shared/look.js'
 import { words } from './words.js'
 
 type State = 'closed' | 'loading' | 'failed' | 'open'
@@ -109,6 +109,7 @@ export function createHost(
     coversPage = covers
   }
   screen.addEventListener('change', cover)
+  matchMedia(dark).addEventListener('change', () => style(look))
   style(configuration)
   parent.append(host)
   return {

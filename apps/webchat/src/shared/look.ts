@@ -1,5 +1,8 @@
 import type { Configuration } from './bridge.js'
 
+/** True where the person prefers dark pages. */
+export const dark = '(prefers-color-scheme: dark)'
+
 /** Languages with their own words. */
 const languages = ['en', 'de', 'fr', 'es', 'ar'] as const
 export type Language = (typeof languages)[number]
@@ -21,9 +24,7 @@ export function applyLook(element: HTMLElement, configuration: Configuration): v
   element.lang = language
   element.dir = language === 'ar' ? 'rtl' : 'ltr'
   element.dataset.side = position === 'left' ? 'left' : 'right'
-  const isDark =
-    themeMode === 'dark' ||
-    (themeMode === 'system' && matchMedia('(prefers-color-scheme: dark)').matches)
+  const isDark = themeMode === 'dark' || (themeMode === 'system' && matchMedia(dark).matches)
   element.dataset.theme = isDark ? 'dark' : 'light'
   const accent = /^#[\da-f]{6}$/i.test(color) ? color : '#0f5f73'
   element.style.setProperty('--accent', accent)

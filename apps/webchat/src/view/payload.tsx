@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { Payload } from '../shared/bridge.js'
+import { Boundary } from './boundary.js'
 import { Card, Carousel } from './cards.js'
 import { useWords } from './context.js'
 import { Icon } from './icon.js'
@@ -21,6 +22,14 @@ export interface PayloadProps {
 
 /** A message by its type. Bots may send anything: what a type lacks, and what is unknown, becomes text. */
 export function PayloadView(props: PayloadProps) {
+  return (
+    <Boundary instead={<Fallback payload={props.payload} />}>
+      <Content {...props} />
+    </Boundary>
+  )
+}
+
+function Content(props: PayloadProps) {
   return toContent(props, 0) ?? <Fallback payload={props.payload} />
 }
 
