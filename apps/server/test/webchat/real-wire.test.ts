@@ -1,0 +1,93 @@
+import { allOperations } from '@botstead/contract'
+import type { Page } from 'playwright-core'
+import { describe, expect, it, vi } from 'vitest'
+import { browserPath, newPage } from '../browser.js'
+import { useServer } from '../harness.js'
+import { useHttpBots } from '../http-bot.js'
+
+const hasWire = allOperations.some(({ id }) => id === 'chatInitialize')
+const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
+
+describe.skipIf(browserPath === undefined || !hasWire)(`the chat on a server ${title}`, () => {
+  const server = useServer()
+  const bots = useHttpBots()
+
+  const log = (page: Page) => page.getByRole('log', { name: 'Messages' })
+  async function write(page: Page, text: string) {
+    await page.getByRole('textbox', { name: 'Message' }).fill(text)
+    await page.keyboard.press('Enter')
+  }
+
+  it('talks with a bot: words, files, thumbs, history, a second visit', async () => {
+    const { bot } = await server()
+      .client()
+      .createBot({ name: 'Echo', url: bots.as('echo').url })
+    const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+    const own = server().client({ botId: bot.id })
+    const page = await newPage({ locale: 'en' })
+    const faults: string[] = []
+    page.on('console', (line) => {
+      if (line.type() === 'error') faults.push(line.text())
+    })
+    page.on('pageerror', (error) => faults.push(error.message))
+    await page.goto(`${server().url}/webchat/${webhookId}`)
+    await page.getByRole('button', { name: 'Add files' }).waitFor()
+    await write(page, 'Hello')
+    await log(page).getByText('Hello').first().waitFor()
+    await vi.waitFor(async () => expect(await page.locator('.outgoing').count()).toBe(0))
+    const conversationId = (await own.listConversations()).conversations[0]?.id ?? ''
+    const say = async (type: string, payload: Record<string, unknown>) =>
+      await own.createMessage({ conversationId, userId: bot.id, type, payload, tags: {} })
+
+    await say('choice', { text: 'Tea?', options: [{ label: 'Yes', value: 'yes' }] })
+    await log(page).getByRole('button', { name: 'Yes' }).click()
+    await vi.waitFor(async () => {
+      const { messages } = await own.listMessages({ conversationId })
+      expect(messages.map(({ payload }) => payload)).toContainEqual(
+        expect.objectContaining({ text: 'Yes', value: 'yes' }),
+      )
+    })
+    await say('carousel', { items: [{ title: 'A card', actions: [] }] })
+    await log(page).getByText('A card').waitFor()
+    await say('bloc', { items: [{ type: 'text', payload: { text: 'a part' } }] })
+    await log(page).getByText('a part').waitFor()
+    await page.getByRole('button', { name: 'Helpful', exact: true }).last().click()
+    await page.locator('[aria-pressed=true]').last().waitFor()
+
+    for (const [sequence, delta] of ['Good ', 'mor'].entries()) {
+      const signal = { type: 'delta', streamId: 'one', createdAt: 'now', sequence, delta }
+      await own.callAction({
+        type: 'chat:publishMessageStream',
+        input: { conversationId, signal },
+      })
+    }
+    await log(page).getByText('Good mor', { exact: true }).waitFor()
+    await say('text', { text: 'Good morning', metadata: { streamId: 'one' } })
+    await log(page).getByText('Good morning', { exact: true }).waitFor()
+    expect(await log(page).getByText('Good').count()).toBe(1)
+
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('content') })
+    await page.getByText('a.txt is ready to be sent').first().waitFor()
+    await page.getByRole('button', { name: 'Send' }).click()
+    const link = log(page).getByRole('link', { name: 'Open a.txt' }).first()
+    const address = (await link.getAttribute('href')) ?? ''
+    expect(await (await fetch(address)).text()).toBe('content')
+
+    await page.evaluate('window.botpress.updateUser({ name: "Ada" })')
+    await vi.waitFor(async () =>
+      expect(await page.evaluate('window.botpress.getUser()')).toMatchObject({ name: 'Ada' }),
+    )
+    await page.evaluate('window.botpress.sendEvent({ cart: 3 })')
+    await page.reload()
+    await log(page).getByText('A card').waitFor()
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    await log(page).getByText('A card').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Add files' }).waitFor()
+    await page.getByRole('button', { name: 'Earlier conversations' }).click()
+    await page.locator('.history li button').last().click()
+    await log(page).getByText('A card').waitFor()
+    expect(faults).toEqual([])
+  })
+})
