@@ -16,6 +16,7 @@ export const mount: Mount = async (options) => {
   const settings = options.settings ?? (await fetchSettings(base))
   const configuration = { ...settings, ...readConfiguration(options.configuration) }
   options.restyle(configuration)
+  fitAboveKeyboard(container)
   adoptStyles(container, [
     frameStyles,
     messageStyles,
@@ -31,7 +32,7 @@ export const mount: Mount = async (options) => {
     </ChatContext>,
   )
   return {
-    setOpen: (isOpen) => store.set({ isOpen }),
+    setOpen: (isOpen, takesFocus) => store.set({ isOpen, takesFocus }),
     configure: session.configure,
     async sendMessage(message) {
       outbox.add(typeof message === 'string' ? { type: 'text', text: message } : message)
@@ -49,6 +50,19 @@ async function fetchSettings(base: string): Promise<WebchatSettings> {
   const response = await fetch(`${base}config`, { credentials: 'omit' })
   if (!response.ok) throw new Error(`The settings of the chat: ${response.status}`)
   return await response.json()
+}
+
+/** Some phones lay their keyboard over the page instead of making it smaller: what is left is the height of the chat. */
+function fitAboveKeyboard({ style }: HTMLElement): void {
+  const { visualViewport: seen } = window
+  const fit = () => {
+    // Whoever enlarges the page wants it larger.
+    if (seen === null || seen.scale !== 1) return
+    style.setProperty('--seen', `${seen.height}px`)
+    style.setProperty('--top', `${seen.offsetTop}px`)
+  }
+  seen?.addEventListener('resize', fit)
+  seen?.addEventListener('scroll', fit)
 }
 
 /** Styles that a policy of the page does not have to allow, unlike those of style elements. */

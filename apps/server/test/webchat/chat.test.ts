@@ -21,7 +21,6 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     const opened = await chat.open({
       html: `<!doctype html><html lang="en"><title>Shop</title><body><main><h1>Shop</h1></main>${chat.script(`data-open data-language="en" ${attributes}`)}</body></html>`,
     })
-    await opened.page.locator('textarea:focus').waitFor()
     await opened.page.getByRole('button', { name: 'Add files' }).waitFor()
     return opened
   }
@@ -264,6 +263,12 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     await page.getByText('c.txt is ready to be sent').first().waitFor()
     await page.getByRole('button', { name: 'Remove c.txt' }).click()
     await page.getByText('c.txt').first().waitFor({ state: 'detached' })
+    const dropped = await page.evaluateHandle(
+      `(() => { const data = new DataTransfer(); data.items.add(new File(['d'], 'd.txt')); return data })()`,
+    )
+    await page.locator('.messages').dispatchEvent('drop', { dataTransfer: dropped })
+    await page.getByText('d.txt is ready to be sent').first().waitFor()
+    await page.getByRole('button', { name: 'Remove d.txt' }).click()
     const many = Array.from({ length: 9 }, (_, index) => file(`${index}.txt`, 'text/plain'))
     await page.locator('input[type=file]').setInputFiles(many)
     await page.getByText('At most 8 files can be sent at once.').waitFor()

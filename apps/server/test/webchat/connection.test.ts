@@ -125,6 +125,35 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
     expect(await log(page).getByText('early').count()).toBe(0)
   })
 
+  it('gives up its connection while nobody sees the page, and counts what was said', async () => {
+    const { page, faults } = await chat.open(site())
+    const { wire } = chat
+    await page.clock.install()
+    await page.reload()
+    await connected(page)
+    await page.getByRole('button', { name: 'Close the chat' }).first().click()
+    const opened = () => wire.calls('GET', '/initialize').length
+    const turn = (state: string) =>
+      page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
+        document.dispatchEvent(new Event('visibilitychange'))`)
+    await turn('hidden')
+    await page.clock.fastForward('04:00')
+    wire.say({ type: 'text', text: 'still heard' })
+    await page.getByRole('button', { name: 'new messages: 1' }).waitFor()
+    await page.clock.fastForward('02:00')
+    await vi.waitFor(() => expect(wire.streams()).toBe(0))
+    const before = opened()
+    wire.say({ type: 'text', text: 'said to nobody' })
+    await page.clock.fastForward('20:00')
+    expect(opened()).toBe(before)
+    await turn('visible')
+    await page.getByRole('button', { name: 'new messages: 2' }).waitFor()
+    expect(opened()).toBe(before + 1)
+    await page.getByRole('button', { name: 'new messages: 2' }).click()
+    await log(page).getByText('said to nobody').waitFor()
+    expect(faults).toEqual([])
+  })
+
   it('begins anew when the server no longer knows the key that the browser kept', async () => {
     const { page } = await chat.open(site())
     const { wire } = chat

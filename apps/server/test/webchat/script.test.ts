@@ -135,8 +135,28 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
     })
     const dialog = page.getByRole('dialog', { name: 'Helper' })
     await dialog.getByText('you', { exact: true }).waitFor()
+    const focused = 'document.activeElement.localName'
+    expect(await page.evaluate(focused)).toBe('body')
     expect(faults).toEqual([])
   })
+  it('stays open on the next page of the site, in the same tab, and leaves the focus there', async () => {
+    const { open, script } = chats()
+    const { page, faults } = await open({
+      html: pageOf('<input aria-label="Search" autofocus>', script('data-language="en"')),
+    })
+    await page.getByRole('button', { name: 'Open the chat' }).click()
+    await page.getByRole('dialog').waitFor()
+    await page.reload()
+    await page.getByRole('dialog').waitFor()
+    await page.getByRole('button', { name: 'Add files' }).waitFor()
+    expect(await page.evaluate('document.activeElement.localName')).toBe('input')
+    await page.getByRole('button', { name: 'Close the chat' }).first().click()
+    await page.reload()
+    await page.getByRole('button', { name: 'Open the chat' }).waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+
   it('is on the page of the example, which uses it', async () => {
     const { open, wire, webhookId } = chats()
     wire.received.length = 0

@@ -52,6 +52,8 @@ export interface FakeWire {
   signal(type: string, data: Json): void
   /** Responds to the next request of a path with a status and an error, once. */
   refuseNext(path: string, status: number, message: string): void
+  /** Open streams. */
+  streams(): number
   /** How often a path was refused so. */
   refused(path: string): number
   /** Breaks all connections, and all that come, until it is up again. */
@@ -250,6 +252,7 @@ export async function startFakeWire(
     },
     signal,
     refuseNext: (path, status, message) => refusals.set(path, { status, message }),
+    streams: () => streams.size,
     refused: (path) => refusedPaths.filter((each) => each === path).length,
     down() {
       isDown = true

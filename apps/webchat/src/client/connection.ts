@@ -28,6 +28,12 @@ const longestPause = 30_000
 const silence = 75_000
 
 /**
+ * Milliseconds after which a page that nobody sees gives up its connection: a browser has six to a server without
+ * HTTP/2, for all of its pages together.
+ */
+const patience = 5 * 60_000
+
+/**
  * Keeps a stream open for as long as the page lives: every end is followed by another attempt, after pauses that
  * grow to half a minute. A browser that comes back online, or a page that is looked at again, does not wait.
  */
@@ -37,6 +43,9 @@ export function keepConnected({ open, onFrame, onState }: ConnectionOptions): Co
   let endPause = () => {}
   let atOnce = false
   let lastData = 0
+  let isAsleep = false
+  let wake = () => {}
+  let falling: ReturnType<typeof setTimeout> | undefined
 
   async function once(signal: AbortSignal): Promise<void> {
     const body = await open(signal)
@@ -50,6 +59,11 @@ export function keepConnected({ open, onFrame, onState }: ConnectionOptions): Co
 
   async function run(): Promise<never> {
     for (;;) {
+      if (isAsleep) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
       atOnce = false
       attempt = new AbortController()
       onState('connecting')
@@ -58,6 +72,8 @@ export function keepConnected({ open, onFrame, onState }: ConnectionOptions): Co
         await once(attempt.signal)
         if (!atOnce) onState('waiting')
       } catch (error) {
+        // Nobody sees that it is gone, and it comes back before anybody does.
+        if (isAsleep) continue
         if (!atOnce) onState(isPassing(error) ? 'waiting' : 'refused', error)
         if (error instanceof Refusal) wish = error.retryAfter
         // What was refused for good is tried again too, because somebody may mend it, but not often.
@@ -89,7 +105,17 @@ export function keepConnected({ open, onFrame, onState }: ConnectionOptions): Co
   // The browser knows at once what the stream would notice only after a minute.
   addEventListener('offline', () => attempt.abort())
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible' && Date.now() - lastData > silence / 2) reopen()
+    clearTimeout(falling)
+    if (document.visibilityState === 'hidden') {
+      falling = setTimeout(() => {
+        isAsleep = true
+        attempt.abort()
+        endPause()
+      }, patience)
+    } else if (isAsleep) {
+      isAsleep = false
+      wake()
+    } else if (Date.now() - lastData > silence / 2) reopen()
   })
   void run()
   return {

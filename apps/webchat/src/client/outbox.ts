@@ -35,6 +35,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let refused: Outgoing[] = []
   /** Messages whose conversation was gone before: the second time it is a refusal like others. */
   const moved = new Set<string>()
+  let made = 0
   let pause = shortestPause
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -49,9 +50,6 @@ export function createOutbox(options: OutboxOptions): Outbox {
       ),
     })
   }
-  const drop = (id: string) =>
-    storage.changeUnsent((unsent) => unsent.filter((each) => each.clientMessageId !== id))
-
   /** Sends one message and returns whether the next one may follow. */
   async function send(message: Unsent): Promise<boolean> {
     const { clientMessageId } = message
@@ -71,12 +69,12 @@ export function createOutbox(options: OutboxOptions): Outbox {
         return false
       }
       refused = [...refused, { ...message, refusal: (error as Error).message }]
-      drop(clientMessageId)
+      storage.dropUnsent(clientMessageId)
       show()
       return true
     }
     pause = shortestPause
-    drop(clientMessageId)
+    storage.dropUnsent(clientMessageId)
     show()
     options.onSent(message)
     return true
@@ -118,8 +116,9 @@ export function createOutbox(options: OutboxOptions): Outbox {
         conversationId: store.get().conversation?.id ?? '',
         payload,
         createdAt: new Date().toISOString(),
+        sequence: made++,
       }
-      storage.changeUnsent((unsent) => [...unsent, message])
+      storage.putUnsent(message)
       show()
       flush()
     },
@@ -127,15 +126,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
     reconcile(goneConversation) {
       const { conversation, messages } = store.get()
       const arrived = new Set(messages.map(clientIdOf))
-      storage.changeUnsent((unsent) =>
-        unsent
-          .filter(({ clientMessageId }) => !arrived.has(clientMessageId))
-          .map((message) =>
-            message.conversationId === '' || message.conversationId === goneConversation
-              ? { ...message, conversationId: conversation?.id ?? '' }
-              : message,
-          ),
-      )
+      for (const message of storage.readUnsent()) {
+        const { clientMessageId, conversationId } = message
+        if (arrived.has(clientMessageId)) storage.dropUnsent(clientMessageId)
+        else if (conversation && (conversationId === '' || conversationId === goneConversation)) {
+          storage.putUnsent({ ...message, conversationId: conversation.id })
+        }
+      }
       show()
     },
     retry(id) {
@@ -143,19 +140,18 @@ export function createOutbox(options: OutboxOptions): Outbox {
       refused = refused.filter((each) => each !== message)
       if (message !== undefined) {
         const { refusal: _, ...unsent } = message
-        storage.changeUnsent((list) => [...list, unsent])
+        storage.putUnsent(unsent)
       }
       show()
       flush()
     },
     discard(id) {
       refused = refused.filter(({ clientMessageId }) => clientMessageId !== id)
-      drop(id)
       show()
     },
     clear() {
       refused = []
-      storage.changeUnsent(() => [])
+      for (const { clientMessageId } of storage.readUnsent()) storage.dropUnsent(clientMessageId)
       show()
     },
   }

@@ -11,7 +11,7 @@ import { readConfiguration, readMessage } from './read.js'
 import { createSignals } from './signals.js'
 import { createStore, type Store, upsert } from './state.js'
 import { alone, createStorage, type Identity } from './storage.js'
-import { createWire, type Feedback, type Init, Refusal, type Wire } from './wire.js'
+import { createWire, type Feedback, type Init, type Message, Refusal, type Wire } from './wire.js'
 
 /** A chat: what it shows, and what a person or the page does with it. */
 export interface Session {
@@ -66,7 +66,9 @@ export function createSession(options: WidgetOptions, configuration: Configurati
       wire.initialize({ conversationId: identity.conversationId, userKey: keyOf(), signal })
     if (keyOf() !== undefined) return await request()
     return await new Promise((resolve, reject) => {
-      alone(`${storageKey}-start`, async () => {
+      alone(`${storageKey}-start`, async (isLater) => {
+        // Locks are faster than what is stored.
+        if (isLater) await storage.untilIdentified()
         const stored = storage.readIdentity()
         if (stored.user !== undefined) identity = stored
         resolve(await request())
@@ -87,6 +89,7 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     }
     storage.writeIdentity(identity)
     release()
+    const before = store.get()
     store.set({
       connection: 'open',
       wasOpen: true,
@@ -101,6 +104,7 @@ export function createSession(options: WidgetOptions, configuration: Configurati
       isTyping: false,
     })
     connection.confirm()
+    if (before.conversation?.id === conversation.id) hearMissed(before.messages)
     outbox.reconcile(asked === conversation.id ? undefined : asked)
     outbox.flush()
     markReady()
@@ -111,6 +115,14 @@ export function createSession(options: WidgetOptions, configuration: Configurati
       wire.updateUser(told).catch(() => {
         profile ??= told
       })
+    }
+  }
+
+  /** Messages that came while there was no connection are as new as others. */
+  function hearMissed(before: readonly Message[]): void {
+    const known = new Set(before.map(({ id }) => id))
+    for (const message of store.get().messages) {
+      if (!known.has(message.id)) receive('message_created', { ...message })
     }
   }
 

@@ -13,6 +13,8 @@ export interface Outgoing extends Unsent {
 /** Everything that the chat shows. */
 export interface ChatState {
   isOpen: boolean
+  /** Whether the field for messages takes the focus when the chat opens. */
+  takesFocus: boolean
   configuration: Configuration
   connection: Connection
   /** Whether a connection was open before: then the next one is a reconnection. */
@@ -38,6 +40,7 @@ export interface Store {
 export function createStore(configuration: Configuration): Store {
   let state: ChatState = {
     isOpen: false,
+    takesFocus: false,
     configuration,
     connection: 'connecting',
     wasOpen: false,

@@ -14,7 +14,7 @@ export interface Host {
 }
 
 /** Screens on which the open chat covers the page. */
-const small = '(max-width:480px),(max-height:420px)'
+export const small = '(max-width:480px),(max-height:420px)'
 
 const styles = `
 .root{--accent:#0f5f73;--on-accent:#fff;font:14px/1.4 system-ui,sans-serif;color:#1b1b1f}
@@ -30,6 +30,7 @@ const styles = `
 [data-side=left] .launch .note{right:auto;left:0}
 .launch [hidden],.launch[hidden],.launch .note:empty{display:none}
 @media ${small}{.launch[data-open]{display:none}}
+@media print{.launch,.chat.corner{display:none}}
 @media (forced-colors:active){.launch button{border:2px solid ButtonText}}
 `
 

@@ -10,14 +10,15 @@ import type {
   Widget,
 } from '../shared/bridge.js'
 import { createEmitter, type Listener } from './emitter.js'
-import { createHost, type Host } from './host.js'
+import { createHost, type Host, small } from './host.js'
 
 /** Name of the file of the chat; the build knows it. */
 declare const widgetFile: string
 /** Written around this script by the server. */
 declare const served: Served
 
-const script = document.currentScript
+// A module has no element of its own.
+const script = document.currentScript ?? document.querySelector('script[src*="/inject.js"]')
 // An element of the page with this id has the same name, and does not count.
 const known: unknown = Object(Reflect.get(window, 'botpress')).init
 if (script instanceof HTMLScriptElement && typeof known !== 'function') start(script)
@@ -99,16 +100,18 @@ function start({ src, dataset }: HTMLScriptElement): void {
     return loading
   }
 
-  function open(): void {
+  function open(takesFocus = true): void {
     if (isOpen) return
     isOpen = true
+    remember(true)
     if (widget === undefined) host?.show('loading')
     require().then(
       () => {
-        if (isOpen) setOpen(true)
+        if (isOpen) setOpen(true, takesFocus)
       },
       () => {
         isOpen = false
+        remember(false)
         host?.show('failed')
       },
     )
@@ -117,20 +120,39 @@ function start({ src, dataset }: HTMLScriptElement): void {
   function close(): void {
     if (!isOpen) return
     isOpen = false
+    remember(false)
     // What is still loading stays closed.
     if (widget === undefined) host?.show('closed')
-    else setOpen(false)
+    else setOpen(false, false)
   }
 
-  function setOpen(wish: boolean): void {
+  function setOpen(wish: boolean, takesFocus: boolean): void {
     host?.show(wish ? 'open' : 'closed')
-    widget?.setOpen(wish)
+    widget?.setOpen(wish, takesFocus)
     emit(wish ? 'webchat:opened' : 'webchat:closed')
   }
 
   function toggle(): void {
     if (isOpen) close()
     else open()
+  }
+
+  // A chat that is open stays so on the next page of the site, in the same tab.
+  const openKey = `bp-webchat-${webhookId}-open`
+  function remember(isNow: boolean): void {
+    try {
+      if (isNow) sessionStorage.setItem(openKey, '1')
+      else sessionStorage.removeItem(openKey)
+    } catch {
+      // A browser that keeps nothing.
+    }
+  }
+  function wasOpen(): boolean {
+    try {
+      return place === 'corner' && sessionStorage.getItem(openKey) !== null
+    } catch {
+      return false
+    }
   }
 
   function merge({ configuration, user }: InitOptions): void {
@@ -148,7 +170,7 @@ function start({ src, dataset }: HTMLScriptElement): void {
     },
     config: merge,
     on: (event: string, listener: Listener) => on(event, listener),
-    open,
+    open: () => open(),
     close,
     toggle,
     sendMessage: async (message: string | Payload) => await (await require()).sendMessage(message),
@@ -165,7 +187,10 @@ function start({ src, dataset }: HTMLScriptElement): void {
   if (dataset.manual === undefined) {
     void inPage.then(() => {
       requireHost()
-      if (isPage || dataset.open !== undefined) open()
+      // Beside the page it leaves the focus where it is: nobody has asked for it. Where it would cover the page, it
+      // takes the focus, and opens only if this page says so.
+      const covers = isPage || (place === 'corner' && matchMedia(small).matches)
+      if (isPage || dataset.open !== undefined || (wasOpen() && !covers)) open(covers)
     })
   }
 }

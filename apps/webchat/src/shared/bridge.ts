@@ -73,7 +73,8 @@ export interface WidgetOptions {
 
 /** The chat, as the script of the page drives it. */
 export interface Widget {
-  setOpen(isOpen: boolean): void
+  /** @param takesFocus whether somebody asked for it, who then wants to write */
+  setOpen(isOpen: boolean, takesFocus: boolean): void
   configure(configuration: Configuration, user?: Credentials): void
   sendMessage(message: string | Payload): Promise<void>
   sendEvent(event: Record<string, unknown>): Promise<void>

@@ -8,18 +8,36 @@ import { type Attachment, mostFiles, toMessage, useAttachments } from './uploads
 export function Composer({ isShown }: { isShown: boolean }) {
   const words = useWords()
   const { session } = useChat()
-  const { configuration, isOpen, messages, conversation } = useChatState()
+  const { configuration, isOpen, takesFocus, messages, conversation } = useChatState()
   const [text, setText] = useState('')
   const [problem, setProblem] = useState('')
   const field = useRef<HTMLTextAreaElement>(null)
   const picker = useRef<HTMLInputElement>(null)
+  const form = useRef<HTMLFormElement>(null)
   const attachments = useAttachments(session)
   const id = useId()
   const canAttach = configuration.allowFileUpload === true && conversation !== undefined
 
   useEffect(() => {
-    if (isOpen && isShown) field.current?.focus({ preventScroll: true })
-  }, [isOpen, isShown])
+    if (isOpen && isShown && takesFocus) field.current?.focus({ preventScroll: true })
+  }, [isOpen, isShown, takesFocus])
+
+  const add = (chosen: Iterable<File>) =>
+    setProblem(attachments.add(chosen) ? '' : fill(words.tooManyFiles, { number: mostFiles }))
+  // Files can be dropped anywhere on the chat: beside the field, the browser would leave the page for them.
+  useEffect(() => {
+    const chat = form.current?.closest('.chat')
+    const drop = (event: Event) => {
+      event.preventDefault()
+      if (event instanceof DragEvent && event.type === 'drop' && canAttach) {
+        add(event.dataTransfer?.files ?? [])
+      }
+    }
+    for (const type of ['dragover', 'drop']) chat?.addEventListener(type, drop)
+    return () => {
+      for (const type of ['dragover', 'drop']) chat?.removeEventListener(type, drop)
+    }
+  })
 
   if (messages.at(-1)?.metadata?.conversationStatus === 'closed') {
     return (
@@ -49,8 +67,6 @@ export function Composer({ isShown }: { isShown: boolean }) {
     event.preventDefault()
     send()
   }
-  const add = (chosen: Iterable<File>) =>
-    setProblem(attachments.add(chosen) ? '' : fill(words.tooManyFiles, { number: mostFiles }))
   const onPaste = (event: ClipboardEvent) => {
     if (!canAttach || event.clipboardData.files.length === 0) return
     event.preventDefault()
@@ -59,18 +75,11 @@ export function Composer({ isShown }: { isShown: boolean }) {
 
   return (
     <form
+      ref={form}
       className="composer"
       onSubmit={(event) => {
         event.preventDefault()
         send()
-      }}
-      onDragOver={(event) => {
-        if (canAttach) event.preventDefault()
-      }}
-      onDrop={(event) => {
-        if (!canAttach) return
-        event.preventDefault()
-        add(event.dataTransfer.files)
       }}
     >
       {attachments.list.length > 0 && (

@@ -84,7 +84,7 @@ export function MessageList() {
           )}
           {messages.map((message, index) => (
             <MessageView
-              key={clientIdOf(message) ?? message.id}
+              key={`${message.userId} ${clientIdOf(message) ?? message.id}`}
               message={message}
               answer={answerTo(state, index)}
               onChoose={choose}
