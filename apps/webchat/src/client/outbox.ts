@@ -19,8 +19,10 @@ export interface Outbox {
   add(payload: Payload): void
   /** Sends what waits; called whenever a connection opens. */
   flush(): void
-  /** Forgets what has arrived, and moves what was meant for a conversation that is gone. */
-  reconcile(goneConversation: string | undefined): void
+  /** Forgets what has arrived. */
+  reconcile(): void
+  /** Takes over the messages of a new connection, and moves what was meant for a conversation that is gone. */
+  begin(goneConversation: string | undefined): void
   retry(clientMessageId: string): void
   discard(clientMessageId: string): void
   clear(): void
@@ -40,16 +42,22 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const show = () => {
-    const { conversation, messages } = store.get()
+    const { conversation, messages, outgoing } = store.get()
     const arrived = new Set(messages.map(clientIdOf))
+    const waiting = [...refused, ...storage.readUnsent()]
+    const ids = new Set(waiting.map(({ clientMessageId }) => clientMessageId))
+    // What is sent stays to be seen until it comes back, which can be later than the response.
+    const isSent = ({ clientMessageId, refusal }: Outgoing) =>
+      refusal === undefined && !ids.has(clientMessageId)
     store.set({
-      outgoing: [...refused, ...storage.readUnsent()].filter(
+      outgoing: [...outgoing.filter(isSent), ...waiting].filter(
         ({ conversationId, clientMessageId }) =>
           (conversationId === '' || conversationId === conversation?.id) &&
           !arrived.has(clientMessageId),
       ),
     })
   }
+
   /** Sends one message and returns whether the next one may follow. */
   async function send(message: Unsent): Promise<boolean> {
     const { clientMessageId } = message
@@ -123,7 +131,10 @@ export function createOutbox(options: OutboxOptions): Outbox {
       flush()
     },
     flush,
-    reconcile(goneConversation) {
+    reconcile() {
+      if (store.get().outgoing.length > 0) show()
+    },
+    begin(goneConversation) {
       const { conversation, messages } = store.get()
       const arrived = new Set(messages.map(clientIdOf))
       for (const message of storage.readUnsent()) {
@@ -133,6 +144,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
           storage.putUnsent({ ...message, conversationId: conversation.id })
         }
       }
+      store.set({ outgoing: [] })
       show()
     },
     retry(id) {
@@ -152,6 +164,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     clear() {
       refused = []
       for (const { clientMessageId } of storage.readUnsent()) storage.dropUnsent(clientMessageId)
+      store.set({ outgoing: [] })
       show()
     },
   }

@@ -105,7 +105,7 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     })
     connection.confirm()
     if (before.conversation?.id === conversation.id) hearMissed(before.messages)
-    outbox.reconcile(asked === conversation.id ? undefined : asked)
+    outbox.begin(asked === conversation.id ? undefined : asked)
     outbox.flush()
     markReady()
     void tellBot(conversation.id)
@@ -171,7 +171,7 @@ export function createSession(options: WidgetOptions, configuration: Configurati
   function use(next: Identity): void {
     identity = next
     storage.writeIdentity(next)
-    store.set({ conversation: undefined, messages: [], isTyping: false })
+    store.set({ conversation: undefined, messages: [], outgoing: [], isTyping: false })
     connection.reopen()
   }
 

@@ -38,7 +38,7 @@ export function createSignals({ store, outbox, options, configure }: SignalsOpti
     if (message === undefined) return
     if (message.conversationId !== conversation?.id) return
     store.set({ messages: upsert(messages, message) })
-    outbox.reconcile(undefined)
+    outbox.reconcile()
   }
 
   return (type: string, data: Record<string, unknown>): void => {
