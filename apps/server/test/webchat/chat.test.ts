@@ -259,6 +259,8 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     wire.refuseNext('/files', 413, 'Too large')
     await page.locator('input[type=file]').setInputFiles([file('c.txt', 'text/plain')])
     await page.getByText('c.txt could not be uploaded').first().waitFor()
+    await write(page, 'Too early')
+    await page.getByText('Files are not ready yet').waitFor()
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText('c.txt is ready to be sent').first().waitFor()
     await page.getByRole('button', { name: 'Remove c.txt' }).click()

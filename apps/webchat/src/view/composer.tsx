@@ -54,7 +54,10 @@ export function Composer({ isShown }: { isShown: boolean }) {
   const isComplete = files.length === attachments.list.length
   const message = isComplete ? toMessage(files, text.trim()) : undefined
   const send = () => {
-    if (message === undefined) return
+    if (message === undefined) {
+      if (!isComplete) setProblem(words.notReady)
+      return
+    }
     session.outbox.add(message)
     setText('')
     setProblem('')

@@ -25,6 +25,7 @@ export const ar: Words = {
   retry: 'حاول مرة أخرى',
   discard: 'تجاهل',
   tooManyFiles: 'يمكن إرسال # ملفات على الأكثر دفعة واحدة.',
+  notReady: 'بعض الملفات غير جاهزة بعد: انتظر أو حاول مرة أخرى أو أزلها.',
   suggestions: 'أسئلة للبدء',
   helpful: 'مفيد',
   notHelpful: 'غير مفيد',

@@ -25,6 +25,7 @@ export const de: Words = {
   retry: 'Erneut versuchen',
   discard: 'Verwerfen',
   tooManyFiles: 'Es können höchstens # Dateien auf einmal gesendet werden.',
+  notReady: 'Dateien sind noch nicht bereit: warten, erneut versuchen oder entfernen.',
   suggestions: 'Fragen für den Anfang',
   helpful: 'Hilfreich',
   notHelpful: 'Nicht hilfreich',

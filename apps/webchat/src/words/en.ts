@@ -24,6 +24,7 @@ export const en = {
   retry: 'Try again',
   discard: 'Discard',
   tooManyFiles: 'At most # files can be sent at once.',
+  notReady: 'Files are not ready yet: wait for them, try again, or remove them.',
   suggestions: 'Questions to begin with',
   helpful: 'Helpful',
   notHelpful: 'Not helpful',

@@ -25,6 +25,7 @@ export const es: Words = {
   retry: 'Intentar de nuevo',
   discard: 'Descartar',
   tooManyFiles: 'Se pueden enviar como máximo # archivos a la vez.',
+  notReady: 'Hay archivos que no están listos: espere, inténtelo de nuevo o quítelos.',
   suggestions: 'Preguntas para empezar',
   helpful: 'Útil',
   notHelpful: 'No es útil',

@@ -25,6 +25,7 @@ export const fr: Words = {
   retry: 'Réessayer',
   discard: 'Abandonner',
   tooManyFiles: 'Au plus # fichiers peuvent être envoyés à la fois.',
+  notReady: 'Des fichiers ne sont pas prêts : attendez, réessayez ou retirez-les.',
   suggestions: 'Questions pour commencer',
   helpful: 'Utile',
   notHelpful: 'Pas utile',

@@ -16,7 +16,7 @@ const built = fileURLToPath(new URL('../../../dist/webchat/', import.meta.url))
 const widget = /^assets\/widget-[\w-]+\.js$/
 
 /** Scripts and pages that are kept with their compressed forms. */
-const keptContents = 500
+const keptContents = 200
 
 interface WebchatOptions {
   /** Returns the settings of the chat at a webhook id; undefined if there is none. */
