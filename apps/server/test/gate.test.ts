@@ -85,6 +85,7 @@ export const bundlePrograms = bundleCommand
   'scripts/dashboard.mjs': '',
   'scripts/docs.mjs': '',
   'scripts/walls.mjs': '',
+  'scripts/webchat.mjs': '',
 }
 
 const real = [
