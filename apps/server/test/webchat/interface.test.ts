@@ -110,6 +110,50 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
     expect(faults).toEqual([])
   })
 
+  it('looks as the settings say, and offers questions to begin with', async () => {
+    const { wire } = chat
+    const avatar = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>'
+    const { page, faults, expectAccessible } = await chat.open(
+      site(`window.botpress.init({ configuration: {
+        botName: 'Helper', botAvatar: '${avatar}', botDescription: 'Knows all pumps', language: 'fr', themeMode: 'dark',
+        color: '#fd0', greeting: 'Bonjour', suggestedQuestions: ['Which pump?', 'What price?'], feedbackEnabled: false,
+        conversationHistory: false, allowFileUpload: false, privacyPolicy: { title: 'Privacy', link: 'https://a.example/' },
+        email: { title: 'Mail', link: 'mailto:a@a.example' }, additionalStylesheet: '.bubble { border-radius: 1px }',
+      } })`),
+    )
+    await page.getByRole('button', { name: 'Ouvrir la discussion avec Helper' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Helper' })
+    await dialog.getByText('Knows all pumps').waitFor()
+    expect(await dialog.locator('.head img').getAttribute('src')).toBe(avatar)
+    const styleOf = new Function(
+      'element',
+      'const { color, borderRadius } = getComputedStyle(element); return { color, borderRadius }',
+    ) as (element: unknown) => Record<string, string>
+    // Black is easier to read on yellow.
+    expect(await dialog.locator('.head').evaluate(styleOf)).toMatchObject({ color: 'rgb(0, 0, 0)' })
+    expect(await dialog.locator('.bubble').first().evaluate(styleOf)).toMatchObject({
+      borderRadius: '1px',
+    })
+    expect(await dialog.getByRole('link', { name: 'Mail' }).getAttribute('href')).toContain(
+      'mailto:',
+    )
+    await expectAccessible()
+    await dialog.getByRole('button', { name: 'Which pump?' }).click()
+    await vi.waitFor(() =>
+      expect(wire.calls('POST', '/messages')[0]?.body.payload).toEqual({
+        type: 'text',
+        text: 'Which pump?',
+      }),
+    )
+    await dialog.getByRole('button', { name: 'What price?' }).waitFor({ state: 'detached' })
+    wire.say({ type: 'text', text: 'That one' })
+    await dialog.getByText('That one').waitFor()
+    for (const name of ['Utile', 'Ajouter des fichiers', 'Conversations précédentes']) {
+      expect(await dialog.getByRole('button', { name }).count()).toBe(0)
+    }
+    expect(faults).toEqual([])
+  })
+
   it('is the user whose key the page has, and another one when that changes', async () => {
     const { wire } = chat
     const { page, faults } = await chat.open(

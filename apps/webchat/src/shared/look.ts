@@ -26,7 +26,9 @@ export function applyLook(element: HTMLElement, configuration: Configuration): v
   element.dataset.side = position === 'left' ? 'left' : 'right'
   const isDark = themeMode === 'dark' || (themeMode === 'system' && matchMedia(dark).matches)
   element.dataset.theme = isDark ? 'dark' : 'light'
-  const accent = /^#[\da-f]{6}$/i.test(color) ? color : '#0f5f73'
+  // Pages also write `#rgb`.
+  const long = color.replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')
+  const accent = /^#[\da-f]{6}$/i.test(long) ? long : '#0f5f73'
   element.style.setProperty('--accent', accent)
   element.style.setProperty('--on-accent', textOn(accent))
   if (fontFamily) element.style.setProperty('--font', `${fontFamily}, system-ui, sans-serif`)

@@ -62,7 +62,9 @@ export function mountWebchat(
     if (settings === undefined) return absencePage(reply)
     const base = baseUrl()
     const path = `${new URL(base).pathname.replace(/\/$/, '')}/webchat/${encodeURIComponent(webhookId)}`
-    const file = await files.match(widget)
+    const file = await files.match(widget).catch((cause: unknown) => {
+      throw notBuilt(cause)
+    })
     if (file === undefined) throw notBuilt()
     const html = sharePage({ settings, path, widget: `${path}/${file}` })
     const respond = contentOf(`page ${base} ${html}`, () => ({
