@@ -175,16 +175,27 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
   it('fills an element of the page', async () => {
     const { page, faults, expectAccessible } = await chat.open(
       site(
-        `window.botpress.on('webchat:ready', () => window.botpress.open())
-        window.botpress.init({ selector: '#here', configuration: { botName: 'Inside', language: 'en' } })`,
+        `window.late = () => {
+          window.botpress.init({ selector: '#here', configuration: { botName: 'Inside' } })
+          window.botpress.on('webchat:ready', () => window.botpress.open())
+        }`,
+        'data-language="en"',
       ),
     )
+    // A page may say so late, when the button is there already.
+    await page.getByRole('button', { name: 'Open the chat' }).waitFor()
+    await page.evaluate('window.late()')
     const region = page.getByRole('region', { name: 'Inside' })
     await region.getByRole('textbox', { name: 'Message' }).waitFor()
     expect(await region.boundingBox()).toMatchObject({ width: 400, height: 500 })
     expect(await page.getByRole('button', { name: 'Open the chat' }).count()).toBe(0)
     await expectAccessible()
     expect(faults).toEqual([])
+    // Another view of the page has another element of that name.
+    const anew = `const old = document.getElementById('here')
+      const fresh = old.cloneNode(); old.replaceWith(fresh); window.late()`
+    await page.evaluate(`(() => { ${anew} })()`)
+    await region.getByRole('textbox', { name: 'Message' }).waitFor()
     await page.getByRole('button', { name: 'Close the chat' }).click()
     await region.waitFor({ state: 'hidden' })
   })

@@ -11,6 +11,9 @@ export interface Host {
   show(state: State): void
   countUnread(count: number): void
   style(configuration: Configuration): void
+  /** Puts the element back on the page, if the page has removed it. */
+  attach(parent: Element): void
+  remove(): void
 }
 
 /** Screens on which the open chat covers the page. */
@@ -127,6 +130,10 @@ export function createHost(
       render()
     },
     style,
+    attach(parent) {
+      if (!host.isConnected) parent.append(host)
+    },
+    remove: () => host.remove(),
   }
 }
 

@@ -51,11 +51,16 @@ function start({ src, dataset }: HTMLScriptElement): void {
   })
 
   function requireHost(): Host {
-    if (host !== undefined) return host
     const given = options.selector === undefined ? null : document.querySelector(options.selector)
-    place = given === null ? 'corner' : isPage ? 'page' : 'element'
     // Beside the body: whatever the page does to its body, a fixed element stays where it is.
-    host = createHost(given ?? document.documentElement, place, lookOf(), toggle)
+    const parent = given ?? document.documentElement
+    if (host !== undefined) {
+      // The page has replaced the element in which the chat was.
+      host.attach(parent)
+      return host
+    }
+    place = given === null ? 'corner' : isPage ? 'page' : 'element'
+    host = createHost(parent, place, lookOf(), toggle)
     emit('webchat:initialized')
     emit('webchat:ready')
     return host
@@ -104,6 +109,7 @@ function start({ src, dataset }: HTMLScriptElement): void {
     if (isOpen) return
     isOpen = true
     remember(true)
+    if (host !== undefined) requireHost()
     if (widget === undefined) host?.show('loading')
     require().then(
       () => {
@@ -164,7 +170,15 @@ function start({ src, dataset }: HTMLScriptElement): void {
 
   const api = {
     init(given: InitOptions = {}) {
-      if (given.selector !== undefined) options.selector = given.selector
+      const { selector } = given
+      if (selector !== undefined && selector !== options.selector) {
+        options.selector = selector
+        // The button was there before the page said where the chat belongs.
+        if (loading === undefined) {
+          host?.remove()
+          host = undefined
+        }
+      }
       merge(given)
       void inPage.then(requireHost)
     },
