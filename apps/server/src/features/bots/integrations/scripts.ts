@@ -8,7 +8,7 @@ import type { IntegrationLogs } from './logs.js'
 import type { IntegrationRow } from './store.js'
 
 /** Compiles scripts of integrations. */
-export interface ScriptCompiler {
+interface ScriptCompiler {
   /** @returns why a script of a workspace does not compile; undefined if it does */
   compile(script: string, workspaceId: string): Promise<ScriptFault | undefined>
 }
