@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../test/engines.js'
-import { smallBlobs } from '../../migrations/0073-small-blobs.js'
+import { smallBlobs } from '../../migrations/0073-small-blob-store.js'
 import { systemClock } from '../clock.js'
 import type { BlobStore } from './blob-store.js'
 import { testBlobStore } from './conformance.js'
 import { openDiskBlobStore } from './disk.js'
-import { smallBlobBytes, withSmallBlobs } from './small-blobs.js'
+import { smallBlobBytes, withSmallBlobs } from './small-blob-store.js'
 
 describeEachEngine('small blobs', (engine) => {
   const database = useDatabase(engine, [smallBlobs])
