@@ -36,13 +36,23 @@ export function createBuiltFiles(folder: string): BuiltFiles {
 async function listFiles(folder: string): Promise<Map<string, Respond>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = new Map<string, Respond>()
+  const names = new Set(entries.map(({ name }) => name))
   for (const entry of entries) {
     const path = join(entry.parentPath, entry.name)
     const name = relative(folder, path).split(sep).join('/')
     const type = contentType(entry.name)
     if (!entry.isFile() || !name.startsWith(assets) || type === false) continue
     const make = () => readFile(path)
-    files.set(name, readyContent({ contentType: type, make, caching: 'immutable' }))
+    const makeBrotli = () => readFile(`${path}.br`)
+    files.set(
+      name,
+      readyContent({
+        contentType: type,
+        make,
+        ...(names.has(`${entry.name}.br`) && { makeBrotli }),
+        caching: 'immutable',
+      }),
+    )
   }
   return files
 }

@@ -23,6 +23,8 @@ export interface ReadyContentOptions {
   contentType: string
   /** Creates the content at the first request; after a failure the next one tries again. */
   make(): Promise<string | Buffer>
+  /** The content as the build has compressed it with brotli, at a level that takes too long for a request. */
+  makeBrotli?(): Promise<Buffer>
   /**
    * How long caches may use it without asking. Otherwise they revalidate: another version of the server has
    * other content. `immutable` is for addresses that change with the content.
@@ -34,14 +36,15 @@ export interface ReadyContentOptions {
 
 /** Serves content that is the same for every caller: created once and compressed once. */
 export function readyContent(options: ReadyContentOptions) {
-  const { contentType, make, caching = 'revalidate', headers = {} } = options
+  const { contentType, make, makeBrotli, caching = 'revalidate', headers = {} } = options
   const plain = once(async () => toForm(Buffer.from(await make())))
   const compressed: Record<Encoding, () => Promise<Form>> = {
     // Nearly as small as the highest level, at half the work.
     br: once(async () => {
       const { bytes, etag } = await plain()
       const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
-      return { bytes: await brotli(bytes, { params }), etag: withSuffix(etag, 'br') }
+      const compressed = (await makeBrotli?.()) ?? (await brotli(bytes, { params }))
+      return { bytes: compressed, etag: withSuffix(etag, 'br') }
     }),
     gzip: once(async () => {
       const { bytes, etag } = await plain()

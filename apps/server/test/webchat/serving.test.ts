@@ -1,4 +1,7 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { createRequire } from 'node:module'
+import { buffer } from 'node:stream/consumers'
 import { brotliCompressSync } from 'node:zlib'
 import { WebchatSettings } from '@botstead/contract'
 import type Ajv from 'ajv'
@@ -6,6 +9,14 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
 
 const { Ajv: Validator } = createRequire(import.meta.url)('ajv') as { Ajv: typeof Ajv.default }
+
+/** Bytes of a response with brotli, as they are sent. */
+async function sizeOf(url: string): Promise<number> {
+  const sent = request(url, { headers: { 'accept-encoding': 'br' } }).end()
+  const [response]: IncomingMessage[] = await once(sent, 'response')
+  expect(response?.headers['content-encoding']).toBe('br')
+  return response === undefined ? 0 : (await buffer(response)).length
+}
 
 describe('what is served for a web chat', () => {
   const server = useServer()
@@ -44,6 +55,11 @@ describe('what is served for a web chat', () => {
     expect(widget.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(widget.headers.get('access-control-allow-origin')).toBe('https://shop.example')
     expect(widget.headers.get('vary')).toContain('Origin')
+
+    // Compressed by the build, and so smaller than on the fly.
+    const compressed = await sizeOf(`${server().url}${path}/assets/${name}`)
+    expect(compressed).toBeLessThan(90_000)
+    expect(await widget.text()).toContain('export')
 
     // A script from a cache asks for the chat of an earlier version.
     const earlier = await get('/assets/widget-earlier.js', { redirect: 'manual' })
