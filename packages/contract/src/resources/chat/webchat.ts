@@ -42,7 +42,7 @@ const additions = {
     tag: 'Chat',
     summary: 'Open a web chat',
     description:
-      'Creates what is missing and opens a stream, which begins with the state of the conversation. Without a user key there is a new user, and without `conversationId` a new conversation. So it is with a conversation that does not exist or of which the user is no part, and, where the chat has no encryption key, with a key that is not valid. With an encryption key, a wrong key is refused with `Unauthorized`, and so is a call without one, unless it has the admin secret. `messages` are the newest 100, the newest first, and at most 4 MiB. The stream ends only when the server stops or the user may no longer listen.',
+      'Creates what is missing and opens a stream, which begins with the state of the conversation. Without a user key there is a new user, and without `conversationId` a new conversation. So it is with a conversation that does not exist or of which the user is no part, and, where the chat has no encryption key, with a key that is not valid. With an encryption key, a wrong key is refused with `Unauthorized`, and so is a call without one, unless it has the admin secret. `messages` are the newest 100, the newest first, and at most 1 MiB. The stream ends only when the server stops or the user may no longer listen.',
     auth: 'chat',
     params: address,
     query: Type.Object({

@@ -53,6 +53,21 @@ const declared: Omit<typeof nothing, 'sandbox' | 'attributes'> = {
       message: { tags: {} },
     },
   },
+  events: {
+    custom: event('A user or a page sent a custom event', { payload: { type: 'object' } }),
+    conversationStarted: event('A web chat was opened for the first time', {
+      payload: { type: 'object' },
+    }),
+    messageFeedback: event(
+      'A user rated a message',
+      {
+        messageId: text('Id of the message.'),
+        value: { type: ['string', 'null'], description: 'positive, negative, or null.' },
+        comment: text('What the user wrote about it.'),
+      },
+      ['messageId', 'value'],
+    ),
+  },
   actions: {
     publishMessageStream: {
       title: 'Publish a piece of a message',
@@ -76,6 +91,19 @@ const declared: Omit<typeof nothing, 'sandbox' | 'attributes'> = {
     },
     ...webchatActions(),
   },
+}
+
+/** An event of a chat user. */
+function event(
+  title: string,
+  properties: Record<string, unknown>,
+  required = Object.keys(properties),
+) {
+  const ids = { userId: text('Id of the user.'), conversationId }
+  return {
+    title,
+    schema: object({ ...ids, ...properties }, [...Object.keys(ids), ...required]),
+  }
 }
 
 /** What bots ask of the page around a web chat. */

@@ -35,7 +35,7 @@ export interface ConversationStateDeps {
 const most = {
   messages: 100,
   participants: 100,
-  bytes: 4 * 2 ** 20,
+  bytes: 2 ** 20,
   draftEvents: 2000,
   lastMessageCharacters: 4000,
 }
