@@ -60,7 +60,7 @@ import { sharedAddresses } from './0070-shared-addresses.js'
 import { alwaysAlive } from './0072-always-alive.js'
 import { smallBlobs } from './0073-small-blobs.js'
 import { webchat } from './0081-webchat.js'
-import { endsOfAttempts } from './0086-ends-of-attempts.js'
+import { endsOfAttempts } from './0085-ends-of-attempts.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [

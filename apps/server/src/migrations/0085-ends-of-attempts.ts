@@ -3,7 +3,7 @@ import type { Migration } from '../platform/db/migrate.js'
 
 /** When an attempt at a delivery ended: its line in the log stands behind what the code wrote during it. */
 export const endsOfAttempts: Migration = {
-  name: '0086-ends-of-attempts',
+  name: '0085-ends-of-attempts',
   up: async (db) => {
     const table = 'delivery_attempts'
     await db.schema
