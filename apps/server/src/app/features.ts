@@ -182,7 +182,7 @@ export function createFeatures(
     }),
   )
   add(createRegistration({ ...calling, bots, queue, writeLogLine }))
-  const sharedAddresses = add(createSharedAddresses(calling))
+  const sharedAddresses = add(createSharedAddresses({ ...calling, writeLogLine }))
   add(createWebhooks({ ...calling, scripts, sharedAddresses }))
   const remoteCreator = createRemoteCreator(calling)
   const actions = add(createActions({ ...calling, botProfiles, targets, retentionMs }))

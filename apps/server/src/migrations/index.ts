@@ -61,6 +61,7 @@ import { alwaysAlive } from './0072-always-alive.js'
 import { smallBlobs } from './0073-small-blobs.js'
 import { webchat } from './0081-webchat.js'
 import { endsOfAttempts } from './0085-ends-of-attempts.js'
+import { accountsElsewhere } from './0086-accounts-elsewhere.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -126,4 +127,5 @@ export const migrations: readonly Migration[] = [
   smallBlobs,
   webchat,
   endsOfAttempts,
+  accountsElsewhere,
 ]

@@ -33,7 +33,8 @@ export const Installation = Type.Object(
     configuration: AnyMap('Settings of this installation.'),
     status: OneOf([...installationStatuses], 'Status of the registration.'),
     statusReason: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why registration failed; null otherwise.',
+      description:
+        'Why registration failed or waits, or why requests about its account do not reach it; null otherwise.',
     }),
     disabledChannels: Type.Array(Type.String({ description: 'Name of a channel.' }), {
       description: 'Disabled channels.',

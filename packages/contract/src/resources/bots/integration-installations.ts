@@ -10,7 +10,11 @@ const IntegrationInstallation = Type.Object(
     alias: Type.String({ description: 'Name of the installation in the bot.' }),
     enabled: Type.Boolean({ description: 'Whether it is enabled.' }),
     status: OneOf([...installationStatuses], 'Result of the last registration or unregistration.'),
-    statusReason: Type.Optional(Type.String({ description: 'Why it failed.' })),
+    statusReason: Type.Optional(
+      Type.String({
+        description: 'Why it failed or waits, or why requests about its account do not reach it.',
+      }),
+    ),
     webhookUrl: Type.String({ description: 'Address at which the other service calls it.' }),
     identifier: Type.Optional(
       Type.String({ description: 'Account at the other service, as the integration reports it.' }),

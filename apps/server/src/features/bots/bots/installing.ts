@@ -116,9 +116,9 @@ export function createInstalling({
     async removeOf(tx: Tx, botId: string, workspaceId: string): Promise<void> {
       const installed = await installations.listInstallations(tx, botId)
       const changes = installed.map((before) => ({ before }))
+      await installations.deleteInstallations(tx, botId)
       await domainEvents.raise(tx, 'installations.changed', { botId, changes })
       await count(tx, workspaceId, changes)
-      await installations.deleteInstallations(tx, botId)
       await plugins.removeOf(tx, botId)
     },
 

@@ -7,6 +7,7 @@ import {
   type InstallableIntegration,
   type InstallationRow,
   shownIdOf,
+  statusReasonOf,
 } from '../installations/index.js'
 import { toPluginInstallation } from '../plugins/index.js'
 import type { BotDefinition } from './definition.js'
@@ -94,7 +95,7 @@ function toInstallation(
     configurationType: row.configuration_type,
     configuration: decodeJson(view.sealer.open(row.configuration)),
     status: row.status,
-    statusReason: row.status_reason,
+    statusReason: statusReasonOf(row),
     disabledChannels: decodeJson(row.disabled_channels),
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -1,8 +1,28 @@
-import type { Db } from '../../../platform/db/schema.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { InstallationRow } from './store.js'
 
 /** Most installations that are considered to have the same account. */
 const mostHolders = 100
+
+/** The installations that have an account and are switched on, among those of the given versions, the first one first. */
+export async function listInstallationsOfAccount(
+  executor: Db | Tx,
+  integrationIds: readonly string[],
+  identifier: string,
+): Promise<InstallationRow[]> {
+  if (integrationIds.length === 0) return []
+  return await executor
+    .selectFrom('installations')
+    .selectAll()
+    .where('identifier', '=', identifier)
+    .where('integration_id', 'in', [...integrationIds])
+    .where('enabled', '=', 1)
+    .orderBy('identified_at')
+    .orderBy('created_at')
+    .orderBy('bot_id')
+    .limit(mostHolders)
+    .execute()
+}
 
 /**
  * The installation that has an account, among those of the given versions of an integration. Accounts of a workspace
@@ -14,18 +34,7 @@ export async function findInstallationOfAccount(
   integrationIds: readonly string[],
   identifier: string,
 ): Promise<InstallationRow | undefined> {
-  if (integrationIds.length === 0) return undefined
-  const rows = await db
-    .selectFrom('installations')
-    .selectAll()
-    .where('identifier', '=', identifier)
-    .where('integration_id', 'in', [...integrationIds])
-    .where('enabled', '=', 1)
-    .orderBy('identified_at')
-    .orderBy('created_at')
-    .orderBy('bot_id')
-    .limit(mostHolders)
-    .execute()
+  const rows = await listInstallationsOfAccount(db, integrationIds, identifier)
   const owner = rows[0]?.workspace_id
   return rows.findLast(({ workspace_id }) => workspace_id === owner)
 }

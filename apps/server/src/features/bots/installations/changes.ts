@@ -107,6 +107,7 @@ function emptyRow(
     status_reason: null,
     identifier: null,
     identified_at: null,
+    account_served_elsewhere: 0,
     register_every: null,
     created_at: made.now,
     updated_at: made.now,
@@ -211,7 +212,7 @@ function findReplaced(
 }
 
 /** Another integration must not take over the account: requests of the other service are found by it. */
-const noAccount = { identifier: null, identified_at: null }
+const noAccount = { identifier: null, identified_at: null, account_served_elsewhere: 0 }
 
 /** Whether an integration is the installed one, or another version of it. */
 function isVersionOf(

@@ -1,6 +1,6 @@
 // Installations: the rows, the rules for changing them, and the chat that every bot has.
-export { setAccount } from './account.js'
-export { findInstallationOfAccount } from './account-store.js'
+export { setAccount, statusReasonOf } from './account.js'
+export { findInstallationOfAccount, listInstallationsOfAccount } from './account-store.js'
 export { builtInChat, chatShapes, chatVersions, shownIdOf, storedIdOf } from './built-in-chat.js'
 export {
   builtInEntries,

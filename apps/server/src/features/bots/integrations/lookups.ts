@@ -21,6 +21,8 @@ export interface NamedIntegration {
   workspaceId: string
   name: string
   hasScripts: boolean
+  /** Whether one of them says which account a request is about. */
+  findsAccounts: boolean
   /** Whether a development tool made it. */
   isDev: boolean
 }
@@ -35,8 +37,14 @@ function toNamed(row: {
   definition: string
 }): NamedIntegration {
   const { extractScript, fallbackHandlerScript } = readDefinition(row.definition).identifier
-  const hasScripts = extractScript !== undefined || fallbackHandlerScript !== undefined
-  return { workspaceId: row.workspace_id, name: row.name, hasScripts, isDev: row.dev === 1 }
+  const findsAccounts = extractScript !== undefined
+  return {
+    workspaceId: row.workspace_id,
+    name: row.name,
+    hasScripts: findsAccounts || fallbackHandlerScript !== undefined,
+    findsAccounts,
+    isDev: row.dev === 1,
+  }
 }
 
 /** What other slices read of integrations, and the counts of their installations. */

@@ -10,6 +10,7 @@ import type {
   NamedIntegration,
 } from '../../bots/integrations/index.js'
 import type { Feature } from '../../feature.js'
+import { type AccountsDeps, createAccounts } from './accounts.js'
 import * as store from './store.js'
 
 /** The integration behind an address that its installations share. */
@@ -32,7 +33,7 @@ export interface SharedAddresses extends Feature {
   find(address: string): Awaitable<SharedAddress | undefined>
 }
 
-export interface SharedAddressesDeps {
+export interface SharedAddressesDeps extends Omit<AccountsDeps, 'service'> {
   db: Db
   run: Run
   clock: Clock
@@ -50,6 +51,7 @@ export interface SharedAddressesDeps {
 export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresses {
   const { db, run, clock, integrations } = deps
   const { service } = integrations
+  const accounts = createAccounts({ ...deps, service })
 
   async function claim(tx: Tx, address: string, { workspaceId, name }: Owner): Promise<void> {
     await store.claimAddress(tx, {
@@ -212,6 +214,8 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     on: {
       'integration.changed': (tx, { integrationId }) => claimFor(tx, integrationId),
       'integration.removed': passOnOf,
+      'installation.identified': accounts.settleIdentified,
+      'installations.changed': (tx, { changes }) => accounts.settleChanges(tx, changes),
       'workspace.removed': (tx, { workspaceId }) => passOnOfWorkspace(tx, workspaceId),
     },
   }

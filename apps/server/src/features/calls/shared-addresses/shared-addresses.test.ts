@@ -207,6 +207,66 @@ describeEachEngine('the shared address of an integration', (engine) => {
     expect(await send({ a: 'none', b: 'none', c: 'P1' })).toEqual([botId])
   })
 
+  it('tells who connects an account that another workspace has, until that one lets go', async () => {
+    const integration = await make({ visibility: 'public' })
+    const first = await connect(integration, 'P1')
+    server().clock.advance(1000)
+    const other = await addAccount(server())
+    const second = await connect(integration, 'P1', other)
+    const stateOf = async ({ botId }: { botId: string }, login?: Login) => {
+      const { bot } = await client(login).getBot({ id: botId })
+      const { status, statusReason } = bot.integrations.pages ?? {}
+      return [status, statusReason]
+    }
+    const logOf = async ({ botId }: { botId: string }, login?: Login) => {
+      const from = { id: botId, timeStart: '2000-01-01T00:00:00Z' }
+      const { logs } = await client(login).getBotLogs(from)
+      return logs.flatMap(({ level, message }) =>
+        message.includes('account P1') ? [`${level} ${message}`] : [],
+      )
+    }
+    const elsewhere = ['registered', expect.stringContaining('Another workspace of this server')]
+    const served = ['registered', null]
+    expect([await stateOf(first), await stateOf(second, other)]).toEqual([served, elsewhere])
+    expect(await logOf(second, other)).toEqual([
+      expect.stringMatching(/^warn pages: another workspace .* connected the account P1 first/),
+    ])
+    expect(await logOf(first)).toEqual([])
+
+    const another = await addAccount(server())
+    server().clock.advance(1000)
+    const third = await connect(integration, 'P1', another)
+    await second.switchOff()
+    expect(await stateOf(second, other)).toEqual(['unregistered', null])
+    await second.install(integration.id)
+    expect(await stateOf(second, other)).toEqual(elsewhere)
+    expect(await stateOf(third, another)).toEqual(elsewhere)
+
+    await client().deleteBot({ id: first.botId })
+    expect([await stateOf(second, other), await stateOf(third, another)]).toEqual([
+      served,
+      elsewhere,
+    ])
+    expect((await logOf(second, other))[0]).toMatch(/^info pages: the other workspace let go/)
+    expect((await post(integration.name, 'P1')).status).toBe(200)
+    expect(reached()).toEqual([second.botId])
+
+    await client(other).deleteWorkspace({ id: other.workspaceId })
+    expect(await stateOf(third, another)).toEqual(served)
+  })
+
+  it('lets nobody worry about an account where no script looks for it', async () => {
+    const integration = await make({
+      visibility: 'public',
+      identifier: { fallbackHandlerScript: '{ "body": "" }' },
+    })
+    await connect(integration, 'P1')
+    const other = await addAccount(server())
+    const { botId } = await connect(integration, 'P1', other)
+    const { bot } = await client(other).getBot({ id: botId })
+    expect(bot.integrations.pages).toMatchObject({ identifier: 'P1', statusReason: null })
+  })
+
   it('keeps an account where it was connected first, and moves it within that workspace', async () => {
     const integration = await make({ visibility: 'public' })
     const first = await connect(integration, 'P1')

@@ -8,7 +8,11 @@ import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { BotsService } from '../../bots/bots/index.js'
-import { type InstallationListRow, pageInstallationsOf } from '../../bots/installations/index.js'
+import {
+  type InstallationListRow,
+  pageInstallationsOf,
+  statusReasonOf,
+} from '../../bots/installations/index.js'
 import {
   type IntegrationsService,
   type LastError,
@@ -77,13 +81,14 @@ export function createInstallationList(deps: InstallationsDeps): Feature {
   }
 
   function toInstallation({ row, botName, lastError }: ListedInstallation): WireInstallation {
+    const reason = statusReasonOf(row)
     return {
       botId: row.bot_id,
       botName,
       alias: row.id,
       enabled: decodeBoolean(row.enabled),
       status: row.status,
-      ...(row.status_reason !== null && { statusReason: row.status_reason }),
+      ...(reason !== null && { statusReason: reason }),
       webhookUrl: `${addresses.webhooks()}/${row.webhook_id}`,
       ...(row.identifier !== null && { identifier: row.identifier }),
       ...(lastError && {
