@@ -38,6 +38,7 @@ describe('message payloads', () => {
       ],
     },
     { type: 'text', text: 'hi', more: { of: ['anything'] } },
+    { type: 'carousel', items: [{ title: 'x', actions: [] }] },
   ])('accepts $type: %o', (payload) => {
     expect(complaintAbout(payload)).toBeUndefined()
   })
@@ -51,7 +52,7 @@ describe('message payloads', () => {
     [{ type: 'location', latitude: '1', longitude: 2 }, '/payload/latitude must be number'],
     [{ ...card, subtitle: '' }, '/payload/subtitle must NOT have fewer than 1'],
     [{ ...card, actions: [{ action: 'dance' }] }, '/payload/actions/0 must have required'],
-    [{ type: 'carousel', items: [{ title: 'x', actions: [] }] }, "required property 'type'"],
+    [{ type: 'carousel', items: [{ actions: [] }] }, "items/0 must have required property 'title'"],
     [{ type: 'carousel', items: [{ ...card, type: 'text' }] }, '/payload/items/0/type must be'],
     [{ type: 'choice', text: 'x', options: [{ label: '', value: 'x' }] }, 'options/0/label must'],
     [{ type: 'dropdown', text: 'x' }, "/payload must have required property 'options'"],

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { browserPath } from '../browser.js'
 import { useServer } from '../harness.js'
 import { useHttpBots } from '../http-bot.js'
+import { eventually } from '../jobs.js'
 import { openDashboard } from './page.js'
 
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
@@ -251,6 +252,13 @@ describe.skipIf(browserPath === undefined)(`the screen of conversations ${title}
     await page.getByRole('link', { name: 'Somebody else' }).waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'Finder' }).waitFor()
     expect(page.url()).toContain('text=Heliotrope+water')
+    // Of messages that are not indexed yet, only some are read; the total says so.
+    server().clock.advance(15_000)
+    await eventually(async () => {
+      const query = { text: 'Heliotrope water' }
+      const { meta } = await server().client().listWorkspaceConversations(query)
+      expect(meta.total).toEqual({ count: 1, accuracy: 'exact' })
+    })
     await page.reload()
     await page.getByRole('link', { name: 'Finder' }).waitFor()
     expect(await page.getByRole('row').count()).toBe(2)

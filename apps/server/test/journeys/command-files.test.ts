@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 import { useServer } from '../harness.js'
 import { freePort } from '../ports.js'
 import { runCommand } from '../processes.js'
+import { inDatabase } from '../tenancy/seed.js'
 
 /** Lets a command upload three files and hold the fourth until it is interrupted. */
 const holdUploads = `
@@ -186,6 +187,7 @@ describe('botstead files', () => {
     for (const each of await readdir(blobs, { recursive: true, withFileTypes: true })) {
       if (each.isFile()) await rm(join(each.parentPath, each.name))
     }
+    await inDatabase(server(), ({ run }) => run((tx) => tx.deleteFrom('small_blobs').execute()))
     await write('dry.md', '# Dry')
     const mended = await sync('--tag', 'a=b')
     expect([mended.status, mended.stdout]).toEqual([

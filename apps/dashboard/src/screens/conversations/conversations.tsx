@@ -103,7 +103,7 @@ export function ConversationsScreen() {
 function describeTotal(total: { count: number; isAbout: boolean } | undefined): string {
   if (total === undefined) return 'the conversations that match'
   if (total.count === 1 && !total.isAbout) return 'the one conversation that matches'
-  return `${total.isAbout ? 'about ' : ''}${formatNumber(total.count)} conversations`
+  return `${total.isAbout ? 'about ' : ''}${formatNumber(total.count)} ${total.count === 1 ? 'conversation' : 'conversations'}`
 }
 
 function NoConversation({ botId = '$BOT' }: { botId: string | undefined }) {

@@ -35,10 +35,15 @@ export const userDetails = {
   attributes: Type.Optional(
     Type.Union(
       [
-        MapOf(Type.Union([Text(2000, 'Value, at most 2,000 characters.'), Type.Null()]), {
-          description: 'Values by name.',
-          ...attributeBounds,
-        }),
+        MapOf(
+          Type.Union([Text(2000, 'Value, at most 2,000 characters.'), Type.Null()], {
+            description: 'Sets the value; `null` removes the name.',
+          }),
+          {
+            description: 'Values by name.',
+            ...attributeBounds,
+          },
+        ),
         Text(65_536, 'A signed token.'),
       ],
       {

@@ -28,6 +28,10 @@ const kinds: Readonly<Record<string, JobKindInfo>> = {
     'Calls a bot that has a new address, so that it registers what it needs.',
     'The bot is not called. Its next change calls it again.',
   ),
+  'chat.removeFiles': mayNot(
+    'Deletes the files that chat users sent in conversations that are deleted.',
+    'the files would stay. Retry it.',
+  ),
   'deliveries.replay': may(
     'Replays many deliveries.',
     'The replay stays failed. What it has replayed stays so.',
