@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { useBp } from '../bp.js'
 import { connect, existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
@@ -37,12 +37,16 @@ describe('bp dev', () => {
     return {
       say: (text: string) =>
         user.createMessage({ conversationId, payload: { type: 'text', text } }),
+      /** Longer than the pauses between calls to a tool that has just begun, or has not noticed that another ended. */
       heard: async (text: string) =>
-        await eventually(async () => {
-          const { messages } = await user.listMessages({ conversationId })
-          const texts = messages.map(({ payload }) => 'text' in payload && payload.text)
-          expect(texts).toContain(text)
-        }),
+        await vi.waitFor(
+          async () => {
+            const { messages } = await user.listMessages({ conversationId })
+            const texts = messages.map(({ payload }) => 'text' in payload && payload.text)
+            expect(texts).toContain(text)
+          },
+          { timeout: 40_000, interval: 100 },
+        ),
     }
   }
 

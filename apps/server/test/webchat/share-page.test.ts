@@ -45,8 +45,11 @@ describe.skipIf(browserPath === undefined)(`the share page of a chat ${title}`, 
   it('fits on a screen of 320 pixels, from right to left', async () => {
     const { open, wire, script } = chats()
     const narrow = { viewport: { width: 320, height: 560 }, locale: 'ar' }
+    const { length: before } = wire.conversations
     const { page, faults, expectAccessible } = await open(wire.chat, narrow)
     await page.getByRole('textbox', { name: 'رسالة' }).waitFor()
+    // The page is there before its conversation.
+    await vi.waitFor(() => expect(wire.conversations.length).toBeGreaterThan(before))
     const width = 'document.documentElement.scrollWidth'
     wire.say({ type: 'text', text: `${'long'.repeat(60)} https://a.example/${'x'.repeat(90)}` })
     wire.say({
