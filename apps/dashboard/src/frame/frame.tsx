@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { Command, Keyboard, LogOut, PanelLeft, SunMoon } from 'lucide-react'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { watchConnection } from '../api/client.js'
@@ -25,6 +25,7 @@ type Overlay = 'palette' | 'keys' | undefined
 export function Frame() {
   const { workspaceId } = useScope()
   const pathTo = usePathTo()
+  const router = useRouter()
   const navigate = useNavigate()
   const [overlay, setOverlay] = useState<Overlay>()
   const [isFolded, setFolded] = useRemembered('bar is folded', false)
@@ -44,7 +45,14 @@ export function Frame() {
     ...Object.fromEntries(
       screens.map(({ key, path, label }) => [
         `g ${key}`,
-        { label: `Go to ${label}`, run: () => void navigate({ to: pathTo(path) }) },
+        {
+          label: `Go to ${label}`,
+          // The address, not what the page shows: that may still be the bot before the one just chosen.
+          run: () => {
+            const [workspace, bot] = router.latestLocation.pathname.split('/').filter(Boolean)
+            void navigate({ to: `/${workspace}/${bot}/${path}` })
+          },
+        },
       ]),
     ),
   }

@@ -54,18 +54,34 @@ describe.skipIf(browserPath === undefined)(`the dashboard by keys alone ${title}
     const { page, open } = await openDashboard(server())
     await open('home', bot.id)
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
-    // What the page defers until it has shown something, it defers for long, as on a busy machine.
-    await page.evaluate(`(() => {
-      const { postMessage } = MessagePort.prototype
-      MessagePort.prototype.postMessage = function (...message) {
-        setTimeout(() => postMessage.apply(this, message), 100)
-      }
-    })()`)
+    await slowDown(page)
     await press(page, 'g', 's')
     await page.getByRole('heading', { name: 'Search', level: 1 }).waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('Who')
     expect(await page.getByLabel('Question').inputValue()).toBe('Who')
+  })
+
+  it('goes to a screen of the bot that was chosen last, before the page shows that bot', async () => {
+    const { bot } = await addBot(server(), 'Chosen')
+    const { page, open } = await openDashboard(server())
+    // The keys come as soon as the address has changed.
+    await page.addInitScript(`(() => {
+      const { pushState } = History.prototype
+      History.prototype.pushState = function (...change) {
+        pushState.apply(this, change)
+        if (!location.pathname.endsWith('/${bot.id}/search')) return
+        queueMicrotask(() => {
+          for (const key of ['g', 'h']) {
+            document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
+          }
+        })
+      }
+    })()`)
+    await open('search')
+    await page.getByRole('main').getByRole('link', { name: 'Chosen' }).click()
+    await page.waitForURL(/\/home$/)
+    expect(page.url()).toContain(`/${bot.id}/home`)
   })
 
   it('finds the conversation without an answer, and replays what failed', async () => {
@@ -149,6 +165,16 @@ describe.skipIf(browserPath === undefined)(`the dashboard by keys alone ${title}
     expect(faults).toEqual([])
   })
 })
+
+/** Makes the page defer for long what it defers until it has shown something, as on a busy machine. */
+async function slowDown(page: Page): Promise<void> {
+  await page.evaluate(`(() => {
+    const { postMessage } = MessagePort.prototype
+    MessagePort.prototype.postMessage = function (...message) {
+      setTimeout(() => postMessage.apply(this, message), 100)
+    }
+  })()`)
+}
 
 async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await page.keyboard.press(key)
