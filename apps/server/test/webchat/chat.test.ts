@@ -210,6 +210,13 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     expect(faults).toEqual([])
   })
 
+  it('says what the bot writes first', async () => {
+    const { page } = await openChat()
+    chat.wire.say({ type: 'text', text: 'Welcome' })
+    const said = page.getByRole('status').filter({ hasText: 'said: Welcome' })
+    await said.waitFor({ state: 'attached' })
+  })
+
   it('rates messages, and takes it back', async () => {
     const { page, faults } = await openChat()
     const { wire } = chat

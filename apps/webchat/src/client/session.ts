@@ -90,6 +90,10 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     storage.writeIdentity(identity)
     release()
     const before = store.get()
+    const messages = init.messages
+      .toReversed()
+      .flatMap((message) => readMessage(message) ?? [])
+      .reduce(upsert, [])
     store.set({
       connection: 'open',
       wasOpen: true,
@@ -97,10 +101,8 @@ export function createSession(options: WidgetOptions, configuration: Configurati
       conversation,
       user,
       participants,
-      messages: init.messages
-        .toReversed()
-        .flatMap((message) => readMessage(message) ?? [])
-        .reduce(upsert, []),
+      messages,
+      ...(before.conversation?.id !== conversation.id && { newestAtOpen: messages.at(-1)?.id }),
       isTyping: false,
     })
     connection.confirm()

@@ -25,6 +25,8 @@ export interface ChatState {
   participants: readonly User[]
   /** Oldest first. */
   messages: readonly Message[]
+  /** Id of the newest message when the conversation was opened, if it had any: what follows is news. */
+  newestAtOpen: string | undefined
   outgoing: readonly Outgoing[]
   isTyping: boolean
   /** Ids of own messages that the bot has received. */
@@ -49,6 +51,7 @@ export function createStore(configuration: Configuration): Store {
     user: undefined,
     participants: [],
     messages: [],
+    newestAtOpen: undefined,
     outgoing: [],
     isTyping: false,
     delivered: new Set(),
