@@ -74,6 +74,8 @@ export function JsonEditor({
   latest.current = onChange
   const described = useRef(new Compartment())
   const first = useRef(value)
+  /** Texts that were typed and not shown as `value` yet. */
+  const typed = useRef<string[]>([])
 
   useEffect(() => {
     const { current } = element
@@ -95,7 +97,10 @@ export function JsonEditor({
           // Tab leaves the field, as it does in every other one.
           keymap.of([...defaultKeymap, ...historyKeymap]),
           EditorView.updateListener.of(({ docChanged, state }) => {
-            if (docChanged) latest.current(state.doc.toString())
+            if (!docChanged) return
+            const text = state.doc.toString()
+            typed.current.push(text)
+            latest.current(text)
           }),
           described.current.of([]),
         ],
@@ -121,11 +126,17 @@ export function JsonEditor({
     })
   }, [label, description, isInvalid, rows])
 
-  // Follows values that do not come from the reader, such as those of a form that is cleared.
+  // Follows values that were not typed here, such as those of a form that is cleared. A value that was typed may
+  // arrive when more has been typed since: to follow it would take that away.
   useEffect(() => {
     const { current } = view
-    if (current === undefined || current.state.doc.toString() === value) return
-    current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: value } })
+    if (current === undefined) return
+    const isLatest = current.state.doc.toString() === value
+    const index = isLatest ? typed.current.length : typed.current.indexOf(value)
+    if (index === -1) {
+      current.dispatch({ changes: { from: 0, to: current.state.doc.length, insert: value } })
+      typed.current = []
+    } else typed.current.splice(0, index + 1)
   }, [value])
 
   return <div ref={element} />
