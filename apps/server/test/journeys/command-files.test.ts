@@ -98,6 +98,26 @@ describe('botstead files', () => {
     expect(nowhere.stderr).toBe(`There is no folder ${join(folder, 'no')} to write to.\n`)
   })
 
+  it('removes all files of a folder, and no others', async () => {
+    for (const key of ['kb/a.md', 'kb/deep/b.md', 'kbase.md', 'other.md']) {
+      await client.upsertFile({ key, size: 1 })
+    }
+    const single = await files('rm', 'kb/')
+    expect(single).toMatchObject({ status: 1, stderr: expect.stringContaining('--recursive') })
+    const dry = await files('rm', '--recursive', '--dry-run', 'kb')
+    expect(dry.stderr.split('\n').toSorted()).toEqual([
+      '',
+      'Would delete kb/a.md.',
+      'Would delete kb/deep/b.md.',
+    ])
+    expect(await keys()).toHaveLength(4)
+    expect(await files('rm', '-r', 'nowhere', 'kb')).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('There is no file below nowhere/ in this bot.'),
+    })
+    expect(await keys()).toEqual(['kbase.md', 'other.md'])
+  })
+
   it('says so when the key of a file is another file', async () => {
     await write('a.md', 'a')
     await write('b.md', 'b')
@@ -146,6 +166,9 @@ describe('botstead files', () => {
       status: 1,
       stderr: expect.stringContaining('--delete needs --prefix'),
     })
+    const whole = await files('sync', folder, '--prefix', '', '--delete')
+    expect(whole.stdout).toMatch(/^2 sent .*, 3 deleted/)
+    expect(await keys()).toEqual(['a.md', 'deep/er/b.txt'])
     await rm(folder, { recursive: true })
     await mkdir(folder)
     expect(await sync('--delete')).toMatchObject({

@@ -1,12 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { ApiError } from '@botstead/contract'
+import { ApiError, type Client } from '@botstead/contract'
 import { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from '../connection.js'
+import { inParallel } from '../parallel.js'
 import { addDescriptionOptions, awaitAsWanted, type DescriptionOptions } from './indexing.js'
 import { toLines, toSize } from './output.js'
-import { interruptible, listFiles, withRetries } from './remote.js'
+import { interruptible, listFiles, type RemoteFile, withRetries } from './remote.js'
 import { addSync } from './sync-command.js'
 import { exists, measure, openContent, receiveFile, sendFile } from './transfer.js'
 
@@ -91,29 +92,79 @@ export function filesCommand(): Command {
       })
     })
 
-  add('rm <keys...>', 'Delete files by key or id.').action(
-    async (keys: string[], options: ConnectionOptions) => {
-      const { client } = await connect(options)
-      await interruptible(async (signal) => {
-        for (const id of keys) {
-          try {
-            await client.deleteFile({ id }, { signal })
-            process.stderr.write(`Deleted ${id}.\n`)
-          } catch (error) {
-            // The others can still be deleted.
-            if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
-            process.stderr.write(`${error.message}\n`)
-            process.exitCode = 1
-          }
-        }
-      })
-    },
-  )
+  add('rm <keys...>', 'Delete files by key or id, or all files of folders.')
+    .option('-r, --recursive', 'the keys are folders: delete all files below them', false)
+    .option('--dry-run', 'show what would be deleted without doing it', false)
+    .action(remove)
 
   addSync(add('sync <folder>', 'Upload what is new or changed in a folder; run again to continue.'))
 
   for (const part of command.commands) part.exitOverride()
   return command
+}
+
+async function remove(
+  keys: string[],
+  options: ConnectionOptions & { recursive: boolean; dryRun: boolean },
+): Promise<void> {
+  const { client } = await connect(options)
+  await interruptible(async (signal) => {
+    for (const key of keys) {
+      const found = options.recursive
+        ? await filesBelow(client, key, signal)
+        : [await findFile(client, key, signal)].filter((file) => file !== undefined)
+      // The others can still be deleted.
+      if (found.length === 0) process.exitCode = 1
+      await inParallel(found, deletions, signal, async (file) => {
+        if (!options.dryRun) {
+          await withRetries(signal, () => deleteIfThere(client, file.id, signal))
+        }
+        process.stderr.write(`${options.dryRun ? 'Would delete' : 'Deleted'} ${file.key}.\n`)
+      })
+    }
+  })
+}
+
+/** Concurrent deletions. */
+const deletions = 4
+
+async function filesBelow(
+  client: Client,
+  folder: string,
+  signal: AbortSignal,
+): Promise<RemoteFile[]> {
+  const prefix = folder.endsWith('/') ? folder : `${folder}/`
+  const found: RemoteFile[] = []
+  for await (const file of listFiles(client, prefix, signal)) found.push(file)
+  if (found.length === 0) process.stderr.write(`There is no file below ${prefix} in this bot.\n`)
+  return found
+}
+
+/** Finds a file by key or id; writes why there is none. */
+async function findFile(
+  client: Client,
+  id: string,
+  signal: AbortSignal,
+): Promise<RemoteFile | undefined> {
+  try {
+    return (await client.getFile({ id }, { signal })).file
+  } catch (error) {
+    if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
+    process.stderr.write(`${error.message}\n`)
+    if (id.endsWith('/')) {
+      process.stderr.write('With --recursive, all files below a folder are deleted.\n')
+    }
+    return undefined
+  }
+}
+
+/** Deletes a file, unless an attempt whose response was lost, or somebody else, has deleted it. */
+async function deleteIfThere(client: Client, id: string, signal: AbortSignal): Promise<void> {
+  try {
+    await client.deleteFile({ id }, { signal })
+  } catch (error) {
+    if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
+  }
 }
 
 async function requireFile(path: string): Promise<void> {

@@ -13,7 +13,7 @@ import { interruptible } from './remote.js'
 import { type SyncResult, syncFolder } from './sync.js'
 
 interface SyncCommandOptions extends ConnectionOptions, DescriptionOptions {
-  prefix: string
+  prefix?: string
   delete: boolean
   dryRun: boolean
   hidden: boolean
@@ -23,7 +23,7 @@ interface SyncCommandOptions extends ConnectionOptions, DescriptionOptions {
 /** Turns a command into `botstead files sync`. */
 export function addSync(command: Command): Command {
   return addDescriptionOptions(command)
-    .option('--prefix <text>', 'prefix of all keys, such as "handbook/"', '')
+    .option('--prefix <text>', 'prefix of all keys, such as "handbook/"')
     .option('--delete', 'delete files with the prefix that the folder does not have', false)
     .option('--dry-run', 'show what would be done without doing it', false)
     .option('--hidden', 'also upload files and folders whose name begins with a dot', false)
@@ -37,7 +37,7 @@ export function addSync(command: Command): Command {
 }
 
 async function sync(folder: string, options: SyncCommandOptions): Promise<void> {
-  const { index, tag, delete: remove, ...rest } = options
+  const { index, tag, delete: remove, prefix, ...rest } = options
   const root = resolve(folder)
   if (!(await stat(root).catch(() => undefined))?.isDirectory()) {
     throw new Error(`${folder} is not a folder.`)
@@ -47,7 +47,7 @@ async function sync(folder: string, options: SyncCommandOptions): Promise<void> 
     const progress = createProgress(process.stderr)
     const description = { index, tags: tag }
     try {
-      const wanted = { ...rest, folder: root, description, remove }
+      const wanted = { ...rest, prefix, folder: root, description, remove }
       const result = await syncFolder({ client, progress, signal }, wanted)
       progress.end()
       const indexing = await awaitAsWanted(

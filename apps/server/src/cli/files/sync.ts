@@ -9,8 +9,8 @@ import { type Description, isLost, measure, sendFile } from './transfer.js'
 
 export interface SyncOptions {
   folder: string
-  /** Prefix of all keys; other files of the bot are not read or deleted. */
-  prefix: string
+  /** Prefix of all keys; other files of the bot are not read or deleted. Without one, undefined. */
+  prefix: string | undefined
   description: Description
   /** Whether to delete files with the prefix that the folder does not have. */
   remove: boolean
@@ -51,10 +51,11 @@ interface SyncDeps {
  */
 export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<SyncResult> {
   const { client, progress, signal } = deps
-  const tree = await readFolder(options.folder, options)
+  const { prefix = '' } = options
+  const tree = await readFolder(options.folder, { ...options, prefix })
   if (options.remove) requireSafeRemoval(options, tree.files.length)
   const remote = new Map<string, RemoteFile>()
-  for await (const file of listFiles(client, options.prefix, signal)) remote.set(file.key, file)
+  for await (const file of listFiles(client, prefix, signal)) remote.set(file.key, file)
 
   const result: SyncResult = {
     sent: 0,
@@ -144,11 +145,14 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
 
 /** An unmounted folder or a forgotten prefix must not empty a bot. */
 function requireSafeRemoval({ prefix, folder }: SyncOptions, found: number): void {
-  if (prefix === '') {
-    throw new Error('--delete needs --prefix, so that no other files of the bot are deleted.')
+  if (prefix === undefined) {
+    throw new Error(
+      '--delete needs --prefix, so that no other files of the bot are deleted; --prefix "" if the folder has all files of the bot.',
+    )
   }
   if (found === 0) {
-    throw new Error(`${folder} has no files, and --delete would delete all below ${prefix}.`)
+    const all = prefix === '' ? 'all files of the bot' : `all below ${prefix}`
+    throw new Error(`${folder} has no files, and --delete would delete ${all}.`)
   }
 }
 
