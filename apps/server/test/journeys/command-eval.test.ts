@@ -9,6 +9,7 @@ import { untilIndexed, uploadText } from '../tenant.js'
 const lines = (...rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).join('\n')
 
 describe('botstead eval', () => {
+  const server = useServer()
   let folder: string
 
   beforeAll(async () => {
@@ -57,8 +58,7 @@ describe('botstead eval', () => {
     expect(stdout).toMatch(/off topic {2}best scores: median 1\.00, highest tenth from 1\.00\n/)
     expect(stdout).toContain('MRR@10     1.0000\n')
     expect(stdout).not.toMatch(/worst|highest off topic/)
-    expect(stderr).toContain('1 judged documents are not in corpus.jsonl')
-    expect(stderr).toContain('count as not found: d7\n')
+    expect(stderr).toContain('1 judged documents are not there and count as not found: d7\n')
     expect(stderr).toContain('1 judged questions are not in queries.jsonl: q8\n')
     expect(stderr).toContain('1 questions have no right document and are left out: q3\n')
   })
@@ -77,6 +77,42 @@ describe('botstead eval', () => {
     await rm(folder, { recursive: true, force: true })
     expect(status).toBe(0)
     expect(stdout).toContain('1 documents, 1 questions\nnDCG@10    1.0000\n')
+  })
+
+  it('searches the files of a folder, and those that a bot has', async () => {
+    const own = await mkdtemp(join(tmpdir(), 'botstead-own-'))
+    await using _ = { [Symbol.asyncDispose]: () => rm(own, { recursive: true }) }
+    await mkdir(join(own, 'documents', 'deep'), { recursive: true })
+    await writeFile(join(own, 'documents', 'deep', 'stop now.html'), '<p>Press the red button.</p>')
+    await writeFile(join(own, 'documents', 'oil.md'), '# Oil\n\nChange it every 500 hours.')
+    await writeFile(
+      join(own, 'queries.jsonl'),
+      lines(
+        { _id: 'q1', text: 'Which button is red?', relevant: { 'deep/stop now.html': 1 } },
+        { _id: 'q2', text: 'When is oil changed?', relevant: { 'oil.md': 1, 'gone.md': 1 } },
+      ),
+    )
+    const asked = ['eval', '--dataset', own, '--settle', '0', '--misses', '0']
+    const fresh = await runCommand([...asked, '--documents', join(own, 'documents')], {})
+    expect(fresh.stderr).toContain('1 judged documents are not there')
+    expect(fresh.stdout).toMatch(/^2 documents, 2 questions\n/)
+    expect(fresh.stdout).toContain('Recall@10  0.7500\n')
+
+    const { bot } = await server().client().createBot()
+    const client = server().client({ botId: bot.id })
+    const button = { key: 'deep/stop now.html', text: '<p>Press the red button.</p>' }
+    const { id } = await uploadText(client, button.key, button.text, true)
+    await untilIndexed(client, id)
+    const { url, token } = server()
+    const there = await runCommand(
+      [...asked, '--skip-upload', '--url', url, '--token', token, '--bot', bot.id],
+      {},
+    )
+    expect(there.stderr).toContain(
+      '2 judged documents are not there and count as not found: oil.md',
+    )
+    expect(there.stdout).toMatch(/^1 documents, 2 questions\n/)
+    expect(there.stdout).toContain('Recall@10  0.5000\n')
   })
 
   it('lists the worst questions, and compares with files that lack them', async () => {
@@ -149,8 +185,11 @@ describe('botstead eval', () => {
     expect(none).toMatchObject({ status: 1, stdout: '' })
     expect(none.stderr).toContain('some retriever must weigh more than 0')
     const nowhere = await runCommand(['eval', '--dataset', join(folder, 'none')], {})
-    const missing = `There is no file ${join(folder, 'none', 'corpus.jsonl')}.\n`
-    expect(nowhere).toMatchObject({ status: 1, stdout: '', stderr: missing })
+    expect(nowhere).toMatchObject({ status: 1, stdout: '' })
+    const missing = `There is no file ${join(folder, 'none', 'corpus.jsonl')}: name the folder`
+    expect(nowhere.stderr).toContain(missing)
+    const unnamed = await runCommand(['eval', '--dataset', folder, '--skip-upload'], {})
+    expect(unnamed).toMatchObject({ status: 1, stderr: 'With --skip-upload, give --url too.\n' })
   })
 
   it('names the file and line of a malformed judgement, and a malformed baseline', async () => {

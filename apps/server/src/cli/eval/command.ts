@@ -4,7 +4,15 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Measures, measure, separate } from '../../domain/ranking-measures.js'
 import type { RetrieverWeights } from '../../domain/retriever-weights.js'
 import { ask, awaitSettled, idsOf } from './ask.js'
-import { type Dataset, type Question, readDataset, readQuestions } from './dataset.js'
+import {
+  type Document,
+  findGaps,
+  type Question,
+  readCorpus,
+  readDataset,
+  readDocuments,
+  readQuestions,
+} from './dataset.js'
 import {
   type OffTopicAnswer,
   type QuestionAnswer,
@@ -24,10 +32,11 @@ import {
 } from './results.js'
 import { describeSet, runSet } from './server-set.js'
 import { openTarget, type TargetOptions } from './target.js'
-import { awaitIndexed, uploadAll } from './upload.js'
+import { awaitIndexed, documentOf, isUploaded, uploadAll } from './upload.js'
 
 interface EvalOptions extends Omit<TargetOptions, 'weights'> {
   dataset?: string
+  documents?: string
   set?: string
   legs?: RetrieverWeights
   weights?: readonly RetrieverWeights[]
@@ -50,14 +59,31 @@ export function evalCommand(): Command {
     )
     .addOption(
       new Option(
+        '--documents <folder>',
+        'files to search instead of corpus.jsonl: of every kind that can be indexed; their ids are their paths',
+      ).conflicts('skipUpload'),
+    )
+    .addOption(
+      new Option(
         '--set <name>',
         'run an evaluation set of the bot instead, by its name or id',
-      ).conflicts(['dataset', 'legs', 'weights', 'offTopic', 'baseline', 'skipUpload']),
+      ).conflicts([
+        'dataset',
+        'documents',
+        'legs',
+        'weights',
+        'offTopic',
+        'baseline',
+        'skipUpload',
+      ]),
     )
     .option('--url <address>', 'server to measure; without it, a temporary one is started')
     .option('--token <token>', 'key of the bot, or a personal token, on that server')
     .option('--bot <id>', 'bot on that server; the documents become files of it')
-    .option('--skip-upload', 'only ask: the documents were uploaded before')
+    .option(
+      '--skip-upload',
+      'only ask: the documents are files of the bot, those of an earlier run or others, by their keys',
+    )
     .addOption(
       new Option('--legs <list>', 'retrievers of the temporary server: keyword,grams,semantic')
         .argParser(readRetrievers)
@@ -96,9 +122,10 @@ async function evaluate(
 ): Promise<Results[]> {
   const { settle, timeout, skipUpload, dataset: folder, url, token, bot } = options
   if (folder === undefined) throw new Error('Give --dataset, or --set for a set of the server.')
+  if (skipUpload && url === undefined) throw new Error('With --skip-upload, give --url too.')
+  const documents = await documentsOf(folder, options)
   const dataset = await readDataset(folder)
   const offTopic = options.offTopic ? await readQuestions(options.offTopic) : []
-  dataset.warnings.forEach(say)
   const [weights, ...others] = rankings
   await using target = await openTarget({
     ...(url && { url }),
@@ -107,29 +134,48 @@ async function evaluate(
     ...(weights && { weights }),
   })
   const signal = AbortSignal.timeout(toMilliseconds('--timeout', timeout))
-  if (!skipUpload) {
-    const total = dataset.documents.length
-    await uploadAll(target.client, dataset.documents, (done) => {
+  if (documents !== undefined) {
+    const total = documents.length
+    await uploadAll(target.client, documents, signal, (done) => {
       if (done % 100 === 0 || done === total) say(`uploaded ${done} of ${total}`)
     })
   }
-  for (const { key, reason } of await awaitIndexed(target.client, signal)) {
-    say(`${key} is not searchable: ${reason}`)
-  }
+  const isAsked = documents === undefined ? () => true : isUploaded
+  const { keys, failed } = await awaitIndexed(target.client, signal, isAsked)
+  for (const { key, reason } of failed) say(`${key} is not searchable: ${reason}`)
+  const ids = new Set(documents?.map(({ id }) => id) ?? keys.map(documentOf))
+  findGaps(dataset, ids).forEach(say)
   say('waiting until the ranking has settled')
   const settleMs = toMilliseconds('--settle', settle)
   await awaitSettled(target.client, dataset.questions, settleMs, signal)
-  const results = [await askAll(target.client, { ...dataset, offTopic }, folder, weights)]
+  const asked = { documents: ids.size, questions: dataset.questions, offTopic }
+  const results = [await askAll(target.client, asked, folder, weights)]
   for (const other of others) {
     if (other !== undefined) await target.setWeights(other)
-    results.push(await askAll(target.client, { ...dataset, offTopic }, folder, other))
+    results.push(await askAll(target.client, asked, folder, other))
   }
   return results
 }
 
+/** The documents to upload; undefined for those that the bot has. */
+async function documentsOf(
+  folder: string,
+  { documents, skipUpload }: EvalOptions,
+): Promise<Document[] | undefined> {
+  if (skipUpload) return undefined
+  return documents === undefined ? await readCorpus(folder) : await readDocuments(documents)
+}
+
+/** What is asked, of how many documents. */
+interface Asked {
+  documents: number
+  questions: readonly Question[]
+  offTopic: readonly Pick<Question, 'id' | 'text'>[]
+}
+
 async function askAll(
   client: Client,
-  { documents, questions, offTopic }: Dataset & { offTopic: Pick<Question, 'id' | 'text'>[] },
+  { documents, questions, offTopic }: Asked,
   name: string,
   weights: RetrieverWeights | undefined,
 ): Promise<Results> {
@@ -154,7 +200,7 @@ async function askAll(
     otherAnswers.push(toOffTopicAnswer(question, answer))
   }
   return {
-    ...summarize(name, documents.length, each, milliseconds),
+    ...summarize(name, documents, each, milliseconds),
     ...(weights && { weights }),
     ...(offTopic.length > 0 && { separation: separate(scores, others) }),
     answers,

@@ -1,13 +1,10 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { readFolder } from '../files/sync.js'
 
-/** One document of a collection. */
-export interface Document {
-  id: string
-  title: string
-  text: string
-}
+/** A document of a collection: a line of `corpus.jsonl`, or a file of a folder. */
+export type Document = { id: string } & ({ title: string; text: string } | { path: string })
 
 /** A question with the documents that answer it. */
 export interface Question {
@@ -17,25 +14,45 @@ export interface Question {
   relevant: ReadonlyMap<string, number>
 }
 
-/** A collection in the layout of BEIR. */
+/** Questions with their answers, in the layout of BEIR. */
 export interface Dataset {
-  documents: Document[]
   /** Questions that have a relevant document. */
   questions: Question[]
-  /** Inconsistencies that may falsify the measurement, one line each. */
-  warnings: string[]
+  /** Ids of the questions without one. */
+  unanswered: string[]
+  /** Grades of `qrels` by question and document. */
+  grades: ReadonlyMap<string, ReadonlyMap<string, number>>
 }
 
 /**
- * Reads `corpus.jsonl`, `queries.jsonl` and `qrels/test.tsv` (or `qrels.tsv`) of a folder. A line of `queries.jsonl`
+ * Reads `corpus.jsonl` of a folder.
+ * @throws Error that names the file and the line that cannot be read
+ */
+export async function readCorpus(folder: string): Promise<Document[]> {
+  const file = join(folder, 'corpus.jsonl')
+  if (!existsSync(file)) {
+    throw new Error(
+      `There is no file ${file}: name the folder of the documents with --documents, or ask about files that the bot has with --skip-upload.`,
+    )
+  }
+  const documents = await readLines(file, readRecord)
+  if (documents.length === 0) throw new Error(`${file} has no document.`)
+  return documents
+}
+
+/** Finds the files below a folder; the id of each is its path there, with `/` on every system. */
+export async function readDocuments(folder: string): Promise<Document[]> {
+  const { files } = await readFolder(folder, { hidden: false, prefix: '' })
+  if (files.length === 0) throw new Error(`${folder} has no files.`)
+  return files.map(({ key, path }) => ({ id: key, path }))
+}
+
+/**
+ * Reads `queries.jsonl` and `qrels/test.tsv` (or `qrels.tsv`) of a folder. A line of `queries.jsonl`
  * may have the grades of its question as `relevant`, as those that an evaluation set exports have.
  * @throws Error that names the file and the line that cannot be read
  */
 export async function readDataset(folder: string): Promise<Dataset> {
-  const documents = await readLines(join(folder, 'corpus.jsonl'), (line) => {
-    const { id, title, text } = readRecord(line)
-    return { id, title, text }
-  })
   const queries = await readLines(join(folder, 'queries.jsonl'), (line) => {
     const { id, text } = readRecord(line)
     return { id, text, relevant: readRelevant(line) }
@@ -51,9 +68,9 @@ export async function readDataset(folder: string): Promise<Dataset> {
     relevant: new Map([...relevant, ...(grades.get(id) ?? [])]),
   }))
   const answered = questions.filter(({ relevant }) => relevant.size > 0)
-  if (documents.length === 0) throw new Error(`${folder}/corpus.jsonl has no document.`)
   if (answered.length === 0) throw new Error(`${folder} has no question with an answer.`)
-  return { documents, questions: answered, warnings: findGaps(documents, questions, grades) }
+  const unanswered = questions.filter(({ relevant }) => relevant.size === 0)
+  return { questions: answered, unanswered: unanswered.map(({ id }) => id), grades }
 }
 
 /**
@@ -69,24 +86,24 @@ export async function readQuestions(file: string): Promise<Pick<Question, 'id' |
   return questions
 }
 
-/** References of the judgements that the other files lack: such a document can never be found. */
-function findGaps(
-  documents: readonly Document[],
-  questions: readonly Question[],
-  grades: ReadonlyMap<string, ReadonlyMap<string, number>>,
+/**
+ * Inconsistencies that may falsify the measurement, one line each. A document that is not there can never be found.
+ * @param documents ids of those that are there
+ */
+export function findGaps(
+  { questions, unanswered, grades }: Dataset,
+  documents: Iterable<string>,
 ): string[] {
-  const judged = new Set([...grades.values()].flatMap((own) => [...own.keys()]))
-  for (const { id } of documents) judged.delete(id)
+  const judged = new Set(questions.flatMap(({ relevant }) => [...relevant.keys()]))
+  for (const own of grades.values()) for (const id of own.keys()) judged.add(id)
+  for (const id of documents) judged.delete(id)
   const asked = new Set(grades.keys())
   for (const { id } of questions) asked.delete(id)
-  const unanswered = questions.filter(({ relevant }) => relevant.size === 0)
+  for (const id of unanswered) asked.delete(id)
   return [
-    ...warn('judged documents are not in corpus.jsonl and count as not found', [...judged]),
+    ...warn('judged documents are not there and count as not found', [...judged]),
     ...warn('judged questions are not in queries.jsonl', [...asked]),
-    ...warn(
-      'questions have no right document and are left out',
-      unanswered.map(({ id }) => id),
-    ),
+    ...warn('questions have no right document and are left out', unanswered),
   ]
 }
 
@@ -146,7 +163,7 @@ function readRelevant(line: string): Map<string, number> {
   )
 }
 
-function readRecord(line: string): Document {
+function readRecord(line: string): { id: string; title: string; text: string } {
   const record: unknown = JSON.parse(line)
   const text = (name: string) => {
     const value: unknown =

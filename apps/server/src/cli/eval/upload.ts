@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '@botstead/contract'
+import { listFiles, type RemoteFile, withRetries } from '../files/remote.js'
+import { measure, sendFile } from '../files/transfer.js'
 import type { Document } from './dataset.js'
 
 /** Concurrent uploads. */
@@ -11,13 +13,14 @@ const prefix = 'eval/'
 export async function uploadAll(
   client: Client,
   documents: readonly Document[],
+  signal: AbortSignal,
   onProgress: (done: number) => void,
 ): Promise<void> {
   const queue = documents.values()
   let done = 0
   const worker = async () => {
     for (const document of queue) {
-      await uploadOne(client, document)
+      await uploadOne(client, document, signal)
       done += 1
       onProgress(done)
     }
@@ -25,7 +28,14 @@ export async function uploadAll(
   await Promise.all(Array.from({ length: concurrency }, worker))
 }
 
-async function uploadOne(client: Client, document: Document): Promise<void> {
+async function uploadOne(client: Client, document: Document, signal: AbortSignal): Promise<void> {
+  if ('path' in document) {
+    const file = await measure(document.path, signal)
+    const description = { index: true, tags: {} }
+    const send = () => sendFile({ client, key: keyOf(document), file, description, signal })
+    await withRetries(signal, send)
+    return
+  }
   const { title, text } = document
   const content = title === '' ? text || ' ' : `# ${title}\n\n${text}`
   const { file } = await client.upsertFile({
@@ -46,36 +56,34 @@ function keyOf({ id }: Document): string {
 
 /** The document of a key. */
 export function documentOf(key: string): string {
-  return key.startsWith(prefix) ? decodeURIComponent(key.slice(prefix.length)) : key
+  return isUploaded(key) ? decodeURIComponent(key.slice(prefix.length)) : key
 }
 
 /**
  * Waits until every file has been indexed.
- * @returns keys of the files that could not be indexed, with the reason
+ * @param isAsked whether a file is one of those that are searched, by its key
+ * @returns keys of the files that could not be indexed, with the reason, and of all
  */
 export async function awaitIndexed(
   client: Client,
   signal: AbortSignal,
-): Promise<{ key: string; reason: string }[]> {
+  isAsked: (key: string) => boolean,
+): Promise<{ failed: { key: string; reason: string }[]; keys: string[] }> {
   for (;;) {
-    const files = await listAll(client)
+    const files: RemoteFile[] = []
+    for await (const file of listFiles(client, '', signal)) if (isAsked(file.key)) files.push(file)
     const isBusy = files.some(({ status }) => status === 'indexing_pending')
     if (!isBusy) {
-      return files
+      const failed = files
         .filter(({ status }) => status === 'indexing_failed')
         .map(({ key, failedStatusReason }) => ({ key, reason: failedStatusReason ?? '' }))
+      return { failed, keys: files.map(({ key }) => key) }
     }
     await sleep(pollMs, undefined, { signal })
   }
 }
 
-async function listAll(client: Client) {
-  const files: Awaited<ReturnType<Client['listFiles']>>['files'] = []
-  let nextToken: string | undefined
-  do {
-    const page = await client.listFiles({ pageSize: 100, ...(nextToken && { nextToken }) })
-    files.push(...page.files.filter(({ key }) => key.startsWith(prefix)))
-    nextToken = page.meta.nextToken
-  } while (nextToken !== undefined)
-  return files
+/** Whether a key is that of an uploaded document. */
+export function isUploaded(key: string): boolean {
+  return key.startsWith(prefix)
 }

@@ -188,7 +188,7 @@ interface FolderTree {
 }
 
 /** Finds all files below a folder, in the order of their names. */
-async function readFolder(
+export async function readFolder(
   root: string,
   options: { hidden: boolean; prefix: string },
 ): Promise<FolderTree> {
