@@ -1,6 +1,6 @@
 import type { WebchatSettings } from '@botstead/contract'
 import { createRoot } from 'react-dom/client'
-import { readConfiguration } from './client/read.js'
+import { parseConfiguration } from './client/parse.js'
 import { createSession } from './client/session.js'
 import type { Mount } from './shared/bridge.js'
 import composerStyles from './view/composer.css'
@@ -14,7 +14,7 @@ import payloadStyles from './view/payload.css'
 export const mount: Mount = async (options) => {
   const { base, container, place, show } = options
   const settings = options.settings ?? (await fetchSettings(base))
-  const configuration = { ...settings, ...readConfiguration(options.configuration) }
+  const configuration = { ...settings, ...parseConfiguration(options.configuration) }
   options.restyle(configuration)
   fitAboveKeyboard(container)
   adoptStyles(container, [

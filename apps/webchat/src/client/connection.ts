@@ -1,92 +1,92 @@
 import { readEventStream } from '@botstead/contract/event-stream'
-import { isPassing, Refusal } from './wire.js'
+import { HttpError, isRetryable } from './api.js'
 
-/** A frame of the stream. */
-interface Frame {
+/** One event of the stream. */
+interface Signal {
   type: string
   data: unknown
 }
 
 export interface ConnectionOptions {
-  /** Opens the stream. */
+  /** Opens the stream; throws {@link HttpError} if the server refuses it. */
   open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
-  onFrame(frame: Frame): void
+  onSignal(signal: Signal): void
   /** Called when an attempt begins, and when a connection ended or could not be made. */
   onState(state: 'connecting' | 'waiting' | 'refused', error?: unknown): void
 }
 
 export interface Connection {
-  /** Ends the connection, if there is one, and opens another at once. */
+  /** Ends the connection, if there is one, and opens another immediately. */
   reopen(): void
-  /** Says that the connection works, so that the next break begins with short pauses. */
+  /** Resets the pause between attempts, because the connection works. */
   confirm(): void
 }
 
-const shortestPause = 1000
-const longestPause = 30_000
-/** Milliseconds without a byte after which a connection is dead: the server says something every 30 s. */
-const silence = 75_000
+const minPauseMs = 1000
+const maxPauseMs = 30_000
+/** Milliseconds without a byte after which a connection is dead: the server sends something every 30 s. */
+const silenceTimeoutMs = 75_000
 
 /**
- * Milliseconds after which a page that nobody sees gives up its connection: a browser has six to a server without
+ * Milliseconds after which a hidden page closes its connection: a browser opens at most six to a server without
  * HTTP/2, for all of its pages together.
  */
-const patience = 5 * 60_000
+const hiddenTimeoutMs = 5 * 60_000
 
 /**
- * Keeps a stream open for as long as the page lives: every end is followed by another attempt, after pauses that
- * grow to half a minute. A browser that comes back online, or a page that is looked at again, does not wait.
+ * Keeps a stream open for as long as the page exists: after every end follows another attempt, with pauses that
+ * grow to half a minute. When the browser is online again, or the page becomes visible, the attempt is immediate.
  */
-export function keepConnected({ open, onFrame, onState }: ConnectionOptions): Connection {
-  let pause = shortestPause
+export function keepConnected({ open, onSignal, onState }: ConnectionOptions): Connection {
+  let pause = minPauseMs
   let attempt = new AbortController()
   let endPause = () => {}
-  let atOnce = false
+  let isReopening = false
   let lastData = 0
-  let isAsleep = false
-  let wake = () => {}
-  let falling: ReturnType<typeof setTimeout> | undefined
+  let isSuspended = false
+  let resume = () => {}
+  let suspendTimer: ReturnType<typeof setTimeout> | undefined
 
-  async function once(signal: AbortSignal): Promise<void> {
+  async function readStream(signal: AbortSignal): Promise<void> {
     const body = await open(signal)
-    for await (const { data } of readEventStream(body, silence)) {
+    for await (const { data } of readEventStream(body, silenceTimeoutMs)) {
       if (signal.aborted) return
       lastData = Date.now()
-      const frame = read(data)
-      if (frame !== undefined) onFrame(frame)
+      const parsed = parseSignal(data)
+      if (parsed !== undefined) onSignal(parsed)
     }
   }
 
   async function run(): Promise<never> {
     for (;;) {
-      if (isAsleep) {
+      if (isSuspended) {
         await new Promise<void>((resolve) => {
-          wake = resolve
+          resume = resolve
         })
       }
-      atOnce = false
+      isReopening = false
       attempt = new AbortController()
       onState('connecting')
-      let wish = 0
+      let retryAfter = 0
       try {
-        await once(attempt.signal)
-        if (!atOnce) onState('waiting')
+        await readStream(attempt.signal)
+        if (!isReopening) onState('waiting')
       } catch (error) {
-        // Nobody sees that it is gone, and it comes back before anybody does.
-        if (isAsleep) continue
-        if (!atOnce) onState(isPassing(error) ? 'waiting' : 'refused', error)
-        if (error instanceof Refusal) wish = error.retryAfter
-        // What was refused for good is tried again too, because somebody may mend it, but not often.
-        if (!isPassing(error)) pause = longestPause
+        // The page is hidden, and reconnects when it becomes visible.
+        if (isSuspended) continue
+        if (!isReopening) onState(isRetryable(error) ? 'waiting' : 'refused', error)
+        if (error instanceof HttpError) retryAfter = error.retryAfter
+        // Also tried again, but rarely: the cause of the refusal may be removed on the server.
+        if (!isRetryable(error)) pause = maxPauseMs
       }
-      if (atOnce) continue
-      // Shortened by chance: pages that lost the same server come back one after the other.
-      await rest(Math.max(wish, (pause * (1 + Math.random())) / 2))
-      pause = Math.min(pause * 2, longestPause)
+      if (isReopening) continue
+      // Random, so that pages that lost the same server do not all reconnect at the same moment.
+      await wait(Math.max(retryAfter, (pause * (1 + Math.random())) / 2))
+      pause = Math.min(pause * 2, maxPauseMs)
     }
   }
 
-  const rest = (milliseconds: number) =>
+  const wait = (milliseconds: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, milliseconds)
       endPause = () => {
@@ -96,37 +96,38 @@ export function keepConnected({ open, onFrame, onState }: ConnectionOptions): Co
     })
 
   const reopen = () => {
-    atOnce = true
-    pause = shortestPause
+    isReopening = true
+    pause = minPauseMs
     attempt.abort()
     endPause()
   }
   addEventListener('online', reopen)
-  // The browser knows at once what the stream would notice only after a minute.
+  // The browser notices a lost network immediately; the stream would only after its timeout.
   addEventListener('offline', () => attempt.abort())
   document.addEventListener('visibilitychange', () => {
-    clearTimeout(falling)
+    clearTimeout(suspendTimer)
     if (document.visibilityState === 'hidden') {
-      falling = setTimeout(() => {
-        isAsleep = true
+      suspendTimer = setTimeout(() => {
+        isSuspended = true
         attempt.abort()
         endPause()
-      }, patience)
-    } else if (isAsleep) {
-      isAsleep = false
-      wake()
-    } else if (Date.now() - lastData > silence / 2) reopen()
+      }, hiddenTimeoutMs)
+    } else if (isSuspended) {
+      isSuspended = false
+      resume()
+    } else if (Date.now() - lastData > silenceTimeoutMs / 2) reopen()
   })
   void run()
   return {
     reopen,
     confirm: () => {
-      pause = shortestPause
+      pause = minPauseMs
     },
   }
 }
 
-function read(text: string): Frame | undefined {
+/** Parses the data of an event; undefined for what is no signal, such as `ping`. */
+function parseSignal(text: string): Signal | undefined {
   if (!text.startsWith('{')) return undefined
   try {
     const { type, data } = JSON.parse(text)

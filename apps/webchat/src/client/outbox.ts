@@ -1,52 +1,58 @@
 import type { Payload } from '../shared/bridge.js'
+import { type ChatApi, HttpError, isRetryable, newId } from './api.js'
 import { clientIdOf, type Outgoing, type Store } from './state.js'
-import { alone, type ChatStorage, type Unsent } from './storage.js'
-import { isPassing, newId, Refusal, type Wire } from './wire.js'
+import { type ChatStorage, type Unsent, withLock } from './storage.js'
 
 export interface OutboxOptions {
   store: Store
   storage: ChatStorage
-  wire: Pick<Wire, 'sendMessage'>
+  api: Pick<ChatApi, 'sendMessage'>
   /** Name of the lock that lets one tab at a time send. */
   lock: string
   onSent(message: Unsent): void
-  /** The conversation of a message is gone: asks for another one. */
-  onGone(): void
+  /** Called when the server refuses a message because its conversation is gone. */
+  onConversationGone(): void
 }
 
-/** Messages that the server has not confirmed: kept over breaks and reloads, and sent in order, each once. */
+/** Messages that the server has not confirmed: they survive lost connections and reloads, and are sent in order, each once. */
 export interface Outbox {
   add(payload: Payload): void
-  /** Sends what waits; called whenever a connection opens. */
+  /** Sends the waiting messages; called whenever a connection opens. */
   flush(): void
-  /** Forgets what has arrived. */
+  /** Stops showing messages that have arrived in the conversation as unsent. */
   reconcile(): void
-  /** Takes over the messages of a new connection, and moves what was meant for a conversation that is gone. */
-  begin(goneConversation: string | undefined): void
+  /**
+   * Drops messages that a new connection shows as stored, and moves those of a conversation that is gone to the
+   * present one. To be called after the state of the conversation is set.
+   */
+  rebase(goneConversation: string | undefined): void
+  /** Sends a refused message again. */
   retry(clientMessageId: string): void
+  /** Removes a refused message. */
   discard(clientMessageId: string): void
+  /** Removes all messages. */
   clear(): void
 }
 
-const shortestPause = 1000
-const longestPause = 30_000
+const minPauseMs = 1000
+const maxPauseMs = 30_000
 
 export function createOutbox(options: OutboxOptions): Outbox {
-  const { store, storage, wire, lock } = options
-  /** What the server refused: shown with the reason until a person decides. */
+  const { store, storage, api, lock } = options
+  /** Messages that the server refused: shown with the reason until the user retries or discards them. */
   let refused: Outgoing[] = []
-  /** Messages whose conversation was gone before: the second time it is a refusal like others. */
+  /** Messages that were moved to another conversation once; the next refusal of one is final. */
   const moved = new Set<string>()
-  let made = 0
-  let pause = shortestPause
+  let nextSequence = 0
+  let pause = minPauseMs
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  const show = () => {
+  const publish = () => {
     const { conversation, messages, outgoing } = store.get()
     const arrived = new Set(messages.map(clientIdOf))
     const waiting = [...refused, ...storage.readUnsent()]
     const ids = new Set(waiting.map(({ clientMessageId }) => clientMessageId))
-    // What is sent stays to be seen until it comes back, which can be later than the response.
+    // A sent message stays visible until the stream brings it, which can be later than the response.
     const isSent = ({ clientMessageId, refusal }: Outgoing) =>
       refusal === undefined && !ids.has(clientMessageId)
     store.set({
@@ -62,28 +68,28 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function send(message: Unsent): Promise<boolean> {
     const { clientMessageId } = message
     try {
-      await wire.sendMessage(message)
+      await api.sendMessage(message)
     } catch (error) {
-      if (isPassing(error)) {
-        const wish = error instanceof Refusal ? error.retryAfter : 0
-        timer = setTimeout(flush, Math.max(wish, (pause * (1 + Math.random())) / 2))
-        pause = Math.min(pause * 2, longestPause)
+      if (isRetryable(error)) {
+        const retryAfter = error instanceof HttpError ? error.retryAfter : 0
+        timer = setTimeout(flush, Math.max(retryAfter, (pause * (1 + Math.random())) / 2))
+        pause = Math.min(pause * 2, maxPauseMs)
         return false
       }
-      const isGone = error instanceof Refusal && [403, 404].includes(error.status)
+      const isGone = error instanceof HttpError && [403, 404].includes(error.status)
       if (isGone && !moved.has(clientMessageId)) {
         moved.add(clientMessageId)
-        options.onGone()
+        options.onConversationGone()
         return false
       }
       refused = [...refused, { ...message, refusal: (error as Error).message }]
       storage.dropUnsent(clientMessageId)
-      show()
+      publish()
       return true
     }
-    pause = shortestPause
+    pause = minPauseMs
     storage.dropUnsent(clientMessageId)
-    show()
+    publish()
     options.onSent(message)
     return true
   }
@@ -97,16 +103,16 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   let isSending = false
-  let isWanted = false
+  let isRequested = false
   function flush(): void {
     clearTimeout(timer)
-    isWanted = true
+    isRequested = true
     if (isSending) return
     isSending = true
     const work = async () => {
-      while (isWanted) {
-        isWanted = false
-        await alone(lock, sendAll)
+      while (isRequested) {
+        isRequested = false
+        await withLock(lock, sendAll)
       }
     }
     void work().finally(() => {
@@ -115,8 +121,8 @@ export function createOutbox(options: OutboxOptions): Outbox {
   }
 
   // Another tab has added or sent a message.
-  storage.onUnsent(show)
-  show()
+  storage.onUnsentChange(publish)
+  publish()
   return {
     add(payload) {
       const message: Unsent = {
@@ -124,17 +130,17 @@ export function createOutbox(options: OutboxOptions): Outbox {
         conversationId: store.get().conversation?.id ?? '',
         payload,
         createdAt: new Date().toISOString(),
-        sequence: made++,
+        sequence: nextSequence++,
       }
       storage.putUnsent(message)
-      show()
+      publish()
       flush()
     },
     flush,
     reconcile() {
-      if (store.get().outgoing.length > 0) show()
+      if (store.get().outgoing.length > 0) publish()
     },
-    begin(goneConversation) {
+    rebase(goneConversation) {
       const { conversation, messages } = store.get()
       const arrived = new Set(messages.map(clientIdOf))
       for (const message of storage.readUnsent()) {
@@ -145,7 +151,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
         }
       }
       store.set({ outgoing: [] })
-      show()
+      publish()
     },
     retry(id) {
       const message = refused.find(({ clientMessageId }) => clientMessageId === id)
@@ -154,18 +160,18 @@ export function createOutbox(options: OutboxOptions): Outbox {
         const { refusal: _, ...unsent } = message
         storage.putUnsent(unsent)
       }
-      show()
+      publish()
       flush()
     },
     discard(id) {
       refused = refused.filter(({ clientMessageId }) => clientMessageId !== id)
-      show()
+      publish()
     },
     clear() {
       refused = []
       for (const { clientMessageId } of storage.readUnsent()) storage.dropUnsent(clientMessageId)
       store.set({ outgoing: [] })
-      show()
+      publish()
     },
   }
 }

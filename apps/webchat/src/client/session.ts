@@ -5,28 +5,38 @@ import type {
   Profile,
   WidgetOptions,
 } from '../shared/bridge.js'
+import {
+  type ChatApi,
+  createChatApi,
+  type Feedback,
+  HttpError,
+  type Init,
+  type Message,
+} from './api.js'
 import { keepConnected } from './connection.js'
 import { createOutbox, type Outbox } from './outbox.js'
-import { readConfiguration, readMessage } from './read.js'
-import { createSignals } from './signals.js'
+import { parseConfiguration, parseMessage } from './parse.js'
+import { createSignalHandler } from './signals.js'
 import { createStore, type Store, upsert } from './state.js'
-import { alone, createStorage, type Identity } from './storage.js'
-import { createWire, type Feedback, type Init, type Message, Refusal, type Wire } from './wire.js'
+import { createStorage, type Identity, withLock } from './storage.js'
 
-/** A chat: what it shows, and what a person or the page does with it. */
+/** A chat: its state, and what the user or the page can do with it. */
 export interface Session {
   store: Store
-  wire: Wire
+  api: ChatApi
   outbox: Outbox
-  /** Begins a new conversation of the same user. */
+  /** Starts a new conversation of the same user. */
   restart(): void
   openConversation(id: string): void
+  /** Sets the feedback of a message, or removes it; undoes the change and rejects if the server refuses it. */
   rate(messageId: string, value: Feedback | undefined): Promise<void>
+  /** These three wait until a conversation is open, and reject with the error of the server. */
   sendEvent(event: Record<string, unknown>): Promise<void>
   updateUser(profile: Profile): Promise<void>
   getUser(): Promise<Record<string, unknown>>
-  /** Merges what the page sets; another user gets a conversation of their own. */
+  /** Merges a configuration into the present one; another user gets a new conversation. */
   configure(configuration: Configuration, user?: Credentials): void
+  /** Ends the connection and opens another immediately. */
   reconnect(): void
 }
 
@@ -36,39 +46,39 @@ export function createSession(options: WidgetOptions, configuration: Configurati
   const storage = createStorage(storageKey)
   let identity: Identity = storage.readIdentity()
   const { userToken } = options.user ?? {}
-  /** Whether the page says who the user is. */
-  let hasOwnKey = Boolean(userToken)
+  /** Whether the page gave the key of its user. */
+  let hasPageKey = Boolean(userToken)
   if (userToken) identity = { ...identity, user: { ...options.user } }
-  let profile = options.profile
-  /** Conversations of which the bot was told by this page. */
-  const begun = new Set<string>()
+  let unsentProfile = options.profile
+  /** Conversations whose start this page reported to the bot. */
+  const reported = new Set<string>()
   let markReady = () => {}
   const ready = new Promise<void>((resolve) => {
     markReady = resolve
   })
 
   const keyOf = () => identity.user?.userToken
-  const wire = createWire(base, keyOf)
+  const api = createChatApi(base, keyOf)
   const outbox = createOutbox({
     store,
     storage,
-    wire,
+    api,
     lock: `${storageKey}-outbox`,
     onSent: ({ payload }) => emit('messageSent', payload),
-    onGone: () => connection.reopen(),
+    onConversationGone: () => connection.reopen(),
   })
 
-  /** Lets the next tab begin, which waits until the user is known. */
+  /** Releases the lock of the first start, for which other tabs wait. */
   let release = () => {}
-  /** Asks for the stream; of tabs that begin at the same time only one makes a new user. */
+  /** Opens the stream. Of tabs that start at the same time, only one creates a user. */
   async function open(signal: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const request = () =>
-      wire.initialize({ conversationId: identity.conversationId, userKey: keyOf(), signal })
+      api.initialize({ conversationId: identity.conversationId, userKey: keyOf(), signal })
     if (keyOf() !== undefined) return await request()
     return await new Promise((resolve, reject) => {
-      alone(`${storageKey}-start`, async (isLater) => {
-        // Locks are faster than what is stored.
-        if (isLater) await storage.untilIdentified()
+      withLock(`${storageKey}-start`, async (hasWaited) => {
+        // A lock can reach this tab earlier than what the other tab stored.
+        if (hasWaited) await storage.waitForUser()
         const stored = storage.readIdentity()
         if (stored.user !== undefined) identity = stored
         resolve(await request())
@@ -80,8 +90,8 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     })
   }
 
-  function begin(init: Init): void {
-    const asked = identity.conversationId
+  function applyInit(init: Init): void {
+    const requested = identity.conversationId
     const { conversation, participants, user } = init
     identity = {
       conversationId: conversation.id,
@@ -92,7 +102,7 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     const before = store.get()
     const messages = init.messages
       .toReversed()
-      .flatMap((message) => readMessage(message) ?? [])
+      .flatMap((message) => parseMessage(message) ?? [])
       .reduce(upsert, [])
     store.set({
       connection: 'open',
@@ -106,53 +116,59 @@ export function createSession(options: WidgetOptions, configuration: Configurati
       isTyping: false,
     })
     connection.confirm()
-    if (before.conversation?.id === conversation.id) hearMissed(before.messages)
-    outbox.begin(asked === conversation.id ? undefined : asked)
+    if (before.conversation?.id === conversation.id) emitMissed(before.messages)
+    outbox.rebase(requested === conversation.id ? undefined : requested)
     outbox.flush()
     markReady()
-    void tellBot(conversation.id)
-    if (profile !== undefined) {
-      const told = profile
-      profile = undefined
-      wire.updateUser(told).catch(() => {
-        profile ??= told
+    void reportStart(conversation.id)
+    if (unsentProfile !== undefined) {
+      const sent = unsentProfile
+      unsentProfile = undefined
+      api.updateUser(sent).catch(() => {
+        // Sent again with the next connection.
+        unsentProfile ??= sent
       })
     }
   }
 
-  /** Messages that came while there was no connection are as new as others. */
-  function hearMissed(before: readonly Message[]): void {
+  /** Treats messages that arrived without a connection like new ones: they are counted and reported to the page. */
+  function emitMissed(before: readonly Message[]): void {
     const known = new Set(before.map(({ id }) => id))
     for (const message of store.get().messages) {
-      if (!known.has(message.id)) receive('message_created', { ...message })
+      if (!known.has(message.id)) handleSignal('message_created', { ...message })
     }
   }
 
-  async function tellBot(conversationId: string): Promise<void> {
-    if (begun.has(conversationId)) return
-    begun.add(conversationId)
+  async function reportStart(conversationId: string): Promise<void> {
+    if (reported.has(conversationId)) return
+    reported.add(conversationId)
     try {
-      const { event } = await wire.sendEvent(conversationId, {
+      const { event } = await api.sendEvent(conversationId, {
         type: 'conversation_started',
         data: {},
       })
       if (event.payload.data?.status?.isInitial) emit('conversation', conversationId)
     } catch {
-      // Told again after the next connection.
-      begun.delete(conversationId)
+      // Reported again with the next connection.
+      reported.delete(conversationId)
     }
   }
 
-  const receive = createSignals({ store, outbox, options, configure: (given) => configure(given) })
+  const handleSignal = createSignalHandler({
+    store,
+    outbox,
+    options,
+    configure: (given) => configure(given),
+  })
   const connection = keepConnected({
     open,
-    onFrame({ type, data }) {
-      if (type === 'init') begin(data as Init)
-      else receive(type, Object(data))
+    onSignal({ type, data }) {
+      if (type === 'init') applyInit(data as Init)
+      else handleSignal(type, Object(data))
     },
     onState(state, error) {
       if (state !== 'connecting') release()
-      if (forgetsKey(error)) return
+      if (dropUnknownKey(error)) return
       if (state === 'refused') {
         store.set({ connection: state, refusal: (error as Error).message })
         emit('error', error)
@@ -162,15 +178,15 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     },
   })
 
-  /** A key that the browser kept and the server no longer knows: begins anew, once, without it. */
-  function forgetsKey(error: unknown): boolean {
-    const isUnknown = error instanceof Refusal && error.status === 401
-    if (!isUnknown || hasOwnKey || keyOf() === undefined) return false
-    use({})
+  /** Starts again without the stored key if the server no longer knows it; returns whether it did. */
+  function dropUnknownKey(error: unknown): boolean {
+    const isUnknown = error instanceof HttpError && error.status === 401
+    if (!isUnknown || hasPageKey || keyOf() === undefined) return false
+    switchTo({})
     return true
   }
 
-  function use(next: Identity): void {
+  function switchTo(next: Identity): void {
     identity = next
     storage.writeIdentity(next)
     store.set({ conversation: undefined, messages: [], outgoing: [], isTyping: false })
@@ -178,25 +194,25 @@ export function createSession(options: WidgetOptions, configuration: Configurati
   }
 
   function changeUser(userToken: string): void {
-    hasOwnKey = true
+    hasPageKey = true
     outbox.clear()
-    use({ user: { userToken } })
+    switchTo({ user: { userToken } })
   }
 
   function configure(given: Configuration, user?: Credentials): void {
-    store.set({ configuration: { ...store.get().configuration, ...readConfiguration(given) } })
+    store.set({ configuration: { ...store.get().configuration, ...parseConfiguration(given) } })
     options.restyle(store.get().configuration)
     if (user?.userToken && user.userToken !== keyOf()) changeUser(user.userToken)
   }
 
   return {
     store,
-    wire,
+    api,
     outbox,
     configure,
     reconnect: () => connection.reopen(),
-    restart: () => use({ user: identity.user }),
-    openConversation: (conversationId) => use({ user: identity.user, conversationId }),
+    restart: () => switchTo({ user: identity.user }),
+    openConversation: (conversationId) => switchTo({ user: identity.user, conversationId }),
     async rate(messageId, value) {
       const change = (feedback: Feedback | undefined) =>
         store.set({
@@ -209,7 +225,7 @@ export function createSession(options: WidgetOptions, configuration: Configurati
       const before = store.get().messages.find(({ id }) => id === messageId)?.feedback?.value
       change(value)
       try {
-        await wire.rate(messageId, value)
+        await api.rate(messageId, value)
       } catch (error) {
         change(before)
         throw error
@@ -218,16 +234,16 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     async sendEvent(event) {
       await ready
       const id = store.get().conversation?.id
-      if (id !== undefined) await wire.sendEvent(id, { type: 'custom', data: event } as Payload)
+      if (id !== undefined) await api.sendEvent(id, { type: 'custom', data: event } as Payload)
     },
     async updateUser({ userKey, ...given }) {
       if (userKey && userKey !== keyOf()) changeUser(userKey)
       await ready
-      if (Object.keys(given).length > 0) await wire.updateUser(given)
+      if (Object.keys(given).length > 0) await api.updateUser(given)
     },
     async getUser() {
       await ready
-      return (await wire.getUser()).user
+      return (await api.getUser()).user
     },
   }
 }

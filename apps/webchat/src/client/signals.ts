@@ -1,23 +1,23 @@
 import type { Configuration, WidgetOptions } from '../shared/bridge.js'
+import type { Message, User } from './api.js'
 import type { Outbox } from './outbox.js'
-import { readMessage } from './read.js'
+import { parseMessage } from './parse.js'
 import { clientIdOf, type Store, upsert } from './state.js'
-import type { Message, User } from './wire.js'
 
-/** Milliseconds after which a bot that says nothing more no longer seems to write. */
-const typingLasts = 5000
+/** Milliseconds after which the typing indicator disappears without another signal. */
+const typingTimeoutMs = 5000
 
-interface SignalsOptions {
+interface SignalHandlerOptions {
   store: Store
   outbox: Pick<Outbox, 'reconcile'>
   options: Pick<WidgetOptions, 'emit' | 'show' | 'countUnread'>
   configure(configuration: Configuration): void
 }
 
-/** Returns a function that takes signals of the stream into the state; it ignores those that it does not know. */
-export function createSignals({ store, outbox, options, configure }: SignalsOptions) {
+/** Returns a function that applies signals of the stream to the state; it ignores unknown ones. */
+export function createSignalHandler({ store, outbox, options, configure }: SignalHandlerOptions) {
   const { emit, show, countUnread } = options
-  let typing: ReturnType<typeof setTimeout> | undefined
+  let typingTimer: ReturnType<typeof setTimeout> | undefined
   let unread = 0
   store.subscribe(() => {
     if (unread === 0 || !store.get().isOpen) return
@@ -26,11 +26,11 @@ export function createSignals({ store, outbox, options, configure }: SignalsOpti
   })
 
   function setTyping(isTyping: boolean): void {
-    clearTimeout(typing)
-    if (isTyping) typing = setTimeout(() => setTyping(false), typingLasts)
+    clearTimeout(typingTimer)
+    if (isTyping) typingTimer = setTimeout(() => setTyping(false), typingTimeoutMs)
     if (store.get().isTyping === isTyping) return
     store.set({ isTyping })
-    emit('isTyping', { isTyping, timeout: isTyping ? typingLasts : 0 })
+    emit('isTyping', { isTyping, timeout: isTyping ? typingTimeoutMs : 0 })
   }
 
   function save(message: Message | undefined): void {
@@ -44,7 +44,7 @@ export function createSignals({ store, outbox, options, configure }: SignalsOpti
   return (type: string, data: Record<string, unknown>): void => {
     switch (type) {
       case 'message_created': {
-        const message = readMessage(data)
+        const message = parseMessage(data)
         const { user, isOpen } = store.get()
         save(message)
         if (message === undefined) return
@@ -55,16 +55,16 @@ export function createSignals({ store, outbox, options, configure }: SignalsOpti
             countUnread(unread)
           }
         }
-        emit('message', toEvent(message))
+        emit('message', toPageEvent(message))
         return
       }
       case 'message_updated':
-        save(readMessage(data))
+        save(parseMessage(data))
         return
       case 'message_status_changed': {
         const { message, newStatus } = data
         if (newStatus !== 'processing' && newStatus !== 'processed') return
-        const changed = readMessage(message)
+        const changed = parseMessage(message)
         if (changed === undefined) return
         const ids = [changed.id, clientIdOf(changed) ?? changed.id]
         store.set({ delivered: new Set([...store.get().delivered, ...ids]) })
@@ -116,8 +116,8 @@ export function createSignals({ store, outbox, options, configure }: SignalsOpti
   }
 }
 
-/** A message as pages receive it: with the names of existing web chats besides. */
-function toEvent(message: Message): Record<string, unknown> {
+/** A message as listeners of the page receive it: also with the member names of `@botpress/webchat`. */
+function toPageEvent(message: Message): Record<string, unknown> {
   const { createdAt, userId, payload } = message
   return { ...message, timestamp: new Date(createdAt), authorId: userId, block: payload }
 }

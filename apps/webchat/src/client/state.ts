@@ -1,16 +1,17 @@
 import type { Configuration } from '../shared/bridge.js'
+import type { Conversation, Message, User } from './api.js'
 import type { Unsent } from './storage.js'
-import type { Conversation, Message, User } from './wire.js'
 
-/** `waiting` between two attempts to reconnect; `refused` when the server said why it does not open the chat. */
+/** `waiting`: between two attempts to reconnect. `refused`: the server rejected the connection, see `refusal`. */
 type Connection = 'connecting' | 'open' | 'waiting' | 'refused'
 
-/** A message of this user that is on its way, and why it was refused. */
+/** A message of this user that the server has not confirmed. */
 export interface Outgoing extends Unsent {
+  /** Why the server refused it; undefined if it did not. */
   refusal?: string
 }
 
-/** Everything that the chat shows. */
+/** The state that the chat displays. */
 export interface ChatState {
   isOpen: boolean
   /** Whether the field for messages takes the focus when the chat opens. */
@@ -19,13 +20,14 @@ export interface ChatState {
   connection: Connection
   /** Whether a connection was open before: then the next one is a reconnection. */
   wasOpen: boolean
+  /** Why the server rejected the connection. */
   refusal: string | undefined
   conversation: Conversation | undefined
   user: User | undefined
   participants: readonly User[]
   /** Oldest first. */
   messages: readonly Message[]
-  /** Id of the newest message when the conversation was opened, if it had any: what follows is news. */
+  /** Id of the newest message when the conversation was opened, if it had any; later ones are announced. */
   newestAtOpen: string | undefined
   outgoing: readonly Outgoing[]
   isTyping: boolean
@@ -70,13 +72,13 @@ export function createStore(configuration: Configuration): Store {
   }
 }
 
-/** The id under which the author of a message knows it; undefined if it has none. */
+/** The id that the author gave a message; undefined without one. */
 export function clientIdOf({ metadata }: Pick<Message, 'metadata'>): string | undefined {
   const id = metadata?.clientMessageId
   return typeof id === 'string' ? id : undefined
 }
 
-/** The list with a message that is new or takes the place of its earlier form. */
+/** Returns the list with a message appended, or in place of its earlier version. */
 export function upsert(messages: readonly Message[], message: Message): readonly Message[] {
   const own = clientIdOf(message)
   const index = messages.findIndex(

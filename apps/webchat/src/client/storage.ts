@@ -1,6 +1,6 @@
 import type { Payload } from '../shared/bridge.js'
 
-/** Who the user is and which conversation is open: in the form of existing web chats. */
+/** Who the user is and which conversation is open, in the form in which `@botpress/webchat` stores it. */
 export interface Identity {
   conversationId?: string | undefined
   user?: { userId?: string | undefined; userToken?: string | undefined } | undefined
@@ -12,29 +12,29 @@ export interface Unsent {
   conversationId: string
   payload: Payload
   createdAt: string
-  /** Order of those that one tab made in the same millisecond. */
+  /** Orders the messages that one tab made in the same millisecond. */
   sequence: number
 }
 
 /**
- * What the browser keeps of a chat, shared by all tabs; in memory where it keeps nothing. Each unsent message
- * has a place of its own: tabs can see each other's changes late, and would undo them in a common list.
+ * What the browser stores of a chat, shared by all tabs; in memory where the browser stores nothing. Each unsent
+ * message is an item of its own: a tab can see the changes of others late, and would overwrite them in a common list.
  */
 export interface ChatStorage {
   readIdentity(): Identity
   writeIdentity(identity: Identity): void
-  /** Waits until another tab has stored a user, but not for long. */
-  untilIdentified(): Promise<void>
+  /** Waits until another tab has stored a user, at most a second. */
+  waitForUser(): Promise<void>
   /** Oldest first. */
   readUnsent(): Unsent[]
   putUnsent(message: Unsent): void
   dropUnsent(clientMessageId: string): void
-  /** Calls back when another tab changed the unsent messages. */
-  onUnsent(listener: () => void): void
+  /** Calls the listener when another tab changed the unsent messages. */
+  onUnsentChange(listener: () => void): void
 }
 
-/** Milliseconds in which a tab sees what another one stored. */
-const visibleWithin = 1000
+/** Milliseconds within which a tab sees what another one stored. */
+const visibilityTimeoutMs = 1000
 
 export function createStorage(key: string): ChatStorage {
   const identityName = `${key}-client`
@@ -55,19 +55,19 @@ export function createStorage(key: string): ChatStorage {
     readIdentity,
     writeIdentity: (identity) =>
       write(identityName, JSON.stringify({ state: identity, version: 0 })),
-    untilIdentified: () =>
+    waitForUser: () =>
       new Promise((resolve) => {
         const end = () => {
           clearTimeout(timer)
-          removeEventListener('storage', look)
+          removeEventListener('storage', check)
           resolve()
         }
-        const look = () => {
+        const check = () => {
           if (readIdentity().user !== undefined) end()
         }
-        const timer = setTimeout(end, visibleWithin)
-        addEventListener('storage', look)
-        look()
+        const timer = setTimeout(end, visibilityTimeoutMs)
+        addEventListener('storage', check)
+        check()
       }),
     readUnsent: () =>
       names()
@@ -80,7 +80,7 @@ export function createStorage(key: string): ChatStorage {
     putUnsent: (message) =>
       write(`${unsentPrefix}${message.clientMessageId}`, JSON.stringify(message)),
     dropUnsent: (id) => remove(`${unsentPrefix}${id}`),
-    onUnsent(listener) {
+    onUnsentChange(listener) {
       addEventListener('storage', ({ key: changed }) => {
         if (changed === null || changed.startsWith(unsentPrefix)) listener()
       })
@@ -88,14 +88,14 @@ export function createStorage(key: string): ChatStorage {
   }
 }
 
-/** Items of the browser, or of this page alone where the browser keeps none or has no room. */
+/** Items in `localStorage`; in the memory of this page where the browser refuses to store them. */
 function createItems() {
   const memory = new Map<string, string>()
-  const attempt = <Result>(work: () => Result, otherwise: () => Result): Result => {
+  const attempt = <Result>(work: () => Result, fallback: () => Result): Result => {
     try {
       return work()
     } catch {
-      return otherwise()
+      return fallback()
     }
   }
   return {
@@ -139,12 +139,12 @@ function parse(text: string | null): unknown {
 }
 
 /**
- * Lets one tab at a time do something; where the browser has no locks (pages without https), all at once.
- * @param work is told whether another tab did it just before
+ * Runs `work` in one tab at a time. Pages without https have no locks; there, all tabs run it at once.
+ * @param work receives whether it waited for another tab
  */
-export async function alone<Result>(
+export async function withLock<Result>(
   name: string,
-  work: (isLater: boolean) => Promise<Result>,
+  work: (hasWaited: boolean) => Promise<Result>,
 ): Promise<Result> {
   const { locks } = navigator as Partial<Pick<Navigator, 'locks'>>
   if (locks === undefined) return await work(false)

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { fill } from '../words/index.js'
 import { useChatState, useWords } from './context.js'
-import { textOf } from './read.js'
+import { textOf } from './payload-values.js'
 
 /** Milliseconds without a change after which a message counts as complete. */
 const calm = 1000

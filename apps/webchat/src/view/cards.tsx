@@ -4,7 +4,7 @@ import { Icon } from './icon.js'
 import { safeMedia } from './links.js'
 import { OutsideLink } from './outside-link.js'
 import type { Choose } from './payload.js'
-import { isFilled, type Members, objectsIn } from './read.js'
+import { isFilled, type Members, objectsIn } from './payload-values.js'
 
 /** A card with its picture and its buttons; those that lead somewhere are links. */
 export function Card({ card, onChoose }: { card: Members; onChoose: Choose }) {

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
-import type { Conversation } from '../client/wire.js'
+import type { Conversation } from '../client/api.js'
 import { languageOf } from '../shared/look.js'
 import { fill } from '../words/index.js'
 import { useChat, useChatState, useWords } from './context.js'
-import { textOf } from './read.js'
+import { textOf } from './payload-values.js'
 
 /** The conversations of the user, the last one first; one that is pressed is opened. */
 export function History({ onDone }: { onDone(): void }) {
@@ -18,7 +18,7 @@ export function History({ onDone }: { onDone(): void }) {
   const load = async (token?: string) => {
     setFailure('')
     try {
-      const { conversations, meta } = await session.wire.listConversations(token)
+      const { conversations, meta } = await session.api.listConversations(token)
       setList((known = []) => (token === undefined ? conversations : [...known, ...conversations]))
       setNextToken(meta?.nextToken)
     } catch (error) {

@@ -4,7 +4,7 @@ import { useWords } from './context.js'
 import { Icon } from './icon.js'
 import { safeMedia } from './links.js'
 import { OutsideLink } from './outside-link.js'
-import { isFilled } from './read.js'
+import { isFilled } from './payload-values.js'
 
 type Kind = 'image' | 'audio' | 'video' | 'file'
 

@@ -1,12 +1,12 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import type { Message } from '../client/api.js'
 import { type ChatState, clientIdOf, type Outgoing } from '../client/state.js'
-import type { Message } from '../client/wire.js'
 import { fill } from '../words/index.js'
 import { useChat, useChatState, useWords } from './context.js'
 import { Markdown } from './markdown.js'
 import { MessageView, OutgoingView } from './message.js'
 import type { Choose } from './payload.js'
-import { isFilled, objectsIn } from './read.js'
+import { isFilled, objectsIn } from './payload-values.js'
 
 /** Pixels from the end within which a reader is at the end. */
 const nearEnd = 60

@@ -1,6 +1,6 @@
 import { memo, useState } from 'react'
+import type { Feedback, Message } from '../client/api.js'
 import { clientIdOf, type Outgoing } from '../client/state.js'
-import type { Feedback, Message } from '../client/wire.js'
 import { fill } from '../words/index.js'
 import { useChat, useChatState, useWords } from './context.js'
 import { Icon } from './icon.js'

@@ -2,7 +2,7 @@ import { useId, useState } from 'react'
 import { fill } from '../words/index.js'
 import { useWords } from './context.js'
 import type { Choose } from './payload.js'
-import { isFilled, type Members } from './read.js'
+import { isFilled, type Members } from './payload-values.js'
 
 interface OptionsProps {
   label: string

@@ -8,7 +8,7 @@ import { safeMedia } from './links.js'
 import { Markdown } from './markdown.js'
 import { MessageList } from './message-list.js'
 import { OutsideLink } from './outside-link.js'
-import { isFilled, type Members } from './read.js'
+import { isFilled, type Members } from './payload-values.js'
 import { Status } from './status.js'
 
 /** The whole chat: its head, what was said, and the field for messages. */

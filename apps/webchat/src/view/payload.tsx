@@ -8,7 +8,7 @@ import { Markdown } from './markdown.js'
 import { Media } from './media.js'
 import { Choice, Dropdown } from './options.js'
 import { OutsideLink } from './outside-link.js'
-import { isFilled, type Members, objectsIn, partsOf } from './read.js'
+import { isFilled, type Members, objectsIn, partsOf } from './payload-values.js'
 
 /** What a person does by pressing an option or a button. */
 export type Choose = (label: string, value: unknown) => void

@@ -1,6 +1,6 @@
 import { useReducer, useRef } from 'react'
+import { newId, upload } from '../client/api.js'
 import type { Session } from '../client/session.js'
-import { newId, upload } from '../client/wire.js'
 import type { Payload } from '../shared/bridge.js'
 
 /** Files of one message at most. */
@@ -19,7 +19,7 @@ export interface Attachment {
 }
 
 /** The files that are being added to the next message; each is uploaded at once. */
-export function useAttachments({ store, wire }: Session) {
+export function useAttachments({ store, api }: Session) {
   const list = useRef<readonly Attachment[]>([])
   const [, render] = useReducer((count: number) => count + 1, 0)
   const set = (next: readonly Attachment[]) => {
@@ -33,7 +33,7 @@ export function useAttachments({ store, wire }: Session) {
     try {
       const conversationId = store.get().conversation?.id
       if (conversationId === undefined) throw new Error('There is no conversation')
-      const { file: made } = await wire.announceFile(file, conversationId)
+      const { file: made } = await api.announceFile(file, conversationId)
       const to = { url: made.uploadUrl, contentType: made.contentType }
       const onProgress = (progress: number) => patch(id, { progress })
       await upload(file, to, onProgress, controller.signal)

@@ -24,23 +24,23 @@ export interface Message {
 
 export type Feedback = 'positive' | 'negative'
 
-/** What the first frame of a stream says: everything that is there. */
+/** The first signal of a stream: the state of the conversation. */
 export interface Init {
   conversation: Conversation
-  /** Newest first. */
+  /** Newest first, at most 100. */
   messages: Message[]
   participants: User[]
   user: User & { userKey: string }
 }
 
-interface FileAnswer {
+interface AnnouncedFile {
   file: { id: string; url: string; uploadUrl: string; contentType: string }
 }
 
-/** A refusal of the server, with what it said. */
-export class Refusal extends Error {
+/** An error response of the server, with its message. */
+export class HttpError extends Error {
   readonly status: number
-  /** Milliseconds that the server asks to wait; 0 if it does not say. */
+  /** Milliseconds to wait before a repetition, from the header `Retry-After`; 0 without one. */
   readonly retryAfter: number
 
   constructor(status: number, message: string, retryAfter: number) {
@@ -50,14 +50,14 @@ export class Refusal extends Error {
   }
 }
 
-/** Whether a repetition can help: no connection, too many requests, or a fault of the server. */
-export function isPassing(error: unknown): boolean {
-  return !(error instanceof Refusal) || error.status === 429 || error.status >= 500
+/** Whether the same request may succeed later: no connection, too many requests, or a fault of the server. */
+export function isRetryable(error: unknown): boolean {
+  return !(error instanceof HttpError) || error.status === 429 || error.status >= 500
 }
 
-/** The calls of the chat, each one request. */
-export interface Wire {
-  /** Opens the stream of a conversation, or of a new one. */
+/** The operations of the server that the chat uses. All throw {@link HttpError}; without a connection, `TypeError`. */
+export interface ChatApi {
+  /** Opens the stream of a conversation; of a new one without an id. */
   initialize(given: {
     conversationId: string | undefined
     userKey: string | undefined
@@ -68,15 +68,16 @@ export interface Wire {
     payload: Payload
     clientMessageId: string
   }): Promise<void>
-  sendEvent(conversationId: string, payload: Payload): Promise<EventAnswer>
+  sendEvent(conversationId: string, payload: Payload): Promise<CreatedEvent>
   listConversations(nextToken?: string): Promise<ConversationPage>
   getUser(): Promise<{ user: Record<string, unknown> }>
   updateUser(profile: Profile): Promise<{ user: Record<string, unknown> }>
   rate(messageId: string, value: Feedback | undefined): Promise<void>
-  announceFile(file: File, conversationId: string): Promise<FileAnswer>
+  /** Creates a file of a conversation; its content follows, see {@link upload}. */
+  announceFile(file: File, conversationId: string): Promise<AnnouncedFile>
 }
 
-interface EventAnswer {
+interface CreatedEvent {
   event: { payload: { data?: { status?: { isInitial?: boolean } } } }
 }
 
@@ -85,15 +86,19 @@ interface ConversationPage {
   meta?: { nextToken?: string }
 }
 
-const fileLifetime = 30 * 24 * 3600 * 1000
+/** Milliseconds; servers that keep files with their conversation ignore it. */
+const fileLifetimeMs = 30 * 24 * 3600 * 1000
 
-/** @param keyOf the key of the user, once there is one */
-export function createWire(base: string, keyOf: () => string | undefined): Wire {
+/**
+ * @param base address of the chat, with a slash at the end
+ * @param keyOf returns the key of the user, once there is one
+ */
+export function createChatApi(base: string, keyOf: () => string | undefined): ChatApi {
   async function call<Answer>(method: string, path: string, body?: unknown, headers = {}) {
     const key = keyOf()
     const response = await fetch(`${base}${path}`, {
       method,
-      // The key says who calls. Cookies of the same host are none of the chat's business.
+      // The key authenticates the call; cookies of the host must not be sent along.
       credentials: 'omit',
       headers: {
         ...(key !== undefined && { 'x-user-key': key }),
@@ -102,7 +107,7 @@ export function createWire(base: string, keyOf: () => string | undefined): Wire 
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    if (!response.ok) throw await toRefusal(response)
+    if (!response.ok) throw await toHttpError(response)
     return (await response.json()) as Answer
   }
 
@@ -115,7 +120,7 @@ export function createWire(base: string, keyOf: () => string | undefined): Wire 
         headers: { accept: 'text/event-stream', ...(userKey && { 'x-user-key': userKey }) },
         signal,
       })
-      if (!response.ok || response.body === null) throw await toRefusal(response)
+      if (!response.ok || response.body === null) throw await toHttpError(response)
       return response.body
     },
 
@@ -156,20 +161,23 @@ export function createWire(base: string, keyOf: () => string | undefined): Wire 
         accessPolicies: ['public_content'],
         index: false,
         tags: { source: 'integration', integrationName: 'webchat', conversation: conversationId },
-        expiresAt: new Date(Date.now() + fileLifetime).toISOString(),
+        expiresAt: new Date(Date.now() + fileLifetimeMs).toISOString(),
         ...(file.type && { contentType: file.type }),
       }),
   }
 }
 
-async function toRefusal(response: Response): Promise<Refusal> {
+async function toHttpError(response: Response): Promise<HttpError> {
   const { message } = await response.json().catch(() => ({}))
   const text = typeof message === 'string' ? message : `${response.status}`
   const seconds = Number(response.headers.get('retry-after') ?? 0)
-  return new Refusal(response.status, text, Number.isFinite(seconds) ? seconds * 1000 : 0)
+  return new HttpError(response.status, text, Number.isFinite(seconds) ? seconds * 1000 : 0)
 }
 
-/** Sends the content of a file. `fetch` tells no progress of what it sends. */
+/**
+ * Uploads the content of a file, with `XMLHttpRequest` because `fetch` reports no progress of an upload.
+ * @param onProgress receives the uploaded share, from 0 to 1
+ */
 export function upload(
   file: File,
   to: { url: string; contentType: string },
@@ -183,9 +191,11 @@ export function upload(
     request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded / total))
     request.addEventListener('load', () => {
       if (request.status >= 200 && request.status < 300) resolve()
-      else reject(new Refusal(request.status, `${request.status}`, 0))
+      else reject(new HttpError(request.status, `${request.status}`, 0))
     })
-    request.addEventListener('error', () => reject(new TypeError('The upload broke off')))
+    request.addEventListener('error', () =>
+      reject(new TypeError('The connection was lost during the upload')),
+    )
     request.addEventListener('abort', () => reject(new DOMException('', 'AbortError')))
     signal.addEventListener('abort', () => request.abort())
     request.send(file)
