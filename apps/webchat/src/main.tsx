@@ -12,10 +12,10 @@ import payloadStyles from './view/payload.css'
 
 /** Shows the chat in an element of a shadow root, and connects. */
 export const mount: Mount = async (options) => {
-  const { base, container, place, show } = options
+  const { base, container, layout, show } = options
   const settings = options.settings ?? (await fetchSettings(base))
   const configuration = { ...settings, ...parseConfiguration(options.configuration) }
-  options.restyle(configuration)
+  options.updateAppearance(configuration)
   fitAboveKeyboard(container)
   adoptStyles(container, [
     frameStyles,
@@ -27,7 +27,7 @@ export const mount: Mount = async (options) => {
   const session = createSession(options, configuration)
   const { store, outbox } = session
   createRoot(container).render(
-    <ChatContext value={{ session, place, close: () => show('hide') }}>
+    <ChatContext value={{ session, layout, close: () => show('hide') }}>
       <Panel />
     </ChatContext>,
   )
@@ -48,24 +48,25 @@ export const mount: Mount = async (options) => {
 
 async function fetchSettings(base: string): Promise<WebchatSettings> {
   const response = await fetch(`${base}config`, { credentials: 'omit' })
-  if (!response.ok) throw new Error(`The settings of the chat: ${response.status}`)
+  if (!response.ok)
+    throw new Error(`The settings of the chat cannot be loaded: status ${response.status}`)
   return await response.json()
 }
 
-/** Some phones lay their keyboard over the page instead of making it smaller: what is left is the height of the chat. */
+/** Fits the chat into the part of the page above an on-screen keyboard, which covers the page on some phones. */
 function fitAboveKeyboard({ style }: HTMLElement): void {
-  const { visualViewport: seen } = window
+  const { visualViewport: viewport } = window
   const fit = () => {
-    // Whoever enlarges the page wants it larger.
-    if (seen === null || seen.scale !== 1) return
-    style.setProperty('--seen', `${seen.height}px`)
-    style.setProperty('--top', `${seen.offsetTop}px`)
+    // A user who has zoomed in must not get a smaller chat.
+    if (viewport === null || viewport.scale !== 1) return
+    style.setProperty('--visible-height', `${viewport.height}px`)
+    style.setProperty('--visible-top', `${viewport.offsetTop}px`)
   }
-  seen?.addEventListener('resize', fit)
-  seen?.addEventListener('scroll', fit)
+  viewport?.addEventListener('resize', fit)
+  viewport?.addEventListener('scroll', fit)
 }
 
-/** Styles that a policy of the page does not have to allow, unlike those of style elements. */
+/** Adds constructed style sheets, which need no permission by a Content-Security-Policy, unlike style elements. */
 function adoptStyles(container: HTMLElement, texts: readonly string[]): void {
   const root = container.getRootNode() as ShadowRoot
   const sheets = texts.map((text) => {

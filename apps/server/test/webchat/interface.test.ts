@@ -124,13 +124,15 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
     await page.getByRole('button', { name: 'Ouvrir la discussion avec Helper' }).click()
     const dialog = page.getByRole('dialog', { name: 'Helper' })
     await dialog.getByText('Knows all pumps').waitFor()
-    expect(await dialog.locator('.head img').getAttribute('src')).toBe(avatar)
+    expect(await dialog.locator('.header img').getAttribute('src')).toBe(avatar)
     const styleOf = new Function(
       'element',
       'const { color, borderRadius } = getComputedStyle(element); return { color, borderRadius }',
     ) as (element: unknown) => Record<string, string>
     // Black is easier to read on yellow.
-    expect(await dialog.locator('.head').evaluate(styleOf)).toMatchObject({ color: 'rgb(0, 0, 0)' })
+    expect(await dialog.locator('.header').evaluate(styleOf)).toMatchObject({
+      color: 'rgb(0, 0, 0)',
+    })
     expect(await dialog.locator('.bubble').first().evaluate(styleOf)).toMatchObject({
       borderRadius: '1px',
     })

@@ -201,7 +201,7 @@ export function createSession(options: WidgetOptions, configuration: Configurati
 
   function configure(given: Configuration, user?: Credentials): void {
     store.set({ configuration: { ...store.get().configuration, ...parseConfiguration(given) } })
-    options.restyle(store.get().configuration)
+    options.updateAppearance(store.get().configuration)
     if (user?.userToken && user.userToken !== keyOf()) changeUser(user.userToken)
   }
 

@@ -10,19 +10,19 @@ const typingTimeoutMs = 5000
 interface SignalHandlerOptions {
   store: Store
   outbox: Pick<Outbox, 'reconcile'>
-  options: Pick<WidgetOptions, 'emit' | 'show' | 'countUnread'>
+  options: Pick<WidgetOptions, 'emit' | 'show' | 'setUnread'>
   configure(configuration: Configuration): void
 }
 
 /** Returns a function that applies signals of the stream to the state; it ignores unknown ones. */
 export function createSignalHandler({ store, outbox, options, configure }: SignalHandlerOptions) {
-  const { emit, show, countUnread } = options
+  const { emit, show, setUnread } = options
   let typingTimer: ReturnType<typeof setTimeout> | undefined
   let unread = 0
   store.subscribe(() => {
     if (unread === 0 || !store.get().isOpen) return
     unread = 0
-    countUnread(0)
+    setUnread(0)
   })
 
   function setTyping(isTyping: boolean): void {
@@ -52,7 +52,7 @@ export function createSignalHandler({ store, outbox, options, configure }: Signa
           setTyping(false)
           if (!isOpen) {
             unread += 1
-            countUnread(unread)
+            setUnread(unread)
           }
         }
         emit('message', toPageEvent(message))

@@ -1,9 +1,9 @@
 export type Listener = (data: unknown) => void
 
-/** Events that happen once: who listens later hears of them at once. */
-const once = ['webchat:initialized', 'webchat:ready']
+/** Events that happen once; a listener that is added later is called at once. */
+const replayedEvents = ['webchat:initialized', 'webchat:ready']
 
-/** Calls listeners by the name of an event; one that throws keeps no other from hearing. */
+/** Calls listeners by the name of an event, each in its own microtask: an error in one does not affect the others. */
 export function createEmitter() {
   const listeners = new Map<string, Set<Listener>>()
   const happened = new Set<string>()
@@ -13,7 +13,7 @@ export function createEmitter() {
     })
   return {
     emit(event: string, data?: unknown): void {
-      if (once.includes(event)) happened.add(event)
+      if (replayedEvents.includes(event)) happened.add(event)
       for (const listener of listeners.get(event) ?? []) call(listener, data)
     },
     /** Returns a function that ends listening. */

@@ -1,27 +1,27 @@
 import type { WebchatSettings } from '@botstead/contract'
 import type {
+  ButtonSettings,
   Configuration,
   InitOptions,
+  Layout,
   Mount,
   Payload,
-  Place,
   Profile,
-  Served,
   Widget,
 } from '../shared/bridge.js'
 import { createEmitter, type Listener } from './emitter.js'
 import { createHost, type Host, small } from './host.js'
 
-/** Name of the file of the chat; the build knows it. */
+/** Name of the file of the chat; defined by the build. */
 declare const widgetFile: string
-/** Written around this script by the server. */
-declare const served: Served
+/** Parameter of the function that the server writes around this script. */
+declare const served: ButtonSettings
 
-// A module has no element of its own.
+// `currentScript` is null in a module.
 const script = document.currentScript ?? document.querySelector('script[src*="/inject.js"]')
-// An element of the page with this id has the same name, and does not count.
-const known: unknown = Object(Reflect.get(window, 'botpress')).init
-if (script instanceof HTMLScriptElement && typeof known !== 'function') start(script)
+// Another copy of this script may have run. An element whose id is `botpress` has the same name on `window`.
+const existing: unknown = Object(Reflect.get(window, 'botpress')).init
+if (script instanceof HTMLScriptElement && typeof existing !== 'function') start(script)
 
 /** Puts the button on the page and its interface at `window.botpress`, without loading anything. */
 function start({ src, dataset }: HTMLScriptElement): void {
@@ -35,51 +35,55 @@ function start({ src, dataset }: HTMLScriptElement): void {
     ...(isPage && { selector: dataset.page }),
     ...(!isPage && dataset.selector && { selector: dataset.selector }),
   }
-  /** Until the chat is loaded, what the server wrote into this script. */
-  const lookOf = (): Configuration => ({ ...served, ...settings, ...options.configuration })
+  /** What the button needs; the chat loads the other settings. */
+  const buttonConfiguration = (): Configuration => ({
+    ...served,
+    ...settings,
+    ...options.configuration,
+  })
   let profile: Profile | undefined
   let host: Host | undefined
   let widget: Widget | undefined
   let loading: Promise<Widget> | undefined
   let attempts = 0
   let isOpen = false
-  let place: Place = 'corner'
+  let layout: Layout = 'corner'
 
-  const inPage = new Promise<void>((resolve) => {
+  const domReady = new Promise<void>((resolve) => {
     if (document.readyState !== 'loading') resolve()
     else document.addEventListener('DOMContentLoaded', () => resolve())
   })
 
   function requireHost(): Host {
     const given = options.selector === undefined ? null : document.querySelector(options.selector)
-    // Beside the body: whatever the page does to its body, a fixed element stays where it is.
+    // Not inside the body: a transform or filter there would move a fixed element.
     const parent = given ?? document.documentElement
     if (host !== undefined) {
       // The page has replaced the element in which the chat was.
       host.attach(parent)
       return host
     }
-    place = given === null ? 'corner' : isPage ? 'page' : 'element'
-    host = createHost(parent, place, lookOf(), toggle)
+    layout = given === null ? 'corner' : isPage ? 'page' : 'element'
+    host = createHost(parent, layout, buttonConfiguration(), toggle)
     emit('webchat:initialized')
     emit('webchat:ready')
     return host
   }
 
   async function load(): Promise<Widget> {
-    await inPage
-    const { container, countUnread, style } = requireHost()
-    // A browser may remember that a file could not be loaded.
-    const again = attempts === 0 ? '' : `?again=${attempts}`
+    await domReady
+    const { container, setUnread, style } = requireHost()
+    // Browsers cache a failed import under its address.
+    const query = attempts === 0 ? '' : `?again=${attempts}`
     attempts += 1
     const { mount }: { mount: Mount } = await import(
-      /* @vite-ignore */ new URL(`assets/${widgetFile}${again}`, base).href
+      /* @vite-ignore */ new URL(`assets/${widgetFile}${query}`, base).href
     )
     widget = await mount({
       base: base.href,
       storageKey: `bp-webchat-${webhookId}`,
       container,
-      place,
+      layout,
       settings,
       configuration: options.configuration ?? {},
       user: options.user,
@@ -90,13 +94,14 @@ function start({ src, dataset }: HTMLScriptElement): void {
         else if (visibility === 'show') open()
         else close()
       },
-      countUnread,
-      restyle: style,
+      setUnread,
+      updateAppearance: style,
     })
     return widget
   }
 
-  function require(): Promise<Widget> {
+  /** Returns the chat, which the first call loads; a call after a failure tries again. */
+  function requireWidget(): Promise<Widget> {
     loading ??= load().catch((error: unknown) => {
       loading = undefined
       emit('error', error)
@@ -111,7 +116,7 @@ function start({ src, dataset }: HTMLScriptElement): void {
     remember(true)
     if (host !== undefined) requireHost()
     if (widget === undefined) host?.show('loading')
-    require().then(
+    requireWidget().then(
       () => {
         if (isOpen) setOpen(true, takesFocus)
       },
@@ -127,15 +132,15 @@ function start({ src, dataset }: HTMLScriptElement): void {
     if (!isOpen) return
     isOpen = false
     remember(false)
-    // What is still loading stays closed.
+    // While the chat is still loading, only the button changes.
     if (widget === undefined) host?.show('closed')
     else setOpen(false, false)
   }
 
-  function setOpen(wish: boolean, takesFocus: boolean): void {
-    host?.show(wish ? 'open' : 'closed')
-    widget?.setOpen(wish, takesFocus)
-    emit(wish ? 'webchat:opened' : 'webchat:closed')
+  function setOpen(opens: boolean, takesFocus: boolean): void {
+    host?.show(opens ? 'open' : 'closed')
+    widget?.setOpen(opens, takesFocus)
+    emit(opens ? 'webchat:opened' : 'webchat:closed')
   }
 
   function toggle(): void {
@@ -143,19 +148,19 @@ function start({ src, dataset }: HTMLScriptElement): void {
     else open()
   }
 
-  // A chat that is open stays so on the next page of the site, in the same tab.
+  // An open chat is open on the next page of the site too, in the same tab.
   const openKey = `bp-webchat-${webhookId}-open`
   function remember(isNow: boolean): void {
     try {
       if (isNow) sessionStorage.setItem(openKey, '1')
       else sessionStorage.removeItem(openKey)
     } catch {
-      // A browser that keeps nothing.
+      // The browser stores nothing.
     }
   }
   function wasOpen(): boolean {
     try {
-      return place === 'corner' && sessionStorage.getItem(openKey) !== null
+      return layout === 'corner' && sessionStorage.getItem(openKey) !== null
     } catch {
       return false
     }
@@ -164,7 +169,7 @@ function start({ src, dataset }: HTMLScriptElement): void {
   function merge({ configuration, user }: InitOptions): void {
     options.configuration = { ...options.configuration, ...configuration }
     if (user !== undefined) options.user = user
-    if (widget === undefined) host?.style(lookOf())
+    if (widget === undefined) host?.style(buttonConfiguration())
     else widget.configure(configuration ?? {}, user)
   }
 
@@ -173,25 +178,27 @@ function start({ src, dataset }: HTMLScriptElement): void {
       const { selector } = given
       if (selector !== undefined && selector !== options.selector) {
         options.selector = selector
-        // The button was there before the page said where the chat belongs.
+        // The button was added before the page gave the element of the chat.
         if (loading === undefined) {
           host?.remove()
           host = undefined
         }
       }
       merge(given)
-      void inPage.then(requireHost)
+      void domReady.then(requireHost)
     },
     config: merge,
     on: (event: string, listener: Listener) => on(event, listener),
     open: () => open(),
     close,
     toggle,
-    sendMessage: async (message: string | Payload) => await (await require()).sendMessage(message),
-    sendEvent: async (event: Record<string, unknown>) => await (await require()).sendEvent(event),
-    getUser: async () => await (await require()).getUser(),
-    restartConversation: async () => await (await require()).restartConversation(),
-    /** Loads nothing: what is said of a user who never opens the chat is not sent. */
+    sendMessage: async (message: string | Payload) =>
+      await (await requireWidget()).sendMessage(message),
+    sendEvent: async (event: Record<string, unknown>) =>
+      await (await requireWidget()).sendEvent(event),
+    getUser: async () => await (await requireWidget()).getUser(),
+    restartConversation: async () => await (await requireWidget()).restartConversation(),
+    /** Does not load the chat: the profile is sent when the user opens it. */
     async updateUser(given: Profile) {
       profile = { ...profile, ...given }
       await widget?.updateUser(given)
@@ -199,11 +206,11 @@ function start({ src, dataset }: HTMLScriptElement): void {
   }
   Reflect.set(window, 'botpress', api)
   if (dataset.manual === undefined) {
-    void inPage.then(() => {
+    void domReady.then(() => {
       requireHost()
-      // Beside the page it leaves the focus where it is: nobody has asked for it. Where it would cover the page, it
-      // takes the focus, and opens only if this page says so.
-      const covers = isPage || (place === 'corner' && matchMedia(small).matches)
+      // The user did not ask for it, so the focus stays where it is. A chat that would cover the page takes the focus,
+      // and opens only if the page requests it.
+      const covers = isPage || (layout === 'corner' && matchMedia(small).matches)
       if (isPage || dataset.open !== undefined || (wasOpen() && !covers)) open(covers)
     })
   }

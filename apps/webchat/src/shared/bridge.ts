@@ -1,14 +1,14 @@
 import type { WebchatSettings } from '@botstead/contract'
 
-/** What the server writes into the script of pages: enough for the button. */
-export type Served = Pick<WebchatSettings, 'botName' | 'color' | 'position' | 'language'>
+/** The settings that the server writes into the script of pages: those of the button. */
+export type ButtonSettings = Pick<WebchatSettings, 'botName' | 'color' | 'position' | 'language'>
 
-/** What a page may set: the settings of the bot, and what existing pages set besides. */
+/** What a page may set: the settings of the bot, and more members that `@botpress/webchat` has. */
 export interface Configuration extends Partial<WebchatSettings> {
   fontFamily?: string
-  /** Radius of corners: a factor of 4 px. */
+  /** Radius of corners, in units of 4 px. */
   radius?: number
-  /** Styles for the inside of the chat. */
+  /** CSS for the inside of the chat. */
   additionalStylesheet?: string
   email?: { title?: string; link?: string }
   phone?: { title?: string; link?: string }
@@ -17,18 +17,18 @@ export interface Configuration extends Partial<WebchatSettings> {
   privacyPolicy?: { title?: string; link?: string }
 }
 
-/** The user of a page that knows who it is: only the token counts. */
+/** A user that the page has authenticated; `userId` has no effect. */
 export interface Credentials {
   userId?: string
   userToken?: string
 }
 
-/** What a page may tell of its user. */
+/** What a page knows about its user. */
 export interface Profile {
   name?: string
   pictureUrl?: string
   data?: Record<string, unknown>
-  /** Key of another user, who takes the place of this one. */
+  /** Key of another user, who replaces the present one. */
   userKey?: string
 }
 
@@ -42,38 +42,38 @@ export interface InitOptions {
   selector?: string
 }
 
-/** Where the chat is: in a corner, in an element of the page, or the whole page. */
-export type Place = 'corner' | 'element' | 'page'
+/** Where the chat is displayed: in a corner of the page, in an element of it, or as the whole page. */
+export type Layout = 'corner' | 'element' | 'page'
 
 /** A payload of a message, by its type. */
 export type Payload = { type: string } & Record<string, unknown>
 
-/** What the chat is given by the script of the page. */
+/** What the script of the page passes to the chat. */
 export interface WidgetOptions {
   /** Address of the chat, with a slash at the end. */
   base: string
-  /** Name under which the browser keeps user and conversation. */
+  /** Prefix of the names under which the browser stores user, conversation and unsent messages. */
   storageKey: string
   /** Element inside of the shadow root that the chat fills. */
   container: HTMLElement
-  place: Place
+  layout: Layout
   /** Settings that the page has already; otherwise they are fetched. */
   settings: WebchatSettings | undefined
   configuration: Configuration
   user: Credentials | undefined
   profile: Profile | undefined
   emit(event: string, data?: unknown): void
-  /** Opens, closes or toggles, as the bot or a person inside of the chat asks for. */
+  /** Opens, closes or toggles the chat, on request of the bot or of the user. */
   show(visibility: 'show' | 'hide' | 'toggle'): void
-  /** Says how many messages came while the chat was closed. */
-  countUnread(count: number): void
-  /** Hands over a changed look, which the button has too. */
-  restyle(configuration: Configuration): void
+  /** Sets the number of messages that arrived while the chat was closed. */
+  setUnread(count: number): void
+  /** Applies a changed configuration to the appearance of the button and the chat. */
+  updateAppearance(configuration: Configuration): void
 }
 
-/** The chat, as the script of the page drives it. */
+/** The chat, as the script of the page controls it. */
 export interface Widget {
-  /** @param takesFocus whether somebody asked for it, who then wants to write */
+  /** @param takesFocus whether the field for messages receives the focus, because the user opened the chat */
   setOpen(isOpen: boolean, takesFocus: boolean): void
   configure(configuration: Configuration, user?: Credentials): void
   sendMessage(message: string | Payload): Promise<void>
@@ -83,4 +83,5 @@ export interface Widget {
   restartConversation(): Promise<void>
 }
 
+/** Shows the chat in its container and connects; rejects if the settings cannot be loaded. */
 export type Mount = (options: WidgetOptions) => Promise<Widget>

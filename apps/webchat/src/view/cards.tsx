@@ -1,12 +1,12 @@
 import { useRef } from 'react'
-import { useWords } from './context.js'
+import { useTranslation } from './context.js'
 import { Icon } from './icon.js'
 import { safeMedia } from './links.js'
 import { OutsideLink } from './outside-link.js'
 import type { Choose } from './payload.js'
 import { isFilled, type Members, objectsIn } from './payload-values.js'
 
-/** A card with its picture and its buttons; those that lead somewhere are links. */
+/** A card with its picture and its buttons; actions of the type `url` are links. */
 export function Card({ card, onChoose }: { card: Members; onChoose: Choose }) {
   const { title, subtitle, imageUrl, actions } = card
   const picture = safeMedia(imageUrl)
@@ -40,9 +40,9 @@ export function Card({ card, onChoose }: { card: Members; onChoose: Choose }) {
   )
 }
 
-/** Cards side by side, moved by the keys of the list, by two buttons, and by touch. */
+/** Cards side by side, scrolled by arrow keys, by two buttons, and by touch. */
 export function Carousel({ cards, onChoose }: { cards: readonly Members[]; onChoose: Choose }) {
-  const words = useWords()
+  const texts = useTranslation()
   const list = useRef<HTMLUListElement>(null)
   const move = (direction: number) => {
     const box = list.current
@@ -53,7 +53,7 @@ export function Carousel({ cards, onChoose }: { cards: readonly Members[]; onCho
   return (
     <div className="carousel">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys */}
-      <ul ref={list} aria-label={words.cards} tabIndex={0}>
+      <ul ref={list} aria-label={texts.cards} tabIndex={0}>
         {cards.map((card, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: cards never move
           <li key={index}>
@@ -63,10 +63,10 @@ export function Carousel({ cards, onChoose }: { cards: readonly Members[]; onCho
       </ul>
       {cards.length > 1 && (
         <div className="arrows">
-          <button type="button" aria-label={words.previous} onClick={() => move(-1)}>
+          <button type="button" aria-label={texts.previous} onClick={() => move(-1)}>
             <Icon name="back" />
           </button>
-          <button type="button" aria-label={words.next} onClick={() => move(1)}>
+          <button type="button" aria-label={texts.next} onClick={() => move(1)}>
             <Icon name="back" />
           </button>
         </div>

@@ -1,16 +1,16 @@
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
-import { fill } from '../words/index.js'
-import { useChat, useChatState, useWords } from './context.js'
+import { format } from '../translations/index.js'
+import { useChat, useChatState, useTranslation } from './context.js'
 import { Icon } from './icon.js'
-import { type Attachment, mostFiles, toMessage, useAttachments } from './uploads.js'
+import { type Attachment, maxFiles, toMessage, useAttachments } from './uploads.js'
 
 /** The field for messages, with files. */
 export function Composer({ isShown }: { isShown: boolean }) {
-  const words = useWords()
+  const texts = useTranslation()
   const { session } = useChat()
   const { configuration, isOpen, takesFocus, messages, conversation } = useChatState()
   const [text, setText] = useState('')
-  const [problem, setProblem] = useState('')
+  const [notice, setNotice] = useState('')
   const field = useRef<HTMLTextAreaElement>(null)
   const picker = useRef<HTMLInputElement>(null)
   const form = useRef<HTMLFormElement>(null)
@@ -23,8 +23,8 @@ export function Composer({ isShown }: { isShown: boolean }) {
   }, [isOpen, isShown, takesFocus])
 
   const add = (chosen: Iterable<File>) =>
-    setProblem(attachments.add(chosen) ? '' : fill(words.tooManyFiles, { number: mostFiles }))
-  // Files can be dropped anywhere on the chat: beside the field, the browser would leave the page for them.
+    setNotice(attachments.add(chosen) ? '' : format(texts.tooManyFiles, { number: maxFiles }))
+  // Files can be dropped anywhere on the chat. Without a handler, the browser would open them in place of the page.
   useEffect(() => {
     const chat = form.current?.closest('.chat')
     const drop = (event: Event) => {
@@ -42,9 +42,9 @@ export function Composer({ isShown }: { isShown: boolean }) {
   if (messages.at(-1)?.metadata?.conversationStatus === 'closed') {
     return (
       <div className="closed">
-        {words.closed}{' '}
+        {texts.closed}{' '}
         <button type="button" className="option" onClick={() => session.restart()}>
-          {words.restart}
+          {texts.restart}
         </button>
       </div>
     )
@@ -55,17 +55,17 @@ export function Composer({ isShown }: { isShown: boolean }) {
   const message = isComplete ? toMessage(files, text.trim()) : undefined
   const send = () => {
     if (message === undefined) {
-      if (!isComplete) setProblem(words.notReady)
+      if (!isComplete) setNotice(texts.notReady)
       return
     }
     session.outbox.add(message)
     setText('')
-    setProblem('')
+    setNotice('')
     attachments.clear()
     field.current?.focus()
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    // Enter also ends the choice of a character in some languages.
+    // Input methods, for example of Japanese, also use Enter to confirm a character.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
     send()
@@ -98,16 +98,16 @@ export function Composer({ isShown }: { isShown: boolean }) {
         </ul>
       )}
       <p role="alert" className="note refusal">
-        {problem}
+        {notice}
       </p>
-      <div className="line">
+      <div className="input-row">
         {canAttach && (
           <>
             <button
               type="button"
               className="tool"
-              aria-label={words.attach}
-              title={words.attach}
+              aria-label={texts.attach}
+              title={texts.attach}
               onClick={() => picker.current?.click()}
             >
               <Icon name="attach" />
@@ -117,7 +117,7 @@ export function Composer({ isShown }: { isShown: boolean }) {
               type="file"
               multiple
               hidden
-              aria-label={words.attach}
+              aria-label={texts.attach}
               onChange={({ target }) => {
                 add(target.files ?? [])
                 target.value = ''
@@ -125,8 +125,8 @@ export function Composer({ isShown }: { isShown: boolean }) {
             />
           </>
         )}
-        <label className="sr" htmlFor={id}>
-          {words.message}
+        <label className="visually-hidden" htmlFor={id}>
+          {texts.message}
         </label>
         <textarea
           ref={field}
@@ -134,7 +134,7 @@ export function Composer({ isShown }: { isShown: boolean }) {
           // For browsers that do not size a field by its content.
           rows={Math.min(text.split('\n').length, 6)}
           value={text}
-          placeholder={configuration.composerPlaceholder ?? words.placeholder}
+          placeholder={configuration.composerPlaceholder ?? texts.placeholder}
           onChange={({ target }) => setText(target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
@@ -142,8 +142,8 @@ export function Composer({ isShown }: { isShown: boolean }) {
         <button
           type="submit"
           className="send"
-          aria-label={words.send}
-          title={words.send}
+          aria-label={texts.send}
+          title={texts.send}
           aria-disabled={message === undefined}
         >
           <Icon name="send" />
@@ -162,34 +162,34 @@ function AttachmentItem({
   onRetry(attachment: Attachment): void
   onRemove(attachment: Attachment): void
 }) {
-  const words = useWords()
+  const texts = useTranslation()
   const { file, state, progress } = attachment
   const number = Math.round(progress * 100)
-  const said = {
-    uploading: words.uploading,
-    ready: words.uploaded,
-    failed: words.uploadFailed,
+  const label = {
+    uploading: texts.uploading,
+    ready: texts.uploaded,
+    failed: texts.uploadFailed,
   }[state]
   return (
     <li className={state}>
-      <span>{fill(said, { name: file.name, number })}</span>
+      <span>{format(label, { name: file.name, number })}</span>
       {state === 'uploading' && <progress value={progress} max={1} aria-label={file.name} />}
       {state === 'failed' && (
         <button type="button" className="link" onClick={() => onRetry(attachment)}>
-          {words.retry}
+          {texts.retry}
         </button>
       )}
       <button
         type="button"
         className="tool"
-        aria-label={fill(words.removeFile, { name: file.name })}
+        aria-label={format(texts.removeFile, { name: file.name })}
         onClick={() => onRemove(attachment)}
       >
         <Icon name="close" />
       </button>
-      {/* Progress is not said, its end is. */}
-      <span className="sr" role="status">
-        {state === 'uploading' ? '' : fill(said, { name: file.name })}
+      {/* Screen readers announce the end of the upload, not its progress. */}
+      <span className="visually-hidden" role="status">
+        {state === 'uploading' ? '' : format(label, { name: file.name })}
       </span>
     </li>
   )

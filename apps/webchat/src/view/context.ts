@@ -1,32 +1,33 @@
 import { createContext, use, useSyncExternalStore } from 'react'
 import type { Session } from '../client/session.js'
 import type { ChatState } from '../client/state.js'
-import type { Place } from '../shared/bridge.js'
-import { languageOf } from '../shared/look.js'
-import { type Words, wordsOf } from '../words/index.js'
+import { languageOf } from '../shared/appearance.js'
+import type { Layout } from '../shared/bridge.js'
+import { type Translation, translations } from '../translations/index.js'
 
 interface Chat {
   session: Session
-  place: Place
-  /** Closes the chat, where it can be closed. */
+  layout: Layout
+  /** Closes the chat, like the button of the page. */
   close(): void
 }
 
 export const ChatContext = createContext<Chat | undefined>(undefined)
 
-/** The chat that is shown. */
+/** The chat around a component; throws outside of one. */
 export function useChat(): Chat {
   const chat = use(ChatContext)
-  if (chat === undefined) throw new Error('There is no chat around this part')
+  if (chat === undefined) throw new Error('This component must be inside of ChatContext')
   return chat
 }
 
-/** What the chat shows now. */
+/** The present state of the chat; renders again when it changes. */
 export function useChatState(): ChatState {
   const { store } = useChat().session
   return useSyncExternalStore(store.subscribe, store.get)
 }
 
-export function useWords(): Words {
-  return wordsOf[languageOf(useChatState().configuration)]
+/** The texts of the chat in its language. */
+export function useTranslation(): Translation {
+  return translations[languageOf(useChatState().configuration)]
 }

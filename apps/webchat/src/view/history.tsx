@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Conversation } from '../client/api.js'
-import { languageOf } from '../shared/look.js'
-import { fill } from '../words/index.js'
-import { useChat, useChatState, useWords } from './context.js'
+import { languageOf } from '../shared/appearance.js'
+import { format } from '../translations/index.js'
+import { useChat, useChatState, useTranslation } from './context.js'
 import { textOf } from './payload-values.js'
 
-/** The conversations of the user, the last one first; one that is pressed is opened. */
+/** The conversations of the user, newest first; pressing one opens it. */
 export function History({ onDone }: { onDone(): void }) {
-  const words = useWords()
+  const texts = useTranslation()
   const { session } = useChat()
   const { conversation, configuration } = useChatState()
   const [list, setList] = useState<readonly Conversation[]>()
@@ -38,17 +38,17 @@ export function History({ onDone }: { onDone(): void }) {
   return (
     <div className="history">
       <h3 ref={heading} tabIndex={-1}>
-        {words.history}
+        {texts.history}
       </h3>
       {failure !== '' && (
         <p role="alert">
-          {fill(words.failed, { name: failure })}{' '}
+          {format(texts.failed, { name: failure })}{' '}
           <button type="button" className="link" onClick={() => void load()}>
-            {words.retry}
+            {texts.retry}
           </button>
         </p>
       )}
-      {shown?.length === 0 && <p>{words.noHistory}</p>}
+      {shown?.length === 0 && <p>{texts.noHistory}</p>}
       <ul>
         {shown?.map(({ id, lastMessage, updatedAt }) => (
           <li key={id}>
@@ -60,10 +60,10 @@ export function History({ onDone }: { onDone(): void }) {
                 onDone()
               }}
             >
-              <span className="last">{textOf(lastMessage?.payload) ?? words.untitled}</span>
+              <span className="last">{textOf(lastMessage?.payload) ?? texts.untitled}</span>
               <span className="when">
                 {dateOf(lastMessage?.createdAt ?? updatedAt, language)}
-                {id === conversation?.id && ` (${words.current})`}
+                {id === conversation?.id && ` (${texts.current})`}
               </span>
             </button>
           </li>
@@ -71,7 +71,7 @@ export function History({ onDone }: { onDone(): void }) {
       </ul>
       {nextToken !== undefined && (
         <button type="button" className="option" onClick={() => void load(nextToken)}>
-          {words.more}
+          {texts.more}
         </button>
       )}
     </div>

@@ -14,7 +14,7 @@ const paths = {
   map: 'M12 2a7 7 0 0 1 7 7c0 5-7 13-7 13S5 14 5 9a7 7 0 0 1 7-7zm0 4.5a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 0-5z',
 } as const
 
-/** A picture beside words or a name: it says nothing by itself. */
+/** A decorative picture, hidden from screen readers: the element around it has a name. */
 export function Icon({ name }: { name: keyof typeof paths }) {
   return (
     <svg className={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true">

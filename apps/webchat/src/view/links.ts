@@ -1,19 +1,19 @@
 /** Schemes that links of messages may have. */
-const schemes = ['http:', 'https:', 'mailto:']
-/** Schemes of pictures, recordings and videos: what they load cannot run. */
+const linkSchemes = ['http:', 'https:', 'mailto:']
+/** Schemes of pictures, recordings and videos; media elements run no scripts. */
 const mediaSchemes = ['http:', 'https:', 'data:', 'blob:']
 
-/** The address of a link that somebody else wrote; undefined if it is none that may be opened. */
+/** The normalized address of a link in untrusted content; undefined unless its scheme is allowed. */
 export function safeLink(text: unknown): string | undefined {
-  return safe(text, schemes)
+  return normalize(text, linkSchemes)
 }
 
-/** The address of a picture, recording or video that somebody else wrote. */
+/** The same for a picture, recording or video. */
 export function safeMedia(text: unknown): string | undefined {
-  return safe(text, mediaSchemes)
+  return normalize(text, mediaSchemes)
 }
 
-function safe(text: unknown, allowed: readonly string[]): string | undefined {
+function normalize(text: unknown, allowed: readonly string[]): string | undefined {
   if (typeof text !== 'string') return undefined
   try {
     const { protocol, href } = new URL(text)

@@ -3,12 +3,12 @@ import { Fragment, memo, type ReactNode } from 'react'
 import { safeMedia } from './links.js'
 import { OutsideLink } from './outside-link.js'
 
-/** Characters up to which a text is read as Markdown: the time that this takes has an end. */
+/** Longest text that is parsed as Markdown, in characters: it bounds the time of parsing. */
 const maxLength = 20_000
-/** Levels of nesting that are shown as such. */
+/** Levels of nesting that become elements; deeper ones are shown as they were written. */
 const maxDepth = 12
 
-/** A text in Markdown as elements. HTML in it stays text. */
+/** Renders Markdown; HTML in it is shown as text. */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   const tokens = text.length > maxLength ? undefined : lex(text)
   return (
@@ -22,7 +22,7 @@ function lex(text: string): Token[] | undefined {
   try {
     return Lexer.lex(text, { gfm: true, breaks: true })
   } catch {
-    // Nested too deeply.
+    // The lexer overflows the stack on texts that are nested too deeply.
     return undefined
   }
 }
@@ -47,7 +47,7 @@ function Node({ token, depth }: { token: Token; depth: number }): ReactNode {
     case 'paragraph':
       return <p>{inner}</p>
     case 'heading':
-      // Not a heading of the page, whose outline is its own.
+      // Not a heading element, which would change the outline of the page.
       return <p className="heading">{inner}</p>
     case 'blockquote':
       return <blockquote>{inner}</blockquote>
@@ -83,7 +83,7 @@ function Node({ token, depth }: { token: Token; depth: number }): ReactNode {
     case 'escape':
       return (token as Tokens.Escape).text
     default:
-      // HTML above all: as it was written.
+      // HTML, and what the lexer of a later version adds: as it was written.
       return token.raw
   }
 }
@@ -144,7 +144,7 @@ const entities: Readonly<Record<string, string>> = {
   nbsp: '\u00a0',
 }
 
-/** The parser leaves entities to the HTML that is not made here. */
+/** Decodes character references, which the lexer leaves to an HTML parser. */
 function decode(text: string): string {
   return text.replaceAll(
     /&(?:#(\d{1,6})|#x([\da-f]{1,6})|([a-z]{2,4}));/gi,

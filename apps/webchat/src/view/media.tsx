@@ -1,6 +1,6 @@
 import type { Payload } from '../shared/bridge.js'
-import { fill } from '../words/index.js'
-import { useWords } from './context.js'
+import { format } from '../translations/index.js'
+import { useTranslation } from './context.js'
 import { Icon } from './icon.js'
 import { safeMedia } from './links.js'
 import { OutsideLink } from './outside-link.js'
@@ -8,17 +8,17 @@ import { isFilled } from './payload-values.js'
 
 type Kind = 'image' | 'audio' | 'video' | 'file'
 
-/** A picture, recording, video or file; what is no address that may be loaded is shown as its name. */
+/** A picture, recording, video or file; shown by its title if its address may not be loaded. */
 export function Media({ kind, payload }: { kind: Kind; payload: Payload }) {
-  const words = useWords()
+  const texts = useTranslation()
   const url = payload[`${kind}Url`]
-  const title = isFilled(payload.title) ? payload.title : words[kind]
+  const title = isFilled(payload.title) ? payload.title : texts[kind]
   const source = safeMedia(url)
   if (source === undefined || kind === 'file') {
     return (
       <OutsideLink url={url} className="file">
         <Icon name="file" />
-        <span>{source === undefined ? title : fill(words.download, { name: title })}</span>
+        <span>{source === undefined ? title : format(texts.download, { name: title })}</span>
       </OutsideLink>
     )
   }

@@ -1,51 +1,51 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { Message } from '../client/api.js'
 import { type ChatState, clientIdOf, type Outgoing } from '../client/state.js'
-import { fill } from '../words/index.js'
-import { useChat, useChatState, useWords } from './context.js'
+import { format } from '../translations/index.js'
+import { useChat, useChatState, useTranslation } from './context.js'
 import { Markdown } from './markdown.js'
 import { MessageView, OutgoingView } from './message.js'
 import type { Choose } from './payload.js'
 import { isFilled, objectsIn } from './payload-values.js'
 
-/** Pixels from the end within which a reader is at the end. */
-const nearEnd = 60
+/** Pixels from the end within which the list counts as scrolled to its end. */
+const endTolerance = 60
 
-/** What was said, oldest first. It stays at the end as long as the reader is there. */
+/** The messages, oldest first. A list that is scrolled to its end stays there when messages are added. */
 export function MessageList() {
-  const words = useWords()
+  const texts = useTranslation()
   const state = useChatState()
   const { session } = useChat()
   const { messages, outgoing, isTyping, configuration, conversation } = state
   const box = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
-  const [hasNews, setNews] = useState(false)
-  const toEnd = () => {
+  const [hasNewMessages, setHasNewMessages] = useState(false)
+  const scrollToEnd = () => {
     const element = box.current
     if (element !== null) element.scrollTop = element.scrollHeight
-    setNews(false)
+    setHasNewMessages(false)
   }
   const last = messages.at(-1)?.id
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new conversation begins at its end
   useLayoutEffect(() => {
     isAtEnd.current = true
-    toEnd()
+    scrollToEnd()
   }, [conversation?.id])
-  // What one writes oneself is looked at.
+  // Sending a message scrolls to it.
   useLayoutEffect(() => {
     if (outgoing.length > 0) isAtEnd.current = true
   }, [outgoing.length])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when any of what is shown changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when anything in the list changes
   useLayoutEffect(() => {
-    if (isAtEnd.current) toEnd()
-    else setNews(true)
+    if (isAtEnd.current) scrollToEnd()
+    else setHasNewMessages(true)
   }, [last, outgoing, isTyping, state.isOpen])
-  // Pictures and texts that grow change the height without a new message.
+  // Loading pictures and growing messages change the height without a new message.
   useEffect(() => {
     const inner = box.current?.firstElementChild
     if (!inner) return
     const observer = new ResizeObserver(() => {
-      if (isAtEnd.current) toEnd()
+      if (isAtEnd.current) scrollToEnd()
     })
     observer.observe(inner)
     return () => observer.disconnect()
@@ -56,21 +56,21 @@ export function MessageList() {
     session.outbox.add({ type: 'text', text: label, ...(value !== undefined && { value }) })
   }
   const { greeting, botDescription, suggestedQuestions = [] } = configuration
-  const isFresh = outgoing.length === 0 && !messages.some(({ userId }) => userId === state.user?.id)
+  const hasWritten = outgoing.length > 0 || messages.some(({ userId }) => userId === state.user?.id)
   return (
     <div className="log-box">
       <div
         ref={box}
         className="log"
         role="log"
-        // What is new is said once it is complete, by `Announcer`.
+        // `Announcer` announces new messages, once they are complete.
         aria-live="off"
-        aria-label={words.messages}
+        aria-label={texts.messages}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys
         tabIndex={0}
         onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          isAtEnd.current = scrollHeight - clientHeight - scrollTop < nearEnd
-          if (isAtEnd.current) setNews(false)
+          isAtEnd.current = scrollHeight - clientHeight - scrollTop < endTolerance
+          if (isAtEnd.current) setHasNewMessages(false)
         }}
       >
         <div className="messages">
@@ -94,9 +94,9 @@ export function MessageList() {
             <OutgoingView key={message.clientMessageId} message={message} />
           ))}
           {isTyping && <Typing />}
-          {isFresh && suggestedQuestions.length > 0 && (
+          {!hasWritten && suggestedQuestions.length > 0 && (
             // biome-ignore lint/a11y/useSemanticElements: a fieldset brings styles that differ between browsers
-            <div className="options suggestions" role="group" aria-label={words.suggestions}>
+            <div className="options suggestions" role="group" aria-label={texts.suggestions}>
               {suggestedQuestions.map((question) => (
                 <button
                   key={question}
@@ -111,9 +111,9 @@ export function MessageList() {
           )}
         </div>
       </div>
-      {hasNews && (
-        <button type="button" className="news" onClick={toEnd}>
-          {words.newMessages}
+      {hasNewMessages && (
+        <button type="button" className="new-messages" onClick={scrollToEnd}>
+          {texts.newMessages}
         </button>
       )}
     </div>
@@ -121,12 +121,14 @@ export function MessageList() {
 }
 
 function Typing() {
-  const words = useWords()
+  const texts = useTranslation()
   const { configuration } = useChatState()
   return (
     <div className="message">
       <div className="bubble typing">
-        <span className="sr">{fill(words.typing, { name: configuration.botName ?? '' })}</span>
+        <span className="visually-hidden">
+          {format(texts.typing, { name: configuration.botName ?? '' })}
+        </span>
         <i />
         <i />
         <i />
@@ -135,7 +137,7 @@ function Typing() {
   )
 }
 
-/** Which option of a message was chosen: what its reader said next, if it was one of them. */
+/** The label of the option that was chosen: the next message of the user, if it equals one of the labels. */
 function answerTo({ messages, outgoing, user }: ChatState, index: number): string | undefined {
   const payload = messages[index]?.payload
   const labels = labelsOf(payload)

@@ -1,8 +1,8 @@
 import { memo, useState } from 'react'
 import type { Feedback, Message } from '../client/api.js'
 import { clientIdOf, type Outgoing } from '../client/state.js'
-import { fill } from '../words/index.js'
-import { useChat, useChatState, useWords } from './context.js'
+import { format } from '../translations/index.js'
+import { useChat, useChatState, useTranslation } from './context.js'
 import { Icon } from './icon.js'
 import { type Choose, PayloadView } from './payload.js'
 
@@ -12,30 +12,30 @@ interface MessageProps {
   onChoose: Choose
 }
 
-/** A message of the bot, of a person who answers for it, or of the user. */
+/** A message of the bot, of an agent who replies in its place, or of the user. */
 export function MessageView(props: MessageProps) {
-  const words = useWords()
+  const texts = useTranslation()
   const { message } = props
   const { user, participants, configuration, delivered, messages } = useChatState()
   if (message.userId === user?.id) {
     const isDelivered = [message.id, clientIdOf(message) ?? ''].some((id) => delivered.has(id))
     return (
       <div className="message own">
-        <span className="sr">{words.youSaid}</span>
+        <span className="visually-hidden">{texts.youSaid}</span>
         <Bubble {...props} />
-        {isDelivered && messages.at(-1) === message && <Note>{words.delivered}</Note>}
+        {isDelivered && messages.at(-1) === message && <Note>{texts.delivered}</Note>}
       </div>
     )
   }
   const author = participants.find(({ id }) => id === message.userId)
-  const name = author === undefined ? configuration.botName : (author.name ?? words.agent)
+  const name = author === undefined ? configuration.botName : (author.name ?? texts.agent)
   return (
     <div className="message">
-      <span className={author === undefined ? 'sr' : 'author'}>
-        {author === undefined ? fill(words.said, { name: name ?? '' }) : name}
+      <span className={author === undefined ? 'visually-hidden' : 'author'}>
+        {author === undefined ? format(texts.said, { name: name ?? '' }) : name}
       </span>
       <Bubble {...props} />
-      {configuration.feedbackEnabled === true && <Thumbs message={message} />}
+      {configuration.feedbackEnabled === true && <FeedbackButtons message={message} />}
     </div>
   )
 }
@@ -52,28 +52,28 @@ const Bubble = memo(function Bubble({ message, answer, onChoose }: MessageProps)
   )
 })
 
-/** A message that the server has not confirmed yet, or that it refused. */
+/** A message that the server has not confirmed, or has refused. */
 export function OutgoingView({ message }: { message: Outgoing }) {
-  const words = useWords()
+  const texts = useTranslation()
   const { outbox } = useChat().session
   const { connection } = useChatState()
   const { refusal, clientMessageId, payload } = message
   return (
     <div className="message own outgoing">
-      <span className="sr">{words.youSaid}</span>
+      <span className="visually-hidden">{texts.youSaid}</span>
       <div className="bubble" data-type={payload.type}>
         <PayloadView payload={payload} onChoose={() => {}} />
       </div>
       {refusal === undefined ? (
-        <Note>{connection === 'open' ? words.sending : words.willSend}</Note>
+        <Note>{connection === 'open' ? texts.sending : texts.willSend}</Note>
       ) : (
         <div className="note refusal">
-          {fill(words.notSent, { name: refusal })}{' '}
+          {format(texts.notSent, { name: refusal })}{' '}
           <button type="button" className="link" onClick={() => outbox.retry(clientMessageId)}>
-            {words.retry}
+            {texts.retry}
           </button>{' '}
           <button type="button" className="link" onClick={() => outbox.discard(clientMessageId)}>
-            {words.discard}
+            {texts.discard}
           </button>
         </div>
       )}
@@ -85,9 +85,9 @@ function Note({ children }: { children: string }) {
   return <div className="note">{children}</div>
 }
 
-/** Two thumbs, of which one can be up; pressed again it is taken back. */
-function Thumbs({ message }: { message: Message }) {
-  const words = useWords()
+/** Two buttons that rate a message; pressing the active one again removes the feedback. */
+function FeedbackButtons({ message }: { message: Message }) {
+  const texts = useTranslation()
   const { session } = useChat()
   const [failure, setFailure] = useState('')
   const rated = message.feedback?.value
@@ -111,11 +111,11 @@ function Thumbs({ message }: { message: Message }) {
   )
   return (
     <div className="thumbs">
-      {thumb('positive', words.helpful, 'up')}
-      {thumb('negative', words.notHelpful, 'down')}
+      {thumb('positive', texts.helpful, 'up')}
+      {thumb('negative', texts.notHelpful, 'down')}
       {failure !== '' && (
         <span role="alert" className="note">
-          {fill(words.failed, { name: failure })}
+          {format(texts.failed, { name: failure })}
         </span>
       )}
     </div>

@@ -1,18 +1,18 @@
 import { useId, useState } from 'react'
-import { fill } from '../words/index.js'
-import { useWords } from './context.js'
+import { format } from '../translations/index.js'
+import { useTranslation } from './context.js'
 import type { Choose } from './payload.js'
 import { isFilled, type Members } from './payload-values.js'
 
 interface OptionsProps {
   label: string
   options: readonly Members[]
-  /** The label of the option that was chosen; undefined while they can be pressed. */
+  /** Label of the chosen option; undefined while the options can be pressed. */
   answer: string | undefined
   onChoose: Choose
 }
 
-/** Options as buttons, of which one can be pressed once. */
+/** Options as buttons; after one is pressed, all are disabled. */
 export function Choice({ label, options, answer, onChoose }: OptionsProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset brings styles that differ between browsers
@@ -36,22 +36,23 @@ export function Choice({ label, options, answer, onChoose }: OptionsProps) {
   )
 }
 
-/** Options as a list that opens, with a button: a change of the list alone must not send anything. */
+/** Options as a `select` with a button: arrow keys change the selection, which must not send anything yet. */
 export function Dropdown({ label, options, answer, onChoose }: OptionsProps) {
-  const words = useWords()
+  const texts = useTranslation()
   const id = useId()
   const [index, setIndex] = useState(0)
-  if (answer !== undefined) return <p className="chosen">{fill(words.chosen, { name: answer })}</p>
-  const known = options.filter((option) => isFilled(option.label))
-  const { label: chosen, value } = known[index] ?? {}
-  if (known.length === 0) return null
+  if (answer !== undefined)
+    return <p className="chosen">{format(texts.chosen, { name: answer })}</p>
+  const labelled = options.filter((option) => isFilled(option.label))
+  const { label: chosen, value } = labelled[index] ?? {}
+  if (labelled.length === 0) return null
   return (
     <div className="dropdown">
-      <label className="sr" htmlFor={id}>
+      <label className="visually-hidden" htmlFor={id}>
         {label}
       </label>
       <select id={id} value={index} onChange={({ target }) => setIndex(Number(target.value))}>
-        {known.map((option, position) => (
+        {labelled.map((option, position) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: options never move, and may have one label
           <option key={position} value={position}>
             {String(option.label)}
@@ -59,7 +60,7 @@ export function Dropdown({ label, options, answer, onChoose }: OptionsProps) {
         ))}
       </select>
       <button type="button" className="option" onClick={() => onChoose(String(chosen), value)}>
-        {words.choose}
+        {texts.choose}
       </button>
     </div>
   )

@@ -1,7 +1,9 @@
 import type { ReactNode } from 'react'
 import { safeLink } from './links.js'
 
-/** A link that somebody else wrote: it opens beside the page, which learns nothing of it; text if it may not be opened. */
+/**
+ * A link in untrusted content. It opens in a new tab, without a referrer; an address that is not allowed becomes plain text.
+ */
 export function OutsideLink({
   url,
   className,

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { Announcer } from './announcer.js'
 import { Composer } from './composer.js'
-import { useChat, useChatState, useWords } from './context.js'
+import { useChat, useChatState, useTranslation } from './context.js'
 import { History } from './history.js'
 import { Icon } from './icon.js'
 import { safeMedia } from './links.js'
@@ -11,50 +11,50 @@ import { OutsideLink } from './outside-link.js'
 import { isFilled, type Members } from './payload-values.js'
 import { Status } from './status.js'
 
-/** The whole chat: its head, what was said, and the field for messages. */
+/** The whole chat: header, messages, and the field for new ones. */
 export function Panel() {
-  const words = useWords()
-  const { session, place, close } = useChat()
+  const texts = useTranslation()
+  const { session, layout, close } = useChat()
   const { isOpen, configuration } = useChatState()
   const [showsHistory, setShowsHistory] = useState(false)
   const { botName = '', botAvatar, footer, conversationHistory } = configuration
   const avatar = safeMedia(botAvatar)
-  const leave = () => setShowsHistory(false)
+  const closeHistory = () => setShowsHistory(false)
 
-  const head = (
-    <div className="head">
+  const header = (
+    <div className="header">
       {avatar !== undefined && <img src={avatar} alt="" referrerPolicy="no-referrer" />}
-      {place === 'page' ? <h1>{botName}</h1> : <h2>{botName}</h2>}
+      {layout === 'page' ? <h1>{botName}</h1> : <h2>{botName}</h2>}
       {conversationHistory === true && (
         <Tool
           icon={showsHistory ? 'back' : 'history'}
-          label={showsHistory ? words.back : words.history}
+          label={showsHistory ? texts.back : texts.history}
           onPress={() => setShowsHistory(!showsHistory)}
         />
       )}
       <Tool
         icon="restart"
-        label={words.restart}
+        label={texts.restart}
         onPress={() => {
-          leave()
+          closeHistory()
           session.restart()
         }}
       />
-      {place !== 'page' && <Tool icon="close" label={words.close} onPress={close} />}
+      {layout !== 'page' && <Tool icon="close" label={texts.close} onPress={close} />}
     </div>
   )
   return (
     <Frame
       onEscape={() => {
-        if (showsHistory) leave()
-        else if (place === 'corner') close()
+        if (showsHistory) closeHistory()
+        else if (layout === 'corner') close()
       }}
     >
-      {head}
+      {header}
       <Status />
       <Announcer />
-      {showsHistory && <History onDone={leave} />}
-      <div className="talk" hidden={showsHistory}>
+      {showsHistory && <History onDone={closeHistory} />}
+      <div className="conversation" hidden={showsHistory}>
         <MessageList />
         <Composer isShown={isOpen && !showsHistory} />
         <Contacts />
@@ -68,16 +68,16 @@ export function Panel() {
   )
 }
 
-/** A dialog in the corner that leaves the page as usable as it was; elsewhere a part of the page. */
+/** The element of the chat: in a corner a dialog that is not modal, otherwise a landmark of the page. */
 function Frame({ onEscape, children }: { onEscape(): void; children: ReactNode }) {
-  const { place } = useChat()
+  const { layout } = useChat()
   const { isOpen, configuration } = useChatState()
-  const role = { corner: 'dialog', element: 'region', page: 'main' }[place]
+  const role = { corner: 'dialog', element: 'region', page: 'main' }[layout]
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: its role depends on where it is
     // biome-ignore lint/a11y/useAriaPropsSupportedByRole: all of its roles have names
     <div
-      className={`chat ${place}`}
+      className={`chat ${layout}`}
       role={role}
       aria-label={configuration.botName}
       hidden={!isOpen}
@@ -106,7 +106,7 @@ function Tool({
   )
 }
 
-/** Links that pages set besides: whom else to ask, and what applies. */
+/** Contacts and legal links of the configuration. */
 function Contacts() {
   const { configuration } = useChatState()
   const { email, phone, website, termsOfService, privacyPolicy } = configuration

@@ -3,16 +3,17 @@ import type { Payload } from '../shared/bridge.js'
 /** Members of a payload: of any type, because bots may send anything. */
 export type Members = Readonly<Record<string, unknown>>
 
+/** Whether a value is a text that is not empty. */
 export function isFilled(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-/** The objects of a list; none if it is no list. */
+/** The objects of a list; empty if the value is no list. */
 export function objectsIn(value: unknown): Members[] {
   return Array.isArray(value) ? value.filter((item) => Object(item) === item) : []
 }
 
-/** The parts of a bloc: each beside its type, or below `payload`. */
+/** The parts of a bloc, whose members are either beside `type` or below `payload`. */
 export function partsOf({ items }: Members): Payload[] {
   return objectsIn(items).map((item) => {
     const { type, payload } = item
@@ -21,7 +22,7 @@ export function partsOf({ items }: Members): Payload[] {
   })
 }
 
-/** The words of a message, for lists and announcements; undefined if it has none. */
+/** The text of a message, for lists and announcements; undefined if it has none. */
 export function textOf(payload: Payload | undefined): string | undefined {
   if (payload === undefined) return undefined
   if (payload.type === 'bloc') {

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import type { Payload } from '../shared/bridge.js'
-import { Boundary } from './boundary.js'
 import { Card, Carousel } from './cards.js'
-import { useWords } from './context.js'
+import { useTranslation } from './context.js'
+import { ErrorBoundary } from './error-boundary.js'
 import { Icon } from './icon.js'
 import { Markdown } from './markdown.js'
 import { Media } from './media.js'
@@ -10,22 +10,25 @@ import { Choice, Dropdown } from './options.js'
 import { OutsideLink } from './outside-link.js'
 import { isFilled, type Members, objectsIn, partsOf } from './payload-values.js'
 
-/** What a person does by pressing an option or a button. */
+/** Called when the user presses an option or a button, with its label and its value. */
 export type Choose = (label: string, value: unknown) => void
 
 export interface PayloadProps {
   payload: Payload
-  /** What was chosen of the options already; undefined while they can be pressed. */
+  /** Label of the chosen option; undefined while the options can be pressed. */
   answer?: string | undefined
   onChoose: Choose
 }
 
-/** A message by its type. Bots may send anything: what a type lacks, and what is unknown, becomes text. */
+/** Levels of blocs inside of blocs that are shown. */
+const maxNesting = 3
+
+/** A message by its type. Bots may send anything: an incomplete payload or an unknown type is shown as text. */
 export function PayloadView(props: PayloadProps) {
   return (
-    <Boundary instead={<Fallback payload={props.payload} />}>
+    <ErrorBoundary fallback={<Fallback payload={props.payload} />}>
       <Content {...props} />
-    </Boundary>
+    </ErrorBoundary>
   )
 }
 
@@ -68,7 +71,7 @@ function toContent(props: PayloadProps, depth: number): ReactNode {
       )
     }
     case 'bloc':
-      if (depth > 3) return undefined
+      if (depth > maxNesting) return undefined
       return partsOf(payload).map((part, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: parts never move
         <div key={index} className="part">
@@ -80,28 +83,28 @@ function toContent(props: PayloadProps, depth: number): ReactNode {
   }
 }
 
-/** The text of what cannot be shown as it is; code of others is never run. */
+/** The text of a payload that cannot be shown by its type; a script that a payload names is never run. */
 function Fallback({ payload }: { payload: Payload }) {
-  const words = useWords()
+  const texts = useTranslation()
   const { text, markdown, title, data } = payload
   const found = [text, markdown, title, Object(data).text].find(isFilled)
-  return found === undefined ? <em>{words.unknown}</em> : <Markdown text={found} />
+  return found === undefined ? <em>{texts.unknown}</em> : <Markdown text={found} />
 }
 
 function Location({ latitude, longitude, title, address }: Members) {
-  const words = useWords()
-  const place = [title, address].filter(isFilled)
+  const texts = useTranslation()
+  const lines = [title, address].filter(isFilled)
   const isKnown = Number.isFinite(latitude) && Number.isFinite(longitude)
   const url = `https://www.openstreetmap.org/?mlat=${latitude}&mlon=${longitude}#map=16/${latitude}/${longitude}`
   return (
     <div className="location">
       <Icon name="map" />
       <div>
-        {place.map((line) => (
+        {lines.map((line) => (
           <div key={line}>{line}</div>
         ))}
-        {isKnown && <OutsideLink url={url}>{words.map}</OutsideLink>}
-        {!isKnown && place.length === 0 && <em>{words.unknown}</em>}
+        {isKnown && <OutsideLink url={url}>{texts.map}</OutsideLink>}
+        {!isKnown && lines.length === 0 && <em>{texts.unknown}</em>}
       </div>
     </div>
   )

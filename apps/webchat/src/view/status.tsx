@@ -1,10 +1,10 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import { fill } from '../words/index.js'
-import { useChat, useChatState, useWords } from './context.js'
+import { format } from '../translations/index.js'
+import { useChat, useChatState, useTranslation } from './context.js'
 
-/** The state of the connection in words, seen and said; nothing to see while all is well. */
+/** The state of the connection, shown and announced to screen readers; only announced while connected. */
 export function Status() {
-  const words = useWords()
+  const texts = useTranslation()
   const { session } = useChat()
   const { connection, wasOpen, refusal } = useChatState()
   const isOnline = useOnline()
@@ -14,18 +14,18 @@ export function Status() {
   }, [connection])
 
   const text = () => {
-    if (connection === 'open') return wasBroken ? words.connected : ''
-    if (!isOnline) return words.offline
-    if (connection === 'refused') return fill(words.refused, { name: refusal ?? '' })
-    return connection === 'connecting' && !wasOpen && !wasBroken ? words.connecting : words.waiting
+    if (connection === 'open') return wasBroken ? texts.connected : ''
+    if (!isOnline) return texts.offline
+    if (connection === 'refused') return format(texts.refused, { name: refusal ?? '' })
+    return connection === 'connecting' && !wasOpen && !wasBroken ? texts.connecting : texts.waiting
   }
-  const isWell = connection === 'open'
+  const isConnected = connection === 'open'
   return (
-    <div className={isWell ? 'sr' : 'status'}>
+    <div className={isConnected ? 'visually-hidden' : 'status'}>
       <span role="status">{text()}</span>
-      {!isWell && connection !== 'connecting' && (
+      {!isConnected && connection !== 'connecting' && (
         <button type="button" className="link" onClick={() => session.reconnect()}>
-          {words.retry}
+          {texts.retry}
         </button>
       )}
     </div>

@@ -3,22 +3,22 @@ import { newId, upload } from '../client/api.js'
 import type { Session } from '../client/session.js'
 import type { Payload } from '../shared/bridge.js'
 
-/** Files of one message at most. */
-export const mostFiles = 8
+/** Largest number of files in one message. */
+export const maxFiles = 8
 
 /** A file that is being added to the next message. */
 export interface Attachment {
   id: string
   file: File
   state: 'uploading' | 'ready' | 'failed'
-  /** Share that is uploaded, from 0 to 1. */
+  /** Uploaded share, from 0 to 1. */
   progress: number
-  /** What it becomes in the message, once it is uploaded. */
+  /** Its payload in the message, once it is uploaded. */
   payload?: Payload
   controller: AbortController
 }
 
-/** The files that are being added to the next message; each is uploaded at once. */
+/** The files that are being added to the next message; each upload begins immediately. */
 export function useAttachments({ store, api }: Session) {
   const list = useRef<readonly Attachment[]>([])
   const [, render] = useReducer((count: number) => count + 1, 0)
@@ -45,11 +45,11 @@ export function useAttachments({ store, api }: Session) {
 
   return {
     list: list.current,
-    /** Returns whether there was room for all. */
+    /** Adds files up to {@link maxFiles}; returns whether all were added. */
     add(files: Iterable<File>): boolean {
       const wanted = [...files]
-      const room = wanted.slice(0, mostFiles - list.current.length)
-      const added = room.map(
+      const accepted = wanted.slice(0, maxFiles - list.current.length)
+      const added = accepted.map(
         (file): Attachment => ({
           id: newId(),
           file,
@@ -60,7 +60,7 @@ export function useAttachments({ store, api }: Session) {
       )
       set([...list.current, ...added])
       for (const attachment of added) void send(attachment)
-      return room.length === wanted.length
+      return accepted.length === wanted.length
     },
     retry(attachment: Attachment) {
       patch(attachment.id, { state: 'uploading', progress: 0 })
@@ -82,7 +82,7 @@ function toPayload(name: string, file: { id: string; url: string; contentType: s
   return { type: 'file', title: name, fileUrl: file.url, fileId: file.id }
 }
 
-/** One message of files and a text: as it is if there is one of them, otherwise a bloc with the text last. */
+/** The message of files and a text: a bloc with the text last if there are several parts; undefined if there is none. */
 export function toMessage(files: readonly Payload[], text: string): Payload | undefined {
   const parts = text === '' ? [...files] : [...files, { type: 'text', text }]
   if (parts.length <= 1) return parts[0]

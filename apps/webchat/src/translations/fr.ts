@@ -1,6 +1,6 @@
-import type { Words } from './en.js'
+import type { Translation } from './en.js'
 
-export const fr: Words = {
+export const fr: Translation = {
   close: 'Fermer la discussion',
   back: 'Retour à la discussion',
   restart: 'Nouvelle conversation',

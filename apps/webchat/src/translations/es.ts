@@ -1,6 +1,6 @@
-import type { Words } from './en.js'
+import type { Translation } from './en.js'
 
-export const es: Words = {
+export const es: Translation = {
   close: 'Cerrar el chat',
   back: 'Volver al chat',
   restart: 'Nueva conversación',

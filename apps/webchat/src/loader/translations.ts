@@ -1,6 +1,6 @@
-import type { Language } from '../shared/look.js'
+import type { Language } from '../shared/appearance.js'
 
-interface Words {
+interface Translation {
   chat: string
   /** `$` is the name of the bot. */
   open: string
@@ -11,8 +11,8 @@ interface Words {
   unread: string
 }
 
-/** The words of the button; those of the chat come with it. */
-export const words: Readonly<Record<Language, Words>> = {
+/** The texts of the button; those of the chat are loaded with it. */
+export const translations: Readonly<Record<Language, Translation>> = {
   en: {
     chat: 'Chat',
     open: 'Open the chat with $',

@@ -1,6 +1,6 @@
-import type { Words } from './en.js'
+import type { Translation } from './en.js'
 
-export const ar: Words = {
+export const ar: Translation = {
   close: 'أغلق المحادثة',
   back: 'العودة إلى المحادثة',
   restart: 'محادثة جديدة',

@@ -1,6 +1,6 @@
-import type { Words } from './en.js'
+import type { Translation } from './en.js'
 
-export const de: Words = {
+export const de: Translation = {
   close: 'Chat schließen',
   back: 'Zurück zum Chat',
   restart: 'Neue Unterhaltung',

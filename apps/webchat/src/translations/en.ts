@@ -1,4 +1,4 @@
-/** The words of the chat. `$` is a name, `#` a number. */
+/** The texts of the chat. `$` stands for a name, `#` for a number. */
 export const en = {
   close: 'Close the chat',
   back: 'Back to the chat',
@@ -55,4 +55,4 @@ export const en = {
   failed: 'That did not work: $',
 }
 
-export type Words = typeof en
+export type Translation = typeof en

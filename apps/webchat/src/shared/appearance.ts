@@ -1,24 +1,24 @@
 import type { Configuration } from './bridge.js'
 
-/** True where the person prefers dark pages. */
+/** Media query that matches where the user prefers dark pages. */
 export const dark = '(prefers-color-scheme: dark)'
 
-/** Languages with their own words. */
+/** Languages that the chat is translated into. */
 const languages = ['en', 'de', 'fr', 'es', 'ar'] as const
 export type Language = (typeof languages)[number]
 
-/** The language of a chat: as set, otherwise the first of the browser that has words, otherwise English. */
+/** The language of a chat: the configured one, otherwise the first of the browser's that is translated, otherwise English. */
 export function languageOf({ language }: Configuration): Language {
-  for (const wish of [language ?? '', ...navigator.languages]) {
-    const code = wish.toLowerCase().split('-', 1)[0]
+  for (const preferred of [language ?? '', ...navigator.languages]) {
+    const code = preferred.toLowerCase().split('-', 1)[0]
     const found = languages.find((known) => known === code)
     if (found !== undefined) return found
   }
   return 'en'
 }
 
-/** Sets language, direction, theme and colours of an element, in ways that no policy of a page forbids. */
-export function applyLook(element: HTMLElement, configuration: Configuration): void {
+/** Sets language, direction, theme and colours of an element, in ways that no Content-Security-Policy forbids. */
+export function applyAppearance(element: HTMLElement, configuration: Configuration): void {
   const { color = '', themeMode, position, fontFamily, radius } = configuration
   const language = languageOf(configuration)
   element.lang = language
@@ -41,6 +41,6 @@ function textOn(color: string): string {
     const part = Number.parseInt(color.slice(start, start + 2), 16) / 255
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
   })
-  // Where white and black have the same contrast.
+  // Black and white have the same contrast at a luminance of 0.179.
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#000' : '#fff'
 }
