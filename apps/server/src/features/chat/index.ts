@@ -67,7 +67,7 @@ interface OwnDeps {
   version: string
 }
 
-/** The chat interface: what web chats call at the chat address of one bot. */
+/** The chat interface: what chat clients call at the chat address of one bot. */
 export interface Chat extends Feature {
   service: ChatService
   /** Identifies callers at chat addresses. */

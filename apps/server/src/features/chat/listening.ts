@@ -57,7 +57,7 @@ export function createListening(deps: ListeningDeps, access: ChatAccess) {
       streams: Pick<ConversationStreams, 'subscribe'>,
       actor: ChatUserActor,
       { user, conversation }: OpenedConversation,
-      { after, greeting }: { after: number | undefined; greeting?: Frame },
+      { after, firstFrame }: { after: number | undefined; firstFrame?: Frame },
     ): Promise<StartStream> {
       const { botId } = actor.chat
       const member = { botId, userId: user.id }
@@ -67,7 +67,7 @@ export function createListening(deps: ListeningDeps, access: ChatAccess) {
           userId: user.id,
           authorizedAt: conversation.last_sequence,
           after,
-          ...(greeting && { greeting }),
+          ...(firstFrame && { firstFrame }),
           isAuthorized: () => isStillAuthorized(actor),
           isParticipant: async () => {
             const current = await users.find(db, botId, actor.userKeyId)

@@ -102,9 +102,9 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       feed.leave(listener)
     })
     if (verifiedAt !== revocations) void endUnlessParticipant(listener)
-    if (subscriber.greeting !== undefined) {
-      listener.send(subscriber.greeting)
-      // What follows is bounded by what may be pending, which the greeting alone may exceed.
+    if (subscriber.firstFrame !== undefined) {
+      listener.send(subscriber.firstFrame)
+      // The first frame alone may exceed the limit of pending bytes, which later frames must keep.
       await untilReady(listener)
     }
     await feed.join(listener)

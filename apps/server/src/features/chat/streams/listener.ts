@@ -11,8 +11,8 @@ export interface Subscriber {
   authorizedAt: number
   /** Number of the last event that the client has; undefined to begin with the present. */
   after: number | undefined
-  /** Sent before all events; then `after` says which events it includes. */
-  greeting?: Frame
+  /** Sent before all events; it includes the events up to `after`. */
+  firstFrame?: Frame
   /** Whether the user key and the chat address are still valid. */
   isAuthorized(): Promise<boolean>
   /** Whether the user takes part in the conversation right now. */

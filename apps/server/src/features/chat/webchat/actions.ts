@@ -15,7 +15,7 @@ export interface WebchatActionsDeps {
   run: Run
   conversations: Pick<ConversationsService, 'appendEvent'>
   users: Pick<UsersService, 'find'>
-  /** Most bytes of what a bot sends to a page. */
+  /** Most bytes of the data of a signal. */
   maxPayloadBytes: number
 }
 
@@ -27,15 +27,15 @@ type SignalType = (typeof conversationEvents)[
   | 'webchatCustom']
 type JsonMap = Record<string, unknown>
 
-const mostTimeoutMs = 600_000
+const maxTimeoutMs = 600_000
 
-/** What bots ask of the page around a web chat, by the names that they are used to. */
+/** The actions with which bots control the web chat and its page, by the names of the official integration. */
 export function createWebchatActions(
   deps: WebchatActionsDeps,
 ): Readonly<Record<string, ServerAction>> {
   const { db, run, conversations, users, maxPayloadBytes } = deps
 
-  /** Sends a signal to those who listen; it is not part of the conversation. */
+  /** Makes an action that sends a signal to present listeners; the signal is not part of the conversation. */
   const signal =
     (type: SignalType, dataOf: (input: JsonMap) => JsonMap): ServerAction =>
     async (botId, input) => {
@@ -50,13 +50,13 @@ export function createWebchatActions(
         `input.conversationId: there is no conversation ${id}.`,
       )
     }
-  const show = (visibility: 'show' | 'hide' | 'toggle') =>
+  const setVisibility = (visibility: 'show' | 'hide' | 'toggle') =>
     signal(conversationEvents.webchatVisibility, () => ({ visibility }))
 
   return {
-    showWebchat: show('show'),
-    hideWebchat: show('hide'),
-    toggleWebchat: show('toggle'),
+    showWebchat: setVisibility('show'),
+    hideWebchat: setVisibility('hide'),
+    toggleWebchat: setVisibility('toggle'),
     configWebchat: signal(conversationEvents.webchatConfig, (input) => ({
       config: requireJsonMap(input, 'config'),
     })),
@@ -75,20 +75,20 @@ export function createWebchatActions(
 
 function timeoutOf({ timeout }: JsonMap): JsonMap {
   if (timeout === undefined) return {}
-  if (typeof timeout === 'number' && timeout >= 0 && timeout <= mostTimeoutMs) return { timeout }
-  throw misshapen('timeout', `must be a number of milliseconds from 0 to ${mostTimeoutMs}.`)
+  if (typeof timeout === 'number' && timeout >= 0 && timeout <= maxTimeoutMs) return { timeout }
+  throw misshapen('timeout', `must be a number of milliseconds from 0 to ${maxTimeoutMs}.`)
 }
 
 /** An object, or its JSON as text, which is what existing bots send. */
 function requireJsonMap(input: JsonMap, name: string): JsonMap {
-  const value = typeof input[name] === 'string' ? parsed(input[name]) : input[name]
+  const value = typeof input[name] === 'string' ? parseJson(input[name]) : input[name]
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return Object.fromEntries(Object.entries(value))
   }
   throw misshapen(name, 'must be an object, or a string with the JSON of one.')
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -31,16 +31,19 @@ export interface ConversationStateDeps {
   firstOpenPiece(conversation: FollowedConversation): Promise<number | undefined>
 }
 
-/** What one `init` holds at most; web chats show nothing else of the past. */
-const most = {
+/** Limits of one `init`; web chats show no older messages. */
+const limits = {
   messages: 100,
   participants: 100,
+  /** Of all messages together, as JSON. */
   bytes: 2 ** 20,
+  /** Events of the log that are read for messages in progress. */
   draftEvents: 2000,
+  /** Of the last message in a list of conversations, as JSON; longer ones become a preview. */
   lastMessageCharacters: 4000,
 }
-const page = 100
-const longestLine = 500
+const eventsPerRead = 100
+const maxPreviewCharacters = 500
 
 /** Reads the state of conversations for web chats. */
 export function createConversationState(deps: ConversationStateDeps) {
@@ -77,27 +80,33 @@ export function createConversationState(deps: ConversationStateDeps) {
     complete: readonly WebchatMessage[],
   ): Promise<WebchatMessage[]> {
     const first = await firstOpenPiece(conversation)
-    // Of a longer part of the log, the next pieces bring the texts.
-    if (first === undefined || position - first > most.draftEvents) return []
+    // Reading a longer part of the log takes too long; the next piece of each message brings its text.
+    if (first === undefined || position - first > limits.draftEvents) return []
     const events: StoredEvent[] = []
     for (let after = first - 1; after < position; ) {
-      const read = await readEvents(db, conversation.id, after, page)
+      const read = await readEvents(db, conversation.id, after, eventsPerRead)
       events.push(...read.filter(({ sequence }) => sequence <= position))
       const last = read.at(-1)
-      if (last === undefined || read.length < page) break
+      if (last === undefined || read.length < eventsPerRead) break
       after = last.sequence
     }
     const ended = complete.flatMap(({ metadata }) => streamIdIn(metadata) ?? [])
     return openDrafts(conversation, events, new Set(ended))
   }
 
+  /** The state for `init`, as of the time of the call: it may include events after `conversation.last_sequence`. */
   async function read({ user, conversation }: OpenedConversation) {
     const { bot_id: botId, id } = conversation
     const newestFirst = { sort: 'created_at', direction: 'desc' } as const
     const { rows } = await messages.listOf(
       botId,
       id,
-      pager.page({ operation: 'webchatInit', scope: id, ...newestFirst, pageSize: most.messages }),
+      pager.page({
+        operation: 'webchatInit',
+        scope: id,
+        ...newestFirst,
+        pageSize: limits.messages,
+      }),
     )
     const members = await conversations.listParticipants(
       { botId, id },
@@ -105,7 +114,7 @@ export function createConversationState(deps: ConversationStateDeps) {
         operation: 'webchatInitParticipants',
         scope: id,
         ...newestFirst,
-        pageSize: most.participants,
+        pageSize: limits.participants,
       }),
     )
     const publicId = publicConversationId(conversation)
@@ -115,7 +124,7 @@ export function createConversationState(deps: ConversationStateDeps) {
     return {
       conversation: toConversation(conversation),
       messages: withinBytes([...drafts, ...described]),
-      // The name of the bot is in the configuration of the page; without an entry here, that is shown.
+      // Without the bot, for which pages then show the name that is in their configuration.
       participants: members.rows.filter((member) => member.id !== botId).map(toUser),
       user: toOwnUser(user),
     }
@@ -133,14 +142,16 @@ export function createConversationState(deps: ConversationStateDeps) {
     const last = new Map<string, WebchatMessage>()
     const publicIdOf = new Map(rows.map((row) => [row.id, publicConversationId(row)]))
     const described = await describe(botId, newest, '')
-    for (const [at, message] of described.entries()) {
-      const id = newest[at]?.conversation_id ?? ''
+    for (const [index, message] of described.entries()) {
+      const id = newest[index]?.conversation_id ?? ''
       const { payload } = message
-      const isShort = JSON.stringify(payload).length <= most.lastMessageCharacters
+      const isShort = JSON.stringify(payload).length <= limits.lastMessageCharacters
       last.set(id, {
         ...message,
         conversationId: publicIdOf.get(id) ?? id,
-        ...(!isShort && { payload: { type: 'text', text: textOf(payload, longestLine) || '…' } }),
+        ...(!isShort && {
+          payload: { type: 'text', text: textOf(payload, maxPreviewCharacters) || '…' },
+        }),
       })
     }
     return last
@@ -151,9 +162,9 @@ export function createConversationState(deps: ConversationStateDeps) {
 
 export type ConversationState = ReturnType<typeof createConversationState>
 
-/** The first messages that fit; one at least. */
+/** The first messages that fit into the limit of bytes, and at least one. */
 function withinBytes(messages: readonly WebchatMessage[]): WebchatMessage[] {
-  let left = most.bytes
+  let left = limits.bytes
   const end = messages.findIndex((message) => {
     left -= JSON.stringify(message).length
     return left < 0

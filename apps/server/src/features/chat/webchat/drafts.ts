@@ -22,7 +22,7 @@ interface Draft {
 }
 
 interface Followed {
-  /** Number of the last event of the conversation that was taken. */
+  /** Number of the last event of the conversation that was processed. */
   position: number
   drafts: Map<string, Draft>
 }
@@ -30,67 +30,68 @@ interface Followed {
 /** Conversations whose drafts are remembered; those of others are read from the log again. */
 const maxFollowed = 100
 /**
- * The text so far is sent when it has grown by this part: with every piece, a long message would send a
- * multiple of its length to each listener that grows with the number of pieces.
+ * The text so far is sent when it has grown by this share. Sent with each of n pieces, it would cost every listener
+ * n/2 times the length of the message.
  */
-const growth = 1 / 50
+const minGrowth = 1 / 50
 
 export type Drafts = ReturnType<typeof createDrafts>
 
-/** The messages that bots are writing, as web chats see them: each time the whole text so far. */
+/** The messages that bots are writing, for web chats: these receive the whole text so far, not single pieces. */
 export function createDrafts(db: Db) {
   const followed = createLruCache<string, Followed>(maxFollowed)
 
-  function open(conversationId: string, from: number): Followed {
+  /** The state of a conversation, which begins anew unless it continues without a gap at event `from`. */
+  function follow(conversationId: string, from: number): Followed {
     const known = followed.get(conversationId)
-    // After a gap pieces may be missing.
     if (known !== undefined && from <= known.position + 1) return known
     const fresh = { position: from - 1, drafts: new Map<string, Draft>() }
     followed.set(conversationId, fresh)
     return fresh
   }
 
+  /** Reads the pieces of a message up to an event from the log. */
   async function load(event: StoredEvent): Promise<Draft | undefined> {
     const { stream, subjectId, sequence } = event
     const first = (await findFirstPieceOf(db, stream, subjectId)) ?? sequence
     const range = { stream, first, last: sequence, type: event.type, subjectId }
     const events = first < sequence ? await readSubjectEvents(db, range) : [event]
     let draft: Draft | undefined
-    for (const each of events) draft = add(draft, each)
+    for (const each of events) draft = addPiece(draft, each)
     return draft
   }
 
   return {
     /**
-     * Takes the next piece of a message; returns the message so far, and whether it is new. Undefined if
-     * the text has hardly grown, or the message ended long ago.
+     * Adds the next piece of a message; returns the message so far, and whether this is its first piece. Undefined if
+     * the text has grown by less than 2 %, or the data of the piece were deleted after the end of the message.
      */
-    async take(
+    async add(
       conversation: FollowedConversation,
       event: StoredEvent,
     ): Promise<{ message: WebchatMessage; isFirst: boolean } | undefined> {
       if (event.data === undefined) return undefined
-      const { drafts } = open(conversation.id, event.sequence)
+      const { drafts } = follow(conversation.id, event.sequence)
       const known = drafts.get(event.subjectId)
-      const draft = known === undefined ? await load(event) : add(known, event)
+      const draft = known === undefined ? await load(event) : addPiece(known, event)
       if (draft === undefined) return undefined
       drafts.set(event.subjectId, draft)
       const isFirst = draft.first === event.sequence
-      if (!isFirst && draft.characters - draft.sent < draft.sent * growth) return undefined
+      if (!isFirst && draft.characters - draft.sent < draft.sent * minGrowth) return undefined
       draft.sent = draft.characters
       return { message: toMessage(conversation, draft), isFirst }
     },
 
-    /** Records that events up to a number were taken. */
+    /** Records which events were processed. */
     advance(conversation: FollowedConversation, events: readonly StoredEvent[]): void {
       const [first] = events
       const last = events.at(-1)
       if (first === undefined || last === undefined) return
-      const state = open(conversation.id, first.sequence)
+      const state = follow(conversation.id, first.sequence)
       state.position = Math.max(state.position, last.sequence)
     },
 
-    /** Ends a draft; returns whether the message had pieces, as far as is known. */
+    /** Ends a draft; returns whether the message has pieces in memory or in the log. */
     async end(conversation: FollowedConversation, streamId: string): Promise<boolean> {
       const known = followed.get(conversation.id)?.drafts.delete(streamId) ?? false
       return known || (await findFirstPieceOf(db, conversation.id, streamId)) !== undefined
@@ -98,7 +99,10 @@ export function createDrafts(db: Db) {
   }
 }
 
-/** The messages of which events are pieces and that none of them ends, newest first. */
+/**
+ * The messages in progress according to a range of events, newest first.
+ * @param ended ids of streams whose messages are complete
+ */
 export function openDrafts(
   conversation: FollowedConversation,
   events: readonly StoredEvent[],
@@ -109,12 +113,12 @@ export function openDrafts(
     if (event.type === conversationEvents.streamAborted) drafts.delete(event.subjectId)
     if (event.type !== conversationEvents.streamDelta || event.data === undefined) continue
     if (ended.has(event.subjectId)) continue
-    drafts.set(event.subjectId, add(drafts.get(event.subjectId), event))
+    drafts.set(event.subjectId, addPiece(drafts.get(event.subjectId), event))
   }
   return [...drafts.values()].reverse().map((draft) => toMessage(conversation, draft))
 }
 
-function add(draft: Draft | undefined, event: StoredEvent): Draft {
+function addPiece(draft: Draft | undefined, event: StoredEvent): Draft {
   const piece = event.data as Piece
   const next = draft ?? {
     streamId: event.subjectId,

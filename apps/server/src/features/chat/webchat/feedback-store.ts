@@ -3,7 +3,7 @@ import type { Db, Schema, Tx } from '../../../platform/db/schema.js'
 
 export type FeedbackRow = Selectable<Schema['message_feedback']>
 
-/** Stores the feedback of a message in place of the one before. */
+/** Stores the feedback of a message, which replaces an earlier one. */
 export async function putFeedback(tx: Tx, row: FeedbackRow): Promise<void> {
   const { message_id: _, bot_id: __, conversation_id: ___, ...patch } = row
   await tx

@@ -21,7 +21,7 @@ export async function sumChatFiles(executor: Db | Tx, botId: string): Promise<nu
 /** What files belong to. */
 type Owner = { conversationId: string } | { userId: string }
 
-/** Some files of a conversation, or of a user that are in no conversation. */
+/** Ids of some files of a conversation, or of a user's files that are in no conversation. */
 export async function listChatFilesOf(
   executor: Db | Tx,
   botId: string,
@@ -54,10 +54,10 @@ export async function deleteChatFiles(
 export type ExistingFiles = AliasedExpression<{ id: string }, 'existing'>
 
 /**
- * Forgets those of some files that no longer exist, of all bots: files whose existence was last checked
- * before an ISO 8601 time. Returns how many were checked.
+ * Checks some files of all bots whose existence was last checked before an ISO 8601 time, and deletes the rows of those
+ * that no longer exist. Returns how many were checked, at most `limit`.
  */
-export async function checkSome(
+export async function deleteMissingChatFiles(
   tx: Tx,
   existing: ExistingFiles,
   { before, now, limit }: { before: string; now: string; limit: number },

@@ -25,12 +25,12 @@ interface UserFile {
   expiresAt?: string
 }
 
-/** The slice of files, which is built later and plugged in. */
+/** The functions of the slice of files, which is built later and provides them. */
 export interface FilesOfUsers {
   create(actor: BotActor, file: UserFile): Promise<ChatFile>
   /** The media type that a file would get. */
   contentTypeOf(file: Pick<UserFile, 'key' | 'contentType'>): string
-  /** The files that exist, for joins. */
+  /** The ids of existing files, for joins. */
   existing(executor: Tx): store.ExistingFiles
   remove(actor: BotActor, id: string): Promise<void>
 }
@@ -47,7 +47,7 @@ export interface ChatFilesDeps extends ChatAccessDeps {
     bytes: number
     /** Bytes of all files of the chat users of a bot. */
     allBytes: number
-    /** Media types, with `*` for any characters; or none. */
+    /** Accepted media types, with `*` for any characters. */
     types: 'none' | readonly string[]
   }
 }
@@ -57,17 +57,17 @@ const removeChatFilesJob = 'chat.removeFiles'
 
 const removedAtOnce = 100
 const checkedAtOnce = 100
-/** Milliseconds after which it is checked whether a file still exists. */
-const checkEvery = 24 * 60 * 60 * 1000
+/** Milliseconds between two checks whether a file still exists. */
+const checkIntervalMs = 24 * 60 * 60 * 1000
 
-/** Files of chat users: kept with their conversations, within limits of their own. */
+/** Files of chat users: they belong to conversations and have limits of their own. */
 export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
   const { db, run, clock, ids, dialect, queue, bots, fileLimits } = deps
   const types = fileLimits.types === 'none' ? [] : fileLimits.types.map(toPattern)
   let files: FilesOfUsers | undefined
 
   function requireFiles(): FilesOfUsers {
-    if (files === undefined) throw new Error('The slice of files was not plugged in')
+    if (files === undefined) throw new Error('The slice of files was not provided')
     return files
   }
 
@@ -76,7 +76,7 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
     if (!types.some((pattern) => pattern.test(media))) {
       throw new ApiError(
         'UnsupportedMediaType',
-        `Files of the type ${media} are not accepted in this chat. The operator of the server can change ${chatSettings.chatFileTypes.name}.`,
+        `body.contentType, or the type that follows from body.key, must be accepted in this chat: ${media} is not. The operator of the server can change ${chatSettings.chatFileTypes.name}.`,
         { metadata: { in: 'body', field: 'contentType' } },
       )
     }
@@ -89,14 +89,14 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
     }
   }
 
-  /** Reserves the space of a file; of concurrent calls for one bot each sees those before it. */
+  /** Reserves the space of a file; a lock makes concurrent calls for one bot wait for each other. */
   async function reserve(
     tx: Tx,
     file: { id: string; botId: string; userId: string; conversationId: string | null },
     size: number,
   ): Promise<void> {
     const { id, botId, userId, conversationId } = file
-    // Held, because the files of a conversation are listed when it is deleted.
+    // Locked, because a deletion of the conversation lists its files.
     if (
       conversationId !== null &&
       (await deps.conversations.hold(tx, { botId, id: conversationId })) === undefined
@@ -107,8 +107,8 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
     if ((await store.sumChatFiles(tx, botId)) + size > fileLimits.allBytes) {
       throw new ApiError(
         'LimitExceeded',
-        `The files of the users of this chat may have ${fileLimits.allBytes} bytes in total: delete conversations, or files of the bot. The operator of the server can raise ${chatLimitSettings.chatFilesBytes.name}.`,
-        { metadata: { maximum: fileLimits.allBytes } },
+        `body.size exceeds the space that is left: the files of the users of this chat may have ${fileLimits.allBytes} bytes in total. Delete conversations, or files of the bot. The operator of the server can raise ${chatLimitSettings.chatFilesBytes.name}.`,
+        { metadata: { in: 'body', field: 'size', maximum: fileLimits.allBytes } },
       )
     }
     await store.insertChatFile(tx, {
@@ -126,9 +126,9 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
     return workspaceId === undefined ? undefined : asBot(workspaceId, botId)
   }
 
-  async function removeOf(botId: string, owner: Parameters<typeof store.listChatFilesOf>[2]) {
+  async function removeFilesOf(botId: string, owner: Parameters<typeof store.listChatFilesOf>[2]) {
     const actor = await actorOf(botId)
-    // What a deleted bot leaves behind is deleted with its other files.
+    // The purge of a deleted bot deletes these files too.
     if (actor === undefined) return
     for (;;) {
       const fileIds = await store.listChatFilesOf(db, botId, owner, removedAtOnce)
@@ -147,17 +147,17 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
   const removal: JobHandler<{ botId: string; of: 'conversation' | 'user' }> = {
     mayUseReserve: true,
     handler: async ({ key = '', payload: { botId, of } }) => {
-      await removeOf(botId, of === 'conversation' ? { conversationId: key } : { userId: key })
+      await removeFilesOf(botId, of === 'conversation' ? { conversationId: key } : { userId: key })
     },
   }
 
   return {
-    /** Plugs in the slice of files. */
+    /** Provides the functions of the slice of files. */
     provide(given: FilesOfUsers): void {
       files = given
     },
 
-    /** Announces a file of a user, whose content follows. */
+    /** Creates a file of a user, whose content follows with a `PUT` to its `uploadUrl`. */
     async create(actor: ChatUserActor, input: NewFile): Promise<ChatFile> {
       const { chat } = actor
       const { key, size, contentType, tags = {}, expiresAt } = input
@@ -170,7 +170,7 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
       if (conversation === undefined && expiresAt === undefined) {
         throw new ApiError(
           'InvalidPayload',
-          'body.tags.conversation must name a conversation, or body.expiresAt say how long the file is kept.',
+          'body.tags.conversation must be the id of a conversation, unless body.expiresAt is given.',
           { metadata: { in: 'body', field: 'tags.conversation' } },
         )
       }
@@ -179,10 +179,10 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
         requireFiles().contentTypeOf({ key, ...(contentType && { contentType }) }),
       )
       const { botId } = chat
-      const place = conversation?.id ?? user.id
+      const folder = conversation?.id ?? user.id
       const file = await requireFiles().create(asBot(chat.workspaceId, botId), {
-        // With an id of its own: users neither replace nor guess the files of others.
-        key: `chat/${place}/${ids.uuid()}/${key.replaceAll('/', '_')}`,
+        // With a random part: users can neither replace nor guess the files of others.
+        key: `chat/${folder}/${ids.uuid()}/${key.replaceAll('/', '_')}`,
         size,
         ...(contentType && { contentType }),
         accessPolicies: ['public_content'],
@@ -204,7 +204,7 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
       return file
     },
 
-    /** Deletes the files of a conversation that is being deleted, or those of a user in no conversation. */
+    /** Enqueues the deletion of the files of a conversation, or of the files of a user that are in no conversation. */
     async removeLater(tx: Tx, botId: string, of: 'conversation' | 'user', id: string) {
       const owner = of === 'conversation' ? { conversationId: id } : { userId: id }
       if ((await store.listChatFilesOf(tx, botId, owner, 1)).length === 0) return
@@ -213,11 +213,11 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
 
     jobs: { [removeChatFilesJob]: removal },
 
-    /** Forgets some files that bots have deleted, or that have expired; returns how many were looked at. */
+    /** Deletes the rows of some files that were deleted or have expired; returns how many were checked. */
     async sweep(tx: Tx): Promise<number> {
       const now = clock.now()
-      return await store.checkSome(tx, requireFiles().existing(tx), {
-        before: isoTime(now - checkEvery),
+      return await store.deleteMissingChatFiles(tx, requireFiles().existing(tx), {
+        before: isoTime(now - checkIntervalMs),
         now: isoTime(now),
         limit: checkedAtOnce,
       })
@@ -225,11 +225,12 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
   }
 }
 
-/** Files of users are those of the bot: it reads and deletes them like its own. */
+/** Files of users belong to the bot, which can read and delete them. */
 function asBot(workspaceId: string, botId: string): BotActor {
   return { kind: 'bot', workspaceId, botId, tokenId: '', caller: { type: 'bot' } }
 }
 
+/** A pattern for media types, in which `*` stands for any characters. */
 function toPattern(type: string): RegExp {
   const text = type.toLowerCase().replaceAll(/[.+]/g, '\\$&').replaceAll('*', '.*')
   return new RegExp(`^${text}$`)

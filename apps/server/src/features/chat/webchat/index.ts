@@ -41,9 +41,9 @@ interface WebchatStreams {
 export type Webchat = ReturnType<typeof createWebchat>
 
 /**
- * What the web chat needs beside the chat interface: its own shapes and signals, opening with one call,
- * feedback, files of users, and keys by an administrator.
- * @param openStreams makes the streams from what renders events
+ * What the web chat has in addition to the chat interface: its own shapes and signals, `initialize`, feedback, files of
+ * users, and user keys for programs with the admin secret.
+ * @param openStreams creates the streams from the function that renders their events
  */
 export function createWebchat(
   deps: WebchatDeps,

@@ -22,17 +22,17 @@ export interface InitializeDeps {
   streams: Pick<ConversationStreams, 'subscribe'>
 }
 
-/** How a web chat opens. */
+/** What a call of `initialize` passes. */
 export interface Opening {
   /** User key; undefined or empty if it has none. */
   key: string | undefined
   conversationId: string | undefined
   adminSecret: string | undefined
-  /** Counts a new user; throws if there are too many. */
+  /** Counts a new user of the address of the network; throws `RateLimited` if there are too many. */
   countNewUser(): void
 }
 
-/** A user with a key that opens it. */
+/** A user with a valid key. */
 interface Visitor {
   actor: ChatUserActor
   user: UserRow
@@ -40,14 +40,14 @@ interface Visitor {
 }
 
 /**
- * Opens web chats: whatever is missing is made, because the client of a web chat takes a refusal for a
- * broken connection, tries again and again, and keeps what was refused.
+ * Opens web chats. It creates what is missing, because the client of a web chat takes an error for a broken connection,
+ * retries it, and keeps the key or id that was refused.
  */
 export function createInitialize(deps: InitializeDeps) {
   const { run, keys, users, conversations, listening, isAdmin, state, streams } = deps
 
-  /** The user of a key; undefined if the key opens none and a new user takes its place. */
-  async function known(chat: ChatAddress, key: string): Promise<Visitor | undefined> {
+  /** The user of a key; undefined if the key is not valid and a new user is to be created. */
+  async function findVisitor(chat: ChatAddress, key: string): Promise<Visitor | undefined> {
     try {
       const actor = await keys.verify(chat, key)
       const user = await users.getOrCreate(chat, actor.userKeyId, {}, actor.keyIssuedAt)
@@ -55,13 +55,13 @@ export function createInitialize(deps: InitializeDeps) {
     } catch (error) {
       const isStale =
         error instanceof ApiError && ['Unauthorized', 'InvalidPayload'].includes(error.type)
-      // Pages of one origin share a storage: keys of other chats and earlier servers do arrive.
+      // All chats of one origin share the storage of the browser: keys of other chats and of earlier servers arrive here.
       if (isStale && chat.encryptionKey === undefined) return undefined
       throw error
     }
   }
 
-  async function newVisitor(chat: ChatAddress, opening: Opening): Promise<Visitor> {
+  async function createVisitor(chat: ChatAddress, opening: Opening): Promise<Visitor> {
     if (chat.encryptionKey !== undefined && !(await isAdmin(chat, opening.adminSecret))) {
       throw new ApiError(
         'Unauthorized',
@@ -87,23 +87,24 @@ export function createInitialize(deps: InitializeDeps) {
     }
   }
 
-  async function newConversation({ actor, user }: Visitor): Promise<OpenedConversation> {
+  async function createConversation({ actor, user }: Visitor): Promise<OpenedConversation> {
     const { botId, alias } = actor.chat
     const owner = { botId, userId: user.id, alias }
     const conversation = await run((tx) => conversations.open(tx, owner, undefined, undefined))
     return { user, conversation }
   }
 
-  /** Opens a stream that begins with the state of the conversation and goes on with what follows it. */
+  /** Opens a stream that begins with the state of the conversation and continues with its events. */
   return async function initialize({ chat }: ChatActor, opening: Opening): Promise<StartStream> {
     const { key, conversationId: id } = opening
-    const visitor = (key && (await known(chat, key))) || (await newVisitor(chat, opening))
-    const opened = (id && (await findConversation(visitor, id))) || (await newConversation(visitor))
-    // The position was read before the state: what comes in between is sent twice and not missed.
+    const visitor = (key && (await findVisitor(chat, key))) || (await createVisitor(chat, opening))
+    const opened =
+      (id && (await findConversation(visitor, id))) || (await createConversation(visitor))
+    // The position was read before the state: an event between the two is sent twice instead of being lost.
     const after = opened.conversation.last_sequence
     const { user, ...rest } = await state.read(opened)
     const data = { ...rest, user: { ...user, userKey: visitor.key } }
-    const greeting = new Frame({ type: 'init', data }, undefined)
-    return await listening.follow(streams, visitor.actor, opened, { after, greeting })
+    const firstFrame = new Frame({ type: 'init', data }, undefined)
+    return await listening.follow(streams, visitor.actor, opened, { after, firstFrame })
   }
 }

@@ -36,7 +36,7 @@ export interface WebchatMessagesDeps extends ChatAccessDeps {
 
 const perPage = 50
 
-/** What web chats do with messages: reading them in their shapes, changing and rating them. */
+/** The operations of web chats on messages: listing, getting, changing and rating them. */
 export function createWebchatMessages(
   deps: WebchatMessagesDeps,
   access: ChatAccess,
@@ -63,8 +63,8 @@ export function createWebchatMessages(
     return described
   }
 
-  /** Tells web chats and the bot of a feedback, or that it was taken back, in a transaction that changes it. */
-  async function tell(
+  /** Records the event that notifies the bot of a feedback; its `value` is null when the feedback was removed. */
+  async function recordFeedback(
     tx: Tx,
     actor: ChatUserActor,
     { message, userId }: { message: MessageRow; userId: string },
@@ -83,7 +83,7 @@ export function createWebchatMessages(
     })
   }
 
-  /** Takes the next number in the log; the conversation stays locked, and its listeners hear of the message. */
+  /** Appends an update of the message to the log, which locks the conversation and notifies its listeners. */
   async function logUpdate(tx: Tx, message: MessageRow) {
     const position = await messages.logUpdate(tx, message)
     if (position !== undefined) return position
@@ -152,7 +152,7 @@ export function createWebchatMessages(
           comment: feedback.comment ?? null,
           created_at: isoTime(clock.now()),
         })
-        await tell(tx, actor, { message, userId: user.id }, feedback)
+        await recordFeedback(tx, actor, { message, userId: user.id }, feedback)
         return logged
       })
       await streams.waitForListeners(message.conversation_id, position.sequence)
@@ -166,7 +166,7 @@ export function createWebchatMessages(
           await conversations.hold(tx, { botId, id: conversation_id })
           if (!(await deleteFeedback(tx, botId, message.id))) return
           await logUpdate(tx, message)
-          await tell(tx, actor, { message, userId: user.id }, { value: null })
+          await recordFeedback(tx, actor, { message, userId: user.id }, { value: null })
         },
         { mayUseReserve: true },
       )

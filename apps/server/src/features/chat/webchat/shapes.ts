@@ -9,26 +9,27 @@ import type { FeedbackRow } from './feedback-store.js'
 export type WebchatMessage = Output<typeof contract.webchat.getMessage>['message']
 type Payload = WebchatMessage['payload']
 
-const longestFallback = 10_000
+/** Longest text of an unsupported payload, in characters. */
+const maxFallbackCharacters = 10_000
 
-/** What the shape of a message depends on beside its content. */
+/** What the shape of a message depends on besides its content. */
 interface MessageContext {
   /** Whether the bot wrote it. */
   isBot: boolean
   feedback?: FeedbackRow | undefined
 }
 
-/** A message in the shape of the web chat: the parts of blocs are nested, and it can show all of it. */
+/** A message in the shape of the web chat: parts of blocs are nested, and unsupported payloads are texts. */
 export function toWebchatMessage(
   { content, ...record }: ChatMessageRecord,
   { isBot, feedback }: MessageContext,
 ): WebchatMessage {
   const { type, payload: stored } = toStoredContent({ payload: content.payload })
   const { replyTo, ...payload } = stored
-  const metadata = isBot ? withoutForeignId(content.metadata) : content.metadata
+  const metadata = isBot ? withOwnClientMessageId(content.metadata) : content.metadata
   return {
     ...record,
-    payload: shownPayload(type, payload),
+    payload: toSupportedPayload(type, payload),
     ...(metadata !== undefined && { metadata }),
     ...(typeof replyTo === 'string' && { replyTo }),
     ...(feedback !== undefined && {
@@ -40,16 +41,16 @@ export function toWebchatMessage(
   }
 }
 
-/** The identity of a message that a bot writes piece by piece, from its first piece to the complete message. */
+/** The `clientMessageId` of a message that a bot writes piece by piece: the same for its pieces and for the complete message. */
 export function draftIdentity(streamId: string): string {
   return `stream:${streamId}`
 }
 
 /**
- * Web chats identify messages by `clientMessageId`: a bot that answers with the metadata of a user would
- * overwrite the message of that user. A message that was written piece by piece has that of its pieces.
+ * Web chats identify messages by `clientMessageId`. A bot may copy the metadata of the message that it answers, which
+ * would overwrite that message on the page; the id is removed. Messages written piece by piece have the id of their stream.
  */
-function withoutForeignId(
+function withOwnClientMessageId(
   metadata: Record<string, unknown> | undefined,
 ): Record<string, unknown> | undefined {
   if (metadata === undefined) return undefined
@@ -58,13 +59,13 @@ function withoutForeignId(
   return streamId === undefined ? rest : { ...rest, clientMessageId: draftIdentity(streamId) }
 }
 
-/** Web chats fail at what they do not know, so it becomes a text. */
-function shownPayload(type: string, content: Record<string, unknown>): Payload {
-  if (isShown(type, content)) return { ...content, type }
-  return { type: 'text', text: textOf(content, longestFallback) || `[${type}]` }
+/** The payload, or its text: the widget stops working at payloads that it does not know. */
+function toSupportedPayload(type: string, content: Record<string, unknown>): Payload {
+  if (isSupported(type, content)) return { ...content, type }
+  return { type: 'text', text: textOf(content, maxFallbackCharacters) || `[${type}]` }
 }
 
-function isShown(type: string, content: Record<string, unknown>): boolean {
+function isSupported(type: string, content: Record<string, unknown>): boolean {
   if (type === 'text') return typeof content.text === 'string'
   if (type === 'custom') return typeof content.url === 'string' && typeof content.name === 'string'
   const shape = Object.hasOwn(chatShapes, type) ? chatShapes[type] : undefined

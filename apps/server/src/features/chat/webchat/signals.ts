@@ -18,7 +18,7 @@ export interface WebchatSignalsDeps {
   drafts: Drafts
 }
 
-/** What the events of a page are about. */
+/** The rows that the events of one batch refer to. */
 interface Subjects {
   messages: ReadonlyMap<string, MessageRow>
   /** Authors and participants, by native id. */
@@ -77,28 +77,28 @@ async function renderEvent(
   drafts: Drafts,
 ): Promise<Rendered> {
   const conversationId = conversation.publicId
-  const one = (type: string, data: object): Rendered => framesOf(event, [{ type, data }])
+  const single = (type: string, data: object): Rendered => framesOf(event, [{ type, data }])
   const data = (event.data ?? {}) as Record<string, unknown>
   switch (event.type) {
     case conversationEvents.messageCreated: {
-      const shown = describe(conversation, event, subjects)
+      const shown = toShown(conversation, event, subjects)
       return shown === undefined
         ? noFrames
         : framesOf(event, await created(conversation, shown, drafts))
     }
     case conversationEvents.messageUpdated: {
-      const shown = describe(conversation, event, subjects)
-      return shown === undefined ? noFrames : one('message_updated', shown.message)
+      const shown = toShown(conversation, event, subjects)
+      return shown === undefined ? noFrames : single('message_updated', shown.message)
     }
     case conversationEvents.messageDeleted: {
       const author = subjects.users.get(String(data.userId))
       const userId = author === undefined ? data.userId : publicIdOf(author)
-      return one('message_deleted', { id: event.subjectId, conversationId, userId })
+      return single('message_deleted', { id: event.subjectId, conversationId, userId })
     }
     case conversationEvents.streamDelta: {
-      const draft = await drafts.take(conversation, event)
+      const draft = await drafts.add(conversation, event)
       if (draft === undefined) return noFrames
-      return one(draft.isFirst ? 'message_created' : 'message_updated', draft.message)
+      return single(draft.isFirst ? 'message_created' : 'message_updated', draft.message)
     }
     case conversationEvents.streamAborted:
       await drafts.end(conversation, event.subjectId)
@@ -106,25 +106,25 @@ async function renderEvent(
     case conversationEvents.participantAdded: {
       const user = subjects.users.get(event.subjectId)
       if (user === undefined) return noFrames
-      return one('participant_added', { conversationId, participant: toUser(user) })
+      return single('participant_added', { conversationId, participant: toUser(user) })
     }
     case conversationEvents.participantRemoved:
       return {
-        ...one('participant_removed', { conversationId, participantId: data.participantId }),
+        ...single('participant_removed', { conversationId, participantId: data.participantId }),
         removed: event.subjectId,
       }
     case conversationEvents.eventCreated: {
       if (event.data === undefined) return noFrames
       const { isBot, payload } = event.data as CustomEvent
-      return isBot ? one('custom', { event: payload }) : noFrames
+      return isBot ? single('custom', { event: payload }) : noFrames
     }
     case conversationEvents.typingStarted:
     case conversationEvents.typingStopped:
     case conversationEvents.webchatVisibility:
     case conversationEvents.webchatConfig:
-      return one(event.type, data)
+      return single(event.type, data)
     case conversationEvents.webchatCustom:
-      return one('custom', data)
+      return single('custom', data)
     case conversationEvents.conversationDeleted:
       return { frames: [], last: true }
     default:
@@ -142,7 +142,8 @@ interface Shown {
   isBot: boolean
 }
 
-function describe(
+/** The message of an event; undefined if it was deleted. */
+function toShown(
   conversation: FollowedConversation,
   event: StoredEvent,
   { messages, users, feedback }: Subjects,
@@ -163,7 +164,7 @@ async function created(
   drafts: Drafts,
 ): Promise<Signal[]> {
   if (!isBot) {
-    // Before the message, because web chats look for it among those that they have sent themselves.
+    // Before the message: clients apply the status to the message that they are still sending.
     const data = { message, oldStatus: 'pending', newStatus: 'processing' }
     return [
       { type: 'message_status_changed', data },
@@ -171,16 +172,17 @@ async function created(
     ]
   }
   const streamId = streamIdIn(message.metadata)
-  // The end of a message that was shown while it was written: not another new one.
+  // A message that was shown while it was written is updated, not added again.
   const isShown = streamId !== undefined && (await drafts.end(conversation, streamId))
   return [{ type: isShown ? 'message_updated' : 'message_created', data: message }]
 }
 
-/** The last frame has the number: a client that got only the first ones must still get the rest. */
+/** Only the last frame has the number of the event: a client that received a part of the frames resumes before the event. */
 function framesOf(event: StoredEvent, signals: readonly Signal[]): Rendered {
   return {
     frames: signals.map(
-      (signal, at) => new Frame(signal, at === signals.length - 1 ? event.sequence : undefined),
+      (signal, index) =>
+        new Frame(signal, index === signals.length - 1 ? event.sequence : undefined),
     ),
   }
 }

@@ -1,6 +1,6 @@
 import type { TimeColumn } from '../../../platform/db/columns.js'
 
-/** What a participant thinks of a message; each message has one at most. */
+/** The feedback of a participant on a message; a message has at most one. */
 interface MessageFeedbackTable {
   message_id: string
   bot_id: string
@@ -20,7 +20,7 @@ interface ChatSecretsTable {
   created_at: TimeColumn
 }
 
-/** The files that chat users sent, of which `files` has the rest. */
+/** The owners and sizes of files that chat users sent; their other columns are in `files`. */
 export interface ChatFilesTable {
   file_id: string
   bot_id: string
@@ -28,9 +28,9 @@ export interface ChatFilesTable {
   user_id: string
   /** Native id; null if it belongs to none. */
   conversation_id: string | null
-  /** Bytes as announced. */
+  /** Bytes that the user declared. */
   size: number
-  /** When it was last known that the file exists. */
+  /** When the existence of the file was last checked. */
   checked_at: TimeColumn
 }
 
