@@ -12,7 +12,6 @@ import { deleteFeedback, deleteFeedbackIn, deleteSomeFeedback } from './feedback
 import { deleteSomeChatFiles } from './file-store.js'
 import { type ChatFilesDeps, createChatFiles } from './files.js'
 import { createInitialize, type InitializeDeps } from './initialize.js'
-import { createUserKeyOperation, type UserKeyDeps } from './keys.js'
 import { createWebchatMessages, type WebchatMessagesDeps } from './messages.js'
 import { webchatRoutes } from './routes.js'
 import { deleteSecret } from './secret-store.js'
@@ -26,7 +25,6 @@ export { toWebchatMessage } from './shapes.js'
 export type WebchatDeps = ConversationStateDeps &
   ChatFilesDeps &
   Omit<InitializeDeps, 'state' | 'streams' | 'isAdmin'> &
-  Omit<UserKeyDeps, 'requireAdmin'> &
   Omit<WebchatMessagesDeps, 'streams'> &
   Omit<WebchatSignalsDeps, 'drafts'> &
   ChatSecretsDeps &
@@ -56,7 +54,7 @@ export function createWebchat(
   const streams = openStreams(createWebchatRender({ ...deps, drafts: createDrafts(deps.db) }))
   const messages = createWebchatMessages({ ...deps, streams: streams.all }, access, state)
   const files = createChatFiles(deps, access)
-  const { isAdmin, requireAdmin } = secrets
+  const { isAdmin } = secrets
   const initialize = createInitialize({ ...deps, isAdmin, state, streams: streams.own })
 
   async function listen(
@@ -80,17 +78,7 @@ export function createWebchat(
     jobs: files.jobs,
     sweep: files.sweep,
     routes: (createMessage: Parameters<typeof webchatRoutes>[1]) =>
-      webchatRoutes(
-        {
-          initialize,
-          listen,
-          messages,
-          files,
-          secrets,
-          createUserKey: createUserKeyOperation({ ...deps, requireAdmin }),
-        },
-        createMessage,
-      ),
+      webchatRoutes({ initialize, listen, messages, files, secrets }, createMessage),
 
     async forgetConversation(tx: Tx, { botId, id }: { botId: string; id: string }): Promise<void> {
       await deleteFeedbackIn(tx, botId, id)

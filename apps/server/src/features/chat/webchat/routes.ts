@@ -5,7 +5,6 @@ import { toPageMeta } from '../../../http/paging.js'
 import type { StartStream } from '../../../platform/streams/sink.js'
 import type { createChatFiles } from './files.js'
 import type { createInitialize } from './initialize.js'
-import type { createUserKeyOperation } from './keys.js'
 import type { createWebchatMessages } from './messages.js'
 import type { ChatSecrets } from './secrets.js'
 
@@ -14,13 +13,12 @@ interface WebchatServices {
   listen(actor: ChatUserActor, id: string, after: number | undefined): Promise<StartStream>
   messages: ReturnType<typeof createWebchatMessages>
   files: Pick<ReturnType<typeof createChatFiles>, 'create'>
-  secrets: Pick<ChatSecrets, 'set' | 'remove'>
-  createUserKey: ReturnType<typeof createUserKeyOperation>
+  secrets: Pick<ChatSecrets, 'set' | 'remove' | 'createUserKey'>
 }
 
 /** @param createMessage the operation of the chat interface with the response of the web chat */
 export function webchatRoutes(
-  { initialize, listen, messages, files, secrets, createUserKey }: WebchatServices,
+  { initialize, listen, messages, files, secrets }: WebchatServices,
   createMessage: Handler<typeof contract.webchat.createMessage>,
 ): Route[] {
   return [
@@ -68,7 +66,7 @@ export function webchatRoutes(
     })),
 
     route(contract.webchat.createUserKey, async ({ actor, body, headers }) => ({
-      key: await createUserKey(actor, body, headers['x-admin-secret']),
+      key: await secrets.createUserKey(actor, body, headers['x-admin-secret']),
     })),
 
     route(contract.webchat.sendMetrics, async () => ({})),

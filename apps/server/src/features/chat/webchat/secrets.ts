@@ -1,33 +1,40 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { ApiError } from '@botstead/contract'
-import type { ChatAddress, WorkspaceActor } from '../../../domain/actor.js'
+import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { ChatActor, ChatAddress, WorkspaceActor } from '../../../domain/actor.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import { newSigningSecret } from '../../../platform/ids.js'
 import type { BotsService } from '../../bots/bots/index.js'
+import type { UsersService } from '../../conversations/users/index.js'
+import type { UserKeys } from '../user-keys.js'
 import * as store from './secret-store.js'
+
+type NewUserKey = Body<typeof contract.webchat.createUserKey>
 
 export interface ChatSecretsDeps {
   db: Db
   run: Run
   clock: Clock
   bots: Pick<BotsService, 'requireIn'>
+  keys: UserKeys
+  users: Pick<UsersService, 'getOrCreate'>
   /** Key of the hashes. */
   secretsKey: Uint8Array
 }
 
-/** Whether a call has the admin secret of its chat. */
+/** Whether a call has the admin secret of its chat; throws `Unauthorized` if it has a wrong one. */
 export type AdminCheck = (chat: ChatAddress, given: string | undefined) => Promise<boolean>
 
 /**
- * The admin secrets of chats. Only a keyed hash is stored: a copy of the database alone does not even allow
- * guessing.
+ * The admin secrets of chats, and the user keys that programs with a secret create. Only a keyed hash of a secret is
+ * stored: who has a copy of the database alone cannot test guesses.
  */
-export function createChatSecrets({ db, run, clock, bots, secretsKey }: ChatSecretsDeps) {
+export function createChatSecrets(deps: ChatSecretsDeps) {
+  const { db, run, clock, bots, keys, users, secretsKey } = deps
+
   const hashOf = (botId: string, secret: string): Buffer =>
     createHmac('sha256', secretsKey).update(botId).update('\0').update(secret).digest()
 
-  /** True with the right secret, false without one; throws `Unauthorized` with a wrong one. */
   const isAdmin: AdminCheck = async ({ botId }, given) => {
     if (given === undefined || given === '') return false
     const hash = await store.findSecretHash(db, botId)
@@ -40,14 +47,32 @@ export function createChatSecrets({ db, run, clock, bots, secretsKey }: ChatSecr
   return {
     isAdmin,
 
-    /** Throws `Unauthorized` unless the call has the secret. */
-    async requireAdmin(chat: ChatAddress, given: string | undefined): Promise<void> {
-      if (await isAdmin(chat, given)) return
-      throw new ApiError(
-        'Unauthorized',
-        'The header x-admin-secret is required: the admin secret that the workspace of the bot set for its chat.',
-      )
+    /** Creates a key of a user, and the user if there is none; throws `Unauthorized` without the secret. */
+    async createUserKey(
+      { chat }: ChatActor,
+      { id, expiresAt }: NewUserKey,
+      secret: string | undefined,
+    ): Promise<string> {
+      if (!(await isAdmin(chat, secret))) {
+        throw new ApiError(
+          'Unauthorized',
+          'The header x-admin-secret is required: the admin secret that the workspace of the bot set for its chat.',
+        )
+      }
+      const now = clock.now()
+      if (expiresAt !== undefined && expiresAt <= now) {
+        throw new ApiError(
+          'InvalidPayload',
+          'body.expiresAt must be in the future, in milliseconds since the Unix epoch.',
+          { metadata: { in: 'body', field: 'expiresAt' } },
+        )
+      }
+      // Newer than any revocation: a program with the secret may readmit a user.
+      const user = await users.getOrCreate(chat, id, {}, now)
+      return await keys.sign(chat, id, user.keys_revoked_at, expiresAt)
     },
+
+    /** Sets the secret of a bot's chat and returns it; generates one if none is given. */
 
     async set(actor: WorkspaceActor, botId: string, given: string | undefined): Promise<string> {
       await bots.requireIn(actor, botId)
@@ -59,6 +84,7 @@ export function createChatSecrets({ db, run, clock, bots, secretsKey }: ChatSecr
       return secret
     },
 
+    /** Removes the secret; does nothing if there is none. */
     async remove(actor: WorkspaceActor, botId: string): Promise<void> {
       await bots.requireIn(actor, botId)
       await run((tx) => store.deleteSecret(tx, botId), { mayUseReserve: true })
