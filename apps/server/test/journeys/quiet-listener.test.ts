@@ -13,8 +13,8 @@ const server = useServer()
 
 it('the existing chat client in Node still listens after a quiet minute', async () => {
   const { webhookId } = await makeBot(server())
-  const words = [program, `${server().url}/chat/${webhookId}`, String(quietMs)]
-  const { stdout } = await promisify(execFile)(process.execPath, words, {
+  const command = [program, `${server().url}/chat/${webhookId}`, String(quietMs)]
+  const { stdout } = await promisify(execFile)(process.execPath, command, {
     env: withoutProxies(process.env),
   })
   expect(stdout).toBe('heard: Anybody there?\n')

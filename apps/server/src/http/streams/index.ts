@@ -1,11 +1,10 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import { keepAlive } from '../../platform/streams/frame.js'
 import type { Sink, StartStream } from '../../platform/streams/sink.js'
 import { stopStarting } from '../connections/index.js'
-import { isFromNodeHttp, sendComments } from './quiet-connections.js'
 import { closedSink, socketSink } from './sink.js'
 import { webSocketSink } from './web-socket.js'
 
@@ -100,7 +99,7 @@ async function openEventStream(reply: FastifyReply): Promise<Sink> {
   raw.flushHeaders()
   prepare(socket)
   await gap()
-  if (isFromNodeHttp(reply.request.headers)) sendComments(socket)
+  if (isFromNodeHttp(reply.request.headers)) commentWhileQuiet(socket)
   return socketSink(socket, {
     of: (frame) => frame.eventStream,
     ping: keepAlive.eventStream,
@@ -113,4 +112,32 @@ function prepare(socket: Socket): void {
   socket.setTimeout(0)
   socket.setNoDelay(true)
   socket.setKeepAlive(true, 60_000)
+}
+
+/**
+ * Milliseconds between two checks of a stream, which gets a comment if it got no byte since the last check: it is never
+ * quiet for more than twice this time. Node's HTTP agent sets a timeout of five seconds on a socket between two requests.
+ * The library for redirects with which the existing chat client makes its calls ends a socket at that timeout even if
+ * the socket is in use again, such as for the stream that follows a call.
+ */
+const quietCheckMs = 2000
+const comment = Buffer.from(':\n\n')
+
+/**
+ * Whether a stream is requested with Node's `http` module, which sends no `User-Agent`, as the event source of the
+ * existing chat client does. Browsers, `fetch` of Node, and other clients send one.
+ */
+function isFromNodeHttp(headers: IncomingHttpHeaders): boolean {
+  return headers['user-agent'] === undefined
+}
+
+/** Sends comments, which clients ignore, while a stream is quiet, until it closes. */
+function commentWhileQuiet(socket: Socket): void {
+  let seen = socket.bytesWritten
+  const timer = setInterval(() => {
+    const { bytesWritten, writableLength, writable } = socket
+    if (bytesWritten === seen && writableLength === 0 && writable) socket.write(comment)
+    seen = bytesWritten
+  }, quietCheckMs).unref()
+  socket.once('close', () => clearInterval(timer))
 }
