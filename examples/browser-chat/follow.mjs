@@ -9,7 +9,7 @@ const longestPause = 30_000
  * @param options.onMessage called with each message
  * @param options.onDelete called with the id of each message that is deleted
  * @param options.onDrafts called with the texts of messages that are still being written, on each change
- * @param options.onTyping called when the bot seems to write something, and when it no longer does
+ * @param options.onTyping called with true when the bot starts writing, and with false when it stops
  * @param options.onState called with `open` and `broken`
  */
 export async function follow(options) {
@@ -51,7 +51,7 @@ export async function follow(options) {
       listener.on('message_created', (message) => receive(message))
       listener.on('message_deleted', ({ id }) => onDelete(id))
       // The current client does not know these signals and passes them on unchanged.
-      listener.on('unknown', (signal) => update(read(signal)))
+      listener.on('unknown', (signal) => update(parse(signal)))
       try {
         for (const message of await missedMessages(client, conversationId, seen)) show(message)
         early.forEach(show)
@@ -86,8 +86,8 @@ async function missedMessages(client, conversationId, seen) {
   return missed
 }
 
-/** Parses a signal; `ping`, which only keeps the connection alive, is none. */
-function read(signal) {
+/** Parses a signal. `ping`, which only keeps the connection alive, is no JSON. */
+function parse(signal) {
   return String(signal).startsWith('{') ? JSON.parse(signal) : { type: signal }
 }
 

@@ -35,8 +35,8 @@ export function createOutbox(options) {
       body: JSON.stringify({ conversationId, payload }),
     }).catch(() => undefined)
     if (response?.ok) return
-    const isMomentary = !response || response.status === 429 || response.status >= 500
-    if (!isMomentary) return onRefused(payload, (await response.json()).message)
+    const isRetryable = !response || response.status === 429 || response.status >= 500
+    if (!isRetryable) return onRefused(payload, (await response.json()).message)
     pause = Math.min(pause * 2, longestPause)
     return Math.max(pause, 1000 * Number(response?.headers.get('retry-after') ?? 0))
   }

@@ -14,7 +14,7 @@ const [status, list, drafts, typing, waiting, input, form] = [
   'form',
 ].map((selector) => document.querySelector(selector))
 
-/** What the state of the connection means for the reader. */
+/** The text for each state of the connection. */
 const states = {
   open: 'Connected.',
   broken: 'The connection is lost. Trying again; what you write is sent later.',
@@ -77,11 +77,11 @@ async function run() {
     outbox.add({ type: 'text', text: input.value })
     input.value = ''
   })
-  let silence
-  /** Bots do not always say that they have stopped. */
+  let typingTimer
+  /** Also ends after five seconds, because bots do not always send the end of typing. */
   function showTyping(isTyping) {
-    clearTimeout(silence)
-    if (isTyping) silence = setTimeout(showTyping, 5000, false)
+    clearTimeout(typingTimer)
+    if (isTyping) typingTimer = setTimeout(showTyping, 5000, false)
     typing.textContent = isTyping ? 'The bot is writing …' : ''
   }
   const choose = (text, value) => outbox.add({ type: 'text', text, value })

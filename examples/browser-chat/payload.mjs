@@ -1,8 +1,8 @@
-/** Schemes of addresses that may be opened or played: what they lead to cannot run in this page. */
+/** Schemes of addresses that may be opened or played; others, such as `javascript:`, could run in this page. */
 const schemes = ['http:', 'https:', 'mailto:']
 
 /**
- * A message as elements, by its type. What others wrote is only ever set as text.
+ * Makes elements from a message, by its type. Untrusted content is only set as text, never as HTML.
  * @param choose called with the label and the value of an option or button that is pressed
  * @returns a list of nodes
  */
@@ -28,7 +28,7 @@ export function elementsOf(payload, choose) {
     case 'dropdown':
       return [make('span', text), buttonsOf(payload.options, choose)]
     case 'bloc':
-      // Parts have what they are beside their type, or below `payload`.
+      // The members of a part are either beside `type` or below `payload`.
       return items.map((item) => make('div', ...elementsOf({ ...item, ...item.payload }, choose)))
     default:
       return [text ?? payload.markdown ?? title ?? `[${type}]`]
@@ -36,7 +36,7 @@ export function elementsOf(payload, choose) {
 }
 
 function mediaOf(type, { title, [`${type}Url`]: address }) {
-  const url = safe(address)
+  const url = allowedUrl(address)
   if (url === undefined || type === 'file') return linkTo(address, title ?? type)
   const element = make(type === 'image' ? 'img' : type)
   element.src = url
@@ -59,21 +59,21 @@ function cardOf({ title, subtitle, imageUrl, actions = [] }, choose) {
     buttonsOf(
       actions.filter(({ action }) => action !== 'url'),
       choose,
-      true,
+      { staysEnabled: true },
     ),
   )
   return card
 }
 
-/** Buttons for options, of which one can be pressed, or for the actions of a card. */
-function buttonsOf(options = [], choose, stay = false) {
+/** Buttons for options, which are disabled after one is pressed, or for the actions of a card, which stay enabled. */
+function buttonsOf(options = [], choose, { staysEnabled = false } = {}) {
   const group = make('div')
   group.className = 'buttons'
   for (const { label, value } of options) {
     const button = make('button', label)
     button.type = 'button'
     button.addEventListener('click', () => {
-      if (!stay) for (const each of group.children) each.disabled = true
+      if (!staysEnabled) for (const each of group.children) each.disabled = true
       choose(label, value)
     })
     group.append(button)
@@ -82,14 +82,15 @@ function buttonsOf(options = [], choose, stay = false) {
 }
 
 function linkTo(address, text) {
-  const url = safe(address)
+  const url = allowedUrl(address)
   if (url === undefined) return make('span', text)
   const link = make('a', text)
   Object.assign(link, { href: url, target: '_blank', rel: 'noopener noreferrer' })
   return link
 }
 
-function safe(address) {
+/** The normalized address; undefined unless its scheme is allowed. */
+function allowedUrl(address) {
   const url = URL.canParse(address) ? new URL(address) : undefined
   return schemes.includes(url?.protocol) ? url.href : undefined
 }

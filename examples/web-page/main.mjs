@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 const [, , chatAddress = ''] = process.argv
 const port = Number(process.env.PORT ?? 8081)
 
-// The chat for pages is beside the chat address: /webchat/<id> instead of /chat/<id>.
+// The address of the web chat is /webchat/<id>, next to the chat address /chat/<id>.
 const webchat = chatAddress.replace(/\/chat\/([^/]+)\/*$/, '/webchat/$1')
 if (webchat === chatAddress) {
   console.error('Add the chat address of a bot, such as http://localhost:8787/chat/<webhook id>.')

@@ -1,8 +1,8 @@
-// What a page can do with its chat. Modules run after deferred scripts, so it is there already.
+// Controls the chat from the page. Modules run after the deferred script before them, so `botpress` exists.
 const { botpress } = window
 const events = document.querySelector('#events')
 
-// The user of the page, if it knows one. It is sent with the first message, and not before.
+// The user of the page, if it knows one: sent to the server when the chat is first opened.
 botpress.updateUser({ name: 'Ada', data: { plan: 'gold' } })
 
 botpress.on('webchat:opened', () => {
@@ -12,7 +12,7 @@ botpress.on('webchat:closed', () => {
   events.textContent = 'The chat is closed.'
 })
 botpress.on('message', ({ payload }) => {
-  events.textContent = `Said last: ${payload.text ?? payload.type}`
+  events.textContent = `Last message: ${payload.text ?? payload.type}`
 })
 
 document.querySelector('#ask').addEventListener('click', ({ currentTarget }) => {

@@ -4,7 +4,7 @@ import { createRoot } from 'react-dom/client'
 // VITE_CHAT is the chat address of a bot: http://localhost:8787/chat/<webhook id>
 const address = new URL(import.meta.env.VITE_CHAT)
 const clientId = address.pathname.split('/').at(-1)
-// The wire of web chats is beside the chat address. The package must be told, or it calls a server of its vendor.
+// The address of web chats is next to the chat address. Without it, the package calls a server of its vendor.
 const apiUrl = new URL('../webchat', address).href
 
 const configuration = {

@@ -167,7 +167,7 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
     const { page } = await open(address)
     await page.getByRole('button', { name: 'Where is my order?' }).click()
     await page.getByRole('log').getByText('Where is my order?').waitFor()
-    await page.getByText('Said last: Where is my order?').waitFor()
+    await page.getByText('Last message: Where is my order?').waitFor()
     await vi.waitFor(() =>
       expect(wire.calls('PUT', '/users/me')).toMatchObject([
         { body: { name: 'Ada', userData: { plan: 'gold' } } },
