@@ -7,24 +7,29 @@ import { chatMessages } from './messages.js'
 
 /** Header with the admin secret of a chat. */
 export const adminSecret = Type.Optional(
-  Text(200, "Admin secret of the chat, which its bot's workspace sets; a wrong one is refused."),
+  Text(
+    200,
+    'Admin secret of the chat, which the workspace of its bot sets; a wrong one is refused with `Unauthorized`.',
+  ),
 )
 
 const messageById = Type.Object({ webhookId, id: Id('Id of the message.') })
 
 const changedMessage = Type.Object({
   payload: MessagePayload,
-  metadata: Type.Optional(AnyMapInput('Metadata that replace those before; they stay if omitted.')),
+  metadata: Type.Optional(
+    AnyMapInput('Metadata of the message; replace the present ones, which stay if omitted.'),
+  ),
 })
 
 const signals = [
   '`init`: `{ conversation, messages, participants, user }`, the first of `initialize`.',
   '`message_created`, `message_updated`: the message.',
-  '`message_status_changed`: `{ message, oldStatus, newStatus }`; `processing` before the `message_created` of a user.',
+  '`message_status_changed`: `{ message, oldStatus, newStatus }`; with `processing` before the `message_created` of a message by a user.',
   '`typing_started`: `{ timeout? }`, in milliseconds; `typing_stopped`: `{}`.',
   '`participant_added`: `{ conversationId, participant }`; `participant_removed`: `{ conversationId, participantId }`.',
   '`webchat_visibility`: `{ visibility }`, one of `show`, `hide`, `toggle`.',
-  '`webchat_config`: `{ config }`; `custom`: `{ event }`: what a bot sent to the page.',
+  '`webchat_config`: `{ config }`; `custom`: `{ event }`: a configuration or an event that a bot sent to the page.',
   '`message_deleted`: `{ id, conversationId, userId }`, which the official client ignores.',
 ].join(' ')
 
@@ -33,7 +38,7 @@ const stream = {
   description: `Signals of the conversation in the shapes of the web chat, each \`{ type, data }\`, as events named \`message\`. ${signals}`,
 } as const
 
-/** Operations of the web chat that the chat interface lacks. They are served at both addresses. */
+/** Operations of the web chat that the chat interface did not have. They are served at both addresses. */
 const additions = {
   initialize: operation({
     id: 'chatInitialize',
@@ -42,7 +47,7 @@ const additions = {
     tag: 'Chat',
     summary: 'Open a web chat',
     description:
-      'Creates what is missing and opens a stream, which begins with the state of the conversation. Without a user key there is a new user, and without `conversationId` a new conversation. So it is with a conversation that does not exist or of which the user is no part, and, where the chat has no encryption key, with a key that is not valid. With an encryption key, a wrong key is refused with `Unauthorized`, and so is a call without one, unless it has the admin secret. `messages` are the newest 100, the newest first, and at most 1 MiB. The stream ends only when the server stops or the user may no longer listen.',
+      'Opens a stream that begins with the state of the conversation, and creates what is missing. Creates a conversation without `conversationId`, if there is no such conversation, or if the user takes no part in it. Creates a user without a user key and, where the chat has no encryption key, if the key is not valid. Where the chat has an encryption key, an invalid key is refused with `Unauthorized`, and so is a call without a key, unless it has the admin secret. `messages` are at most the newest 100, newest first, with at most 1 MiB in total. The stream ends only when the server stops or the user may no longer listen.',
     auth: 'chat',
     params: address,
     query: Type.Object({
@@ -53,12 +58,12 @@ const additions = {
     }),
     headers: Type.Object({
       'x-user-key': Type.Optional(
-        Type.String({ maxLength: 8192, description: 'User key; a new user without it.' }),
+        Type.String({ maxLength: 8192, description: 'User key; if omitted, a user is created.' }),
       ),
       'x-admin-secret': Type.Optional(
         Text(
           200,
-          'Admin secret of the chat: with it, users can be new where keys are signed by the app.',
+          'Admin secret of the chat; permits creating a user where the chat has an encryption key.',
         ),
       ),
     }),
@@ -71,7 +76,8 @@ const additions = {
     path: '/chat/{webhookId}/messages/{id}',
     tag: 'Chat',
     summary: 'Change a message of the caller',
-    description: 'For the author. Web chats receive it as `message_updated`.',
+    description:
+      'Only the author may change a message. Listeners of the web chat receive `message_updated`.',
     auth: 'chat-user',
     params: messageById,
     body: changedMessage,
@@ -86,12 +92,12 @@ const additions = {
     tag: 'Chat',
     summary: 'Rate a message',
     description:
-      'For participants. A message has one feedback: the newest replaces the one before. The bot receives it as an event of type `messageFeedback`.',
+      'For participants of the conversation. A message has one feedback; a new one replaces it, also that of another participant. The bot receives an event of the type `messageFeedback`.',
     auth: 'chat-user',
     params: messageById,
     body: Type.Object({
       value: OneOf(['positive', 'negative'], 'Whether the message helped.'),
-      comment: Type.Optional(Text(2000, 'Words about it, at most 2,000 characters.')),
+      comment: Type.Optional(Text(2000, 'Comment, at most 2,000 characters.')),
     }),
     response: json(Empty),
     errors: ['Forbidden'],
@@ -102,8 +108,8 @@ const additions = {
     method: 'DELETE',
     path: '/chat/{webhookId}/messages/{id}/feedback',
     tag: 'Chat',
-    summary: 'Take back the rating of a message',
-    description: 'For participants. Does nothing if there is none.',
+    summary: 'Remove the rating of a message',
+    description: 'For participants of the conversation. Does nothing if there is none.',
     auth: 'chat-user',
     params: messageById,
     response: json(Empty),
@@ -115,9 +121,9 @@ const additions = {
     method: 'POST',
     path: '/chat/{webhookId}/files',
     tag: 'Chat',
-    summary: 'Announce a file of the caller',
+    summary: 'Create a file of the caller',
     description:
-      'The content follows with `PUT` to `uploadUrl`. Everybody who has `url` can read it. A file whose tag `conversation` names a conversation of the caller is kept with it and deleted with it, whatever `expiresAt` says; others need `expiresAt`. Size, types, number a minute and all files of a bot together are limited by settings of the server.',
+      'The content follows with `PUT` to `uploadUrl`. Everybody who has `url` can read it. A file whose tag `conversation` is the id of a conversation of the caller is deleted with it, and `expiresAt` has no effect; other files need `expiresAt`. Size, types, number a minute and all files of a bot together are limited by settings of the server.',
     auth: 'chat-user',
     params: address,
     body: Type.Object({
@@ -142,7 +148,7 @@ const additions = {
       tags: Type.Optional(
         MapOf(Text(500, 'Value of the tag, at most 500 characters.'), {
           description:
-            'At most 50 tags of 1 to 200 characters; `conversation` names the conversation of the file.',
+            'At most 50 tags of 1 to 200 characters; `conversation` is the id of the conversation of the file.',
           maxProperties: 50,
           propertyNames: { minLength: 1, maxLength: 200 },
         }),
@@ -269,7 +275,7 @@ const shapes = {
     tag: 'Chat',
     summary: 'Listen to a conversation in the shapes of the web chat',
     description:
-      'Begins with the last half second, or after the header `Last-Event-ID`. What came before is in the list of messages.',
+      'Begins with the events of the last half second, or after the event in the header `Last-Event-ID`. Earlier messages are in the list of messages.',
     auth: 'chat-user',
     params: conversationById,
     query: Type.Object({
@@ -291,7 +297,7 @@ const shapes = {
   }),
 }
 
-/** What web chats call beside the chat interface. */
+/** All operations of the web chat that differ from those of the chat interface. */
 export const webchat = { ...additions, ...shapes }
 
 const botId = Type.Object({ id: Id('Id of the bot.') })
@@ -305,7 +311,7 @@ export const chatSecrets = {
     tag: 'Bots',
     summary: 'Set the admin secret of a chat',
     description:
-      'With the secret, programs create keys of users and, where the chat has an encryption key, users. The secret before stops working within seconds. Only a hash is stored.',
+      'With the secret, programs can create user keys and, where the chat has an encryption key, users. The previous secret stops working immediately. Only a hash is stored.',
     auth: 'workspace',
     params: botId,
     body: Type.Object({
