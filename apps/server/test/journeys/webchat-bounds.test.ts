@@ -25,7 +25,7 @@ describeEachEngine('the web chat', (engine) => {
     return { status: response.status, ...((await response.json()) as object) }
   }
 
-  it('takes both forms of parts, and shows each client its own', async () => {
+  it('accepts both forms of parts, and returns to each client its own', async () => {
     const web = await openWebchat(address())
     const key = web.init.user.userKey
     const conversationId = web.init.conversation.id
@@ -68,7 +68,7 @@ describeEachEngine('the web chat', (engine) => {
     })
   })
 
-  it('names what is wrong in a nested part, and takes no scripts from users', async () => {
+  it('names the invalid field of a nested part, and refuses scripts of users', async () => {
     const web = await openWebchat(address())
     const conversationId = web.init.conversation.id
     const refused = async (payload: object) =>
@@ -90,7 +90,7 @@ describeEachEngine('the web chat', (engine) => {
     expect(await refused(item({ type: 'custom', payload: script }))).toMatchObject({ status: 400 })
   })
 
-  it('repeats a message by its client id, and only if that can be one', async () => {
+  it('stores a message once per client id, and ignores invalid client ids', async () => {
     const web = await openWebchat(address())
     const conversationId = web.init.conversation.id
     const say = async (text: string, clientMessageId: unknown) =>
@@ -107,7 +107,7 @@ describeEachEngine('the web chat', (engine) => {
     expect(web.named('message_created')).toHaveLength(4)
   })
 
-  it('shows as much of the past as fits', async () => {
+  it('limits the bytes of the messages with which it opens', async () => {
     const web = await openWebchat(address())
     const conversationId = web.init.conversation.id
     const author = { conversationId, userId: made.bot.id, tags: {}, type: 'text' }
@@ -124,7 +124,7 @@ describeEachEngine('the web chat', (engine) => {
     expect(Object(again.init.messages[0]?.payload).text).toMatch(/^11 /)
   })
 
-  it('limits new users, also those with a key that opens nothing, and streams', async () => {
+  it('limits new users, also those with an invalid key, and streams', async () => {
     server().clock.advance(60_000)
     const bot = await makeBot(server())
     const at = webchatAddress(server(), bot.webhookId, 'chat')
@@ -142,7 +142,7 @@ describeEachEngine('the web chat', (engine) => {
     expect(third.status).toBe(429)
   })
 
-  it('answers every refusal with JSON', async () => {
+  it('returns JSON with every error', async () => {
     const elsewhere = await server().fetch('/webchat/nowhere/initialize')
     expect(elsewhere.status).toBe(404)
     expect(await elsewhere.json()).toMatchObject({ type: 'ResourceNotFound' })

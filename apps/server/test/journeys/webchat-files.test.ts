@@ -66,7 +66,7 @@ describeEachEngine('files of web chats', (engine) => {
     })
     await expect(create('d.png', 1)).rejects.toMatchObject({ code: 429 })
     expect((await made.client.listFiles({})).files).toHaveLength(2)
-    // What the bot deletes counts no more, as soon as it is noticed.
+    // A file that the bot deleted stops counting after the next sweep.
     await made.client.deleteFile({ id: first.id })
     const other = await open()
     await vi.waitFor(async () => {
@@ -110,7 +110,7 @@ describeEachEngine('the admin secret of a chat', (engine) => {
       body: JSON.stringify(body),
     })
 
-  it('makes keys, until it is replaced or removed', async () => {
+  it('permits creating keys until it is replaced or removed', async () => {
     const admin = server().client()
     expect((await keyOf('anything-that-is-long-enough-for-one', { id: 'ada' })).status).toBe(401)
     const own = 'a-secret-of-our-own-that-is-long-enough'
@@ -139,7 +139,7 @@ describeEachEngine('the admin secret of a chat', (engine) => {
     expect((await keyOf(secret, { id: 'ada' })).status).toBe(401)
   })
 
-  it('lets users be new where an app signs their keys', async () => {
+  it('permits creating users where an app signs their keys', async () => {
     const admin = server().client()
     const { secret } = await admin.setChatAdminSecret({ id: made.bot.id })
     const configuration = { encryptionKey: 'the key of an app' }

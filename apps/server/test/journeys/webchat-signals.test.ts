@@ -15,7 +15,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
   })
   const address = () => webchatAddress(server(), made.webhookId, 'chat')
 
-  /** The bot says something of any type. */
+  /** Sends a message of the bot, of any type. */
   const say = async (conversationId: string, type: string, payload: object) =>
     (
       await made.client.createMessage({
@@ -37,7 +37,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
       },
     })
 
-  it('tell of messages, delivered first, and of their changes', async () => {
+  it('report messages, after their status, and changes of messages', async () => {
     const { init, client, signals, until } = await openWebchat(address())
     const conversationId = init.conversation.id
     const metadata = { clientMessageId: 'mine' }
@@ -77,7 +77,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
     ])
   })
 
-  it('tell of participants, by name', async () => {
+  it('report participants by name', async () => {
     const { init, client, signals, until } = await openWebchat(address())
     const conversationId = init.conversation.id
     const agent = await createUser({ ...address(), name: 'An agent', userData: { private: true } })
@@ -91,7 +91,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
     ])
   })
 
-  it('bring to the page what a bot asks of it', async () => {
+  it('carry the actions of a bot to the page', async () => {
     const { init, client, signals, until } = await openWebchat(address())
     const conversationId = init.conversation.id
     await call('startTypingIndicator', { conversationId, messageId: 'any', timeout: 3000 })
@@ -131,7 +131,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
     )
   })
 
-  it('write a message piece by piece in one bubble', async () => {
+  it('grow one message piece by piece', async () => {
     const first = await openWebchat(address())
     const { init, signals, until } = first
     const { id } = init.conversation
@@ -171,7 +171,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
     expect(again.init.messages).toMatchObject([{ id: message.id, metadata }])
   })
 
-  it('begin with the newest messages, and none is lost while a web chat opens', async () => {
+  it('begin with the newest messages, without losing one while a web chat opens', async () => {
     const { init } = await openWebchat(address())
     const conversationId = init.conversation.id
     const sent: string[] = []
@@ -204,7 +204,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
     )
   })
 
-  it('show everything in a form that the widget knows', async () => {
+  it('have only payloads that the widget supports', async () => {
     const { init, named, until } = await openWebchat(address())
     const conversationId = init.conversation.id
     const card = { title: 'A card', actions: [] }
@@ -223,7 +223,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
     expect(again.init.messages.map(({ payload }) => payload)).toEqual(shown.toReversed())
   })
 
-  it('tell the bot once that a conversation was started', async () => {
+  it('include the start of a conversation, which the bot receives once', async () => {
     const { init, client } = await openWebchat(address())
     const conversationId = init.conversation.id
     const start = async () =>
@@ -257,7 +257,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
     ])
   })
 
-  it('are none of another conversation', async () => {
+  it('do not include those of another conversation', async () => {
     const one = await openWebchat(address())
     const other = await openWebchat(address())
     await say(other.init.conversation.id, 'text', { text: 'private' })
@@ -285,7 +285,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
     expect(one.named('message_created')).toEqual([])
   })
 
-  it('reach a web chat whose key or conversation is gone as a new one', async () => {
+  it('belong to a new conversation if the key or the conversation is gone', async () => {
     const { init, client } = await openWebchat(address())
     const options = { userToken: init.user.userKey, conversationId: init.conversation.id }
     const stale = await openWebchat(address(), { ...options, userToken: 'from another server' })

@@ -9,7 +9,7 @@ const token = 'a-token-for-tests-only'
 const postgres = engines.find(({ name }) => name === 'postgres')
 
 describe.skipIf(!postgres)('a web chat of two processes on one database', () => {
-  it('hears at one what happens at the other, and goes on there when one dies', async () => {
+  it('receives at one process the events of the other, and continues there when one is killed', async () => {
     await using place = await createCommandPlace(postgres)
     const settings = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token, LOG_LEVEL: 'error' }
     const [here, there] = await Promise.all([

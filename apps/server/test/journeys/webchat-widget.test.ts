@@ -18,7 +18,7 @@ const title =
 describe.skipIf(browserPath === undefined)(title, () => {
   const server = useServer()
 
-  it('talks with a bot, with every kind of message, files and feedback', async () => {
+  it('exchanges every kind of message with a bot, files and feedback', async () => {
     const { page, bot, faults } = await meet(server())
     await write(page, 'Hello')
     await delivered(page)
@@ -32,7 +32,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     await bot.say('choice', { text: 'Tea?', options: [{ label: 'Yes please', value: 'yes' }] })
     await page.getByRole('button', { name: 'Yes please' }).click()
     await vi.waitFor(async () =>
-      expect((await bot.heard()).at(-1)).toMatchObject({ text: 'Yes please', value: 'yes' }),
+      expect((await bot.received()).at(-1)).toMatchObject({ text: 'Yes please', value: 'yes' }),
     )
     await bot.say('card', {
       title: 'A card',
@@ -40,7 +40,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     })
     await page.getByRole('button', { name: 'Press' }).click()
     await vi.waitFor(async () =>
-      expect((await bot.heard()).at(-1)).toMatchObject({ value: 'pressed' }),
+      expect((await bot.received()).at(-1)).toMatchObject({ value: 'pressed' }),
     )
     await bot.say('carousel', { items: [{ title: 'First of two', actions: [] }] })
     await bot.say('bloc', {
@@ -65,8 +65,8 @@ describe.skipIf(browserPath === undefined)(title, () => {
       await page.locator('textarea.bpComposerInput').press('Enter')
       expect(await page.locator('.bpComposerFileContainer').count()).toBe(0)
     })
-    await vi.waitFor(async () => expect((await bot.heard()).at(-1)).toHaveProperty('imageUrl'))
-    const { imageUrl } = (await bot.heard()).at(-1) as { imageUrl: string }
+    await vi.waitFor(async () => expect((await bot.received()).at(-1)).toHaveProperty('imageUrl'))
+    const { imageUrl } = (await bot.received()).at(-1) as { imageUrl: string }
     expect(Buffer.from(await (await fetch(imageUrl)).arrayBuffer())).toEqual(onePixel)
     await page.locator(`img[src="${imageUrl}"]`).first().waitFor()
 
@@ -74,7 +74,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     await vi.waitFor(async () => expect(await bot.feedback()).toEqual(['positive']))
     await write(page, 'Still here')
     await vi.waitFor(async () =>
-      expect((await bot.heard()).at(-1)).toMatchObject({ text: 'Still here' }),
+      expect((await bot.received()).at(-1)).toMatchObject({ text: 'Still here' }),
     )
     // Everything was in one conversation.
     expect(await bot.conversationId()).toBe(id)
@@ -107,7 +107,10 @@ describe.skipIf(browserPath === undefined)(title, () => {
     expect(await textsOf(page)).toEqual(texts)
     await write(page, 'And then?')
     await vi.waitFor(async () =>
-      expect((await bot.heard()).map((payload) => payload.text)).toEqual(['Tell me', 'And then?']),
+      expect((await bot.received()).map((payload) => payload.text)).toEqual([
+        'Tell me',
+        'And then?',
+      ]),
     )
     expect((await bot.events('chat:conversationStarted')).length).toBe(1)
     expect(faults()).toEqual([])
@@ -158,7 +161,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     expect(faults()).toEqual([])
   })
 
-  it('goes on after a restart of the server, with what was said meanwhile', async () => {
+  it('continues after a restart of the server, with the messages sent meanwhile', async () => {
     await using place = await createCommandPlace()
     const settings = {
       ...place.environment,
@@ -180,13 +183,13 @@ describe.skipIf(browserPath === undefined)(title, () => {
     await page.getByText('Said meanwhile').waitFor({ timeout: 60_000 })
     await write(page, 'After')
     await vi.waitFor(async () =>
-      expect((await bot.heard()).map((payload) => payload.text)).toEqual(['Before', 'After']),
+      expect((await bot.received()).map((payload) => payload.text)).toEqual(['Before', 'After']),
     )
     expect(await textsOf(page)).toEqual(['Today', 'Before', 'Said meanwhile', 'After'])
     expect((await bot.events('chat:conversationStarted')).length).toBe(1)
   })
 
-  it('begins anew when its conversation or its user is gone', async () => {
+  it('starts a new conversation when its conversation or its user is gone', async () => {
     const { page, bot, faults } = await meet(server())
     await write(page, 'Hello')
     await delivered(page)
@@ -254,8 +257,8 @@ async function meet(
     },
     call: (name: string, input: Record<string, unknown>) =>
       client.callAction({ type: `webchat:${name}`, input }),
-    /** What users said, the oldest first. */
-    heard: async () =>
+    /** Payloads of the messages of users, oldest first. */
+    received: async () =>
       (await client.listMessages({})).messages
         .filter(({ direction }) => direction === 'incoming')
         .map(({ payload }) => payload as Record<string, unknown>)

@@ -14,7 +14,7 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
 
   beforeEach(() => {
     chat = chats()
-    chat.wire.received.length = 0
+    chat.chatServer.received.length = 0
   })
 
   async function openChat(attributes = '') {
@@ -31,31 +31,31 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     await page.keyboard.press('Enter')
   }
 
-  it('shows every type of message, and what it does not know as text', async () => {
+  it('shows every type of message, and unknown types as text', async () => {
     const { page, faults, expectAccessible } = await openChat()
-    const { wire } = chat
+    const { chatServer } = chat
     await write(page, `Hello ${hostile}`)
     await log(page).getByText(hostile).waitFor()
-    wire.say({
+    chatServer.sendAsBot({
       type: 'markdown',
       markdown: `# Title\n\nA **bold** [link](https://a.example) ${hostile}`,
     })
     const link = log(page).getByRole('link', { name: 'link' })
     expect(await link.getAttribute('rel')).toContain('noopener')
-    wire.say({ type: 'text', text: '[bad](javascript:alert(1)) &lt;ok&gt;' })
+    chatServer.sendAsBot({ type: 'text', text: '[bad](javascript:alert(1)) &lt;ok&gt;' })
     await log(page).getByText('bad <ok>').waitFor()
     expect(await log(page).getByRole('link', { name: 'bad' }).count()).toBe(0)
-    wire.say({ type: 'image', imageUrl: picture, title: 'A picture' })
+    chatServer.sendAsBot({ type: 'image', imageUrl: picture, title: 'A picture' })
     await log(page).getByRole('img', { name: 'A picture' }).waitFor()
-    wire.say({ type: 'audio', audioUrl: 'data:audio/wav;base64,', title: 'A song' })
+    chatServer.sendAsBot({ type: 'audio', audioUrl: 'data:audio/wav;base64,', title: 'A song' })
     await log(page).getByLabel('A song').waitFor()
-    wire.say({ type: 'video', videoUrl: 'data:video/mp4;base64,', title: 'A film' })
+    chatServer.sendAsBot({ type: 'video', videoUrl: 'data:video/mp4;base64,', title: 'A film' })
     await log(page).getByLabel('A film').waitFor()
-    wire.say({ type: 'file', fileUrl: 'https://a.example/manual.pdf', title: 'Manual' })
+    chatServer.sendAsBot({ type: 'file', fileUrl: 'https://a.example/manual.pdf', title: 'Manual' })
     await log(page).getByRole('link', { name: 'Open Manual' }).waitFor()
-    wire.say({ type: 'location', latitude: 46.9, longitude: 7.4, title: 'Bern' })
+    chatServer.sendAsBot({ type: 'location', latitude: 46.9, longitude: 7.4, title: 'Bern' })
     await log(page).getByText('Bern').waitFor()
-    wire.say({
+    chatServer.sendAsBot({
       type: 'bloc',
       items: [
         { type: 'text', payload: { text: 'a nested part' } },
@@ -66,18 +66,23 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     await log(page).getByText('a nested part').waitFor()
     await log(page).getByText('a flat part').waitFor()
     await log(page).getByText('No picture').waitFor()
-    wire.say({ type: 'custom', url: `${wire.url}/evil.js`, name: 'evil', text: 'in words' })
+    chatServer.sendAsBot({
+      type: 'custom',
+      url: `${chatServer.url}/evil.js`,
+      name: 'evil',
+      text: 'in words',
+    })
     await log(page).getByText('in words').waitFor()
-    wire.say({ type: 'something', what: hostile })
+    chatServer.sendAsBot({ type: 'something', what: hostile })
     await log(page).getByText('This message cannot be shown here.').waitFor()
-    wire.say({ type: 'text' })
+    chatServer.sendAsBot({ type: 'text' })
     await expectAccessible()
     expect(faults).toEqual([])
   })
 
-  it('survives what no message should be', async () => {
+  it('shows malformed and hostile messages without an error', async () => {
     const { page, faults } = await openChat()
-    const { wire } = chat
+    const { chatServer } = chat
     const things = [
       undefined,
       null,
@@ -114,22 +119,25 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
       'carousel',
     ].concat(['choice', 'dropdown', 'bloc', 'custom', 'constructor', ''])
     for (const thing of things) {
-      wire.say(Object(thing))
-      for (const type of types) wire.say({ ...Object.fromEntries(members(thing)), type })
+      chatServer.sendAsBot(Object(thing))
+      for (const type of types)
+        chatServer.sendAsBot({ ...Object.fromEntries(members(thing)), type })
     }
-    wire.signal('message_created', {})
-    wire.signal('message_updated', { id: 'x', payload: null })
-    wire.signal('message_status_changed', { newStatus: 'processing' })
-    wire.signal('participant_added', {})
-    wire.signal('webchat_config', { config: { botName: {}, suggestedQuestions: 'x', email: 'y' } })
-    wire.signal('webchat_visibility', { visibility: 'elsewhere' })
-    wire.signal('error', {})
-    wire.signal('something_new', {})
+    chatServer.signal('message_created', {})
+    chatServer.signal('message_updated', { id: 'x', payload: null })
+    chatServer.signal('message_status_changed', { newStatus: 'processing' })
+    chatServer.signal('participant_added', {})
+    chatServer.signal('webchat_config', {
+      config: { botName: {}, suggestedQuestions: 'x', email: 'y' },
+    })
+    chatServer.signal('webchat_visibility', { visibility: 'elsewhere' })
+    chatServer.signal('error', {})
+    chatServer.signal('something_new', {})
     let nested: Record<string, unknown> = { type: 'text', text: 'inside' }
     for (let depth = 0; depth < 50; depth++) nested = { type: 'bloc', items: [nested] }
-    wire.say(nested as { type: string })
-    wire.say({ type: 'text', text: `${'>'.repeat(15_000)} deep` })
-    wire.say({ type: 'text', text: 'Still there' })
+    chatServer.sendAsBot(nested as { type: string })
+    chatServer.sendAsBot({ type: 'text', text: `${'>'.repeat(15_000)} deep` })
+    chatServer.sendAsBot({ type: 'text', text: 'Still there' })
     await log(page).getByText('Still there').waitFor()
     await page.reload()
     await log(page).getByText('Still there').waitFor()
@@ -138,11 +146,11 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     expect(faults).toEqual([])
   })
 
-  it('sends what is pressed in choices, lists and cards', async () => {
+  it('sends the pressed option of choices, lists and cards', async () => {
     const { page, faults, expectAccessible } = await openChat()
-    const { wire } = chat
-    const sent = () => wire.calls('POST', '/messages').map(({ body }) => body.payload)
-    wire.say({
+    const { chatServer } = chat
+    const sent = () => chatServer.calls('POST', '/messages').map(({ body }) => body.payload)
+    chatServer.sendAsBot({
       type: 'choice',
       text: 'Which one?',
       options: [
@@ -153,7 +161,7 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     await page.getByRole('button', { name: 'Tea' }).click()
     await vi.waitFor(() => expect(sent()).toEqual([{ type: 'text', text: 'Tea', value: 'tea-1' }]))
     expect(await page.getByRole('button', { name: 'Coffee' }).isDisabled()).toBe(true)
-    wire.say({
+    chatServer.sendAsBot({
       type: 'dropdown',
       text: 'What size?',
       options: [
@@ -174,7 +182,7 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
         { action: 'url', label: 'Look', value: 'https://a.example/' },
       ],
     })
-    wire.say({ type: 'carousel', items: [card(1), card(2), card(3)] })
+    chatServer.sendAsBot({ type: 'carousel', items: [card(1), card(2), card(3)] })
     await page.getByRole('button', { name: 'Next card' }).click()
     await page.getByRole('button', { name: 'Take 2' }).click()
     await vi.waitFor(() =>
@@ -184,73 +192,75 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     expect(faults).toEqual([])
   })
 
-  it('shows a message that grows in one bubble, and says it once', async () => {
+  it('shows a growing message in one bubble, and announces it once', async () => {
     const { page, faults } = await openChat()
-    const { wire } = chat
+    const { chatServer } = chat
     await write(page, 'Tell me')
     await log(page).getByText('Tell me').waitFor()
-    wire.signal('typing_started', {})
+    chatServer.signal('typing_started', {})
     await log(page).getByText('is writing').waitFor()
-    const message = wire.say({ type: 'text', text: 'Once' })
+    const message = chatServer.sendAsBot({ type: 'text', text: 'Once' })
     await log(page).getByText('is writing').waitFor({ state: 'detached' })
     const texts = ['Once upon', 'Once upon a', 'Once upon a time']
     for (const text of texts) {
-      wire.signal('message_updated', { ...message, payload: { type: 'text', text } })
+      chatServer.signal('message_updated', { ...message, payload: { type: 'text', text } })
     }
     await log(page).getByText('Once upon a time', { exact: true }).waitFor()
     expect(await log(page).getByText('Once').count()).toBe(1)
-    const said = page.getByRole('status').filter({ hasText: 'Once' })
-    await said.waitFor({ state: 'attached' })
-    expect(await said.textContent()).toContain('said: Once upon a time')
-    const own = wire.conversations.at(-1)?.messages.at(-2)
-    wire.signal('message_deleted', { id: message.id })
+    const announcement = page.getByRole('status').filter({ hasText: 'Once' })
+    await announcement.waitFor({ state: 'attached' })
+    expect(await announcement.textContent()).toContain('said: Once upon a time')
+    const own = chatServer.conversations.at(-1)?.messages.at(-2)
+    chatServer.signal('message_deleted', { id: message.id })
     await log(page).getByText('Once').waitFor({ state: 'detached' })
-    wire.signal('message_status_changed', { message: own, newStatus: 'processing' })
+    chatServer.signal('message_status_changed', { message: own, newStatus: 'processing' })
     await log(page).getByText('Delivered').waitFor()
     expect(faults).toEqual([])
   })
 
-  it('says what the bot writes first', async () => {
+  it('announces the first message of the bot', async () => {
     const { page } = await openChat()
-    chat.wire.say({ type: 'text', text: 'Welcome' })
-    const said = page.getByRole('status').filter({ hasText: 'said: Welcome' })
-    await said.waitFor({ state: 'attached' })
+    chat.chatServer.sendAsBot({ type: 'text', text: 'Welcome' })
+    const announcement = page.getByRole('status').filter({ hasText: 'said: Welcome' })
+    await announcement.waitFor({ state: 'attached' })
   })
 
-  it('rates messages, and takes it back', async () => {
+  it('rates messages, and removes the rating', async () => {
     const { page, faults } = await openChat()
-    const { wire } = chat
-    const { id } = wire.say({ type: 'text', text: 'Was that good?' })
+    const { chatServer } = chat
+    const { id } = chatServer.sendAsBot({ type: 'text', text: 'Was that good?' })
     const thumb = page.getByRole('button', { name: 'Helpful', exact: true })
     await thumb.click()
     await vi.waitFor(() =>
-      expect(wire.calls('PUT', `/messages/${id}/feedback`)).toMatchObject([
+      expect(chatServer.calls('PUT', `/messages/${id}/feedback`)).toMatchObject([
         { body: { value: 'positive' } },
       ]),
     )
     expect(await thumb.getAttribute('aria-pressed')).toBe('true')
     await thumb.click()
-    await vi.waitFor(() => expect(wire.calls('DELETE', `/messages/${id}/feedback`)).toHaveLength(1))
+    await vi.waitFor(() =>
+      expect(chatServer.calls('DELETE', `/messages/${id}/feedback`)).toHaveLength(1),
+    )
     expect(faults).toEqual([])
   })
 
   it('uploads files and sends them with a text', async () => {
     const { page, faults } = await openChat()
-    const { wire } = chat
+    const { chatServer } = chat
     const file = (name: string, mimeType: string) => ({ name, mimeType, buffer: Buffer.from(name) })
     await page
       .locator('input[type=file]')
       .setInputFiles([file('a.png', 'image/png'), file('b.pdf', 'application/pdf')])
     await page.getByText('b.pdf is ready to be sent').first().waitFor()
     await page.getByText('a.png is ready to be sent').first().waitFor()
-    const announced = wire.calls('POST', '/files').map(({ body }) => body)
+    const announced = chatServer.calls('POST', '/files').map(({ body }) => body)
     expect(announced.find(({ contentType }) => contentType === 'image/png')).toMatchObject({
       size: 5,
       accessPolicies: ['public_content'],
       index: false,
     })
     await write(page, 'Two files')
-    const sent = () => wire.calls('POST', '/messages').at(-1)?.body.payload
+    const sent = () => chatServer.calls('POST', '/messages').at(-1)?.body.payload
     await vi.waitFor(() =>
       expect(sent()).toMatchObject({
         type: 'bloc',
@@ -263,7 +273,7 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     )
     await log(page).getByRole('link', { name: 'Open b.pdf' }).waitFor()
 
-    wire.refuseNext('/files', 413, 'Too large')
+    chatServer.refuseNext('/files', 413, 'Too large')
     await page.locator('input[type=file]').setInputFiles([file('c.txt', 'text/plain')])
     await page.getByText('c.txt could not be uploaded').first().waitFor()
     await write(page, 'Too early')
@@ -284,16 +294,16 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     expect(faults.filter((fault) => !fault.includes('413'))).toEqual([])
   })
 
-  it('begins new conversations and finds earlier ones', async () => {
+  it('starts new conversations and opens earlier ones', async () => {
     const { page, faults, expectAccessible } = await openChat()
-    const { wire } = chat
+    const { chatServer } = chat
     await write(page, 'The first one')
     await log(page).getByText('The first one').waitFor()
     await page.getByRole('button', { name: 'New conversation' }).click()
     await log(page).getByText('The first one').waitFor({ state: 'detached' })
     await write(page, 'The second one')
     await log(page).getByText('The second one').waitFor()
-    const used = () => wire.calls('POST', '/messages').map(({ body }) => body.conversationId)
+    const used = () => chatServer.calls('POST', '/messages').map(({ body }) => body.conversationId)
     await vi.waitFor(() => expect(new Set(used()).size).toBe(2))
     await page.getByRole('button', { name: 'Earlier conversations' }).click()
     await page.getByRole('button', { name: /The second one.*this conversation/ }).waitFor()
@@ -303,13 +313,16 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     await page.reload()
     await log(page).getByText('The first one').waitFor()
     // The list is one of the messages of a single user.
-    expect(new Set(wire.calls('POST', '/messages').map(({ key }) => key)).size).toBe(1)
+    expect(new Set(chatServer.calls('POST', '/messages').map(({ key }) => key)).size).toBe(1)
     expect(faults).toEqual([])
   })
 
   it('hides the field of a closed conversation', async () => {
     const { page } = await openChat()
-    chat.wire.say({ type: 'text', text: 'Bye' }, { metadata: { conversationStatus: 'closed' } })
+    chat.chatServer.sendAsBot(
+      { type: 'text', text: 'Bye' },
+      { metadata: { conversationStatus: 'closed' } },
+    )
     await page.getByText('This conversation is closed.').waitFor()
     expect(await page.getByRole('textbox', { name: 'Message' }).count()).toBe(0)
   })

@@ -11,7 +11,7 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
 
   beforeEach(() => {
     chat = chats()
-    chat.wire.received.length = 0
+    chat.chatServer.received.length = 0
   })
 
   const site = () => ({
@@ -23,24 +23,23 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
     await page.getByRole('textbox', { name: 'Message' }).fill(text)
     await page.keyboard.press('Enter')
   }
-  const sent = () => chat.wire.calls('POST', '/messages').map(({ body }) => body.payload)
+  const sent = () => chat.chatServer.calls('POST', '/messages').map(({ body }) => body.payload)
 
-  it('says that the server is away, keeps what is written, and sends it once in order', async () => {
+  it('shows that the connection is lost, keeps new messages, and sends each once in order', async () => {
     const { page, expectAccessible } = await chat.open(site())
-    const { wire } = chat
+    const { chatServer } = chat
     await connected(page)
     await write(page, 'one')
     await vi.waitFor(() => expect(sent()).toHaveLength(1))
-    wire.down()
+    chatServer.down()
     const status = page.getByRole('status').filter({ hasText: 'The connection is lost' })
     await status.waitFor()
     await write(page, 'two')
     await write(page, 'three')
     await log(page).getByText('Is sent when the connection is back').nth(1).waitFor()
     await expectAccessible()
-    // They outlive the page.
-    wire.up()
-    const missed = wire.say({ type: 'text', text: 'said meanwhile' })
+    chatServer.up()
+    const missed = chatServer.sendAsBot({ type: 'text', text: 'said meanwhile' })
     await vi.waitFor(() => expect(sent()).toHaveLength(3), { timeout: 20_000 })
     expect(sent().map((payload) => Object(payload).text)).toEqual(['one', 'two', 'three'])
     await log(page).getByText(String(missed.payload.text)).waitFor()
@@ -49,13 +48,13 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
     expect(await log(page).getByText('two', { exact: true }).count()).toBe(1)
     // It was one conversation all along.
     expect(
-      new Set(wire.calls('POST', '/messages').map(({ body }) => body.conversationId)).size,
+      new Set(chatServer.calls('POST', '/messages').map(({ body }) => body.conversationId)).size,
     ).toBe(1)
   })
 
-  it('waits while the browser is offline, and does not lose what was written by a reload', async () => {
+  it('waits while the browser is offline, and keeps unsent messages over a reload', async () => {
     const { page } = await chat.open(site())
-    const { wire } = chat
+    const { chatServer } = chat
     await connected(page)
     await page.context().setOffline(true)
     await page.getByText('You are offline. What you write is sent later.').waitFor()
@@ -66,9 +65,9 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
     await vi.waitFor(() => expect(sent()).toHaveLength(1))
     await page.getByText('You are offline').waitFor({ state: 'detached' })
 
-    wire.refuseNext('/messages', 503, 'Later')
+    chatServer.refuseNext('/messages', 503, 'Later')
     await write(page, 'before the reload')
-    await vi.waitFor(() => expect(wire.refused('/messages')).toBe(1))
+    await vi.waitFor(() => expect(chatServer.refused('/messages')).toBe(1))
     await page.reload()
     await log(page).getByText('before the reload').waitFor()
     await vi.waitFor(() => expect(sent()).toHaveLength(2))
@@ -78,8 +77,8 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
 
   it('is one user and one conversation in two tabs', async () => {
     const { page: first } = await chat.open({ html: '<!doctype html><title>Empty</title>' })
-    const { wire } = chat
-    const before = wire.conversations.length
+    const { chatServer } = chat
+    const before = chatServer.conversations.length
     const second = await first.context().newPage()
     chat.change(site())
     await Promise.all([first.reload(), second.goto(first.url())])
@@ -88,24 +87,24 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
     await log(second).getByText('from the first tab').waitFor()
     await write(second, 'from the second tab')
     await log(first).getByText('from the second tab').waitFor()
-    expect(new Set(wire.calls('POST', '/messages').map(({ key }) => key)).size).toBe(1)
+    expect(new Set(chatServer.calls('POST', '/messages').map(({ key }) => key)).size).toBe(1)
     expect(await log(first).getByText('from the second tab').count()).toBe(1)
-    expect(wire.conversations).toHaveLength(before + 1)
+    expect(chatServer.conversations).toHaveLength(before + 1)
     await second.close()
   })
 
-  it('shows what the server refuses, with a way to try again or to discard', async () => {
+  it('shows refused messages, which can be sent again or discarded', async () => {
     const { page, expectAccessible } = await chat.open(site())
-    const { wire } = chat
+    const { chatServer } = chat
     await connected(page)
-    wire.refuseNext('/messages', 400, 'Too many words')
+    chatServer.refuseNext('/messages', 400, 'Too many words')
     await write(page, 'a refused one')
     await log(page).getByText('Not sent: Too many words').waitFor()
     await expectAccessible()
     await log(page).getByRole('button', { name: 'Try again' }).click()
     await vi.waitFor(() => expect(sent()).toHaveLength(1))
     await log(page).getByText('Not sent').waitFor({ state: 'detached' })
-    wire.refuseNext('/messages', 400, 'Too many words')
+    chatServer.refuseNext('/messages', 400, 'Too many words')
     await write(page, 'another one')
     await log(page).getByRole('button', { name: 'Discard' }).click()
     await log(page).getByText('another one').waitFor({ state: 'detached' })
@@ -113,37 +112,37 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
 
   it('moves a message to a new conversation when the old one is gone', async () => {
     const { page } = await chat.open(site())
-    const { wire } = chat
+    const { chatServer } = chat
     await connected(page)
     await write(page, 'early')
     await vi.waitFor(() => expect(sent()).toHaveLength(1))
-    wire.conversations.length = 0
+    chatServer.conversations.length = 0
     await write(page, 'late')
-    await vi.waitFor(() => expect(wire.conversations).toHaveLength(1))
-    await vi.waitFor(() => expect(wire.conversations[0]?.messages).toHaveLength(1))
+    await vi.waitFor(() => expect(chatServer.conversations).toHaveLength(1))
+    await vi.waitFor(() => expect(chatServer.conversations[0]?.messages).toHaveLength(1))
     await log(page).getByText('late').waitFor()
     expect(await log(page).getByText('early').count()).toBe(0)
   })
 
-  it('gives up its connection while nobody sees the page, and counts what was said', async () => {
+  it('closes its connection while the page is hidden, and counts missed messages', async () => {
     const { page, faults } = await chat.open(site())
-    const { wire } = chat
+    const { chatServer } = chat
     await page.clock.install()
     await page.reload()
     await connected(page)
     await page.getByRole('button', { name: 'Close the chat' }).first().click()
-    const opened = () => wire.calls('GET', '/initialize').length
+    const opened = () => chatServer.calls('GET', '/initialize').length
     const turn = (state: string) =>
       page.evaluate(`Object.defineProperty(document, 'visibilityState', { value: '${state}', configurable: true })
         document.dispatchEvent(new Event('visibilitychange'))`)
     await turn('hidden')
     await page.clock.fastForward('04:00')
-    wire.say({ type: 'text', text: 'still heard' })
+    chatServer.sendAsBot({ type: 'text', text: 'still heard' })
     await page.getByRole('button', { name: 'new messages: 1' }).waitFor()
     await page.clock.fastForward('02:00')
-    await vi.waitFor(() => expect(wire.streams()).toBe(0))
+    await vi.waitFor(() => expect(chatServer.streams()).toBe(0))
     const before = opened()
-    wire.say({ type: 'text', text: 'said to nobody' })
+    chatServer.sendAsBot({ type: 'text', text: 'said to nobody' })
     await page.clock.fastForward('20:00')
     expect(opened()).toBe(before)
     await turn('visible')
@@ -154,20 +153,20 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
     expect(faults).toEqual([])
   })
 
-  it('begins anew when the server no longer knows the key that the browser kept', async () => {
+  it('starts with a new user when the server no longer knows the stored key', async () => {
     const { page } = await chat.open(site())
-    const { wire } = chat
+    const { chatServer } = chat
     await connected(page)
-    wire.refuseNext('/initialize', 401, 'Unknown key')
+    chatServer.refuseNext('/initialize', 401, 'Unknown key')
     await page.reload()
     await connected(page)
-    const keys = wire.calls('GET', '/initialize').map(({ key }) => key)
+    const keys = chatServer.calls('GET', '/initialize').map(({ key }) => key)
     expect(keys.at(-1)).toBeUndefined()
   })
 
-  it('says why the server does not open the chat, and opens it when it does', async () => {
-    const { wire } = chat
-    wire.refuseNext('/initialize', 403, 'This bot is paused')
+  it('shows why the server refuses to open the chat, and opens it on a later attempt', async () => {
+    const { chatServer } = chat
+    chatServer.refuseNext('/initialize', 403, 'This bot is paused')
     const { page, expectAccessible } = await chat.open(site())
     await page.getByText('The chat does not open: This bot is paused').waitFor()
     await expectAccessible()

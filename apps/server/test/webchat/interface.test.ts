@@ -24,7 +24,7 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
 
   beforeEach(() => {
     chat = chats()
-    chat.wire.received.length = 0
+    chat.chatServer.received.length = 0
   })
 
   const site = (script: string, attributes = 'data-manual') => ({
@@ -36,7 +36,7 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
   })
 
   it('does all that existing pages do with it', async () => {
-    const { wire, webhookId } = chat
+    const { chatServer, webhookId } = chat
     const { page, faults } = await chat.open(
       site(`window.botpress.init({
         clientId: '${webhookId}', botId: 'x',
@@ -44,30 +44,30 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
       })
       window.botpress.init({ configuration: { composerPlaceholder: 'Ask me' } })`),
     )
-    const heard = async () =>
+    const receivedEvents = async () =>
       (await page.evaluate<[string, unknown][]>('window.events')).map(([name]) => name)
     await page.getByRole('button', { name: 'Open the chat with Helper' }).waitFor()
     await vi.waitFor(async () =>
-      expect(await heard()).toEqual(['webchat:initialized', 'webchat:ready']),
+      expect(await receivedEvents()).toEqual(['webchat:initialized', 'webchat:ready']),
     )
-    expect(wire.received).toEqual([])
+    expect(chatServer.received).toEqual([])
     await page.evaluate('window.botpress.updateUser({ name: "Ada", data: { plan: "gold" } })')
-    expect(wire.received).toEqual([])
+    expect(chatServer.received).toEqual([])
     await page.evaluate('window.botpress.open()')
     await page.getByPlaceholder('Ask me').waitFor()
     await page.getByText('print').waitFor()
     await vi.waitFor(() =>
-      expect(wire.calls('PUT', '/users/me')).toMatchObject([
+      expect(chatServer.calls('PUT', '/users/me')).toMatchObject([
         { body: { name: 'Ada', userData: { plan: 'gold' } } },
       ]),
     )
     await page.evaluate('window.botpress.sendMessage("by the page")')
     await page.getByRole('log').getByText('by the page').waitFor()
     await page.evaluate('window.botpress.sendMessage({ type: "image", imageUrl: "data:," })')
-    await vi.waitFor(() => expect(wire.calls('POST', '/messages')).toHaveLength(2))
+    await vi.waitFor(() => expect(chatServer.calls('POST', '/messages')).toHaveLength(2))
     await page.evaluate('window.botpress.sendEvent({ cart: 3 })')
     await vi.waitFor(() =>
-      expect(wire.calls('POST', '/events').map(({ body }) => body)).toMatchObject([
+      expect(chatServer.calls('POST', '/events').map(({ body }) => body)).toMatchObject([
         { payload: { type: 'conversation_started' } },
         {
           payload: { type: 'custom', data: { cart: 3 } },
@@ -82,23 +82,23 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.evaluate('window.botpress.toggle()')
     await page.getByRole('dialog').waitFor()
-    wire.signal('webchat_visibility', { visibility: 'hide' })
+    chatServer.signal('webchat_visibility', { visibility: 'hide' })
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
-    wire.signal('webchat_visibility', { visibility: 'show' })
+    chatServer.signal('webchat_visibility', { visibility: 'show' })
     await page.getByRole('dialog', { name: 'Helper' }).waitFor()
-    wire.signal('webchat_config', { config: { botName: 'Renamed' } })
+    chatServer.signal('webchat_config', { config: { botName: 'Renamed' } })
     await page.getByRole('dialog', { name: 'Renamed' }).waitFor()
     await page.evaluate('window.botpress.config({ configuration: { botName: "Again" } })')
     await page.getByRole('dialog', { name: 'Again' }).waitFor()
-    wire.signal('custom', { event: { hello: 1 } })
-    wire.signal('typing_started', {})
-    wire.say({ type: 'text', text: 'From the bot' })
+    chatServer.signal('custom', { event: { hello: 1 } })
+    chatServer.signal('typing_started', {})
+    chatServer.sendAsBot({ type: 'text', text: 'From the bot' })
     await page.getByRole('log').getByText('From the bot').waitFor()
-    const names = await heard()
+    const names = await receivedEvents()
     expect([...new Set(names)].sort()).toEqual([...events].sort())
     const data = new Map(await page.evaluate<[string, unknown][]>('window.events'))
     expect(data.get('customEvent')).toEqual({ hello: 1 })
-    expect(data.get('conversation')).toBe(wire.conversations.at(-1)?.id)
+    expect(data.get('conversation')).toBe(chatServer.conversations.at(-1)?.id)
     expect(data.get('message')).toMatchObject({
       authorId: 'bot',
       payload: { text: 'From the bot' },
@@ -106,12 +106,12 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
 
     await page.evaluate('window.botpress.restartConversation()')
     await page.getByRole('log').getByText('From the bot').waitFor({ state: 'detached' })
-    await vi.waitFor(() => expect(wire.calls('GET', '/initialize')).toHaveLength(2))
+    await vi.waitFor(() => expect(chatServer.calls('GET', '/initialize')).toHaveLength(2))
     expect(faults).toEqual([])
   })
 
   it('looks as the settings say, and offers questions to begin with', async () => {
-    const { wire } = chat
+    const { chatServer } = chat
     const avatar = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>'
     const { page, faults, expectAccessible } = await chat.open(
       site(`window.botpress.init({ configuration: {
@@ -142,13 +142,13 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
     await expectAccessible()
     await dialog.getByRole('button', { name: 'Which pump?' }).click()
     await vi.waitFor(() =>
-      expect(wire.calls('POST', '/messages')[0]?.body.payload).toEqual({
+      expect(chatServer.calls('POST', '/messages')[0]?.body.payload).toEqual({
         type: 'text',
         text: 'Which pump?',
       }),
     )
     await dialog.getByRole('button', { name: 'What price?' }).waitFor({ state: 'detached' })
-    wire.say({ type: 'text', text: 'That one' })
+    chatServer.sendAsBot({ type: 'text', text: 'That one' })
     await dialog.getByText('That one').waitFor()
     for (const name of ['Utile', 'Ajouter des fichiers', 'Conversations précédentes']) {
       expect(await dialog.getByRole('button', { name }).count()).toBe(0)
@@ -157,14 +157,14 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
   })
 
   it('is the user whose key the page has, and another one when that changes', async () => {
-    const { wire } = chat
+    const { chatServer } = chat
     const { page, faults } = await chat.open(
       site('window.botpress.init({ user: { userId: "u", userToken: "token-1" } })'),
     )
     expect(await page.evaluate('window.botpress.getUser()')).toMatchObject({ name: 'Visitor' })
     await page.evaluate('window.botpress.updateUser({ userKey: "token-2" })')
     await vi.waitFor(() =>
-      expect(wire.calls('GET', '/initialize').map(({ key }) => key)).toEqual([
+      expect(chatServer.calls('GET', '/initialize').map(({ key }) => key)).toEqual([
         'token-1',
         'token-2',
       ]),

@@ -7,20 +7,20 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { newPage } from '../browser.js'
 import { useServer } from '../harness.js'
-import { type FakeWire, startFakeWire } from './wire.js'
+import { type FakeChatServer, startFakeChatServer } from './fake-chat-server.js'
 
 const require = createRequire(import.meta.url)
 const axe = readFile(require.resolve('axe-core/axe.min.js'), 'utf8')
 
-/** A page of somebody, on an origin of its own. */
+/** A page that embeds the chat, on an origin of its own. */
 interface Site {
   html: string
   headers?: Record<string, string>
 }
 
-/** A chat, and pages that have it. */
+/** A chat, and pages that embed it. */
 export interface Webchats {
-  wire: FakeWire
+  chatServer: FakeChatServer
   webhookId: string
   botName: string
   /** The script element of the chat, with attributes. */
@@ -38,7 +38,7 @@ interface OpenPage {
   expectAccessible(): Promise<void>
 }
 
-/** A server with a bot, a fake wire before it, and a server of pages; for the tests of the surrounding `describe`. */
+/** A server with a bot, a fake chat server in front of it, and a server of pages; for the tests of the surrounding `describe`. */
 export function useWebchats(): () => Webchats {
   const server = useServer()
   let made: (Webchats & { close(): Promise<void> }) | undefined
@@ -58,7 +58,7 @@ async function start(server: ReturnType<ReturnType<typeof useServer>>) {
   const botName = 'Ada <b>& Co'
   const { bot } = await server.client().createBot({ name: botName })
   const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
-  const wire = await startFakeWire(server, webhookId)
+  const chatServer = await startFakeChatServer(server, webhookId)
   let site: Site = { html: '' }
   const pages = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...site.headers })
@@ -69,19 +69,19 @@ async function start(server: ReturnType<ReturnType<typeof useServer>>) {
   const origin = `http://localhost:${(pages.address() as AddressInfo).port}`
 
   return {
-    wire,
+    chatServer,
     webhookId,
     botName,
     script: (attributes = '') =>
-      `<script src="${wire.chat}/inject.js" ${attributes} defer></script>`,
+      `<script src="${chatServer.chat}/inject.js" ${attributes} defer></script>`,
     change(next: Site) {
       site = next
     },
     async open(given: Site | string, options: BrowserContextOptions = {}): Promise<OpenPage> {
       const page = await newPage({ viewport: { width: 1000, height: 800 }, ...options })
-      // What a test leaves open must not hear what the next one says.
+      // A page that stays open would receive the messages of the next test.
       onTestFinished(() => page.close())
-      const faults = watch(page, [origin, wire.url])
+      const faults = watch(page, [origin, chatServer.url])
       if (typeof given !== 'string') site = given
       await page.goto(typeof given === 'string' ? given : origin)
       return { page, faults, expectAccessible: () => expectAccessible(page) }
@@ -89,7 +89,7 @@ async function start(server: ReturnType<ReturnType<typeof useServer>>) {
     async close() {
       pages.close()
       pages.closeAllConnections()
-      await wire.close()
+      await chatServer.close()
     },
   }
 }

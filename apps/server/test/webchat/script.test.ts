@@ -5,7 +5,7 @@ import { useWebchats } from './page.js'
 
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
 
-/** Styles that pages really have, and worse. */
+/** Styles that break embedded content, as existing pages have them, and stronger ones. */
 const hostile = `
   * { all: unset !important; position: static !important; color: red !important; }
   *, ::before, ::after { animation: none !important; font-size: 3px !important; letter-spacing: 9px }
@@ -14,7 +14,7 @@ const hostile = `
   html { direction: rtl; font-size: 62.5%; transform: none } body { transform: translateX(-2000px) }
   h1 { all: revert }`
 
-/** Runs in the page: some of what styles of a page would change. */
+/** Runs in the page: returns some properties that styles of a page could change. */
 const lookOf = new Function(
   'element',
   'const { fontSize, letterSpacing, visibility, direction } = getComputedStyle(element); return { fontSize, letterSpacing, visibility, direction }',
@@ -26,9 +26,9 @@ const pageOf = (inside: string, head = '') =>
 describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () => {
   const chats = useWebchats()
 
-  it('adds a button that nothing of the page reaches, and that reaches nothing of the page', async () => {
-    const { open, script, wire, botName } = chats()
-    const csp = `default-src 'none'; script-src ${wire.url}; style-src 'nonce-own'; connect-src ${wire.url}; require-trusted-types-for 'script'`
+  it('adds a button that does not affect the page and is not affected by it', async () => {
+    const { open, script, chatServer, botName } = chats()
+    const csp = `default-src 'none'; script-src ${chatServer.url}; style-src 'nonce-own'; connect-src ${chatServer.url}; require-trusted-types-for 'script'`
     const site = {
       html: pageOf(
         '<p id="own">Text</p>',
@@ -39,7 +39,7 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
     const { page, faults } = await open(site)
     const button = page.getByRole('button', { name: `Open the chat with ${botName}` })
     await button.waitFor()
-    expect(wire.received).toEqual([])
+    expect(chatServer.received).toEqual([])
     const box = await button.boundingBox()
     expect(box).toMatchObject({ width: 56, height: 56, x: 1000 - 16 - 56, y: 800 - 16 - 56 })
     const added = `(() => {
@@ -56,7 +56,7 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
     await dialog.getByRole('textbox', { name: 'Message' }).fill('Hello')
     await page.keyboard.press('Enter')
     await dialog.getByText('Hello').waitFor()
-    await vi.waitFor(() => expect(wire.calls('POST', '/messages')).toHaveLength(1))
+    await vi.waitFor(() => expect(chatServer.calls('POST', '/messages')).toHaveLength(1))
     expect(await dialog.getByText('Hello').evaluate(lookOf)).toEqual({
       fontSize: '15px',
       letterSpacing: 'normal',
@@ -69,8 +69,8 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
   })
 
   it('works with a nonce alone, and by keyboard alone', async () => {
-    const { open, script, wire, botName } = chats()
-    const csp = `default-src 'none'; script-src 'nonce-abc' 'strict-dynamic'; connect-src ${wire.url}`
+    const { open, script, chatServer, botName } = chats()
+    const csp = `default-src 'none'; script-src 'nonce-abc' 'strict-dynamic'; connect-src ${chatServer.url}`
     const { page, faults } = await open({
       html: pageOf('', script('nonce="abc" data-language="en"')),
       headers: { 'content-security-policy': csp },
@@ -86,8 +86,8 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     const focused = 'document.activeElement?.shadowRoot?.activeElement?.ariaLabel'
     expect(await page.evaluate(focused)).toBe(`Open the chat with ${botName}`)
-    // A message that comes now is counted on the button.
-    wire.say({ type: 'text', text: 'Are you there?' })
+    // The button counts a message that arrives while the chat is closed.
+    chatServer.sendAsBot({ type: 'text', text: 'Are you there?' })
     await page.getByRole('button', { name: `${botName}, new messages: 1` }).waitFor()
     await page.keyboard.press('Enter')
     await page.getByText('Are you there?').first().waitFor()
@@ -110,25 +110,25 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
   })
 
   it('leaves the page as it was when the chat cannot be loaded, and tries again', async () => {
-    const { open, script, wire } = chats()
+    const { open, script, chatServer } = chats()
     const { page } = await open({ html: pageOf('', script('data-language="en"')) })
     const button = page.getByRole('button', { name: 'Open the chat' })
     await button.waitFor()
     await page.evaluate(
       'window.errors = []; window.botpress.on("error", () => window.errors.push(1))',
     )
-    wire.down()
+    chatServer.down()
     await button.click()
     await page.getByText('The chat could not be loaded. Press the button to try again.').waitFor()
     expect(await button.getAttribute('aria-expanded')).toBe('false')
     expect(await page.evaluate('window.errors')).toEqual([1])
-    wire.up()
+    chatServer.up()
     await button.click()
     await page.getByRole('dialog').waitFor()
     await page.getByText('could not be loaded').waitFor({ state: 'hidden' })
   })
 
-  it('opens at once if asked to, with a name and a greeting', async () => {
+  it('opens with the page if an attribute requests it, with a name and a greeting', async () => {
     const { open, script } = chats()
     const { page, faults } = await open({
       html: pageOf('', script('data-open data-name="Helper" data-greeting="Hi, **you**!"')),
@@ -157,10 +157,10 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
     expect(faults).toEqual([])
   })
 
-  it('is on the page of the example, which uses it', async () => {
-    const { open, wire, webhookId } = chats()
-    wire.received.length = 0
-    const script = ['examples/web-page/main.mjs', `${wire.url}/chat/${webhookId}`]
+  it('works on the page of the example', async () => {
+    const { open, chatServer, webhookId } = chats()
+    chatServer.received.length = 0
+    const script = ['examples/web-page/main.mjs', `${chatServer.url}/chat/${webhookId}`]
     const settings = { PORT: '0' }
     await using site = await startBotProcess({ url: '', token: '' }, script, /^or,/m, settings)
     const [, address = ''] = /^Open (\S+)$/m.exec(site.output()) ?? []
@@ -169,7 +169,7 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
     await page.getByRole('log').getByText('Where is my order?').waitFor()
     await page.getByText('Last message: Where is my order?').waitFor()
     await vi.waitFor(() =>
-      expect(wire.calls('PUT', '/users/me')).toMatchObject([
+      expect(chatServer.calls('PUT', '/users/me')).toMatchObject([
         { body: { name: 'Ada', userData: { plan: 'gold' } } },
       ]),
     )

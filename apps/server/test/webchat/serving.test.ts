@@ -18,7 +18,7 @@ async function sizeOf(url: string): Promise<number> {
   return response === undefined ? 0 : (await buffer(response)).length
 }
 
-describe('what is served for a web chat', () => {
+describe('the addresses below a web chat', () => {
   const server = useServer()
   let path: string
 
@@ -29,7 +29,7 @@ describe('what is served for a web chat', () => {
 
   const get = (below: string, init?: RequestInit) => server().fetch(`${path}${below}`, init)
 
-  it('has settings that follow from the bot', async () => {
+  it('return settings that follow from the bot', async () => {
     const response = await get('/config')
     const settings = await response.json()
     expect(settings).toMatchObject({ botName: 'Helper </script>', suggestedQuestions: [] })
@@ -38,7 +38,7 @@ describe('what is served for a web chat', () => {
     expect(response.headers.get('cache-control')).toBe('no-cache')
   })
 
-  it('is a small script that caches keep for minutes, and that pages of any origin may load', async () => {
+  it('return a small script that caches keep for minutes, and that pages of any origin may load', async () => {
     const response = await get('/inject.js', { headers: { origin: 'https://shop.example' } })
     const script = await response.text()
     expect(response.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
@@ -61,7 +61,7 @@ describe('what is served for a web chat', () => {
     expect(compressed).toBeLessThan(90_000)
     expect(await widget.text()).toContain('export')
 
-    // A script from a cache asks for the chat of an earlier version.
+    // A cached script requests the chat of an earlier version.
     const earlier = await get('/assets/widget-earlier.js', { redirect: 'manual' })
     expect([earlier.status, earlier.headers.get('location')]).toEqual([302, name])
     expect(earlier.headers.get('cache-control')).toBe('no-cache')
@@ -69,7 +69,7 @@ describe('what is served for a web chat', () => {
     expect((await get('/assets/..%2Finject.js')).status).toBe(404)
   })
 
-  it('is a page with a strict policy, whatever the bot is named', async () => {
+  it('return a page with a strict policy, whatever the name of the bot is', async () => {
     const response = await get('')
     const html = await response.text()
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -85,7 +85,7 @@ describe('what is served for a web chat', () => {
     expect((await get('/')).status).toBe(200)
   })
 
-  it('is nothing at other addresses', async () => {
+  it('return 404 for an unknown webhook id', async () => {
     const page = await server().fetch('/webchat/unknown')
     expect(page.status).toBe(404)
     expect(await page.text()).toContain('There is no chat at this address')

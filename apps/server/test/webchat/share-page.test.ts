@@ -7,9 +7,9 @@ const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a 
 describe.skipIf(browserPath === undefined)(`the share page of a chat ${title}`, () => {
   const chats = useWebchats()
 
-  it('is a chat for those who have no page, by keyboard, in the dark, without motion', async () => {
-    const { open, wire, botName } = chats()
-    const { page, faults, expectAccessible } = await open(wire.chat, {
+  it('is a chat without a web site: by keyboard, in the dark theme, without motion', async () => {
+    const { open, chatServer, botName } = chats()
+    const { page, faults, expectAccessible } = await open(chatServer.chat, {
       colorScheme: 'dark',
       reducedMotion: 'reduce',
       locale: 'en-GB',
@@ -19,44 +19,47 @@ describe.skipIf(browserPath === undefined)(`the share page of a chat ${title}`, 
     await page.getByRole('heading', { level: 1, name: botName }).waitFor()
     await page.keyboard.type('Hello')
     await page.keyboard.press('Enter')
-    await vi.waitFor(() => expect(wire.calls('POST', '/messages')).toHaveLength(1))
-    wire.signal('typing_started', {})
+    await vi.waitFor(() => expect(chatServer.calls('POST', '/messages')).toHaveLength(1))
+    chatServer.signal('typing_started', {})
     const dot = page.locator('.typing i').first()
     await dot.waitFor()
     const animationOf = new Function('element', 'return getComputedStyle(element).animationName')
     expect(await dot.evaluate(animationOf as (element: unknown) => string)).toBe('none')
-    wire.say({
+    chatServer.sendAsBot({
       type: 'choice',
       text: 'Tea?',
       options: [{ label: 'Yes', value: 'yes' }],
     })
     await page.getByRole('button', { name: 'Yes' }).waitFor()
     await expectAccessible()
-    // From the field backwards: files, and then what the bot said last.
+    // Backwards from the field for messages: the button for files, then the last message of the bot.
     for (const name of ['Add files', 'Not helpful', 'Helpful', 'Yes']) {
       await page.keyboard.press('Shift+Tab')
       await page.locator(`button:focus:is([aria-label="${name}"], :text-is("${name}"))`).waitFor()
     }
     await page.keyboard.press('Enter')
-    await vi.waitFor(() => expect(wire.calls('POST', '/messages')).toHaveLength(2))
+    await vi.waitFor(() => expect(chatServer.calls('POST', '/messages')).toHaveLength(2))
     expect(faults).toEqual([])
   })
 
   it('fits on a screen of 320 pixels, from right to left', async () => {
-    const { open, wire, script } = chats()
+    const { open, chatServer, script } = chats()
     const narrow = { viewport: { width: 320, height: 560 }, locale: 'ar' }
-    const { length: before } = wire.conversations
-    const { page, faults, expectAccessible } = await open(wire.chat, narrow)
+    const { length: before } = chatServer.conversations
+    const { page, faults, expectAccessible } = await open(chatServer.chat, narrow)
     await page.getByRole('textbox', { name: 'رسالة' }).waitFor()
     // The page is there before its conversation.
-    await vi.waitFor(() => expect(wire.conversations.length).toBeGreaterThan(before))
+    await vi.waitFor(() => expect(chatServer.conversations.length).toBeGreaterThan(before))
     const width = 'document.documentElement.scrollWidth'
-    wire.say({ type: 'text', text: `${'long'.repeat(60)} https://a.example/${'x'.repeat(90)}` })
-    wire.say({
+    chatServer.sendAsBot({
+      type: 'text',
+      text: `${'long'.repeat(60)} https://a.example/${'x'.repeat(90)}`,
+    })
+    chatServer.sendAsBot({
       type: 'text',
       text: '| a | b |\n|---|---|\n| aaaaaaaaaaaaaaaaaaaaaaaaaaaa | bbbbbbbbbbbbbbbb |',
     })
-    wire.say({
+    chatServer.sendAsBot({
       type: 'carousel',
       items: [1, 2].map((number) => ({ title: `بطاقة ${number}`, actions: [] })),
     })
@@ -89,9 +92,9 @@ describe.skipIf(browserPath === undefined)(`the share page of a chat ${title}`, 
     expect([...faults, ...other.faults]).toEqual([])
   })
 
-  it('says in words that there is no chat', async () => {
-    const { open, wire } = chats()
-    const { page, expectAccessible } = await open(`${wire.chat}x`)
+  it('states that there is no chat at an unknown address', async () => {
+    const { open, chatServer } = chats()
+    const { page, expectAccessible } = await open(`${chatServer.chat}x`)
     await page.getByRole('heading', { name: 'There is no chat at this address' }).waitFor()
     await expectAccessible()
   })

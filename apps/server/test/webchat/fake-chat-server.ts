@@ -26,7 +26,7 @@ interface FakeConversation {
   messages: FakeMessage[]
 }
 
-/** A request to the wire, as it came. */
+/** A request that the server received. */
 interface Received {
   method: string
   path: string
@@ -35,37 +35,37 @@ interface Received {
 }
 
 /**
- * Speaks the protocol of web chats at the address of a chat, with nothing behind it but what a test says. Scripts,
- * settings, assets and the share page come from the server under test.
+ * A server that implements the protocol of web chats at the address of a chat; tests send what a bot would send. It
+ * passes requests for the script, the settings, assets and the share page to the server under test.
  */
-export interface FakeWire {
+export interface FakeChatServer {
   url: string
   /** Address of the chat. */
   chat: string
   received: Received[]
   conversations: FakeConversation[]
-  /** Requests of a method and path, both as texts; `*` in a path is one segment. */
+  /** Received requests with a method and a path; `*` in the path stands for one segment. */
   calls(method: string, path: string): Received[]
-  /** The bot writes into the last conversation. */
-  say(payload: Json, more?: Json): FakeMessage
+  /** Adds a message of the bot to the last conversation. */
+  sendAsBot(payload: Json, more?: Json): FakeMessage
   /** Sends a signal to all streams. */
   signal(type: string, data: Json): void
   /** Responds to the next request of a path with a status and an error, once. */
   refuseNext(path: string, status: number, message: string): void
-  /** Open streams. */
+  /** Returns the number of open streams. */
   streams(): number
-  /** How often a path was refused so. */
+  /** Returns how many requests of a path were refused by `refuseNext`. */
   refused(path: string): number
-  /** Breaks all connections, and all that come, until it is up again. */
+  /** Closes all connections, and each new one, until `up` is called. */
   down(): void
   up(): void
   close(): Promise<void>
 }
 
-export async function startFakeWire(
+export async function startFakeChatServer(
   real: Pick<TestServer, 'url'>,
   webhookId: string,
-): Promise<FakeWire> {
+): Promise<FakeChatServer> {
   const prefix = `/webchat/${webhookId}`
   const received: Received[] = []
   const conversations: FakeConversation[] = []
@@ -236,7 +236,7 @@ export async function startFakeWire(
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const fake: FakeWire = {
+  const fake: FakeChatServer = {
     url,
     chat: `${url}${prefix}`,
     received,
@@ -245,7 +245,7 @@ export async function startFakeWire(
       const pattern = new RegExp(`^${path.replaceAll('*', '[^/]+')}$`)
       return received.filter((call) => call.method === method && pattern.test(call.path))
     },
-    say: (payload, more = {}) => {
+    sendAsBot: (payload, more = {}) => {
       const conversation = conversations.at(-1)
       if (conversation === undefined) throw new Error('Nobody has begun a conversation')
       return save(conversation, { userId: 'bot', payload, ...more })
