@@ -10,7 +10,6 @@ export const ar: Translation = {
   current: 'هذه المحادثة',
   untitled: 'محادثة بلا نص',
   messages: 'الرسائل',
-  you: 'أنت',
   agent: 'موظف',
   said: 'كتب $:',
   youSaid: 'كتبتَ:',

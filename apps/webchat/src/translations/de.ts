@@ -10,7 +10,6 @@ export const de: Translation = {
   current: 'diese Unterhaltung',
   untitled: 'Unterhaltung ohne Text',
   messages: 'Nachrichten',
-  you: 'Sie',
   agent: 'Mitarbeiter',
   said: '$ schrieb:',
   youSaid: 'Sie schrieben:',

@@ -9,7 +9,6 @@ export const en = {
   current: 'this conversation',
   untitled: 'Conversation without text',
   messages: 'Messages',
-  you: 'You',
   agent: 'Agent',
   said: '$ said:',
   youSaid: 'You said:',

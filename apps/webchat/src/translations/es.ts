@@ -10,7 +10,6 @@ export const es: Translation = {
   current: 'esta conversación',
   untitled: 'Conversación sin texto',
   messages: 'Mensajes',
-  you: 'Usted',
   agent: 'Agente',
   said: '$ escribió:',
   youSaid: 'Usted escribió:',

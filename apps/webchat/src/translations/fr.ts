@@ -10,7 +10,6 @@ export const fr: Translation = {
   current: 'cette conversation',
   untitled: 'Conversation sans texte',
   messages: 'Messages',
-  you: 'Vous',
   agent: 'Conseiller',
   said: '$ a écrit :',
   youSaid: 'Vous avez écrit :',
