@@ -1,5 +1,6 @@
 import { readEventStream } from '@botstead/contract/event-stream'
 import { HttpError, isRetryable } from './api.js'
+import { createBackoff } from './backoff.js'
 
 /** One event of the stream. */
 interface Signal {
@@ -22,8 +23,6 @@ export interface Connection {
   confirm(): void
 }
 
-const minPauseMs = 1000
-const maxPauseMs = 30_000
 /** Milliseconds without a byte after which a connection is dead: the server sends something every 30 s. */
 const silenceTimeoutMs = 75_000
 
@@ -38,7 +37,7 @@ const hiddenTimeoutMs = 5 * 60_000
  * grow to half a minute. When the browser is online again, or the page becomes visible, the attempt is immediate.
  */
 export function keepConnected({ open, onSignal, onState }: ConnectionOptions): Connection {
-  let pause = minPauseMs
+  const backoff = createBackoff()
   let attempt = new AbortController()
   let endPause = () => {}
   let isReopening = false
@@ -77,12 +76,10 @@ export function keepConnected({ open, onSignal, onState }: ConnectionOptions): C
         if (!isReopening) onState(isRetryable(error) ? 'waiting' : 'refused', error)
         if (error instanceof HttpError) retryAfter = error.retryAfter
         // Also tried again, but rarely: the cause of the refusal may be removed on the server.
-        if (!isRetryable(error)) pause = maxPauseMs
+        if (!isRetryable(error)) backoff.slowDown()
       }
       if (isReopening) continue
-      // Random, so that pages that lost the same server do not all reconnect at the same moment.
-      await wait(Math.max(retryAfter, (pause * (1 + Math.random())) / 2))
-      pause = Math.min(pause * 2, maxPauseMs)
+      await wait(backoff.next(retryAfter))
     }
   }
 
@@ -97,7 +94,7 @@ export function keepConnected({ open, onSignal, onState }: ConnectionOptions): C
 
   const reopen = () => {
     isReopening = true
-    pause = minPauseMs
+    backoff.reset()
     attempt.abort()
     endPause()
   }
@@ -120,9 +117,7 @@ export function keepConnected({ open, onSignal, onState }: ConnectionOptions): C
   void run()
   return {
     reopen,
-    confirm: () => {
-      pause = minPauseMs
-    },
+    confirm: backoff.reset,
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Payload } from '../shared/bridge.js'
 import { type ChatApi, HttpError, isRetryable, newId } from './api.js'
+import { createBackoff } from './backoff.js'
 import { clientIdOf, type Outgoing, type Store } from './state.js'
 import { type ChatStorage, type Unsent, withLock } from './storage.js'
 
@@ -34,9 +35,6 @@ export interface Outbox {
   clear(): void
 }
 
-const minPauseMs = 1000
-const maxPauseMs = 30_000
-
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, storage, api, lock } = options
   /** Messages that the server refused: shown with the reason until the user retries or discards them. */
@@ -44,7 +42,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   /** Messages that were moved to another conversation once; the next refusal of one is final. */
   const moved = new Set<string>()
   let nextSequence = 0
-  let pause = minPauseMs
+  const backoff = createBackoff()
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const publish = () => {
@@ -72,8 +70,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     } catch (error) {
       if (isRetryable(error)) {
         const retryAfter = error instanceof HttpError ? error.retryAfter : 0
-        timer = setTimeout(flush, Math.max(retryAfter, (pause * (1 + Math.random())) / 2))
-        pause = Math.min(pause * 2, maxPauseMs)
+        timer = setTimeout(flush, backoff.next(retryAfter))
         return false
       }
       const isGone = error instanceof HttpError && [403, 404].includes(error.status)
@@ -87,7 +84,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       publish()
       return true
     }
-    pause = minPauseMs
+    backoff.reset()
     storage.dropUnsent(clientMessageId)
     publish()
     options.onSent(message)
