@@ -14,6 +14,7 @@ import { botAnalytics } from './resources/bots/bot-analytics.js'
 import { botIssues } from './resources/bots/bot-issues.js'
 import { botLogs } from './resources/bots/bot-logs.js'
 import { botVersions } from './resources/bots/bot-versions.js'
+import { botWebchat } from './resources/bots/bot-webchat.js'
 import { bots } from './resources/bots/bots.js'
 import { deliveries } from './resources/bots/deliveries.js'
 import { deliveryReplays } from './resources/bots/delivery-replays.js'
@@ -93,6 +94,7 @@ export const contract = {
   chat,
   webchat,
   chatSecrets,
+  botWebchat,
   content,
   resumable,
   jobs,

@@ -27,6 +27,7 @@ export { mostRetried } from './resources/admin/jobs.js'
 export { Workspace, workspaceHandle } from './resources/admin/workspaces.js'
 export { installationMembers } from './resources/bots/bot-bodies.js'
 export { Bot, BotSummary, botTypes } from './resources/bots/bot-entity.js'
+export { mostAllowedOrigins } from './resources/bots/bot-webchat.js'
 export { mostAttempts } from './resources/bots/delivery-details.js'
 export {
   Installation,
@@ -77,4 +78,5 @@ export {
   defaultWebchatSettings,
   mostSuggestedQuestions,
   WebchatSettings,
+  WebchatSettingsPatch,
 } from './webchat-settings.js'

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import { type Static, type TSchema, Type } from 'typebox'
 import { OneOf, Text, Url } from './shared.js'
 
 /** Longest list of suggested questions. */
@@ -22,7 +22,12 @@ export const WebchatSettings = Type.Object(
     themeMode: OneOf(['light', 'dark', 'system'], 'Light, dark, or as the browser prefers.'),
     position: OneOf(['left', 'right'], 'Side of the page at which the button is.'),
     language: Type.Optional(
-      Text(35, 'Language of buttons and notes, such as `de`; that of the browser if omitted.'),
+      Type.String({
+        maxLength: 35,
+        pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$',
+        description:
+          'Language of buttons and notes as a language tag, such as `de`; that of the browser if omitted.',
+      }),
     ),
     greeting: Type.Optional(Text(2000, 'Text in Markdown, shown before the first message.')),
     suggestedQuestions: Type.Array(Text(200, 'Text that a press sends.', 1), {
@@ -41,6 +46,33 @@ export const WebchatSettings = Type.Object(
 )
 
 export type WebchatSettings = Static<typeof WebchatSettings>
+
+const orUnset = <Schema extends TSchema>(schema: Schema) =>
+  Type.Optional(
+    Type.Union([schema, Type.Null()], {
+      description: `${Reflect.get(schema, 'description')} \`null\` unsets it.`,
+    }),
+  )
+
+const { properties } = WebchatSettings
+
+/** A change of the settings: what is omitted stays, `null` unsets. */
+export const WebchatSettingsPatch = Type.Object({
+  botName: orUnset(Text(100, 'Name of the bot, shown as the title of the chat.', 1)),
+  botAvatar: orUnset(properties.botAvatar),
+  botDescription: orUnset(properties.botDescription),
+  color: orUnset(properties.color),
+  themeMode: orUnset(properties.themeMode),
+  position: orUnset(properties.position),
+  language: orUnset(properties.language),
+  greeting: orUnset(properties.greeting),
+  suggestedQuestions: orUnset(properties.suggestedQuestions),
+  composerPlaceholder: orUnset(properties.composerPlaceholder),
+  footer: orUnset(properties.footer),
+  allowFileUpload: orUnset(properties.allowFileUpload),
+  feedbackEnabled: orUnset(properties.feedbackEnabled),
+  conversationHistory: orUnset(properties.conversationHistory),
+})
 
 /** The settings of a web chat that nobody has changed. */
 export function defaultWebchatSettings(botName: string): WebchatSettings {

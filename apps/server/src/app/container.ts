@@ -24,7 +24,6 @@ import { type Context, type ContextOptions, openBlobs, openContext } from './con
 import { createFeatures, type FeaturesOptions } from './features.js'
 import { type FirstStart, firstStart } from './first-start.js'
 import { serverMetrics } from './metrics.js'
-import { createWebchatSettings } from './webchat-settings.js'
 import { shareForJobs, startWorker } from './worker.js'
 
 export interface ServerOptions extends ContextOptions, FeaturesOptions {
@@ -142,8 +141,8 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
         mountDashboard(others, http, { basePath: new URL(base).pathname.replace(/\/$/, '') })
       }
       if (config.roles.api) {
-        const readSettings = createWebchatSettings({ bots: slices.bots.service })
-        mountWebchat(others, http, { readSettings, baseUrl: () => base })
+        const { inForce } = slices.chat.webchatSettings
+        mountWebchat(others, http, { readSettings: inForce, baseUrl: () => base })
       }
       if (metrics) mountMetrics(others, http, config.metrics, metrics)
     },

@@ -252,6 +252,7 @@ export function createFeatures(
       messages: messages.service,
       targets,
       deliveries,
+      publicAddresses: addresses,
       ...chatOptionsOf(context),
       version,
     }),

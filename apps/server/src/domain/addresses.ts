@@ -4,6 +4,8 @@ export interface Addresses {
   base(): string
   /** Of chat: followed by `/<webhook id>`. */
   chat(): string
+  /** Of pages and scripts with a web chat: followed by `/<webhook id>`. */
+  webchat(): string
   /** Of integration webhooks: followed by `/<webhook id>`. */
   webhooks(): string
   /** Of the main interface for programs on this machine; the public one if this process serves none. */
@@ -15,5 +17,11 @@ export interface Addresses {
  * address only once it listens.
  */
 export function createAddresses(base: () => string, local: () => string = base): Addresses {
-  return { base, local, chat: () => `${base()}/chat`, webhooks: () => `${base()}/webhooks` }
+  return {
+    base,
+    local,
+    chat: () => `${base()}/chat`,
+    webchat: () => `${base()}/webchat`,
+    webhooks: () => `${base()}/webhooks`,
+  }
 }

@@ -76,7 +76,7 @@ const unserved = [
   'v1/tables',
   'v1/admin/(activities|helper|quotas|usages|workspace-members)',
   'v1/admin/account/preferences',
-  'v1/admin/bots/[^/]+/(allowlist|analytics|bot-json|issues|publish-from-bot-json|transfer|versions|webchat)',
+  'v1/admin/bots/[^/]+/(allowlist|analytics|bot-json|issues|publish-from-bot-json|transfer|versions)',
   'v1/admin/bots/[^/]+/integrations/[^/]+/(sandboxed-conversations|shareable-id)',
   'v1/admin/workspaces/(preferences|usages)',
   'v1/admin/workspaces/[^/]+/(audit-records|billing|migrate-to-v4|public|quota|quotas|usages)',

@@ -62,6 +62,7 @@ import { smallBlobs } from './0073-small-blobs.js'
 import { webchat } from './0081-webchat.js'
 import { endsOfAttempts } from './0085-ends-of-attempts.js'
 import { accountsElsewhere } from './0086-accounts-elsewhere.js'
+import { webchatSettings } from './0087-webchat-settings.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -128,4 +129,5 @@ export const migrations: readonly Migration[] = [
   webchat,
   endsOfAttempts,
   accountsElsewhere,
+  webchatSettings,
 ]

@@ -83,6 +83,17 @@ export const adminExamples: Examples = {
   updateBot: byId(({ botId }) => botId, { name: 'Renamed', tags: { whose: 'new' } }),
   deleteBot: byId(({ botId }) => botId),
   rotateBotSigningSecrets: byId(({ botId }) => botId),
+  getBotWebchat: {
+    request: ({ botId }) => ({ params: { id: botId }, query: { type: 'sharableUrl' } }),
+    foreign: 'ResourceNotFound',
+  },
+  getBotWebchatSettings: byId(({ botId }) => botId),
+  updateBotWebchatSettings: byId(({ botId }) => botId, {
+    greeting: 'Hello',
+    suggestedQuestions: ['Who are you?'],
+    allowedOrigins: ['https://shop.example.com'],
+    footer: null,
+  }),
 
   listWorkspaceConversations: {
     request: ({ botId }) => ({ query: { botId, hasFailedDelivery: 'false', pageSize: '5' } }),

@@ -41,6 +41,10 @@ export const chatReaches: Reaches = {
   webchatListenConversation: (client, { chatConversationId }) =>
     client.webchatListMessages({ id: chatConversationId }),
   setChatAdminSecret: (client, { botId }) => client.setChatAdminSecret({ id: botId }),
+  getBotWebchat: (client, { botId }) => client.getBotWebchat({ id: botId, type: 'sharableUrl' }),
+  getBotWebchatSettings: (client, { botId }) => client.getBotWebchatSettings({ id: botId }),
+  updateBotWebchatSettings: (client, { botId }) =>
+    client.updateBotWebchatSettings({ id: botId, greeting: 'taken' }),
   removeChatAdminSecret: (client, { botId }) => client.removeChatAdminSecret({ id: botId }),
   chatCreateMessage: (client, { chatConversationId }) =>
     client.chatCreateMessage({

@@ -40,6 +40,12 @@ import {
   toWebchatMessage,
   type WebchatDeps,
 } from './webchat/index.js'
+import {
+  createWebchatSettings,
+  type WebchatSettingsDeps,
+  type WebchatSettingsService,
+  webchatSettingsRoutes,
+} from './webchat-settings/index.js'
 
 type GivenToParts = 'keys' | 'addresses' | 'streams' | 'listening' | 'isAdmin'
 
@@ -48,7 +54,10 @@ export type ChatDeps = Omit<ChatServiceDeps, GivenToParts> &
   OwnDeps
 
 interface OwnDeps {
-  bots: Pick<BotsService, 'findChatInstallation' | 'findSignalPosting' | 'findSignalAddress'>
+  bots: Pick<BotsService, 'findChatInstallation' | 'findSignalPosting' | 'findSignalAddress'> &
+    WebchatSettingsDeps['bots']
+  /** The addresses that responses contain. */
+  publicAddresses: WebchatSettingsDeps['addresses']
   bus: EventBus
   publisher: EventPublisher
   domainEvents: Pick<EventDispatcher, 'raise'>
@@ -73,6 +82,8 @@ export interface Chat extends Feature {
   /** Identifies callers at chat addresses. */
   authenticator: Pick<Authenticator, 'chat' | 'chatUser' | 'holderOf'>
   streams: ConversationStreams
+  /** The settings of web chats, and the web sites that may use them. */
+  webchatSettings: WebchatSettingsService
   /** Builds a signal, by its position in the log of its conversation, for its delivery. */
   describeSignal(botId: string, position: string): Promise<string | undefined>
   /** Plugs in the slice of files, which is built later. */
@@ -111,6 +122,11 @@ export function createChat(deps: ChatDeps): Chat {
       return { own, all: listenersOfAll(streams, own) }
     },
   )
+  const webchatSettings = createWebchatSettings({
+    ...deps,
+    addresses: deps.publicAddresses,
+    chatAddresses: addresses,
+  })
   const service = createChatService(
     {
       ...deps,
@@ -143,6 +159,7 @@ export function createChat(deps: ChatDeps): Chat {
           (made) => ({ message: toWebchatMessage(made, { isBot: false }) }),
         ),
       ),
+      ...webchatSettingsRoutes(webchatSettings),
     ],
     jobs: webchat.jobs,
     authenticator: createChatAuthenticator(addresses, keys, {
@@ -150,6 +167,7 @@ export function createChat(deps: ChatDeps): Chat {
       findUser: access.findUser,
     }),
     streams,
+    webchatSettings,
     describeSignal: signals.describe,
     provideFiles: webchat.provideFiles,
     actions: {
@@ -173,6 +191,8 @@ export function createChat(deps: ChatDeps): Chat {
           streams.recheckBot(botId)
           webchat.streams.recheckBot(botId)
           signals.forgetBot(botId)
+          // The name of the bot may be that of its chat.
+          webchatSettings.forget(botId)
         }),
     },
     sweeps: [writing.sweep, webchat.sweep],
@@ -185,6 +205,7 @@ export function createChat(deps: ChatDeps): Chat {
     async purge(botId) {
       await purge(run, (tx, limit) => store.deleteSomeStreams(tx, botId, limit))
       await webchat.purge(botId)
+      await webchatSettings.purge(botId)
     },
     // Streams do not end by themselves, so a stopping server would wait for them.
     drain() {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ApiError, type WebchatSettings } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Awaitable } from '../../domain/authenticator.js'
 import { createLruCache } from '../../platform/lru-cache.js'
 import { assets, createBuiltFiles } from '../built-files.js'
 import type { HttpContext } from '../context.js'
@@ -18,9 +19,15 @@ const widget = /^assets\/widget-[\w-]+\.js$/
 /** Scripts and pages that are kept with their compressed forms. */
 const keptContents = 200
 
+interface WebchatInForce {
+  settings: WebchatSettings
+  /** Web sites whose pages may use the chat; empty allows all. */
+  allowedOrigins: readonly string[]
+}
+
 interface WebchatOptions {
-  /** Returns the settings of the chat at a webhook id; undefined if there is none. */
-  readSettings(webhookId: string): Promise<WebchatSettings | undefined>
+  /** Returns the settings of the chat at a webhook id; throws `ResourceNotFound` if there is none. */
+  readSettings(webhookId: string): Awaitable<WebchatInForce>
   /** Base address as callers reach the server, without a trailing slash. */
   baseUrl(): string
 }
@@ -45,10 +52,13 @@ export function mountWebchat(
     return made
   }
 
-  const requireSettings = async (webhookId: string): Promise<WebchatSettings> => {
-    const settings = await readSettings(webhookId)
-    if (settings !== undefined) return settings
-    throw new ApiError('ResourceNotFound', `There is no chat address ${webhookId}.`)
+  const findSettings = async (webhookId: string): Promise<WebchatInForce | undefined> => {
+    try {
+      return await readSettings(webhookId)
+    } catch (error) {
+      if (error instanceof ApiError && error.type === 'ResourceNotFound') return undefined
+      throw error
+    }
   }
 
   const get = (path: string, respond: Respond) =>
@@ -58,8 +68,9 @@ export function mountWebchat(
     })
 
   get('', async ({ webhookId, request, reply }) => {
-    const settings = await readSettings(webhookId)
-    if (settings === undefined) return absencePage(reply)
+    const found = await findSettings(webhookId)
+    if (found === undefined) return absencePage(reply)
+    const { settings, allowedOrigins } = found
     const base = baseUrl()
     const path = `${new URL(base).pathname.replace(/\/$/, '')}/webchat/${encodeURIComponent(webhookId)}`
     const file = await files.match(widget).catch((cause: unknown) => {
@@ -67,16 +78,16 @@ export function mountWebchat(
     })
     if (file === undefined) throw notBuilt()
     const html = sharePage({ settings, path, widget: `${path}/${file}` })
-    const respond = contentOf(`page ${base} ${html}`, () => ({
+    const respond = contentOf(`page ${base} ${allowedOrigins} ${html}`, () => ({
       contentType: 'text/html; charset=utf-8',
       make: async () => html,
-      headers: headersOfPages(new URL(base).origin),
+      headers: headersOfPages(new URL(base).origin, allowedOrigins),
     }))
     return respond(request, reply)
   })
 
   get('/inject.js', async ({ webhookId, request, reply }) => {
-    const { botName, color, position, language } = await requireSettings(webhookId)
+    const { botName, color, position, language } = (await readSettings(webhookId)).settings
     const known = JSON.stringify({ botName, color, position, language })
     const respond = contentOf(`script ${known}`, () => ({
       contentType: 'text/javascript; charset=utf-8',
@@ -87,7 +98,7 @@ export function mountWebchat(
   })
 
   get('/config', async ({ webhookId, request, reply }) => {
-    const text = JSON.stringify(await requireSettings(webhookId))
+    const text = JSON.stringify((await readSettings(webhookId)).settings)
     const respond = contentOf(`settings ${text}`, () => ({
       contentType: 'application/json; charset=utf-8',
       make: async () => text,

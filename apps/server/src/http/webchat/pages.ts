@@ -8,8 +8,14 @@ const styleHash = createHash('sha256').update(style).digest('base64')
 /**
  * Scripts and styles from here alone. Pictures, recordings and files of messages may be anywhere; they are shown
  * and never read. Uploads go to the address by which callers reach the server, which can be another than that of the page.
+ * @param framedBy origins whose pages may show the page in a frame; policies know no numeric addresses of IPv6
  */
-export function headersOfPages(origin: string): Record<string, string> {
+export function headersOfPages(
+  origin: string,
+  framedBy: readonly string[] = [],
+): Record<string, string> {
+  const ancestors = framedBy.filter((each) => !each.includes('['))
+  const isFramed = ancestors.length > 0
   return {
     'content-security-policy': [
       "default-src 'none'",
@@ -20,10 +26,11 @@ export function headersOfPages(origin: string): Record<string, string> {
       `connect-src 'self' ${origin}`,
       "base-uri 'none'",
       "form-action 'none'",
-      "frame-ancestors 'none'",
+      `frame-ancestors ${isFramed ? ancestors.join(' ') : "'none'"}`,
     ].join('; '),
     'referrer-policy': 'no-referrer',
-    'x-frame-options': 'DENY',
+    // The policy is stricter where both are understood; this header cannot name several origins.
+    ...(!isFramed && { 'x-frame-options': 'DENY' }),
     'cross-origin-opener-policy': 'same-origin',
   }
 }

@@ -1,0 +1,184 @@
+import {
+  ApiError,
+  type Body,
+  type contract,
+  defaultWebchatSettings,
+  type Output,
+  type Query,
+  WebchatSettings,
+} from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import type { Addresses } from '../../../domain/addresses.js'
+import type { Awaitable } from '../../../domain/authenticator.js'
+import type { EventBus } from '../../../platform/bus/event-bus.js'
+import type { Clock } from '../../../platform/clock.js'
+import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
+import { createFactCache } from '../../../platform/fact-cache.js'
+import type { BotsService } from '../../bots/bots/index.js'
+import { builtInChat } from '../../bots/installations/index.js'
+import type { ChatAddresses } from '../addresses.js'
+import { codeOf } from './code.js'
+import { isAllowedOrigin, normalizeOrigins } from './origins.js'
+import * as store from './store.js'
+
+export interface WebchatSettingsDeps {
+  db: Db
+  run: Run
+  clock: Clock
+  bus: EventBus
+  addresses: Addresses
+  chatAddresses: Pick<ChatAddresses, 'get'>
+  bots: Pick<BotsService, 'requireIn' | 'namesOf' | 'installationsOf'>
+}
+
+/** The settings of a web chat in force, and the web sites that may use it. */
+export interface WebchatInForce {
+  settings: WebchatSettings
+  /** Empty allows all. */
+  allowedOrigins: readonly string[]
+}
+
+type BotWebchat = Output<typeof contract.botWebchat.getSettings>['webchat']
+type Patch = Body<typeof contract.botWebchat.updateSettings>
+type CodeType = Query<typeof contract.botWebchat.getCode>['type']
+
+const topic = 'webchat-settings'
+const origins = 'allowedOrigins'
+
+export type WebchatSettingsService = ReturnType<typeof createWebchatSettings>
+
+/**
+ * The settings of the web chats of bots. What is in force is cached, because each request of a page asks for it; a
+ * change clears the caches of all processes.
+ */
+export function createWebchatSettings(deps: WebchatSettingsDeps) {
+  const { db, run, clock, bus, bots, addresses, chatAddresses } = deps
+  const known = createFactCache<WebchatInForce>({
+    clock,
+    read: async (key) => {
+      const [workspaceId = '', botId = ''] = key.split('/')
+      const { settings, allowedOrigins } = await read(workspaceId, botId)
+      return { settings, allowedOrigins }
+    },
+  })
+  const forgetHere = (botId: string) => known.forget((key) => key.endsWith(`/${botId}`))
+  // Other processes change settings, too.
+  bus.subscribe(
+    { topic },
+    { onHint: ({ key }) => forgetHere(key), onGap: () => known.forget(() => true) },
+  )
+
+  async function read(workspaceId: string, botId: string) {
+    const rows = await store.listSettings(db, botId)
+    const names = await bots.namesOf({ workspaceId }, [botId])
+    const set = Object.fromEntries([...rows].map(([name, value]) => [name, decodeJson(value)]))
+    const { [origins]: allowedOrigins = [], ...settings } = set as Partial<
+      BotWebchat['settings']
+    > & {
+      allowedOrigins?: string[]
+    }
+    return {
+      settings: { ...defaultWebchatSettings(names.get(botId) ?? ''), ...settings },
+      changed: Object.keys(settings),
+      allowedOrigins,
+    }
+  }
+
+  /** Settings in force at a chat address; rejects with `ResourceNotFound` if it is unknown or switched off. */
+  function inForce(webhookId: string): Awaitable<WebchatInForce> {
+    const chat = chatAddresses.get(webhookId)
+    if (chat instanceof Promise) return chat.then(() => inForce(webhookId))
+    const found = known.get(`${chat.workspaceId}/${chat.botId}`)
+    const required = (fact: WebchatInForce | undefined) => {
+      if (fact !== undefined) return fact
+      throw new ApiError('ResourceNotFound', `There is no chat address ${webhookId}.`)
+    }
+    return found instanceof Promise ? found.then(required) : required(found)
+  }
+
+  async function findAddress(botId: string): Promise<string | undefined> {
+    const installed = await bots.installationsOf(botId)
+    const chat = installed.find(
+      ({ integration_id: id, enabled }) => id === builtInChat.id && enabled === 1,
+    )
+    return chat && `${addresses.webchat()}/${encodeURIComponent(chat.webhook_id)}`
+  }
+
+  async function show({ workspaceId }: WorkspaceActor, botId: string): Promise<BotWebchat> {
+    const shareUrl = await findAddress(botId)
+    return { ...(await read(workspaceId, botId)), ...(shareUrl !== undefined && { shareUrl }) }
+  }
+
+  /** Clears the cached settings of a bot, in all processes. */
+  function forget(botId: string): void {
+    forgetHere(botId)
+    bus.publish({ topic, key: botId })
+  }
+
+  return {
+    inForce,
+    forget,
+
+    /** Whether a page of an origin may use the chat at an address; also if there is no chat. */
+    async allowsOrigin(webhookId: string, origin: string): Promise<boolean> {
+      try {
+        return isAllowedOrigin((await inForce(webhookId)).allowedOrigins, origin)
+      } catch (error) {
+        if (error instanceof ApiError && error.type === 'ResourceNotFound') return true
+        throw error
+      }
+    },
+
+    async get(actor: WorkspaceActor, botId: string): Promise<BotWebchat> {
+      await bots.requireIn(actor, botId)
+      return await show(actor, botId)
+    },
+
+    async update(actor: WorkspaceActor, botId: string, patch: Patch): Promise<BotWebchat> {
+      await bots.requireIn(actor, botId)
+      const changes = toChanges(patch)
+      await run(async (tx) => {
+        for (const [name, value] of changes) {
+          if (value === undefined) await store.deleteSetting(tx, botId, name)
+          else await store.putSetting(tx, { bot_id: botId, name, value: encodeJson(value) })
+        }
+        afterCommit(tx, () => forget(botId))
+      })
+      return await show(actor, botId)
+    },
+
+    /** HTML or an address; throws `ResourceNotFound` while the bot has no chat. */
+    async code(actor: WorkspaceActor, botId: string, type: CodeType): Promise<string> {
+      await bots.requireIn(actor, botId)
+      const address = await findAddress(botId)
+      if (address === undefined) {
+        throw new ApiError(
+          'ResourceNotFound',
+          `The bot ${botId} has no chat, or its integration ${builtInChat.alias} is switched off.`,
+        )
+      }
+      return codeOf(type, address, (await read(actor.workspaceId, botId)).settings)
+    },
+
+    async purge(botId: string): Promise<void> {
+      await run((tx: Tx) => store.deleteSettings(tx, botId), { mayUseReserve: true })
+    },
+  }
+}
+
+const names = Object.keys(WebchatSettings.properties)
+
+/** What a patch changes, by name in a fixed order, so that two at once wait for each other; undefined unsets. */
+function toChanges({ allowedOrigins, ...settings }: Patch): [string, unknown][] {
+  const given: Record<string, unknown> = settings
+  const changes: [string, unknown][] = names
+    .filter((name) => given[name] !== undefined)
+    .map((name) => [name, given[name] ?? undefined])
+  if (allowedOrigins !== undefined) {
+    const normalized = normalizeOrigins(allowedOrigins ?? [])
+    changes.push([origins, normalized.length === 0 ? undefined : normalized])
+  }
+  return changes
+}
