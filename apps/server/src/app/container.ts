@@ -133,6 +133,10 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
       large: { bytes: config.limits.adminBodyBytes, setting: limitSettings.adminBodyBytes.name },
     },
     allowedOrigins: config.allowedOrigins,
+    chatOrigins: {
+      allowsChatOrigin: slices.chat.webchatSettings.allowsOrigin,
+      baseUrl: () => base,
+    },
     checkResponses: options.checkResponses ?? false,
     mountOthers: (others, http) => {
       const hasDashboard = config.dashboard === 'on' && config.roles.api

@@ -6,6 +6,7 @@ import type { RateLimiter } from '../platform/security/rate-limit.js'
 import type { Log } from '../platform/telemetry/log.js'
 import { admission, type Throttle } from './admission.js'
 import { createForwardedAddresses } from './caller-address.js'
+import { type ChatOriginOptions, refuseForeignPages } from './chat-origins.js'
 import {
   type ConnectionOptions,
   createConnections,
@@ -47,6 +48,8 @@ export interface AppOptions {
   meter: RequestMeter | undefined
   /** Origins that browsers may call from; undefined allows any. */
   allowedOrigins: readonly string[] | undefined
+  /** Which pages may use which chat; undefined where there are no chats. */
+  chatOrigins?: Omit<ChatOriginOptions, 'admitUnmatched'>
   /** Mounts what is served besides the API. */
   mountOthers?: (app: FastifyInstance, context: Pick<HttpContext, 'admitUnmatched'>) => void
   /** Checks every response against its contract; on in tests. */
@@ -140,6 +143,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
   logRequests(app, options.log)
 
+  const { chatOrigins } = options
+  if (chatOrigins) {
+    refuseForeignPages(app, { ...chatOrigins, admitUnmatched: context.admitUnmatched })
+  }
   setSharedHeaders(app, options.allowedOrigins)
 
   await app.register(async (streams) => {

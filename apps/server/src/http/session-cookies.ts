@@ -2,6 +2,7 @@ import { ApiError } from '@botstead/contract'
 import { parse, serialize } from 'cookie'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { isSessionValue } from '../platform/ids.js'
+import { isOwnOrigin } from './own-origin.js'
 
 /** Header that a page sends with requests for which browsers send no `Origin`; its value has no meaning. */
 const pageHeader = 'x-requested-with'
@@ -40,17 +41,10 @@ export function createSessionCookies(options: SessionCookiesOptions): SessionCoo
     return `${secure && path === '/' ? '__Host-' : ''}botstead_${options.installation}`
   }
 
-  function isOwn(origin: string, request: FastifyRequest): boolean {
-    return (
-      origin === new URL(options.baseUrl()).origin ||
-      origin === `${request.protocol}://${request.host}`
-    )
-  }
-
   function isOwnPage(request: FastifyRequest): boolean {
     const { origin, 'sec-fetch-site': site = 'same-origin' } = request.headers
     if (site !== 'same-origin') return false
-    if (origin !== undefined) return isOwn(origin, request)
+    if (origin !== undefined) return isOwnOrigin(origin, request, options.baseUrl())
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     return isRead && request.headers[pageHeader] !== undefined
   }

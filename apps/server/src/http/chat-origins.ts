@@ -1,0 +1,62 @@
+import { ApiError } from '@botstead/contract'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Awaitable } from '../domain/authenticator.js'
+import type { HttpContext } from './context.js'
+import { isOwnOrigin } from './own-origin.js'
+
+export interface ChatOriginOptions extends Pick<HttpContext, 'admitUnmatched'> {
+  /** Whether a page of an origin may use the chat at a webhook id. */
+  allowsChatOrigin(webhookId: string, origin: string): Awaitable<boolean>
+  /** Base address as callers reach the server. */
+  baseUrl(): string
+}
+
+/** Everything at the address of a chat, for programs and for web chats. */
+const chatAddress = /^\/+(?:web)?chat\/+([^/?]+)/
+
+/**
+ * Refuses pages of web sites that may not use a chat, with `OPTIONS` and streams. Must be called before CORS headers
+ * are set: a refusal has none. Requests without `Origin` do not come from pages of others.
+ */
+export function refuseForeignPages(
+  app: FastifyInstance,
+  { allowsChatOrigin, baseUrl, admitUnmatched }: ChatOriginOptions,
+): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { origin } = request.headers
+    const webhookId = origin === undefined ? undefined : webhookIdOf(request)
+    if (origin === undefined || webhookId === undefined) return done()
+    if (isOwnOrigin(origin, request, baseUrl())) return done()
+    const decide = (isAllowed: boolean): void => {
+      if (isAllowed) {
+        done()
+        return
+      }
+      reply.header('vary', 'Origin')
+      admitUnmatched(request, reply, (limited) => done(limited ?? foreignPage(origin)))
+    }
+    const allowed = allowsChatOrigin(webhookId, origin)
+    if (allowed instanceof Promise) allowed.then(decide, done)
+    else decide(allowed)
+  })
+}
+
+/** Undefined elsewhere, and for what no database accepts; the operation then refuses it. */
+function webhookIdOf({ url }: FastifyRequest): string | undefined {
+  const [, segment] = chatAddress.exec(url) ?? []
+  if (segment === undefined) return undefined
+  try {
+    const webhookId = decodeURIComponent(segment)
+    return webhookId.includes('\0') ? undefined : webhookId
+  } catch {
+    return undefined
+  }
+}
+
+function foreignPage(origin: string): ApiError {
+  return new ApiError(
+    'Forbidden',
+    `Pages of ${origin.slice(0, 300)} may not use this chat: its allowedOrigins, which the workspace of the bot sets, do not contain that origin.`,
+    { metadata: { in: 'headers', field: 'origin' } },
+  )
+}
