@@ -66,6 +66,7 @@ async function build() {
   // As small as it can be made: everybody who opens a chat waits for it.
   await writeFile(join(out, 'assets', `${name}.br`), brotliCompressSync(widget))
   await writeFile(join(out, 'inject.js'), script)
+  await writeFile(join(out, 'preview.js'), await bundle('preview/main.ts', 'iife', {}))
 }
 
 async function checkSize() {

@@ -134,7 +134,7 @@ export function Composer({ isShown }: { isShown: boolean }) {
           // For browsers that do not size a field by its content.
           rows={Math.min(text.split('\n').length, 6)}
           value={text}
-          placeholder={configuration.composerPlaceholder ?? texts.placeholder}
+          placeholder={configuration.composerPlaceholder || texts.placeholder}
           onChange={({ target }) => setText(target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}

@@ -17,10 +17,12 @@ import { BotSettings } from './bot-settings.js'
 import { BotVersions } from './bot-versions.js'
 import { type Bot, useBotActions } from './queries.js'
 import { TalkToBot } from './talk-to-bot.js'
+import { BotWebchatTab } from './webchat/webchat.js'
 
 const tabs = [
   { id: 'overview', label: 'Overview' },
   { id: 'settings', label: 'Settings' },
+  { id: 'webchat', label: 'Web chat' },
   { id: 'keys', label: 'Keys and secrets' },
   { id: 'issues', label: 'Issues' },
   { id: 'versions', label: 'Versions' },
@@ -39,6 +41,8 @@ export function BotDetail({ id }: { id: string }) {
         <Unread error={error} refetch={refetch} />
       ) : tab === 'settings' ? (
         <BotSettings bot={bot} />
+      ) : tab === 'webchat' ? (
+        <BotWebchatTab botId={bot.id} />
       ) : tab === 'keys' ? (
         <BotKeys bot={bot} />
       ) : tab === 'issues' ? (

@@ -81,6 +81,37 @@ export function useIssueActions(id: string) {
   }
 }
 
+/** The web chat of a bot. */
+export type BotWebchat = Awaited<ReturnType<Client['getBotWebchatSettings']>>['webchat']
+
+/** What an update of a web chat changes. */
+export type WebchatPatch = Omit<Parameters<Client['updateBotWebchatSettings']>[0], 'id'>
+type WebchatCodeType = Parameters<Client['getBotWebchat']>[0]['type']
+
+/** The settings of the web chat of a bot, and the web sites that may use it. */
+export function useWebchat(id: string) {
+  const { workspaceId } = useScope()
+  return useQuery(read({ workspaceId }, 'getBotWebchatSettings', { id }))
+}
+
+/** What puts the web chat of a bot on a page. */
+export function useWebchatCode(id: string, type: WebchatCodeType) {
+  const { workspaceId } = useScope()
+  return useQuery(read({ workspaceId }, 'getBotWebchat', { id, type }))
+}
+
+/** What changes the web chat of a bot; rejects with the refusal of the server. */
+export function useWebchatActions(id: string) {
+  const { workspaceId } = useScope()
+  return {
+    update: async (patch: WebchatPatch): Promise<BotWebchat> => {
+      const { webchat } = await call({ workspaceId }, 'updateBotWebchatSettings', { id, ...patch })
+      await refresh('getBotWebchatSettings', 'getBotWebchat')
+      return webchat
+    },
+  }
+}
+
 /** What changes bots; each rejects with the refusal of the server. */
 export function useBotActions() {
   const { workspaceId } = useScope()

@@ -8,7 +8,7 @@ import { createLruCache } from '../../platform/lru-cache.js'
 import { assets, createBuiltFiles } from '../built-files.js'
 import type { HttpContext } from '../context.js'
 import { readyContent } from '../ready-content.js'
-import { absencePage, headersOfPages, sharePage } from './pages.js'
+import { absencePage, headersOfPages, headersOfPreview, previewPage, sharePage } from './pages.js'
 
 /** Where the build puts the web chat: inside of the package, from the sources and from the build. */
 const built = fileURLToPath(new URL('../../../dist/webchat/', import.meta.url))
@@ -61,6 +61,10 @@ export function mountWebchat(
     }
   }
 
+  /** Path of a chat as browsers reach it. */
+  const pathOf = (webhookId: string): string =>
+    `${new URL(baseUrl()).pathname.replace(/\/$/, '')}/webchat/${encodeURIComponent(webhookId)}`
+
   const get = (path: string, respond: Respond) =>
     app.get(`/webchat/:webhookId${path}`, { onRequest: admitUnmatched }, (request, reply) => {
       const { webhookId, '*': rest = '' } = request.params as { webhookId: string; '*'?: string }
@@ -72,7 +76,7 @@ export function mountWebchat(
     if (found === undefined) return absencePage(reply)
     const { settings, allowedOrigins } = found
     const base = baseUrl()
-    const path = `${new URL(base).pathname.replace(/\/$/, '')}/webchat/${encodeURIComponent(webhookId)}`
+    const path = pathOf(webhookId)
     const file = await files.match(widget).catch((cause: unknown) => {
       throw notBuilt(cause)
     })
@@ -86,16 +90,38 @@ export function mountWebchat(
     return respond(request, reply)
   })
 
-  get('/inject.js', async ({ webhookId, request, reply }) => {
+  // The preview in the dashboard: what it loads is below its own address, so that it shares no storage with the chat.
+  get('/preview', async ({ webhookId, request, reply }) => {
+    if ((await findSettings(webhookId)) === undefined) return absencePage(reply)
+    const html = previewPage(pathOf(webhookId))
+    const respond = contentOf(`preview ${html}`, () => ({
+      contentType: 'text/html; charset=utf-8',
+      make: async () => html,
+      headers: headersOfPreview(),
+    }))
+    return respond(request, reply)
+  })
+
+  get('/preview/preview.js', async ({ request, reply }) => {
+    const respond = contentOf('preview.js', () => ({
+      contentType: 'text/javascript; charset=utf-8',
+      make: () => readBuilt('preview.js'),
+    }))
+    return respond(request, reply)
+  })
+
+  const sendScript: Respond = async ({ webhookId, request, reply }) => {
     const { botName, color, position, language } = (await readSettings(webhookId)).settings
     const known = JSON.stringify({ botName, color, position, language })
     const respond = contentOf(`script ${known}`, () => ({
       contentType: 'text/javascript; charset=utf-8',
-      make: async () => `(function(served){${await readScript()}})(${known})\n`,
+      make: async () => `(function(served){${await readBuilt('inject.js')}})(${known})\n`,
       caching: 'minutes',
     }))
     return respond(request, reply)
-  })
+  }
+  get('/inject.js', sendScript)
+  get('/preview/inject.js', sendScript)
 
   get('/config', async ({ webhookId, request, reply }) => {
     const text = JSON.stringify((await readSettings(webhookId)).settings)
@@ -106,7 +132,7 @@ export function mountWebchat(
     return respond(request, reply)
   })
 
-  get('/assets/*', async ({ rest, request, reply }) => {
+  const sendAsset: Respond = async ({ rest, request, reply }) => {
     const path = `${assets}${rest}`
     const file = await files.find(path)
     if (file !== undefined) return file(request, reply)
@@ -114,7 +140,9 @@ export function mountWebchat(
     const current = widget.test(path) ? await files.match(widget) : undefined
     if (current === undefined) throw new ApiError('ResourceNotFound', `There is no file ${path}.`)
     return reply.header('cache-control', 'no-cache').redirect(current.slice(assets.length), 302)
-  })
+  }
+  get('/assets/*', sendAsset)
+  get('/preview/assets/*', sendAsset)
 }
 
 type Respond = (call: {
@@ -125,8 +153,8 @@ type Respond = (call: {
   reply: FastifyReply
 }) => Promise<FastifyReply>
 
-async function readScript(): Promise<string> {
-  return await readFile(join(built, 'inject.js'), 'utf8').catch((cause) => {
+async function readBuilt(name: string): Promise<string> {
+  return await readFile(join(built, name), 'utf8').catch((cause) => {
     throw notBuilt(cause)
   })
 }

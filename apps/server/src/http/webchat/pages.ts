@@ -73,6 +73,34 @@ export function sharePage({
 `
 }
 
+/** Pages of this server may show the preview in a frame; it connects to nothing. */
+export function headersOfPreview(): Record<string, string> {
+  return { ...headersOfPages('', ["'self'"]), 'x-frame-options': 'SAMEORIGIN' }
+}
+
+/**
+ * The page in which the dashboard shows a chat with settings that are not stored yet.
+ * @param path of the chat, as browsers reach it
+ */
+export function previewPage(path: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>Preview of a web chat</title>
+<link rel="icon" href="data:,">
+<style>${style}</style>
+</head>
+<body>
+<div id="chat"></div>
+<script src="${escapeHtml(path)}/preview/preview.js"></script>
+</body>
+</html>
+`
+}
+
 /** What people see whose link is wrong or old. */
 export async function absencePage(reply: FastifyReply): Promise<FastifyReply> {
   return reply
