@@ -12,8 +12,9 @@ const pictures = join(root, 'docs/guides/images')
 const port = 8899
 const wide = { width: 1280, height: 800 }
 const narrow = { width: 390, height: 844 }
+const phone = { width: 400, height: 600 }
 
-/** Screens by their name, with what opens an item and the address of that. */
+/** Screens by their name, with what opens an item and the address of that, and what is typed. */
 const screens = [
   { name: 'home', path: 'home' },
   { name: 'conversations', path: 'conversations' },
@@ -26,6 +27,19 @@ const screens = [
   { name: 'search', path: 'search?q=How+does+the+server+stop%3F', ofBot: true },
   { name: 'bots', path: 'bots' },
   { name: 'bot', path: 'bots', open: 'main table a' },
+  {
+    name: 'web-chat-settings',
+    path: 'bots/{bot}?tab=webchat',
+    ofBot: true,
+    size: { width: 1600, height: 900 },
+    fill: [
+      ['Title', 'Guide to Botstead'],
+      ['Description', 'Answers from the manual, with page and link.'],
+      ['Colour', '#7a2f8f'],
+      ['Greeting', 'Hello! What would you like to **know**?'],
+      ['Suggested questions', 'How does the server stop?\nWhere are files kept?'],
+    ],
+  },
   { name: 'try', path: 'try', ofBot: true },
   { name: 'integrations', path: 'integrations' },
   { name: 'data', path: 'data', ofBot: true },
@@ -40,6 +54,7 @@ const documented = [
   ['search', 'light'],
   ['home', 'light'],
   ['delivery', 'dark'],
+  ['web-chat-settings', 'light'],
 ]
 
 async function startDemo() {
@@ -68,16 +83,40 @@ async function takeAll(page, base, taken) {
   for (const { screen, theme, size, file } of taken) {
     await page.setViewportSize(size)
     await page.emulateMedia({ colorScheme: theme })
-    await page.goto(`${base}/${screen.ofBot ? bot : 'all'}/${screen.path}`)
+    await page.goto(`${base}/${screen.ofBot ? bot : 'all'}/${screen.path.replace('{bot}', bot)}`)
     await settled(page)
     if (screen.open !== undefined) {
       await page.locator(screen.open).first().click()
+      await settled(page)
+    }
+    for (const [label, text] of screen.fill ?? []) {
+      await page.getByLabel(label, { exact: true }).fill(text)
+    }
+    if (screen.fill !== undefined) {
+      await page.locator('main input').first().focus()
       await settled(page)
     }
     await mkdir(dirname(file), { recursive: true })
     await page.screenshot({ path: file })
     process.stdout.write(`${file}\n`)
   }
+}
+
+/** Takes a picture of the web chat of the demonstration, with a question and its answer. */
+async function takeWidget(page, base, file) {
+  const bot = await firstBot(page)
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.goto(`${base}/all/bots/${bot}?tab=webchat`)
+  const link = await page.locator('main a[href*="/webchat/"]').getAttribute('href')
+  await page.setViewportSize(phone)
+  await page.goto(link)
+  await page.getByRole('textbox', { name: 'Message' }).fill('How does the server stop?')
+  await page.keyboard.press('Enter')
+  // The question is a message of its own.
+  await page.locator('[role=log] .message').nth(1).waitFor()
+  await settled(page)
+  await page.screenshot({ path: file })
+  process.stdout.write(`${file}\n`)
 }
 
 /** Waits until nothing is loaded. Screens that show news never end their streams, so that it has a limit. */
@@ -107,7 +146,7 @@ function everyPicture(folder) {
 const documentedPictures = documented.map(([name, theme]) => ({
   screen: screens.find((screen) => screen.name === name),
   theme,
-  size: wide,
+  size: screens.find((screen) => screen.name === name).size ?? wide,
   file: join(pictures, `${name}-${theme}.png`),
 }))
 
@@ -124,6 +163,7 @@ try {
   const base = page.url().replace(/\/all\/home$/, '')
   await page.locator('select[aria-label="Bot"] option').nth(1).waitFor({ state: 'attached' })
   await takeAll(page, base, folder === undefined ? documentedPictures : everyPicture(folder))
+  await takeWidget(page, base, join(folder ?? pictures, 'web-chat.png'))
 } finally {
   await browser.close()
   demo.kill()

@@ -3,7 +3,7 @@ import { type Client, createClient } from '@botstead/contract'
 import { Command } from 'commander'
 import { accessServer, addServerOptions, reachable, type ServerOptions } from './connection.js'
 import { findBot, findWorkspace, listBots, onlyOf } from './known-bots.js'
-import { printableName } from './text.js'
+import { printableName, shareLinkOf } from './text.js'
 
 type Bot = Awaited<ReturnType<Client['getBot']>>['bot']
 
@@ -150,7 +150,14 @@ interface ShownBot {
 function show(shown: ShownBot, { json }: JsonOptions): void {
   const { bot, url, workspaceId, signingSecret, key } = shown
   const { webhookUrl: chatUrl } = bot.integrations.chat ?? {}
-  const addresses = { workspaceId, apiUrl: url, chatUrl, ...(key !== undefined && { key }) }
+  const shareUrl = chatUrl && shareLinkOf(chatUrl)
+  const addresses = {
+    workspaceId,
+    apiUrl: url,
+    chatUrl,
+    shareUrl,
+    ...(key !== undefined && { key }),
+  }
   if (json) {
     print(JSON.stringify({ ...bot, ...addresses }))
     return
@@ -161,6 +168,7 @@ function show(shown: ShownBot, { json }: JsonOptions): void {
     ['workspace', workspaceId],
     ['files, search', `${url}/v1/files (with the header x-bot-id: ${bot.id})`],
     ['chat', chatUrl],
+    ['share link', shareUrl],
     ['signing secret', signingSecret && `${signingSecret} (shown once)`],
     ['key', key === undefined ? undefined : `${key} (shown once)`],
   ]

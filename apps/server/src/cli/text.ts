@@ -87,3 +87,8 @@ export function printable(text: string): string {
 export function printableName(name: string): string {
   return printable(name).replace(/\s+/g, ' ')
 }
+
+/** The page of a chat, which people open, by the address that programs call. */
+export function shareLinkOf(chatAddress: string): string {
+  return chatAddress.replace(/\/chat\/([^/]+)$/, '/webchat/$1')
+}

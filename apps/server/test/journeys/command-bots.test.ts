@@ -35,13 +35,25 @@ it('botstead bots creates a bot that can be used at once, shows, lists and delet
     const client = createClient({ baseUrl: bot.apiUrl, token: bot.key, botId: bot.id })
     expect((await client.listFiles({})).files).toEqual([])
     expect((await fetch(`${bot.chatUrl}/hello`)).status).toBe(200)
+    const { code } = await createClient({
+      baseUrl: url,
+      token: server.token,
+      workspaceId,
+    }).getBotWebchat({ id: bot.id, type: 'sharableUrl' })
+    expect(bot.shareUrl).toBe(code)
 
     const [shown, second] = await Promise.all([
       bots('get', bot.id),
       bots('create', 'Told', '--workspace', 'Default', '--server-url', 'http://localhost:8074'),
     ])
     expect(shown).toMatchObject({ status: 0, stderr: '' })
-    for (const fact of [/^bot +Guide$/m, `x-bot-id: ${bot.id})`, bot.chatUrl, workspaceId]) {
+    for (const fact of [
+      /^bot +Guide$/m,
+      `x-bot-id: ${bot.id})`,
+      bot.chatUrl,
+      bot.shareUrl,
+      workspaceId,
+    ]) {
       expect(shown.stdout).toMatch(fact)
     }
     expect(shown.stdout).not.toMatch(/^key|secret/m)

@@ -125,6 +125,8 @@ describe('the demonstration', () => {
         const answer = await vi.waitFor(() => runLine(line), { interval: 50 })
         answers.push(answer)
       }
+      const [shareLink = ''] = /http:\S+\/webchat\/[\w-]+$/m.exec(output) ?? []
+      expect(await (await fetch(shareLink)).text()).toContain('<title>Guide</title>')
       botId = /x-bot-id: ([\w-]+)/.exec(output)?.[1] ?? ''
       expect(await programsOf(botId)).toHaveLength(1)
       const [, file = '', more = ''] = /npx botstead deploy '(.+)' (.+)/.exec(output) ?? []

@@ -14,6 +14,7 @@ const guides = [
   'chat',
   'stream',
   'web-chat',
+  'web-chat-page',
   'bots',
   'integrations',
   'operation',
@@ -124,6 +125,12 @@ describe('the commands, pasted in order,', () => {
   it('of the guide to the web chat open one', () => {
     const written = outputOf('docs/guides/web-chat.md')
     expect(written).toMatch(/event: message\ndata: \{"type":"init","data":\{"conversation":/)
+  })
+
+  it('of the guide to a web chat on a page change its settings and return its script', () => {
+    const written = outputOf('docs/guides/web-chat-page.md')
+    expect(written).toContain("[ 'color', 'greeting', 'suggestedQuestions' ]")
+    expect(written).toMatch(/<script src="http:\S+\/webchat\/[\w-]+\/inject\.js" defer><\/script>/)
   })
 
   it('of the guide to bots create one that replies', () => {

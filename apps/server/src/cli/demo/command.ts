@@ -7,6 +7,7 @@ import { loadConfig } from '../../config/config.js'
 import { createLog } from '../../platform/telemetry/log.js'
 import { signInLink } from '../dashboard.js'
 import { untilStopped } from '../start.js'
+import { shareLinkOf } from '../text.js'
 import { botPath } from './bot.js'
 import { createPrinter, type Printer } from './print.js'
 import type { TourResult } from './tour.js'
@@ -89,6 +90,8 @@ function suggest(print: Printer, made: TourResult, { firstStart }: Server): void
       signInLink(made.address, firstStart.signInCode),
     )
   }
+  print.title('Talk to the bot in the browser; this is the link to share:')
+  print.command('The dashboard changes how it looks: Bots, Web chat', shareLinkOf(made.chatAddress))
   print.title('Try next, in another terminal:')
   print.command(
     'Ask the document something else',

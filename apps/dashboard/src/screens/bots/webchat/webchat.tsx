@@ -20,21 +20,23 @@ function Webchat({ botId, webchat }: { botId: string; webchat: BotWebchat }) {
   const { shareUrl } = webchat
   const [draft, setDraft] = useState(() => draftOf(webchat.settings))
   return (
-    <div className={styles.columns}>
-      <Pane>
-        <SettingsForm botId={botId} webchat={webchat} draft={draft} setDraft={setDraft} />
-        <AllowedSites botId={botId} allowedOrigins={webchat.allowedOrigins} />
-        {shareUrl === undefined ? (
-          <p className="muted">
-            The chat of this bot is switched off: there is no address to share.
-          </p>
-        ) : (
-          <PutOnPage botId={botId} shareUrl={shareUrl} />
+    <div className={styles.webchat}>
+      <div className={styles.columns}>
+        {shareUrl !== undefined && (
+          <Preview webhookId={shareUrl.split('/').at(-1) ?? ''} settings={settingsOf(draft)} />
         )}
-      </Pane>
-      {shareUrl !== undefined && (
-        <Preview webhookId={shareUrl.split('/').at(-1) ?? ''} settings={settingsOf(draft)} />
-      )}
+        <Pane>
+          <SettingsForm botId={botId} webchat={webchat} draft={draft} setDraft={setDraft} />
+          <AllowedSites botId={botId} allowedOrigins={webchat.allowedOrigins} />
+          {shareUrl === undefined ? (
+            <p className="muted">
+              The chat of this bot is switched off: there is no address to share.
+            </p>
+          ) : (
+            <PutOnPage botId={botId} shareUrl={shareUrl} />
+          )}
+        </Pane>
+      </div>
     </div>
   )
 }
