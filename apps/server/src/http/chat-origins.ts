@@ -12,7 +12,8 @@ export interface ChatOriginOptions extends Pick<HttpContext, 'admitUnmatched'> {
 }
 
 /** Everything at the address of a chat, for programs and for web chats. */
-const chatAddress = /^\/+(?:web)?chat\/+([^/?]+)/
+const chatRoute = /^\/(?:web)?chat\/:webhookId(?:\/|$)/
+const chatAddress = /^\/+(?:web)?chat\/+([^/]+)/
 
 /**
  * Refuses pages of web sites that may not use a chat, with `OPTIONS` and streams. Must be called before CORS headers
@@ -41,13 +42,22 @@ export function refuseForeignPages(
   })
 }
 
-/** Undefined elsewhere, and for what no database accepts; the operation then refuses it. */
-function webhookIdOf({ url }: FastifyRequest): string | undefined {
-  const [, segment] = chatAddress.exec(url) ?? []
-  if (segment === undefined) return undefined
+/**
+ * The webhook id as the router reads it, which also knows other ways to write the path. Preflights have no route of
+ * their own. Undefined elsewhere, and for what no database accepts; the operation then refuses it.
+ */
+function webhookIdOf({ url, params, routeOptions }: FastifyRequest): string | undefined {
+  const isRoute = chatRoute.test(routeOptions.url ?? '')
+  const webhookId: unknown = isRoute
+    ? Reflect.get(Object(params), 'webhookId')
+    : webhookIdIn(url.split('?', 1)[0] ?? '')
+  return typeof webhookId === 'string' && !webhookId.includes('\0') ? webhookId : undefined
+}
+
+function webhookIdIn(path: string): string | undefined {
   try {
-    const webhookId = decodeURIComponent(segment)
-    return webhookId.includes('\0') ? undefined : webhookId
+    const [, segment] = chatAddress.exec(decodeURI(path)) ?? []
+    return segment && decodeURIComponent(segment)
   } catch {
     return undefined
   }

@@ -11,6 +11,8 @@ import { openWebchat, webchatAddress } from '../webchats.js'
 const allowed = 'https://shop.example'
 const foreign = 'https://evil.example'
 
+const encodeLetter = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`
+
 describe('a chat with allowed web sites', () => {
   const server = useServer()
   let id: string
@@ -54,6 +56,11 @@ describe('a chat with allowed web sites', () => {
     ['GET', `/chat/${webhookId}/initialize`],
     ['GET', `/webchat/${webhookId}/initialize`],
     ['GET', `//chat//${webhookId}/hello`],
+    // The router reads encoded letters as what they are.
+    ['GET', `/%63hat/${webhookId}/hello`],
+    ['GET', `/chat/${webhookId.replace(/^./, encodeLetter)}/hello`],
+    ['GET', `/%77ebchat/${webhookId}/config`],
+    ['OPTIONS', `/%63hat/${webhookId}/messages`, preflight],
     ['GET', `/webchat/${webhookId}/config`],
     ['GET', `/webchat/${webhookId}/inject.js`],
   ]

@@ -7,7 +7,7 @@ import {
   type Query,
   WebchatSettings,
 } from '@botstead/contract'
-import type { WorkspaceActor } from '../../../domain/actor.js'
+import type { ChatAddress, WorkspaceActor } from '../../../domain/actor.js'
 import type { Addresses } from '../../../domain/addresses.js'
 import type { Awaitable } from '../../../domain/authenticator.js'
 import type { EventBus } from '../../../platform/bus/event-bus.js'
@@ -89,12 +89,15 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
   /** Settings in force at a chat address; rejects with `ResourceNotFound` if it is unknown or switched off. */
   function inForce(webhookId: string): Awaitable<WebchatInForce> {
     const chat = chatAddresses.get(webhookId)
-    if (chat instanceof Promise) return chat.then(() => inForce(webhookId))
-    const found = known.get(`${chat.workspaceId}/${chat.botId}`)
+    return chat instanceof Promise ? chat.then(inForceAt) : inForceAt(chat)
+  }
+
+  function inForceAt({ workspaceId, botId, webhookId }: ChatAddress): Awaitable<WebchatInForce> {
     const required = (fact: WebchatInForce | undefined) => {
       if (fact !== undefined) return fact
       throw new ApiError('ResourceNotFound', `There is no chat address ${webhookId}.`)
     }
+    const found = known.get(`${workspaceId}/${botId}`)
     return found instanceof Promise ? found.then(required) : required(found)
   }
 
@@ -121,14 +124,17 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
     inForce,
     forget,
 
-    /** Whether a page of an origin may use the chat at an address; also if there is no chat. */
-    async allowsOrigin(webhookId: string, origin: string): Promise<boolean> {
-      try {
-        return isAllowedOrigin((await inForce(webhookId)).allowedOrigins, origin)
-      } catch (error) {
-        if (error instanceof ApiError && error.type === 'ResourceNotFound') return true
-        throw error
-      }
+    /** Whether a page of an origin may use the chat at an address; true where there is no chat. */
+    allowsOrigin(webhookId: string, origin: string): Awaitable<boolean> {
+      const found = inForce(webhookId)
+      if (!(found instanceof Promise)) return isAllowedOrigin(found.allowedOrigins, origin)
+      return found.then(
+        ({ allowedOrigins }) => isAllowedOrigin(allowedOrigins, origin),
+        (error: unknown) => {
+          if (error instanceof ApiError && error.type === 'ResourceNotFound') return true
+          throw error
+        },
+      )
     },
 
     async get(actor: WorkspaceActor, botId: string): Promise<BotWebchat> {
