@@ -16,6 +16,7 @@ export const WebchatSettings = Type.Object(
       Text(500, 'Who or what the bot is, shown before the first message.'),
     ),
     color: Type.String({
+      maxLength: 7,
       pattern: '^#[0-9a-fA-F]{6}$',
       description: 'Colour of the button and of own messages: `#` and six hexadecimal digits.',
     }),
