@@ -12,7 +12,7 @@ import {
   stat,
 } from 'node:fs/promises'
 import { join } from 'node:path'
-import { addAbortSignal, type Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { hasErrorCode, syncFolder } from '../disk/files.js'
 import {
@@ -21,7 +21,6 @@ import {
   BlobRangeError,
   type BlobStore,
   BlobStoreFullError,
-  BlobTooLargeError,
   type ByteRange,
   checkBlobKey,
   isBlobKey,
@@ -29,6 +28,7 @@ import {
   requireSize,
   type StoredBlob,
 } from './blob-store.js'
+import { readContent } from './read-content.js'
 
 /** The `readFile` of `node:fs/promises` makes a `FileHandle`, which takes longer than reading a small file. */
 const readFile = promisify(readFileWithCallback)
@@ -196,18 +196,13 @@ function explain(error: unknown, root: string): unknown {
 }
 
 /**
- * Writes a stream to the end of a file and measures it on the way. At most two write sizes are in
- * memory. The stream is not destroyed when this fails; see {@link BlobStore.put}.
+ * Writes a stream to the end of a file. At most two write sizes are in memory.
  */
 async function receive(
   content: Readable,
   file: FileHandle,
   options: PutOptions,
 ): Promise<StoredBlob> {
-  const { maxBytes = Number.POSITIVE_INFINITY, signal } = options
-  if (signal) addAbortSignal(signal, content)
-  const hash = createHash('sha256')
-  let size = 0
   let batch: Uint8Array[] = []
   let batchSize = 0
   let writing = Promise.resolve()
@@ -221,18 +216,14 @@ async function receive(
     batchSize = 0
   }
 
-  for await (const chunk of content.iterator({ destroyOnReturn: false })) {
-    if (!(chunk instanceof Uint8Array)) throw new TypeError('A blob is made of bytes.')
-    size += chunk.length
-    if (size > maxBytes) throw new BlobTooLargeError(maxBytes)
-    hash.update(chunk)
+  const stored = await readContent(content, options, (chunk) => {
     batch.push(chunk)
     batchSize += chunk.length
-    if (batchSize >= writeSize) await flush()
-  }
+    return batchSize >= writeSize ? flush() : undefined
+  })
   await flush()
   await writing
-  return { size, sha256: hash.digest('hex') }
+  return stored
 }
 
 /** A short write is not an error to the system: writing the rest again reports what is wrong. */

@@ -1,7 +1,8 @@
 import { createHash, type Hash } from 'node:crypto'
-import { addAbortSignal, type Readable } from 'node:stream'
+import type { Readable } from 'node:stream'
 import type { Gate } from '../workers/gate.js'
-import { BlobTooLargeError, type PutOptions, type StoredBlob } from './blob-store.js'
+import type { PutOptions, StoredBlob } from './blob-store.js'
+import { readContent } from './read-content.js'
 import type { S3Body, S3Client } from './s3-client.js'
 import { escapeXml, S3Error, textOf } from './s3-responses.js'
 
@@ -39,45 +40,36 @@ export async function putS3Object(
 ): Promise<StoredBlob> {
   const { client } = deps
   const { maxBytes = Number.POSITIVE_INFINITY, signal } = options
-  if (signal) addAbortSignal(signal, content)
   const partSize = partSizeFor(maxBytes, deps.partSize ?? usualPartSize)
   const giveUp = new AbortController()
   const ending = signal ? AbortSignal.any([signal, giveUp.signal]) : giveUp.signal
-  const whole = createHash('sha256')
-  let size = 0
-  let part = new Part()
-  let parts: PartsUpload | undefined
+  const gathered: { part: Part; parts?: PartsUpload } = { part: new Part() }
 
   try {
-    for await (const chunk of content.iterator({ destroyOnReturn: false })) {
-      if (!(chunk instanceof Uint8Array)) throw new TypeError('A blob is made of bytes.')
-      size += chunk.length
-      if (size > maxBytes) throw new BlobTooLargeError(maxBytes)
-      whole.update(chunk)
-      for (const piece of cut(chunk, partSize - part.size, partSize)) {
-        part.add(piece)
-        if (part.size < partSize) continue
-        parts ??= await beginUpload(deps, key, ending)
-        await parts.send(part.toBody())
-        part = new Part()
+    const stored = await readContent(content, options, async (chunk) => {
+      for (const piece of cut(chunk, partSize - gathered.part.size, partSize)) {
+        gathered.part.add(piece)
+        if (gathered.part.size < partSize) continue
+        gathered.parts ??= await beginUpload(deps, key, ending)
+        await gathered.parts.send(gathered.part.toBody())
+        gathered.part = new Part()
       }
-    }
-    signal?.throwIfAborted()
-    const sha256 = whole.digest('hex')
+    })
+    const { part, parts } = gathered
     if (parts === undefined) {
-      const body = { ...part.toBody(), sha256 }
+      const body = { ...part.toBody(), sha256: stored.sha256 }
       await client.send({ method: 'PUT', key, body, signal })
     } else {
       if (part.size > 0) await parts.send(part.toBody())
-      await parts.complete(size)
+      await parts.complete(stored.size)
     }
-    return { size, sha256 }
+    return stored
   } catch (error) {
     giveUp.abort(error)
-    await parts?.discard()
+    await gathered.parts?.discard()
     throw error
   } finally {
-    parts?.end()
+    gathered.parts?.end()
   }
 }
 

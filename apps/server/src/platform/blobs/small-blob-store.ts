@@ -1,16 +1,15 @@
-import { createHash } from 'node:crypto'
-import { addAbortSignal, Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { Clock } from '../clock.js'
 import { prepared } from '../db/prepared.js'
 import type { Db, Run } from '../db/schema.js'
 import {
   BlobRangeError,
   type BlobStore,
-  BlobTooLargeError,
   type ByteRange,
   checkBlobKey,
   requireSize,
 } from './blob-store.js'
+import { readContent } from './read-content.js'
 
 /** Bytes up to which a blob is kept in the database. */
 export const smallBlobBytes = 16 * 1024
@@ -81,9 +80,17 @@ export function withSmallBlobs(
       const { maxBytes = Number.POSITIVE_INFINITY } = options
       if (maxBytes > smallBlobBytes) return await files.put(key, content, options)
       checkBlobKey(key)
-      const bytes = await gather(content, maxBytes, options.signal)
-      await run((tx) => insertBlob.affected(tx, { key, bytes, stored_at: clock.now() }))
-      return { size: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') }
+      const chunks: Uint8Array[] = []
+      // The stream may fail before anything reads it; the reading below reports that.
+      content.on('error', ignore)
+      try {
+        const stored = await readContent(content, options, (chunk) => void chunks.push(chunk))
+        const bytes = Buffer.concat(chunks)
+        await run((tx) => insertBlob.affected(tx, { key, bytes, stored_at: clock.now() }))
+        return stored
+      } finally {
+        content.off('error', ignore)
+      }
     },
 
     async get(key, range) {
@@ -142,31 +149,6 @@ export function withSmallBlobs(
       }
       yield* files.list()
     },
-  }
-}
-
-/** Reads a stream to its end, which is left open when it is too long; see {@link BlobStore.put}. */
-async function gather(
-  content: Readable,
-  maxBytes: number,
-  signal: AbortSignal | undefined,
-): Promise<Buffer> {
-  // The stream may fail before anything reads it; the reading below reports that.
-  content.on('error', ignore)
-  try {
-    if (signal) addAbortSignal(signal, content)
-    const chunks: Uint8Array[] = []
-    let size = 0
-    for await (const chunk of content.iterator({ destroyOnReturn: false })) {
-      if (!(chunk instanceof Uint8Array)) throw new TypeError('A blob is made of bytes.')
-      size += chunk.length
-      if (size > maxBytes) throw new BlobTooLargeError(maxBytes)
-      chunks.push(chunk)
-    }
-    signal?.throwIfAborted()
-    return Buffer.concat(chunks)
-  } finally {
-    content.off('error', ignore)
   }
 }
 
