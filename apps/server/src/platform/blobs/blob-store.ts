@@ -1,5 +1,11 @@
 import type { Readable } from 'node:stream'
 
+/** What became of several blobs that were to be removed. */
+export interface RemovedBlobs {
+  removed: string[]
+  failure?: unknown
+}
+
 /**
  * Where file contents live: bytes under keys that the server makes, `[A-Za-z0-9_-]`, 8 to 128
  * characters. No text of a caller ever becomes part of a key. A blob is there completely or not at all.
@@ -35,6 +41,12 @@ export interface BlobStore {
 
   /** Removes a blob; one that is not there is removed already. Open reads go on to their end. */
   remove(key: string): Promise<void>
+
+  /**
+   * Removes several blobs, some at a time. One that cannot be removed does not stop the others.
+   * @returns the keys of those that are gone, and why the first of the others is not
+   */
+  removeAll(keys: readonly string[]): Promise<RemovedBlobs>
 
   /** Every blob in no particular order; those put or removed meanwhile may be missing or present. */
   list(): AsyncIterable<BlobFacts & { key: string }>
@@ -171,4 +183,25 @@ export async function putAndClose(
   } finally {
     content.destroy()
   }
+}
+
+/** Blobs that are removed at a time. */
+const removedAtOnce = 20
+
+/** Removes several blobs one by one, for {@link BlobStore.removeAll}. */
+export async function removeEach(
+  keys: readonly string[],
+  remove: (key: string) => Promise<void>,
+): Promise<RemovedBlobs> {
+  const result: RemovedBlobs = { removed: [] }
+  for (let at = 0; at < keys.length; at += removedAtOnce) {
+    const some = keys.slice(at, at + removedAtOnce)
+    const ends = await Promise.allSettled(some.map(remove))
+    for (const [index, end] of ends.entries()) {
+      const key = some[index]
+      if (end.status === 'rejected') result.failure ??= end.reason
+      else if (key !== undefined) result.removed.push(key)
+    }
+  }
+  return result
 }

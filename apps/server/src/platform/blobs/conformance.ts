@@ -287,6 +287,15 @@ export function testBlobStore(
         await expect(store.get(key)).rejects.toThrow(BlobNotFoundError)
       })
 
+      it('is gone once it is removed with others, of which some are gone already', async () => {
+        const keys = [await put(), newKey(), await put(), await put(Buffer.alloc(severalReads))]
+        const kept = await put()
+        expect(await store.removeAll(keys)).toEqual({ removed: keys })
+        for (const key of keys) expect(await store.head(key)).toBeUndefined()
+        expect(await store.head(kept)).toBeDefined()
+        expect(await store.removeAll([])).toEqual({ removed: [] })
+      })
+
       it('that never was is not found, also not in part', async () => {
         await expect(store.get(newKey())).rejects.toThrow(BlobNotFoundError)
         await expect(store.get(newKey(), { start: 0, end: 1 })).rejects.toThrow(BlobNotFoundError)
@@ -346,6 +355,10 @@ export function testBlobStore(
       await expect(store.get(key)).rejects.toThrow(TypeError)
       await expect(store.head(key)).rejects.toThrow(TypeError)
       await expect(store.remove(key)).rejects.toThrow(TypeError)
+      expect(await store.removeAll([key])).toMatchObject({
+        removed: [],
+        failure: expect.any(TypeError),
+      })
     })
 
     it('the check passes where everything works', async () => {

@@ -25,6 +25,7 @@ import {
   checkBlobKey,
   isBlobKey,
   type PutOptions,
+  removeEach,
   requireSize,
   type StoredBlob,
 } from './blob-store.js'
@@ -66,6 +67,10 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
     const stored = await receive(content, file, options)
     await file.sync()
     return stored
+  }
+
+  async function remove(key: string): Promise<void> {
+    await rm(locate(key).path, { force: true })
   }
 
   return {
@@ -115,9 +120,9 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
       return factsOf(locate(key).path)
     },
 
-    async remove(key) {
-      await rm(locate(key).path, { force: true })
-    },
+    remove,
+
+    removeAll: (keys) => removeEach(keys, remove),
 
     async *list() {
       for (const folder of await readdir(root)) {

@@ -8,6 +8,7 @@ import {
   type ByteRange,
   checkBlobKey,
   isBlobKey,
+  removeEach,
   requireSize,
 } from './blob-store.js'
 import type { S3Address } from './s3-address.js'
@@ -59,6 +60,15 @@ export async function openS3BlobStore(
 
   await check(3)
   if (options.owner !== undefined) await requireOwner(client, address, options.owner)
+
+  async function remove(key: string): Promise<void> {
+    checkBlobKey(key)
+    try {
+      await client.send({ method: 'DELETE', key })
+    } catch (error) {
+      if (!isMissing(error)) throw error
+    }
+  }
 
   const store: BlobStore = {
     async put(key, content, options = {}) {
@@ -117,14 +127,9 @@ export async function openS3BlobStore(
       }
     },
 
-    async remove(key) {
-      checkBlobKey(key)
-      try {
-        await client.send({ method: 'DELETE', key })
-      } catch (error) {
-        if (!isMissing(error)) throw error
-      }
-    },
+    remove,
+
+    removeAll: (keys) => removeEach(keys, remove),
 
     async *list() {
       for await (const { key, ...facts } of listObjects(client, address)) {

@@ -61,6 +61,17 @@ describeEachEngine('small blobs', (engine) => {
     })
   })
 
+  it('are removed together with those that are files', async () => {
+    const keys = [await put(10, 10), await put(10), await put(smallBlobBytes, smallBlobBytes)]
+    const kept = await put(10, 10)
+    expect(await store.removeAll(keys)).toEqual({ removed: keys })
+    for (const key of keys) {
+      expect(await store.head(key)).toBeUndefined()
+      expect(await isFile(key)).toBe(false)
+    }
+    expect(await store.head(kept)).toMatchObject({ size: 10 })
+  })
+
   it('find, list and remove what an earlier version put into a file', async () => {
     const key = `blob_${randomUUID()}`
     await files.put(key, Readable.from([Buffer.from('of an earlier version')]))

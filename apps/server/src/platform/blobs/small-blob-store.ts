@@ -7,6 +7,7 @@ import {
   type BlobStore,
   type ByteRange,
   checkBlobKey,
+  isBlobKey,
   requireSize,
 } from './blob-store.js'
 import { readContent } from './read-content.js'
@@ -73,6 +74,25 @@ export function withSmallBlobs(
     return found && Buffer.from(found.bytes.buffer, found.bytes.byteOffset, found.bytes.byteLength)
   }
 
+  /** Deletes the blobs that are kept in the database; without any there is no transaction. */
+  async function forget(keys: readonly string[]): Promise<void> {
+    for (let at = 0; at < keys.length; at += pageSize) {
+      // PostgreSQL refuses some texts that are no keys; the other store reports them.
+      const some = keys.slice(at, at + pageSize).filter(isBlobKey)
+      if (some.length === 0) continue
+      const kept = await db
+        .selectFrom('small_blobs')
+        .select('key')
+        .where('key', 'in', some)
+        .execute()
+      if (kept.length === 0) continue
+      const found = kept.map(({ key }) => key)
+      await run((tx) => tx.deleteFrom('small_blobs').where('key', 'in', found).execute(), {
+        mayUseReserve: true,
+      })
+    }
+  }
+
   return {
     ...files,
 
@@ -117,12 +137,13 @@ export function withSmallBlobs(
 
     async remove(key) {
       checkBlobKey(key)
-      if ((await findFacts.first(db, { key })) !== undefined) {
-        await run((tx) => tx.deleteFrom('small_blobs').where('key', '=', key).execute(), {
-          mayUseReserve: true,
-        })
-      }
+      await forget([key])
       await files.remove(key)
+    },
+
+    async removeAll(keys) {
+      await forget(keys)
+      return await files.removeAll(keys)
     },
 
     ...(files.localPath && {

@@ -23,7 +23,6 @@ import type { FileRow } from '../table.js'
 import { isStaged } from '../uploads/index.js'
 
 const batchSize = 100
-const removedAtOnce = 20
 const day = 24 * 60 * 60 * 1000
 /**
  * Age from which a blob without a row counts as an orphan. Its row follows within one
@@ -56,19 +55,8 @@ export function createSweeps(
       last = keys.at(-1)
       if (last === undefined) break
       // The blob is removed first: a crash in between leaves a row, and the next run tries again.
-      const removed: string[] = []
-      const remove = async (key: string) => {
-        try {
-          await blobs.remove(key)
-          removed.push(key)
-        } catch (error) {
-          failure ??= error
-        }
-      }
-      // Several at a time: those in the database share their commits.
-      for (let at = 0; at < keys.length; at += removedAtOnce) {
-        await Promise.all(keys.slice(at, at + removedAtOnce).map(remove))
-      }
+      const { removed, ...rest } = await blobs.removeAll(keys)
+      failure ??= rest.failure
       if (removed.length > 0)
         await run((tx) => forgetDiscardedBlobs(tx, removed), { mayUseReserve: true })
     }
@@ -85,7 +73,8 @@ export function createSweeps(
     let candidates: string[] = []
     const removeUnused = async () => {
       const used = await listUsedBlobs(db, candidates)
-      for (const key of candidates) if (!used.has(key)) await blobs.remove(key)
+      const { failure } = await blobs.removeAll(candidates.filter((key) => !used.has(key)))
+      if (failure !== undefined) throw failure
       candidates = []
     }
     for await (const { key, storedAt } of blobs.list()) {
