@@ -119,7 +119,7 @@ export interface DeploymentsDeps {
 
 /** Milliseconds for which a replaced deployment is kept, because its program may still finish requests. */
 const keptAfterReplacement = 24 * 60 * 60 * 1000
-/** Milliseconds for which an unused bundle is kept: any time is safe, because the transaction that uses it stores it. */
+/** Milliseconds for which an unused bundle is kept. Any value is safe: the transaction that uses a bundle stores it. */
 const keptUnused = 60 * 60 * 1000
 /** Most rows that one call of a sweep deletes; those of bundles are large. */
 const deploymentsAtOnce = 500

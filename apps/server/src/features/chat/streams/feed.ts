@@ -210,7 +210,8 @@ export class Feed {
   }
 
   /**
-   * Sends recent events and the messages in progress, then makes the listener live, synchronously.
+   * Sends recent events and the messages in progress, then makes the listener live. All of that is one
+   * synchronous step, so that no event is lost or sent twice.
    */
   #joinPresent(listener: Listener): void {
     this.#recheck(listener)

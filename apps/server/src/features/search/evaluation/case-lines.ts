@@ -104,7 +104,7 @@ function parse(text: string, line: number): object {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value
   } catch {
-    // Reported below, as any other value that is not an object.
+    // Invalid JSON is reported below, like JSON that is not an object.
   }
   throw invalidLine(line, 'it must be a JSON object')
 }
