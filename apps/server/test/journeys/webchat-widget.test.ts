@@ -81,6 +81,53 @@ describe.skipIf(browserPath === undefined)(title, () => {
     expect(faults()).toEqual([])
   })
 
+  it('shows pictures, sounds, films and files, also after a reload', async () => {
+    const { page, bot, faults } = await meet(server())
+    await write(page, 'Show me')
+    await delivered(page)
+    const data = `data:image/png;base64,${onePixel.toString('base64')}`
+    await bot.say('image', { imageUrl: data })
+    await bot.say('audio', { audioUrl: 'data:audio/wav;base64,' })
+    await bot.say('video', { videoUrl: 'data:video/mp4;base64,' })
+    await bot.say('file', { fileUrl: 'data:text/plain,content', title: 'notes.txt' })
+    await bot.say('markdown', { markdown: 'Some **bold** words' })
+    const shown = async () => {
+      await page.locator(`img[src="${data}"]`).first().waitFor()
+      await page.locator('audio').first().waitFor({ state: 'attached' })
+      await page.locator('video').first().waitFor({ state: 'attached' })
+      await page.getByText('notes.txt').first().waitFor()
+      await page.locator('strong', { hasText: 'bold' }).waitFor()
+    }
+    await shown()
+    await page.reload()
+    await shown()
+    await write(page, 'Thanks')
+    await vi.waitFor(async () =>
+      expect((await bot.received()).at(-1)).toMatchObject({ text: 'Thanks' }),
+    )
+    expect(faults()).toEqual([])
+  })
+
+  it('is one conversation in two tabs, where each message is shown once', async () => {
+    const { page: first, bot, faults } = await meet(server())
+    await write(first, 'From the first')
+    await delivered(first)
+    const second = await first.context().newPage()
+    await second.goto(first.url())
+    await second.getByText('From the first', { exact: true }).waitFor()
+    await write(second, 'From the second')
+    await first.getByText('From the second', { exact: true }).waitFor()
+    await bot.say('text', { text: 'To both' })
+    const texts = ['Today', 'From the first', 'From the second', 'To both']
+    for (const page of [first, second]) {
+      await page.getByText('To both', { exact: true }).waitFor()
+      expect(await textsOf(page)).toEqual(texts)
+    }
+    expect((await bot.client.listConversations({})).conversations).toHaveLength(1)
+    expect((await bot.events('chat:conversationStarted')).length).toBe(1)
+    expect(faults()).toEqual([])
+  })
+
   it('shows a message once, while it is written, and after a reload', async () => {
     const { page, bot, faults } = await meet(server())
     await write(page, 'Tell me')
@@ -177,16 +224,53 @@ describe.skipIf(browserPath === undefined)(title, () => {
     const { page, bot } = await meet(reachable)
     await write(page, 'Before')
     await delivered(page)
+    const conversationId = await bot.conversationId()
+    const piece = (sequence: number, delta: string) =>
+      bot.client.callAction({
+        type: 'chat:publishMessageStream',
+        input: {
+          conversationId,
+          signal: { type: 'delta', streamId: 'one', createdAt: 'now', sequence, delta },
+        },
+      })
+    await piece(1, 'Half of ')
+    await page.getByText('Half of', { exact: true }).waitFor()
     await process.kill()
     process = await startServerProcess(settings)
+    await piece(2, 'an answer')
+    await page.getByText('Half of an answer', { exact: true }).waitFor({ timeout: 60_000 })
+    await bot.say('text', { text: 'Half of an answer, and all', metadata: { streamId: 'one' } })
+    await page.getByText('Half of an answer, and all', { exact: true }).waitFor()
     await bot.say('text', { text: 'Said meanwhile' })
     await page.getByText('Said meanwhile').waitFor({ timeout: 60_000 })
     await write(page, 'After')
     await vi.waitFor(async () =>
       expect((await bot.received()).map((payload) => payload.text)).toEqual(['Before', 'After']),
     )
-    expect(await textsOf(page)).toEqual(['Today', 'Before', 'Said meanwhile', 'After'])
+    expect(await textsOf(page)).toEqual([
+      'Today',
+      'Before',
+      'Half of an answer, and all',
+      'Said meanwhile',
+      'After',
+    ])
     expect((await bot.events('chat:conversationStarted')).length).toBe(1)
+  })
+
+  it('starts a new conversation with a new user when its key was revoked', async () => {
+    const { page, bot } = await meet(server())
+    await write(page, 'Before')
+    await delivered(page)
+    const { users } = await bot.client.listUsers({})
+    const visitors = users.filter(({ id }) => id !== bot.id).map(({ id }) => id)
+    expect(visitors).toHaveLength(1)
+    for (const id of visitors) await server().client({ botId: bot.id }).revokeUserKeys({ id })
+    await page.reload()
+    await page.locator('textarea.bpComposerInput').waitFor()
+    await write(page, 'After')
+    await delivered(page)
+    expect(await textsOf(page)).toEqual(['Today', 'After'])
+    expect((await bot.client.listUsers({})).users.filter(({ id }) => id !== bot.id)).toHaveLength(2)
   })
 
   it('starts a new conversation when its conversation or its user is gone', async () => {
