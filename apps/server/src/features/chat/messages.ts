@@ -43,9 +43,62 @@ interface KnownUser extends Pick<UserRow, 'id' | 'foreign_id'> {
 
 const perPage = 50
 
+type MessageReaderDeps = Pick<MessageOperationsDeps, 'db' | 'pager'> & {
+  messages: Pick<MessagesService, 'find' | 'listOf'>
+}
+
+/** Finds messages for users, in the shapes of no client yet. */
+export function createMessageReader(
+  { db, pager, messages }: MessageReaderDeps,
+  access: ChatAccess,
+) {
+  /** A message, with what its conversation is to the user, who need not take part in it any more. */
+  async function require(actor: ChatUserActor, id: string) {
+    const message = await messages.find(db, actor.chat.botId, id)
+    const looked = message && (await access.findConversation(actor, message.conversation_id))
+    if (message === undefined || looked?.found === undefined) {
+      throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
+    }
+    return { message, user: looked.user, found: looked.found }
+  }
+
+  return {
+    require,
+
+    /** A message of a conversation in which the user takes part. */
+    async requireShown(actor: ChatUserActor, id: string) {
+      const { message, user, found } = await require(actor, id)
+      const conversationId = publicConversationId(found.conversation)
+      if (user === undefined || !found.participates) throw notParticipant(conversationId)
+      return { message, user, conversationId }
+    },
+
+    /** A page of the messages of a conversation, newest first. */
+    async list(
+      actor: ChatUserActor,
+      operation: string,
+      conversationId: string,
+      { nextToken }: ListQuery,
+    ) {
+      const { conversation } = await access.requireParticipant(actor, conversationId)
+      const page = pager.page({
+        operation,
+        scope: conversation.id,
+        sort: 'created_at',
+        direction: 'desc',
+        nextToken,
+        pageSize: perPage,
+      })
+      const found = await messages.listOf(actor.chat.botId, conversation.id, page)
+      return { ...found, conversation }
+    },
+  }
+}
+
 /** Operations of users on messages. */
 export function messageOperations(deps: MessageOperationsDeps, access: ChatAccess) {
-  const { db, run, clock, pager, users, conversations, messages, streams, maxPayloadBytes } = deps
+  const { run, clock, users, conversations, messages, streams, maxPayloadBytes } = deps
+  const reader = createMessageReader(deps, access)
   /**
    * The user of a key, cached for as long as authentication caches the key. Another process may
    * have deleted the user since, so this only serves statements that check the participation
@@ -91,18 +144,6 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
     return { user, slot }
   }
 
-  async function require(actor: ChatUserActor, id: string) {
-    const message = await messages.find(db, actor.chat.botId, id)
-    const looked =
-      message === undefined
-        ? undefined
-        : await access.findConversation(actor, message.conversation_id)
-    if (message === undefined || looked?.found === undefined) {
-      throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
-    }
-    return { message, user: looked.user, found: looked.found }
-  }
-
   return {
     /** Newest first. */
     async listMessages(
@@ -110,19 +151,14 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
       conversationId: string,
       query: ListQuery,
     ): Promise<Page<ChatMessageRecord>> {
-      const { conversation } = await access.requireParticipant(actor, conversationId)
-      const { botId } = actor.chat
-      const page = pager.page({
-        operation: 'chatListMessages',
-        scope: conversation.id,
-        sort: 'created_at',
-        direction: 'desc',
-        nextToken: query.nextToken,
-        pageSize: perPage,
-      })
-      const { rows, nextToken } = await messages.listOf(botId, conversation.id, page)
+      const { rows, nextToken, conversation } = await reader.list(
+        actor,
+        'chatListMessages',
+        conversationId,
+        query,
+      )
       const authors = await users.publicIds(
-        botId,
+        actor.chat.botId,
         rows.map((row) => row.user_id),
       )
       const shownId = publicConversationId(conversation)
@@ -183,19 +219,18 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
 
     /** With its true author, for every caller. */
     async getMessage(actor: ChatUserActor, id: string): Promise<ChatMessageRecord> {
-      const { message, found } = await require(actor, id)
-      if (!found.participates) throw notParticipant(publicConversationId(found.conversation))
+      const { message, conversationId } = await reader.requireShown(actor, id)
       const authors = await users.publicIds(actor.chat.botId, [message.user_id])
       return toMessageRecord(
         message,
-        publicConversationId(found.conversation),
+        conversationId,
         authors.get(message.user_id) ?? message.user_id,
       )
     },
 
     /** Only its author may delete it, also after leaving the conversation. */
     async deleteMessage(actor: ChatUserActor, id: string): Promise<void> {
-      const { message, user } = await require(actor, id)
+      const { message, user } = await reader.require(actor, id)
       if (user === undefined || message.user_id !== user.id) {
         throw new ApiError('Forbidden', `The message ${id} is not yours.`)
       }

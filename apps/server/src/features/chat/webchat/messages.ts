@@ -10,9 +10,9 @@ import type { BotProfiles } from '../../bots/bots/index.js'
 import { publicIdOf as publicConversationId } from '../../conversations/conversations/index.js'
 import type { EventsService } from '../../conversations/events/index.js'
 import type { MessageRow, MessagesService } from '../../conversations/messages/index.js'
-import { type ChatAccess, type ChatAccessDeps, notParticipant } from '../access.js'
+import type { ChatAccess, ChatAccessDeps } from '../access.js'
 import type { ListenersOfAll } from '../listeners-of-all.js'
-import { withReply } from '../messages.js'
+import { createMessageReader, withReply } from '../messages.js'
 import { toStoredContent } from '../view.js'
 import type { ConversationState } from './conversation-state.js'
 import { deleteFeedback, putFeedback } from './feedback-store.js'
@@ -34,28 +34,14 @@ export interface WebchatMessagesDeps extends ChatAccessDeps {
   maxPayloadBytes: number
 }
 
-const perPage = 50
-
-/** The operations of web chats on messages: listing, getting, changing and rating them. */
+/** The operations of web chats on messages: reading them in their shapes, changing and rating them. */
 export function createWebchatMessages(
   deps: WebchatMessagesDeps,
   access: ChatAccess,
   state: ConversationState,
 ) {
-  const { db, run, clock, pager, conversations, messages, events, botProfiles, streams } = deps
-
-  /** A message that the user may see, with its user and its conversation. */
-  async function require(actor: ChatUserActor, id: string) {
-    const message = await messages.find(db, actor.chat.botId, id)
-    const looked = message && (await access.findConversation(actor, message.conversation_id))
-    if (message === undefined || looked?.found === undefined) {
-      throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
-    }
-    const { user, found } = looked
-    const conversationId = publicConversationId(found.conversation)
-    if (user === undefined || !found.participates) throw notParticipant(conversationId)
-    return { message, user, conversationId }
-  }
+  const { run, clock, conversations, messages, events, botProfiles, streams } = deps
+  const reader = createMessageReader(deps, access)
 
   async function describe(row: MessageRow, conversationId: string): Promise<WebchatMessage> {
     const [described] = await state.describe(row.bot_id, [row], conversationId)
@@ -97,31 +83,26 @@ export function createWebchatMessages(
       conversationId: string,
       query: ListQuery,
     ): Promise<Page<WebchatMessage>> {
-      const { conversation } = await access.requireParticipant(actor, conversationId)
-      const { botId } = actor.chat
-      const page = pager.page({
-        operation: 'webchatListMessages',
-        scope: conversation.id,
-        sort: 'created_at',
-        direction: 'desc',
-        nextToken: query.nextToken,
-        pageSize: perPage,
-      })
-      const { rows, nextToken } = await messages.listOf(botId, conversation.id, page)
+      const { rows, nextToken, conversation } = await reader.list(
+        actor,
+        'webchatListMessages',
+        conversationId,
+        query,
+      )
       return {
-        rows: await state.describe(botId, rows, publicConversationId(conversation)),
+        rows: await state.describe(conversation.bot_id, rows, publicConversationId(conversation)),
         nextToken,
       }
     },
 
     async get(actor: ChatUserActor, id: string): Promise<WebchatMessage> {
-      const { message, conversationId } = await require(actor, id)
+      const { message, conversationId } = await reader.requireShown(actor, id)
       return await describe(message, conversationId)
     },
 
     /** Changes a message of the user. */
     async update(actor: ChatUserActor, { id }: Path, change: Change): Promise<WebchatMessage> {
-      const { message, user, conversationId } = await require(actor, id)
+      const { message, user, conversationId } = await reader.requireShown(actor, id)
       if (message.user_id !== user.id) {
         throw new ApiError('Forbidden', `The message ${id} is not yours.`)
       }
@@ -140,7 +121,7 @@ export function createWebchatMessages(
     },
 
     async addFeedback(actor: ChatUserActor, id: string, feedback: Feedback): Promise<void> {
-      const { message, user } = await require(actor, id)
+      const { message, user } = await reader.requireShown(actor, id)
       const position = await run(async (tx) => {
         const logged = await logUpdate(tx, message)
         await putFeedback(tx, {
@@ -159,7 +140,7 @@ export function createWebchatMessages(
     },
 
     async removeFeedback(actor: ChatUserActor, id: string): Promise<void> {
-      const { message, user } = await require(actor, id)
+      const { message, user } = await reader.requireShown(actor, id)
       await run(
         async (tx) => {
           const { bot_id: botId, conversation_id } = message
