@@ -12,6 +12,7 @@ import { type Database, type DatabaseOptions, openDatabase } from '../platform/d
 import { createPager, type Pager } from '../platform/db/pager.js'
 import type { Db, Run } from '../platform/db/schema.js'
 import { closeDataFolder, prepareDataFolder } from '../platform/disk/data-folder.js'
+import { requireRestored } from '../platform/disk/restore-marker.js'
 import { createEventDispatcher, type EventDispatcher } from '../platform/domain-events.js'
 import { createEventPublisher, type EventPublisher } from '../platform/events/publisher.js'
 import { createIds, type Ids } from '../platform/ids.js'
@@ -66,6 +67,7 @@ export async function openContext(
   closers: Pick<Closers, 'add'>,
 ): Promise<Context> {
   await prepareDataFolder(config.dataDir)
+  await requireRestored(config.dataDir)
   await closeDataFolder(config.dataDir, log)
   const secret = await loadServerSecret({
     secret: config.secret,

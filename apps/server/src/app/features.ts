@@ -51,6 +51,7 @@ import type { ReadinessCheck } from '../http/service-routes.js'
 import type { BlobStore } from '../platform/blobs/blob-store.js'
 import { createSigner } from '../platform/security/signing.js'
 import { version } from '../version.js'
+import { createBackupsOf } from './backup.js'
 import type { Context } from './context.js'
 import { chatOptionsOf, documentReadersOf, embeddingsOf, kindsOf } from './feature-options.js'
 import { housekeepingKind } from './housekeeping.js'
@@ -310,6 +311,9 @@ export function createFeatures(
       ...(weights && { weights }),
     }),
   )
+
+  const backups = add(createBackupsOf(context, blobs))
+  files.provideHold(backups.isHeld)
 
   // What people see who operate all of it.
   const sources = {

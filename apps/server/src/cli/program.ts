@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/config.js'
 import { nearest } from '../platform/nearest.js'
 import { version } from '../version.js'
+import { backupCommand, restoreCommand } from './backup.js'
 import { botsCommand } from './bots.js'
 import { chatCommand } from './chat/command.js'
 import { checkCommand } from './check.js'
@@ -46,6 +47,8 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(chatCommand())
     .addCommand(reindexCommand())
     .addCommand(checkCommand())
+    .addCommand(backupCommand())
+    .addCommand(restoreCommand())
   for (const command of program.commands) command.exitOverride()
   try {
     requireKnown(program, argv[2])

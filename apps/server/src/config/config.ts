@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseEnvFile } from 'dotenv'
-import { parseS3Address, type S3Address, S3AddressError } from '../platform/blobs/s3-address.js'
+import {
+  parseS3Address,
+  type S3Address,
+  S3AddressError,
+  type S3Environment,
+} from '../platform/blobs/s3-address.js'
 import { nearest } from '../platform/nearest.js'
 import type { AddressRulesOptions } from '../platform/outgoing/address-rules.js'
+import { type BackupConfig, backupSettings, readBackup } from './backup-settings.js'
 import { type Environment, readSettings, type Setting, type Values } from './setting-kinds.js'
 import { clientSettings, limitSettings, objectStoreSettings, serverSettings } from './settings.js'
 import { tunnelSettings } from './tunnel-settings.js'
@@ -13,6 +19,7 @@ const everySetting: readonly Setting<unknown>[] = [
   ...Object.values(objectStoreSettings),
   ...Object.values(limitSettings),
   ...Object.values(tunnelSettings),
+  ...Object.values(backupSettings),
   ...Object.values(clientSettings),
 ]
 
@@ -82,6 +89,8 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
   readonly hosting: HostingConfig
   readonly limits: Values<typeof limitSettings>
   readonly tunnels: Values<typeof tunnelSettings>
+  /** Backups that the server makes by itself; undefined for none. */
+  readonly backup: BackupConfig | undefined
 }
 
 /** How deployed code runs here. */
@@ -154,6 +163,12 @@ export function loadConfig(
     )
   }
   const objectStore = readObjectStore(given, problems)
+  const backup = readBackup(
+    readSettings(backupSettings, given, problems),
+    s3EnvironmentOf(given),
+    { dataDir: resolve(values.dataDir), objectStore },
+    problems,
+  )
   if ((values.embeddingsUrl === undefined) !== (values.embeddingsModel === undefined)) {
     problems.push(
       'BOTSTEAD_EMBEDDINGS_URL and BOTSTEAD_EMBEDDINGS_MODEL must be set together, or neither.',
@@ -218,6 +233,7 @@ export function loadConfig(
     }),
     limits: limitValues,
     tunnels,
+    backup,
   }
   return {
     config: Object.freeze(config),
@@ -228,7 +244,13 @@ export function loadConfig(
 
 /** The settings of the server, without those of commands that call one. */
 function settingsInForce(environment: Environment, file: Environment): SettingInForce[] {
-  const groups = [serverSettings, objectStoreSettings, limitSettings, tunnelSettings]
+  const groups = [
+    serverSettings,
+    objectStoreSettings,
+    limitSettings,
+    tunnelSettings,
+    backupSettings,
+  ]
   const ofServer = groups.flatMap((group) => Object.values<Setting<unknown>>(group))
   return ofServer.map(({ name, secret: isSecret, default: fallback, accepts, meaning }) => {
     const text = (environment[name] ?? file[name])?.trim()
@@ -293,7 +315,14 @@ function readObjectStore(environment: Environment, problems: string[]): S3Addres
   }
 }
 
-function readEnvFile(path: string | undefined): Record<string, string> {
+/** What an address of an object store leaves out. */
+export function s3EnvironmentOf(environment: Environment): S3Environment {
+  // What is wrong is reported with the settings of the object store.
+  const { blobsUrl: _, ...rest } = readSettings(objectStoreSettings, environment, [])
+  return rest
+}
+
+export function readEnvFile(path: string | undefined): Record<string, string> {
   if (path === undefined) return {}
   try {
     return parseEnvFile(readFileSync(path))

@@ -63,6 +63,7 @@ import { webchat } from './0081-webchat.js'
 import { endsOfAttempts } from './0085-ends-of-attempts.js'
 import { accountsElsewhere } from './0086-accounts-elsewhere.js'
 import { webchatSettings } from './0087-webchat-settings.js'
+import { backupRuns } from './0089-backup-runs.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -130,4 +131,5 @@ export const migrations: readonly Migration[] = [
   endsOfAttempts,
   accountsElsewhere,
   webchatSettings,
+  backupRuns,
 ]

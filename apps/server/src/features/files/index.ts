@@ -41,7 +41,13 @@ export {
   type PassagesOf,
 } from './jobs.js'
 export { type FileScope, scopeOf, type TagCondition, toTagConditions } from './lookup/index.js'
-export { type CheckOptions, checkFiles, type Finding } from './maintenance/index.js'
+export {
+  type CheckOptions,
+  checkFiles,
+  type Finding,
+  listReferredContents,
+  type ReferredContent,
+} from './maintenance/index.js'
 export type { FileRow } from './table.js'
 
 /** Files on behalf of people who have no access to the files of the bot. */
@@ -67,6 +73,8 @@ export type Files = FeatureWith<'routes' | 'jobs' | 'schedule' | 'purge'> & {
   indexing: FilesIndexing
   /** What other slices do with files on behalf of people who have no access to the files of the bot. */
   ofUsers: FilesOfUsers
+  /** Gives the sweeps a way to ask whether a backup needs that all contents stay. */
+  provideHold(isHeld: () => Promise<boolean>): void
   /** Converts a file to its form in the API. */
   toFile(row: FileRow): ReturnType<typeof toFile>
 }
@@ -80,7 +88,8 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
   const service = createFilesService(deps)
   const waiting = createWaiting(deps.bus, service.get)
   const uploads = createUploads(deps)
-  const sweeps = createSweeps(deps)
+  let isHeld = async () => false
+  const sweeps = createSweeps({ ...deps, isHeld: () => isHeld() })
   const knowledgeBases = createKnowledgeBases(deps)
   return {
     name: 'files',
@@ -89,6 +98,9 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
     waiting,
     indexing: createIndexing(deps),
     toFile: (row) => toFile(row, addresses),
+    provideHold(ask) {
+      isHeld = ask
+    },
     ofUsers: {
       create: async (actor, file) =>
         toUploadableFile(await service.upsert(actor, file), file.size, addresses),

@@ -20,6 +20,7 @@ import { createVectors, type EmbeddingsSettings } from './vectors/index.js'
 import { deleteWordsOfBot } from './vocabulary-store.js'
 
 export type { RetrieverWeights } from '../../domain/retriever-weights.js'
+export { openPostgresVectors } from './vectors/index.js'
 
 /** The slice of search, as others see it. */
 export type Search = FeatureWith<'routes' | 'jobs' | 'open' | 'schedule' | 'purge' | 'stop'> & {

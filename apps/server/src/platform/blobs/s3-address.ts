@@ -12,6 +12,8 @@ export interface S3Address {
   secretAccessKey: string
   /** Of temporary credentials. */
   sessionToken: string | undefined
+  /** What errors call the address; the name of a setting by default. */
+  calledBy?: string
 }
 
 /** Values from the environment of the AWS tools, for what the address leaves out. */

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import type { S3Address } from './s3-address.js'
-import { isPassing, S3ConnectionError, S3Error } from './s3-responses.js'
+import { isPassing, S3ConnectionError, S3Error, usualSetting } from './s3-responses.js'
 
 /** Bytes to send. They are kept until the response, so that they can be sent again. */
 export interface S3Body {
@@ -111,7 +111,7 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
         outgoing.destroy(new Error(`No byte passed for ${idleTimeout} ms.`))
       })
       outgoing.once('response', resolve)
-      outgoing.on('error', (error) => reject(failureOf(error, signal)))
+      outgoing.on('error', (error) => reject(failureOf(error, signal, address)))
       for (const chunk of body?.chunks ?? []) outgoing.write(chunk)
       outgoing.end()
     })
@@ -121,7 +121,7 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
     try {
       return await text(response)
     } catch (error) {
-      throw failureOf(error, signal)
+      throw failureOf(error, signal, address)
     }
   }
 
@@ -175,13 +175,16 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
   }
 }
 
-function failureOf(error: unknown, signal: AbortSignal | undefined): unknown {
+function failureOf(
+  error: unknown,
+  signal: AbortSignal | undefined,
+  { calledBy = usualSetting }: S3Address,
+): unknown {
   if (signal?.aborted) return signal.reason
   const reason = error instanceof Error ? error.message || error.name : String(error)
-  return new S3ConnectionError(
-    `The object store of BOTSTEAD_BLOBS_URL does not answer: ${reason}.`,
-    { cause: error },
-  )
+  return new S3ConnectionError(`The object store of ${calledBy} does not answer: ${reason}.`, {
+    cause: error,
+  })
 }
 
 function regionOf({ headers }: IncomingMessage): string | undefined {

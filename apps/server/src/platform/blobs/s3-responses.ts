@@ -30,6 +30,9 @@ export class S3SetupError extends Error {
   override name = 'S3SetupError'
 }
 
+/** What an address of an object store is called unless it says otherwise. */
+export const usualSetting = 'BOTSTEAD_BLOBS_URL'
+
 const throttled = [
   'SlowDown',
   'ServiceUnavailable',
@@ -46,12 +49,13 @@ export function isPassing(error: unknown): boolean {
 }
 
 /** The error for the operator when the store cannot be used: one line with what to do. */
-export function explain(error: unknown, { bucket, endpoint, region }: S3Address): unknown {
+export function explain(error: unknown, address: S3Address): unknown {
+  const { bucket, endpoint, region, calledBy = usualSetting } = address
   if (error instanceof S3ConnectionError) {
     const { cause } = error
     const reason = (cause instanceof Error && cause.message) || error.message
     return new S3SetupError(
-      `The object store at ${endpoint} cannot be reached: ${reason}. Check BOTSTEAD_BLOBS_URL.`,
+      `The object store at ${endpoint} cannot be reached: ${reason}. Check ${calledBy}.`,
       { cause: error },
     )
   }
@@ -60,14 +64,14 @@ export function explain(error: unknown, { bucket, endpoint, region }: S3Address)
   switch (error.code) {
     case 'NoSuchBucket':
       return setupError(
-        `There is no bucket ${bucket} at ${endpoint}: create it, or correct BOTSTEAD_BLOBS_URL.`,
+        `There is no bucket ${bucket} at ${endpoint}: create it, or correct ${calledBy}.`,
       )
     case 'InvalidAccessKeyId':
     case 'SignatureDoesNotMatch':
     case 'InvalidToken':
     case 'ExpiredToken':
       return setupError(
-        `The object store at ${endpoint} refuses the credentials (${error.code}): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or user and password in BOTSTEAD_BLOBS_URL.`,
+        `The object store at ${endpoint} refuses the credentials (${error.code}): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or user and password in ${calledBy}.`,
       )
     case 'AccessDenied':
       return setupError(
@@ -79,7 +83,7 @@ export function explain(error: unknown, { bucket, endpoint, region }: S3Address)
     case 'TemporaryRedirect':
     case 'AuthorizationHeaderMalformed':
       return setupError(
-        `The bucket ${bucket} is not in the region ${region}: set region=${error.region ?? '...'} in BOTSTEAD_BLOBS_URL.`,
+        `The bucket ${bucket} is not in the region ${region}: set region=${error.region ?? '...'} in ${calledBy}.`,
       )
     default:
       return setupError(`The bucket ${bucket} at ${endpoint} cannot be used: ${error.message}`)

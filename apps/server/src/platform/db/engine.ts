@@ -9,6 +9,8 @@ export interface DatabaseReads {
    * with each other. `work` awaits nothing but queries of its handle. On SQLite, one at a time.
    */
   snapshot<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** Reads outside of a snapshot, each by itself. */
+  readonly db: Db
   /** Waits for running snapshots on PostgreSQL; on SQLite, none may run. Later ones are refused. */
   close(): Promise<void>
 }

@@ -47,15 +47,25 @@ export async function migrate(
   migrations: readonly Migration[],
   log?: Logger,
 ): Promise<readonly string[]> {
-  const { db, dialect } = database
   // Most starts find nothing to do, and then need neither the lock nor a check of every row.
-  const started = await dialect.hasTable(db, 'migrations')
-  const known = started ? await appliedNames(db.withTables<History>()) : []
-  if (pendingMigrations(migrations, known).length === 0) return []
+  if ((await pendingMigrationsOf(database, migrations)).length === 0) return []
 
-  const steps = await database.upgrade((tx) => takeSteps(database, tx, migrations, log))
+  const steps = await database.upgrade((tx) => upgrade(database, tx, migrations, log))
   if (steps.length > 0) log?.info({ steps }, 'database migrated')
   return steps.map((step) => step.migration)
+}
+
+/**
+ * The migrations that a database lacks.
+ * @throws DatabaseHistoryError
+ */
+export async function pendingMigrationsOf(
+  { db, dialect, file }: Pick<Database, 'db' | 'dialect' | 'file'>,
+  migrations: readonly Migration[],
+): Promise<readonly Migration[]> {
+  const started = await dialect.hasTable(db, 'migrations')
+  const known = started ? await appliedNames(db.withTables<History>()) : []
+  return pendingMigrations(migrations, known, file)
 }
 
 interface Step {
@@ -63,47 +73,80 @@ interface Step {
   readonly milliseconds: number
 }
 
-async function takeSteps(
-  database: Database,
+async function upgrade(
+  { dialect, file }: Database,
   tx: Transaction<unknown>,
   migrations: readonly Migration[],
   log: Logger | undefined,
 ): Promise<Step[]> {
-  const kinds = tx.withPlugin(columnKinds(database.dialect))
-  const history = kinds.withTables<History>()
+  const history = await openHistory(tx, dialect)
+  // Another process may have done it all while this one waited for the lock.
+  const applied = await appliedNames(history)
+  const pending = pendingMigrations(migrations, applied, file)
+  if (pending.length > 0 && applied.length > 0) {
+    log?.info({ count: pending.length }, 'migrating the database')
+    if (file !== undefined) {
+      // The transaction holds off every writer, so the copy is exactly what the steps start from.
+      const copy = copySqliteFile(file, `${file}.before-migration`)
+      log?.info({ copy }, 'database file copied before migrating')
+    }
+  }
+  return await takeSteps(tx, dialect, pending, log)
+}
+
+/** Milliseconds of migrating after which the log tells how far it is. */
+const progressMs = 5000
+
+/** Applies migrations to a database that has those before them, in the transaction of the caller. */
+export async function takeSteps(
+  tx: Transaction<unknown>,
+  dialect: Dialect,
+  pending: readonly Migration[],
+  log?: Logger,
+): Promise<Step[]> {
+  const kinds = tx.withPlugin(columnKinds(dialect))
+  const history = await openHistory(tx, dialect)
+  const steps: Step[] = []
+  let toldAt = performance.now()
+  for (const { name, up } of pending) {
+    const start = performance.now()
+    await up(kinds, dialect)
+    const row = { name, applied_at: isoTime(systemClock.now()) }
+    await history.insertInto('migrations').values(row).execute()
+    steps.push({ migration: name, milliseconds: Math.round(performance.now() - start) })
+    if (performance.now() - toldAt < progressMs) continue
+    toldAt = performance.now()
+    log?.info({ done: steps.length, of: pending.length, last: name }, 'still migrating')
+  }
+  return steps
+}
+
+async function openHistory(tx: Transaction<unknown>, dialect: Dialect) {
+  const history = tx.withPlugin(columnKinds(dialect)).withTables<History>()
   await history.schema
     .createTable('migrations')
     .ifNotExists()
     .addColumn('name', 'text', (column) => column.primaryKey())
     .addColumn('applied_at', 'text', (column) => column.notNull())
     .execute()
-  // Another process may have done it all while this one waited for the lock.
-  const applied = await appliedNames(history)
-  const pending = pendingMigrations(migrations, applied)
-  if (pending.length > 0 && applied.length > 0 && database.file !== undefined) {
-    // The transaction holds off every writer, so the copy is exactly what the steps start from.
-    const copy = copySqliteFile(database.file, `${database.file}.before-migration`)
-    log?.info({ copy }, 'database file copied before migrating')
-  }
-  const steps: Step[] = []
-  for (const { name, up } of pending) {
-    const start = performance.now()
-    await up(kinds, database.dialect)
-    const row = { name, applied_at: isoTime(systemClock.now()) }
-    await history.insertInto('migrations').values(row).execute()
-    steps.push({ migration: name, milliseconds: Math.round(performance.now() - start) })
-  }
-  return steps
+  return history
 }
 
+/** Names of the migrations that a database has. */
 async function appliedNames(db: Kysely<History>): Promise<string[]> {
   const rows = await db.selectFrom('migrations').select('name').orderBy('name').execute()
   return rows.map((row) => row.name)
 }
 
+/**
+ * The migrations that a database lacks.
+ * @param file of SQLite, for the advice in errors
+ * @throws DatabaseHistoryError
+ */
 function pendingMigrations(
   migrations: readonly Migration[],
   applied: readonly string[],
+  file?: string,
 ): readonly Migration[] {
   const names = migrations.map((migration) => migration.name)
   if (names.some((name, index) => name <= (names[index - 1] ?? ''))) {
@@ -112,16 +155,25 @@ function pendingMigrations(
   const unknown = applied.filter((name) => !names.includes(name))
   if (unknown.length > 0) {
     throw new DatabaseHistoryError(
-      `The database was used by a newer release, which added ${unknown.join(', ')}: start that release or a later one`,
+      `The database was used by a newer release, which added ${unknown.join(', ')}: start that release or a later one. ${wayBack(file)}`,
     )
   }
   const missing = names.slice(0, applied.length).filter((name) => !applied.includes(name))
   if (missing.length > 0) {
     throw new DatabaseHistoryError(
-      `The database lacks ${missing.join(', ')}, although later migrations were applied`,
+      `The database lacks ${missing.join(', ')}, although later migrations were applied: it is of another line of releases. ${wayBack(file)}`,
     )
   }
   return migrations.slice(applied.length)
+}
+
+/** How an operator returns to what was before an upgrade. */
+function wayBack(file: string | undefined): string {
+  const copy =
+    file === undefined
+      ? ''
+      : `, or put ${file}.before-migration, the copy from before the upgrade, in place of ${file} and delete ${file}-wal and ${file}-shm`
+  return `To go back to this release, restore a backup from before the upgrade${copy}; what was written since is lost.`
 }
 
 /** Replaces the portable column kinds of a migration by the types of one engine. */

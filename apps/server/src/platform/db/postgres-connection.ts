@@ -80,6 +80,32 @@ export class ConnectionPool {
   }
 }
 
+/**
+ * Opens a connection for work of one kind that takes long, without limits of time. It may write.
+ * @throws DatabaseUnavailableError
+ */
+export async function connectAlone(url: string): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: 'botstead',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: { getTypeParser },
+  })
+  // The query that is running reports it.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query(
+      'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0; set extra_float_digits = 3',
+    )
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw unreachable(error)
+  }
+  return client
+}
+
 interface TimedQuery extends pg.QueryConfig {
   /** Milliseconds to wait for the result; no limit if undefined. Unknown to the types of pg. */
   readonly query_timeout: number | undefined
@@ -90,7 +116,7 @@ interface TimedQuery extends pg.QueryConfig {
  * @throws DatabaseUnavailableError, DatabaseFullError or DatabaseBusyError; other errors as pg reports them
  */
 export async function send(
-  client: pg.PoolClient,
+  client: pg.ClientBase,
   query: pg.QueryConfig,
   timeout: number | undefined,
 ): Promise<pg.QueryResult> {
@@ -104,7 +130,7 @@ export async function send(
 
 /** Executes a query of Kysely. Without `timeout` (milliseconds) it may take for ever. */
 export async function execute<R>(
-  client: pg.PoolClient,
+  client: pg.ClientBase,
   { name, sql, parameters }: NamedQuery,
   timeout: number | undefined,
 ): Promise<QueryResult<R>> {
@@ -125,7 +151,7 @@ export function breaksConnection(error: unknown): boolean {
  * Maps a lock timeout, a full disk and the many forms of a lost connection to errors of ours; others
  * stay as they are.
  */
-function toDatabaseError(error: unknown): unknown {
+export function toDatabaseError(error: unknown): unknown {
   if (error instanceof pg.DatabaseError) {
     if (error.code === '55P03') {
       return new DatabaseBusyError('A lock was not released in time', { cause: error })

@@ -28,7 +28,8 @@ export interface PostgresOptions {
   readonly log?: Logger
 }
 
-const postgresWriter: SqlWriter = {
+/** Compiles queries to the SQL of PostgreSQL. */
+export const postgresWriter: SqlWriter = {
   createAdapter: () => new PostgresAdapter(),
   createIntrospector: (db) => new PostgresIntrospector(db),
   createQueryCompiler: () => new PostgresQueryCompiler(),
@@ -47,7 +48,8 @@ const begin = 'begin read write'
 // By default each statement sees what is committed when it begins, and two of them may disagree.
 const beginSnapshot = 'begin isolation level repeatable read read only'
 // Any number will do, as long as every release uses the same one.
-const upgradeLock = 7_301_519_046
+/** Advisory lock of those who change the schema. */
+export const upgradeLock = 7_301_519_046
 const beginUpgrade = [
   begin,
   'set local statement_timeout = 0',
@@ -173,6 +175,7 @@ export function openPostgresReads(options: PostgresOptions): DatabaseReads {
   const { pool, timeout } = openPool(options, () => {})
   const handles = createHandles<Schema>(postgresWriter)
   return {
+    db: handles.reads((query) => pool.lend((client) => execute(client, query, timeout))),
     snapshot: (work) =>
       pool.lend(async (client, discard) => {
         let isBroken = false

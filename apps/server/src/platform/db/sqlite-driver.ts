@@ -173,6 +173,7 @@ export async function openSqliteReads(file: string): Promise<DatabaseReads> {
   const connection = await connectSqlite(file, 'reader', defaultBusyTimeout)
   const db = createHandles<Schema>(sqliteWriter).reads(async (query) => connection.execute(query))
   return {
+    db,
     async snapshot(work) {
       connection.exec('begin')
       try {

@@ -1,2 +1,3 @@
 export { type CheckOptions, checkFiles, type Finding } from './consistency.js'
+export { listReferredContents, type ReferredContent } from './referred-store.js'
 export { createSweeps } from './sweeps.js'

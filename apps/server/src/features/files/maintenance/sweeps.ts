@@ -24,6 +24,8 @@ import { isStaged } from '../uploads/index.js'
 
 const batchSize = 100
 const day = 24 * 60 * 60 * 1000
+/** Milliseconds until a sweep tries again that found a backup running. */
+const heldPauseMs = 60_000
 /**
  * Age from which a blob without a row counts as an orphan. Its row follows within one
  * transaction; the rest allows for clocks that differ.
@@ -41,12 +43,19 @@ export interface Sweeps {
 
 /** Deletes what is already hidden. Every sweep can be interrupted and repeated. */
 export function createSweeps(
-  deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'queue' | 'blobs'> & { generations: Generations },
+  deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'queue' | 'blobs'> & {
+    generations: Generations
+    /** Whether a backup needs that all blobs stay. */
+    isHeld: () => Promise<boolean>
+  },
 ): Sweeps {
-  const { db, run, clock, queue, blobs, generations } = deps
+  const { db, run, clock, queue, blobs, generations, isHeld } = deps
 
-  /** Removes blobs without references. */
-  async function removeDiscardedBlobs(signal: AbortSignal): Promise<void> {
+  /**
+   * Removes blobs without references.
+   * @returns whether it has to run again later, because a backup holds the blobs
+   */
+  async function removeDiscardedBlobs(signal: AbortSignal): Promise<boolean> {
     let last: string | undefined
     let failure: unknown
     for (;;) {
@@ -54,6 +63,8 @@ export function createSweeps(
       const keys = await listDiscardedBlobs(db, batchSize, last)
       last = keys.at(-1)
       if (last === undefined) break
+      // Asked after the list was read: what a later backup refers to cannot be in it.
+      if (await isHeld()) return true
       // The blob is removed first: a crash in between leaves a row, and the next run tries again.
       const { removed, ...rest } = await blobs.removeAll(keys)
       failure ??= rest.failure
@@ -62,10 +73,14 @@ export function createSweeps(
     }
     // A blob that cannot be removed does not stop the others, and the job tries it again.
     if (failure !== undefined) throw failure
+    return false
   }
 
-  /** Removes blobs whose row was never written, and the rest of broken uploads. */
-  async function removeOrphans(signal: AbortSignal): Promise<void> {
+  /**
+   * Removes blobs whose row was never written, and the rest of broken uploads.
+   * @returns as `removeDiscardedBlobs`
+   */
+  async function removeOrphans(signal: AbortSignal): Promise<boolean> {
     await blobs.sweepTemporary(orphanAge)
     const before = clock.now() - orphanAge
     // These wait for a job, which may be late.
@@ -73,17 +88,19 @@ export function createSweeps(
     let candidates: string[] = []
     const removeUnused = async () => {
       const used = await listUsedBlobs(db, candidates)
+      if (await isHeld()) return false
       const { failure } = await blobs.removeAll(candidates.filter((key) => !used.has(key)))
       if (failure !== undefined) throw failure
       candidates = []
+      return true
     }
     for await (const { key, storedAt } of blobs.list()) {
       signal.throwIfAborted()
       if (storedAt > (isStaged(key) ? beforeStaged : before)) continue
       candidates.push(key)
-      if (candidates.length >= batchSize) await removeUnused()
+      if (candidates.length >= batchSize && !(await removeUnused())) return true
     }
-    if (candidates.length > 0) await removeUnused()
+    return candidates.length > 0 && !(await removeUnused())
   }
 
   /** Fails uploads whose address has expired, so that they no longer count towards the quotas. */
@@ -171,6 +188,11 @@ export function createSweeps(
       [sweepBlobsJob]: {
         mayUseReserve: true,
         handler: (_job, { signal }) => removeDiscardedBlobs(signal),
+        onDone: async (tx, _job, again) => {
+          if (again !== true) return
+          const runAt = clock.now() + heldPauseMs
+          await queue.enqueue(tx, { kind: sweepBlobsJob, key: 'all', payload: {}, runAt })
+        },
       },
 
       [sweepOrphansJob]: {
@@ -178,10 +200,10 @@ export function createSweeps(
         everyMs: day,
         handler: async (_job, { signal }) => {
           await failAbandonedUploads(signal)
-          await removeOrphans(signal)
+          return await removeOrphans(signal)
         },
-        onDone: async (tx) => {
-          await scheduleOrphans(tx, clock.now() + day)
+        onDone: async (tx, _job, again) => {
+          await scheduleOrphans(tx, clock.now() + (again === true ? heldPauseMs : day))
         },
       },
 

@@ -103,6 +103,7 @@ const kinds: Readonly<Record<string, JobKindInfo>> = {
     'Counts every night what happened in bots the day before.',
     endsSchedule,
   ),
+  'server.backup': mayNot('Makes a backup of the server.', endsSchedule),
   'server.housekeeping': mayNot('Deletes hourly what was kept long enough.', endsSchedule),
   'states.expire': may(
     'Ends a state whose time is over.',

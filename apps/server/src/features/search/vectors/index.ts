@@ -16,6 +16,7 @@ import { createVectorIndex } from './reading.js'
 import { createVectorJobs, type VectorJobs } from './vector-jobs.js'
 
 export type { QuestionVectors } from './embeddings/endpoint-vectors.js'
+export { openPostgresVectors } from './postgres-vectors.js'
 export type { VectorJobs } from './vector-jobs.js'
 
 /** The vectors of passages and of questions, which search by meaning compares. */

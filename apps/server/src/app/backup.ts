@@ -1,0 +1,207 @@
+import { access, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { BackupPlace } from '../config/backup-settings.js'
+import type { Config } from '../config/config.js'
+import {
+  BackupError,
+  type BackupOptions,
+  type BackupResult,
+  type BackupSource,
+  type Backups,
+  createBackups,
+  type Manifest,
+  makeBackup,
+  type OnProgress,
+  openTarget,
+  readPassphrase,
+  readSecretFiles,
+  restoreBackup,
+  verifyBackup,
+} from '../features/operations/backup/index.js'
+import { migrations } from '../migrations/index.js'
+import type { BlobStore } from '../platform/blobs/blob-store.js'
+import { openDiskBlobStore } from '../platform/blobs/disk.js'
+import { systemClock, systemTimers } from '../platform/clock.js'
+import { pendingMigrationsOf } from '../platform/db/migrate.js'
+import { openDatabase } from '../platform/db/open.js'
+import { prepareDataFolder } from '../platform/disk/data-folder.js'
+import { requireRestored } from '../platform/disk/restore-marker.js'
+import { createIds } from '../platform/ids.js'
+import { deriveKey } from '../platform/security/secrets.js'
+import { createLog } from '../platform/telemetry/log.js'
+import { version } from '../version.js'
+import type { Context } from './context.js'
+
+export { readPassphrase }
+
+interface Doing {
+  signal: AbortSignal
+  onProgress: OnProgress
+}
+
+/** The backups of a running server. */
+export function createBackupsOf(context: Context, blobs: BlobStore): Backups {
+  const { config, database, keys } = context
+  const source: BackupSource = {
+    database,
+    dataDir: config.dataDir,
+    blobs,
+    installation: keys.installation.toString('hex'),
+    secrets: () => readSecretFiles(config.dataDir, config.secret),
+    version,
+  }
+  return createBackups({ ...context, source, config: config.backup })
+}
+
+/** Makes a backup for a command, whether or not a server runs on the data. */
+export async function backUp(
+  config: Config,
+  options: BackupOptions,
+  { signal, onProgress }: Doing,
+): Promise<BackupResult> {
+  const { dataDir, databaseUrl } = config
+  await requireRestored(dataDir)
+  const file = join(dataDir, 'botstead.db')
+  if (databaseUrl === undefined) await requireDatabase(file)
+  const log = await createLog({ level: 'warn', pretty: true, destination: process.stderr })
+  const { secret } = await readSecretFiles(dataDir, config.secret)
+  const installation = installationOf(secret)
+  await using database = await openDatabase({
+    ...(databaseUrl === undefined ? { file } : { url: databaseUrl }),
+    log,
+  })
+  // Migrating here would change the database below a server of an earlier release.
+  if ((await pendingMigrationsOf(database, migrations)).length > 0) {
+    throw new BackupError(
+      'unusable',
+      'The database is of an earlier release: back it up with the command of that release, or start this release first.',
+    )
+  }
+  const source: BackupSource = {
+    database,
+    dataDir,
+    blobs: await openContents(config, installation),
+    installation,
+    secrets: () => readSecretFiles(dataDir, config.secret),
+    version,
+  }
+  const clock = systemClock
+  const deps = { ...database, clock, timers: systemTimers, ids: createIds(clock), log, source }
+  return await makeBackup(deps, options, signal, onProgress)
+}
+
+/** The backups in a place, oldest first; the reason instead for one that cannot be read. */
+export async function listBackups(
+  place: BackupPlace,
+  passphrase: string | undefined,
+): Promise<{ id: string; manifest: Manifest | undefined; problem: string | undefined }[]> {
+  const target = await openTarget(place, { passphrase })
+  const found = []
+  for (const id of await target.listIds()) {
+    try {
+      found.push({ id, manifest: await target.readManifest(id), problem: undefined })
+    } catch (error) {
+      if (!(error instanceof BackupError)) throw error
+      found.push({ id, manifest: undefined, problem: error.message })
+    }
+  }
+  return found
+}
+
+/** Which backup of a place is read. */
+export interface Chosen {
+  place: BackupPlace
+  passphrase: string | undefined
+  /** Undefined for the newest. */
+  id: string | undefined
+}
+
+async function openBackup({ place, passphrase, id }: Chosen) {
+  const target = await openTarget(place, { passphrase })
+  const chosen = id ?? (await target.listIds()).at(-1)
+  if (chosen === undefined) {
+    throw new BackupError('missing', `There are no backups in ${target.label}.`)
+  }
+  return { target, manifest: await target.readManifest(chosen) }
+}
+
+/**
+ * Restores a backup into a temporary place, and compares.
+ * @param databaseUrl an empty PostgreSQL database to use; by default, a new one on the server of DATABASE_URL
+ */
+export async function verify(
+  config: Config,
+  chosen: Chosen,
+  databaseUrl: string | undefined,
+  doing: Doing,
+): Promise<{ manifest: Manifest; tables: number; rows: number; contents: number }> {
+  const { target, manifest } = await openBackup(chosen)
+  const reading = { ...doing, migrations }
+  const folder = await mkdtemp(join(tmpdir(), 'botstead-verify-'))
+  try {
+    const given = databaseUrl ?? config.databaseUrl
+    const check = (url: string | undefined) =>
+      verifyBackup(target, manifest, { folder, databaseUrl: url }, reading)
+    if (manifest.engine === 'sqlite') return { manifest, ...(await check(undefined)) }
+    if (given === undefined || databaseUrl !== undefined) {
+      return { manifest, ...(await check(databaseUrl)) }
+    }
+    const { withTemporaryDatabase } = await import('../platform/db/postgres-load.js')
+    return { manifest, ...(await withTemporaryDatabase(given, check)) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Restores a backup to the empty place that the configuration names. */
+export async function restore(config: Config, chosen: Chosen, doing: Doing): Promise<Manifest> {
+  const { target, manifest } = await openBackup(chosen)
+  const { dataDir, databaseUrl, secret } = config
+  await prepareDataFolder(dataDir)
+  const hold = await holdForRestore(dataDir)
+  try {
+    await restoreBackup(
+      target,
+      manifest,
+      {
+        dataDir,
+        databaseUrl,
+        secret,
+        openBlobs: (restored) => openContents(config, installationOf(restored)),
+        hasObjectStore: config.objectStore !== undefined,
+      },
+      { ...doing, migrations },
+    )
+  } finally {
+    hold.release()
+  }
+  return manifest
+}
+
+/** No server, and no other restore, works on the folder meanwhile. */
+async function holdForRestore(dataDir: string) {
+  const { holdFolder } = await import('../platform/db/sqlite-files.js')
+  return holdFolder(dataDir)
+}
+
+async function requireDatabase(file: string): Promise<void> {
+  await access(file).catch((cause: unknown) => {
+    throw new BackupError(
+      'missing',
+      `There is no database ${file}: set BOTSTEAD_DATA_DIR to the data folder of the server, or DATABASE_URL.`,
+      { cause },
+    )
+  })
+}
+
+async function openContents(config: Config, owner: string): Promise<BlobStore> {
+  if (config.objectStore === undefined)
+    return await openDiskBlobStore(join(config.dataDir, 'blobs'))
+  const { openS3BlobStore } = await import('../platform/blobs/s3.js')
+  return await openS3BlobStore(config.objectStore, { owner })
+}
+
+function installationOf(secret: string): string {
+  return deriveKey(Buffer.from(secret), 'installation').toString('hex')
+}

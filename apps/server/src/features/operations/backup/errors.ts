@@ -1,0 +1,22 @@
+/** Why a backup cannot be made, read or restored. */
+export type BackupErrorKind =
+  /** It is not there, or a part of it is not. */
+  | 'missing'
+  /** Its bytes are not those that were stored. */
+  | 'damaged'
+  | 'passphrase'
+  /** This version of the server, or this configuration, cannot use it. */
+  | 'unusable'
+  /** What is to be restored to has something in it. */
+  | 'occupied'
+
+/** The message says what is wrong and what to do. */
+export class BackupError extends Error {
+  override readonly name = 'BackupError'
+  readonly kind: BackupErrorKind
+
+  constructor(kind: BackupErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.kind = kind
+  }
+}

@@ -1,0 +1,221 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BackupConfig, BackupPlace, BackupSchedule } from '../../../config/backup-settings.js'
+import { isoTime } from '../../../platform/clock.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import { hasErrorCode } from '../../../platform/disk/files.js'
+import type { JobHandler } from '../../../platform/jobs/handler.js'
+import type { Queue } from '../../../platform/jobs/queue.js'
+import type { Metric } from '../../../platform/telemetry/metrics.js'
+import type { FeatureWith } from '../../feature.js'
+import { type BackupSource, createBackup, newBackupId, type OnProgress } from './create.js'
+import { BackupError } from './errors.js'
+import { type HoldDeps, withHold } from './hold.js'
+import type { Manifest, SecretFiles } from './manifest.js'
+import { type RetentionResult, removeOld } from './retention.js'
+import { countFailuresAfter, findLastSuccess, isRunInForce } from './store.js'
+import { prepareTarget } from './target.js'
+
+export type { BackupSource, OnProgress } from './create.js'
+export { BackupError } from './errors.js'
+export type { Manifest } from './manifest.js'
+export { restoreBackup, verifyBackup } from './restore.js'
+export { openTarget } from './target.js'
+
+/** Name of the job that makes backups. */
+const backupJob = 'server.backup'
+const minute = 60_000
+const day = 24 * 60 * minute
+/** A backup that fails for a while, for example because its target is away, must not be given up. */
+const maxAttempts = 1_000_000
+
+export interface BackupOptions {
+  place: BackupPlace
+  /** Undefined to store it without encryption. */
+  passphrase: string | undefined
+  /** Milliseconds after which earlier backups are removed; undefined to keep all. */
+  keepMs: number | undefined
+}
+
+export interface BackupResult {
+  manifest: Manifest
+  storedBytes: number
+  /** What retention removed; undefined if it did not run. */
+  removed: RetentionResult | undefined
+}
+
+/** Makes one backup, and removes those that are too old. */
+export async function makeBackup(
+  deps: HoldDeps & { source: BackupSource },
+  { place, passphrase, keepMs }: BackupOptions,
+  signal: AbortSignal,
+  onProgress: OnProgress,
+): Promise<BackupResult> {
+  const { source, clock, log } = deps
+  const now = clock.now()
+  const id = newBackupId(now)
+  return await withHold(deps, { id, target: place.label }, signal, async (ending) => {
+    const { installation } = source
+    const target = await prepareTarget(place, { passphrase, installation })
+    const manifest = await createBackup(source, target, {
+      id,
+      createdAt: isoTime(now),
+      signal: ending,
+      onProgress,
+    })
+    if (manifest.contents.lost > 0) {
+      log.error(
+        { id, count: manifest.contents.lost, contents: manifest.contents.lostKeys.slice(0, 10) },
+        'contents that the server has lost are not in the backup: run "botstead check --contents"',
+      )
+    }
+    const { storedBytes } = manifest
+    if (keepMs === undefined) return { manifest, storedBytes, removed: undefined }
+    // The backup is there; that old ones stay is no reason to make it again.
+    const removed = await removeOld(target, now - keepMs, ending).catch((err: unknown) => {
+      log.error({ err }, 'old backups cannot be removed')
+      return undefined
+    })
+    return { manifest, storedBytes, removed }
+  })
+}
+
+/** The secrets of a server: those in its data folder, or in its settings. */
+export async function readSecretFiles(
+  dataDir: string,
+  secret: string | undefined,
+): Promise<SecretFiles> {
+  const adminToken = await readIfThere(join(dataDir, 'admin-token'))
+  const kept = secret ?? (await readIfThere(join(dataDir, 'secret')))
+  if (kept === undefined) {
+    throw new BackupError('missing', `There is no secret in ${dataDir}: start the server once.`)
+  }
+  return { secret: kept, ...(adminToken !== undefined && { adminToken }) }
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+/** The passphrase in a file: its first line. */
+export async function readPassphrase(file: string): Promise<string> {
+  const [line = ''] = (await readFile(file, 'utf8')).split('\n')
+  const passphrase = line.trim()
+  if (passphrase !== '') return passphrase
+  throw new BackupError('passphrase', `There is no passphrase in the first line of ${file}.`)
+}
+
+export interface BackupsDeps extends HoldDeps {
+  queue: Queue
+  source: BackupSource
+  /** Undefined where the server makes no backups by itself. */
+  config: BackupConfig | undefined
+}
+
+export type Backups = FeatureWith<'jobs' | 'schedule' | 'metrics'> & {
+  /** Whether a backup needs that all contents stay. */
+  isHeld(): Promise<boolean>
+}
+
+/** Backups that the server makes by itself, and what it knows of those that commands make. */
+export function createBackups(deps: BackupsDeps): Backups {
+  const { db, clock, log, queue, config } = deps
+
+  async function enqueue(tx: Tx, runAt: number): Promise<void> {
+    await queue.enqueue(tx, {
+      kind: backupJob,
+      key: 'all',
+      payload: {},
+      runAt,
+      maxAttempts,
+      deadlineMs: 7 * day,
+    })
+  }
+
+  async function backUp({ place, keepMs, passphraseFile }: BackupConfig, signal: AbortSignal) {
+    const passphrase = passphraseFile && (await readPassphrase(passphraseFile))
+    const start = performance.now()
+    log.info({ target: place.label }, 'backup begins')
+    try {
+      const options = { place, passphrase, keepMs }
+      const { manifest, storedBytes, removed } = await makeBackup(deps, options, signal, () => {})
+      log.info(
+        {
+          id: manifest.id,
+          target: place.label,
+          contents: manifest.contents.count,
+          databaseBytes: manifest.database.bytes,
+          storedBytes,
+          removedBackups: removed?.backups,
+          milliseconds: Math.round(performance.now() - start),
+        },
+        'backup made',
+      )
+    } catch (err) {
+      if (!signal.aborted) log.error({ err, target: place.label }, 'backup failed')
+      throw err
+    }
+  }
+
+  const handler: JobHandler = {
+    ...(config && { everyMs: 'everyMs' in config.schedule ? config.schedule.everyMs : day }),
+    handler: async (_job, { signal }) => {
+      if (config !== undefined) await backUp(config, signal)
+    },
+    onDone: async (tx) => {
+      if (config !== undefined) await enqueue(tx, nextTime(config.schedule, clock.now()))
+    },
+  }
+
+  return {
+    name: 'backup',
+    jobs: { [backupJob]: handler },
+    schedule: async (tx) => {
+      if (config === undefined) return
+      const last = await findLastSuccess(tx, config.place.label)
+      const now = clock.now()
+      const due = last && nextTime(config.schedule, Date.parse(last.started_at))
+      await enqueue(tx, Math.max(now, due ?? now))
+    },
+    isHeld: () => isRunInForce(db, isoTime(clock.now())),
+    metrics: [backupMetrics(deps)],
+  }
+}
+
+/** When the next backup is due after a time; both in milliseconds since the Unix epoch. */
+function nextTime(schedule: BackupSchedule, after: number): number {
+  if ('everyMs' in schedule) return after + schedule.everyMs
+  const at = Math.floor(after / day) * day + schedule.dailyAt * minute
+  return at > after ? at : at + day
+}
+
+/** What the database knows, whichever process made the backups. */
+function backupMetrics({ db, clock }: Pick<BackupsDeps, 'db' | 'clock'>): Metric {
+  return {
+    async collect() {
+      const last = await findLastSuccess(db)
+      const failures = await countFailuresAfter(db, last?.started_at ?? '')
+      const isRunning = await isRunInForce(db, isoTime(clock.now()))
+      const gauge = (name: string, help: string, value: number) =>
+        ({ name, help, type: 'gauge', samples: [{ value }] }) as const
+      return [
+        gauge(
+          'botstead_backup_last_success_timestamp_seconds',
+          'When the last backup that succeeded began; 0 if there is none.',
+          last === undefined ? 0 : Date.parse(last.started_at) / 1000,
+        ),
+        gauge(
+          'botstead_backup_failures',
+          'Backups that failed or were interrupted since the last one that succeeded.',
+          failures,
+        ),
+        gauge('botstead_backup_running', 'Whether a backup is being made.', isRunning ? 1 : 0),
+      ]
+    },
+  }
+}

@@ -1,0 +1,223 @@
+import { isBlobKey } from '../../../platform/blobs/blob-store.js'
+import { BackupError } from './errors.js'
+import { pieceBytes, type WrappedKey } from './sealing.js'
+
+/** Version of the form of targets and manifests. */
+const form = 1
+/** Bytes that a manifest may have: it lists the pieces of a database of 3 TiB. */
+export const maxManifestBytes = 64 * 1024 * 1024
+const maxTables = 10_000
+
+/** The first object of a target: whose backups are in it, and how they are encrypted. */
+export interface TargetHeader {
+  form: typeof form
+  /** Of the server whose backups are here. */
+  installation: string
+  /** Undefined where backups are not encrypted. */
+  encryption?: WrappedKey | undefined
+}
+
+/** A stream of bytes, in pieces. */
+export interface StoredStream {
+  bytes: number
+  sha256: string
+  /** Names of the pieces, each full but the last. */
+  pieces: readonly string[]
+}
+
+/** A part of the database: the SQLite file, or the rows of a table in PostgreSQL's text format of COPY. */
+export interface DatabasePart extends StoredStream {
+  name: string
+  /** Of the rows; empty for a file. */
+  columns: readonly string[]
+}
+
+/** What a backup consists of. It is stored last: a backup without it does not exist. */
+export interface Manifest {
+  form: typeof form
+  id: string
+  /** ISO 8601; of the moment that the backup shows. */
+  createdAt: string
+  /** Of the server that made it. */
+  version: string
+  installation: string
+  engine: 'sqlite' | 'postgres'
+  /** Names of the migrations that the database has. */
+  schema: readonly string[]
+  database: {
+    bytes: number
+    tables: readonly { name: string; rows: number }[]
+    parts: readonly DatabasePart[]
+  }
+  contents: {
+    count: number
+    bytes: number
+    /** Names of the pieces that list the contents; each ends with a whole line. */
+    index: readonly string[]
+    /** Contents that the server had lost before, which are not in the backup. */
+    lost: number
+    /** Keys of some of them, with the reason. */
+    lostKeys: readonly string[]
+  }
+  /** Pieces of the files with secrets. */
+  secrets: StoredStream
+  /** Bytes that were added to the target. */
+  storedBytes: number
+}
+
+/** The secret files of a data folder. */
+export interface SecretFiles {
+  secret: string
+  /** The token of the first start, while its file is there. */
+  adminToken?: string | undefined
+}
+
+/** @throws BackupError */
+export function parseHeader(text: string): TargetHeader {
+  const reader = readerOf(text, 'header')
+  const given = reader.object(reader.root)
+  requireForm(given)
+  const installation = reader.text(given.installation)
+  if (given.encryption === undefined) return { form, installation }
+  const { N, r, p, kdf, salt, key } = reader.object(given.encryption)
+  if (kdf !== 'scrypt') throw reader.wrong()
+  const encryption: WrappedKey = {
+    kdf,
+    // Larger ones would take all of the memory for a passphrase that may be right.
+    N: reader.whole(N, 2 ** 20),
+    r: reader.whole(r, 32),
+    p: reader.whole(p, 16),
+    salt: reader.text(salt),
+    key: reader.text(key),
+  }
+  if (N !== 2 ** Math.round(Math.log2(encryption.N)) || N < 2) throw reader.wrong()
+  return { form, installation, encryption }
+}
+
+/**
+ * Reads a manifest, which may come from anybody: nothing in it becomes a path or SQL that is not compared with
+ * what the server has.
+ * @throws BackupError
+ */
+export function parseManifest(id: string, text: string): Manifest {
+  const reader = readerOf(text, `manifest ${id}`)
+  const given = reader.object(reader.root)
+  requireForm(given)
+  const database = reader.object(given.database)
+  const contents = reader.object(given.contents)
+  if (given.id !== id || (given.engine !== 'sqlite' && given.engine !== 'postgres'))
+    throw reader.wrong()
+  const toStream = (value: unknown): StoredStream => {
+    const { bytes, sha256, pieces } = reader.object(value)
+    const size = reader.whole(bytes)
+    const names = reader.list(pieces).map(reader.name)
+    if (names.length !== Math.ceil(size / pieceBytes)) throw reader.wrong()
+    return { bytes: size, sha256: reader.text(sha256), pieces: names }
+  }
+  const tables = reader.list(database.tables, maxTables).map((each) => {
+    const { name, rows } = reader.object(each)
+    return { name: reader.identifier(name), rows: reader.whole(rows) }
+  })
+  const parts = reader.list(database.parts, maxTables).map((each) => {
+    const { name, columns } = reader.object(each)
+    const named = reader.list(columns, maxTables).map(reader.identifier)
+    return { ...toStream(each), name: reader.identifier(name), columns: named }
+  })
+  return {
+    form,
+    id,
+    createdAt: reader.text(given.createdAt),
+    version: reader.text(given.version),
+    installation: reader.text(given.installation),
+    engine: given.engine,
+    schema: reader.list(given.schema, maxTables).map(reader.text),
+    database: { bytes: reader.whole(database.bytes), tables, parts },
+    contents: {
+      count: reader.whole(contents.count),
+      bytes: reader.whole(contents.bytes),
+      index: reader.list(contents.index).map(reader.name),
+      lost: reader.whole(contents.lost),
+      lostKeys: reader.list(contents.lostKeys, maxTables).map(reader.text),
+    },
+    secrets: toStream(given.secrets),
+    storedBytes: reader.whole(given.storedBytes),
+  }
+}
+
+/** Whether a text can be the name of a piece. */
+function isPieceName(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name)
+}
+
+/** A content in the index of a backup. */
+export interface ContentEntry {
+  key: string
+  size: number
+  sha256: string
+  pieces: readonly string[]
+}
+
+/** The lines of a content in the index. */
+export function entryLines({ key, size, sha256, pieces }: ContentEntry): string {
+  return `${key} ${size} ${sha256} ${pieces.join(' ')}\n`
+}
+
+/** @throws BackupError when a line is not one of {@link entryLines} */
+export function parseEntry(line: string): ContentEntry {
+  const [key = '', size = '', sha256 = '', ...rest] = line.split(' ')
+  const pieces = rest.filter((name) => name !== '')
+  const bytes = /^\d{1,15}$/.test(size) ? Number(size) : -1
+  if (
+    !isBlobKey(key) ||
+    bytes < 0 ||
+    !isPieceName(sha256) ||
+    !pieces.every(isPieceName) ||
+    pieces.length !== Math.ceil(bytes / pieceBytes)
+  ) {
+    throw new BackupError('damaged', 'The list of contents of the backup is damaged.')
+  }
+  return { key, size: bytes, sha256, pieces }
+}
+
+function requireForm(given: Record<string, unknown>): void {
+  if (given.form === form) return
+  throw new BackupError(
+    'unusable',
+    `The backup has form ${String(given.form)}, and this version of Botstead reads form ${form}: use the version that made it, or a later one.`,
+  )
+}
+
+function readerOf(text: string, what: string) {
+  const wrong = (cause?: unknown) =>
+    new BackupError('damaged', `The ${what} of the backup is damaged.`, { cause })
+  let root: unknown
+  try {
+    root = JSON.parse(text)
+  } catch (cause) {
+    throw wrong(cause)
+  }
+  const texts = (pattern: RegExp) => (value: unknown) => {
+    if (typeof value !== 'string' || !pattern.test(value)) throw wrong()
+    return value
+  }
+  return {
+    root,
+    wrong,
+    object(value: unknown): Record<string, unknown> {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong()
+      return value as Record<string, unknown>
+    },
+    list(value: unknown, most = Number.POSITIVE_INFINITY): unknown[] {
+      if (!Array.isArray(value) || value.length > most) throw wrong()
+      return value
+    },
+    whole(value: unknown, most = Number.MAX_SAFE_INTEGER): number {
+      if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || value > most)
+        throw wrong()
+      return value
+    },
+    text: texts(/^[^\0]{1,4096}$/),
+    identifier: texts(/^[a-z][a-z0-9_]{0,62}$/),
+    name: texts(/^[0-9a-f]{64}$/),
+  }
+}

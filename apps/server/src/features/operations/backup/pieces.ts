@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto'
+import { BackupError } from './errors.js'
+import type { KeySet } from './key-set.js'
+import type { StoredStream } from './manifest.js'
+import { pieceBytes, sha256Of, storedPieceBytes } from './sealing.js'
+import { type BackupTarget, putBytes, readBytes } from './target.js'
+
+/** Stores pieces that a target does not have. */
+export interface PieceWriter {
+  /** Bytes that were added to the target so far. */
+  readonly storedBytes: number
+  /** Name of the piece with this SHA-256. */
+  nameOf(sha256: string): string
+  /** Whether the target has a piece. */
+  has(name: string): boolean
+  /** Stores one piece unless it is there. Returns its name. */
+  write(bytes: Buffer): Promise<string>
+  /** Stores a stream in pieces; a piece and the chunk that is read are in memory. */
+  writeStream(content: AsyncIterable<Buffer>): Promise<StoredStream>
+}
+
+/** @param present names of all pieces that the target has */
+export function createPieceWriter(
+  { pieces, sealing }: Pick<BackupTarget, 'pieces' | 'sealing'>,
+  present: KeySet,
+  signal: AbortSignal,
+): PieceWriter {
+  let storedBytes = 0
+
+  async function write(bytes: Buffer): Promise<string> {
+    signal.throwIfAborted()
+    const name = sealing.nameOf(sha256Of(bytes))
+    if (present.has(name)) return name
+    const sealed = await sealing.seal(name, bytes)
+    await putBytes(pieces, name, sealed, signal)
+    present.add(name)
+    storedBytes += sealed.length
+    return name
+  }
+
+  return {
+    get storedBytes() {
+      return storedBytes
+    },
+    nameOf: (sha256) => sealing.nameOf(sha256),
+    has: (name) => present.has(name),
+    write,
+    async writeStream(content) {
+      const hash = createHash('sha256')
+      const names: string[] = []
+      let bytes = 0
+      for await (const piece of cut(content)) {
+        hash.update(piece)
+        bytes += piece.length
+        names.push(await write(piece))
+      }
+      return { bytes, sha256: hash.digest('hex'), pieces: names }
+    },
+  }
+}
+
+/** Joins and cuts chunks to pieces, all full but the last. */
+async function* cut(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let chunks: Buffer[] = []
+  let size = 0
+  for await (let chunk of content) {
+    while (size + chunk.length >= pieceBytes) {
+      const taken = pieceBytes - size
+      yield Buffer.concat([...chunks, chunk.subarray(0, taken)])
+      chunk = chunk.subarray(taken)
+      chunks = []
+      size = 0
+    }
+    if (chunk.length === 0) continue
+    chunks.push(chunk)
+    size += chunk.length
+  }
+  if (size > 0) yield Buffer.concat(chunks)
+}
+
+/** @throws BackupError `missing` or `damaged` */
+export async function readPiece(
+  { pieces, sealing, label }: Pick<BackupTarget, 'pieces' | 'sealing' | 'label'>,
+  name: string,
+): Promise<Buffer> {
+  const stored = await readBytes(pieces, name, storedPieceBytes)
+  if (stored === undefined) {
+    throw new BackupError('missing', `The part ${name} of the backup is missing in ${label}.`)
+  }
+  const bytes = await sealing.open(name, stored, pieceBytes)
+  if (sealing.nameOf(sha256Of(bytes)) === name) return bytes
+  throw new BackupError('damaged', `The part ${name} of the backup is damaged.`)
+}
+
+/**
+ * The bytes of a stored stream, a piece at a time.
+ * @throws BackupError when a piece is missing or damaged, or the whole is not what was stored
+ */
+export async function* readStream(
+  target: Pick<BackupTarget, 'pieces' | 'sealing' | 'label'>,
+  { pieces, bytes, sha256 }: StoredStream,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256')
+  let size = 0
+  for (const name of pieces) {
+    signal.throwIfAborted()
+    const piece = await readPiece(target, name)
+    hash.update(piece)
+    size += piece.length
+    yield piece
+  }
+  if (size === bytes && hash.digest('hex') === sha256) return
+  throw new BackupError('damaged', 'The parts of the backup do not add up to what was stored.')
+}

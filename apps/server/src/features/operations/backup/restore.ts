@@ -1,0 +1,283 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { type BlobStore, putAndClose } from '../../../platform/blobs/blob-store.js'
+import type { Migration } from '../../../platform/db/migrate.js'
+import type { Tx } from '../../../platform/db/schema.js'
+import { syncFolder } from '../../../platform/disk/files.js'
+import { restoreMarker } from '../../../platform/disk/restore-marker.js'
+import { replaceSecretFile } from '../../../platform/security/secrets.js'
+import { readIndex } from './content-index.js'
+import { BackupError } from './errors.js'
+import type { ContentEntry, Manifest, SecretFiles } from './manifest.js'
+import { readStream } from './pieces.js'
+import {
+  moveSmallContents,
+  moveSmallContentsOf,
+  type Reading,
+  restorePostgres,
+  restoreSqlite,
+} from './restore-database.js'
+import type { BackupTarget } from './target.js'
+
+/** The place that a backup is restored to. */
+export interface RestorePlace {
+  dataDir: string
+  /** Undefined for SQLite in the data folder. */
+  databaseUrl: string | undefined
+  /** The secret of the configuration, if it has one. */
+  secret: string | undefined
+  /**
+   * Opens the store of contents.
+   * @param secret of the backup, which makes the store that of its server
+   */
+  openBlobs(secret: string): Promise<BlobStore>
+  /** Whether contents are in an object store, which keeps small ones too. */
+  hasObjectStore: boolean
+}
+
+/**
+ * Refuses a backup that this program or this configuration cannot use, before anything is written.
+ * @returns the migrations that its database has
+ * @throws BackupError
+ */
+function requireUsable(
+  manifest: Manifest,
+  migrations: readonly Migration[],
+  databaseUrl: string | undefined,
+): readonly Migration[] {
+  const { id, schema, version, engine } = manifest
+  const known = migrations.slice(0, schema.length)
+  if (schema.length === 0 || known.some(({ name }, place) => name !== schema[place])) {
+    throw new BackupError(
+      'unusable',
+      `The backup ${id} was made by Botstead ${version}, whose database this version does not know: use that version, or a later one.`,
+    )
+  }
+  if (known.length < schema.length) {
+    throw new BackupError(
+      'unusable',
+      `The backup ${id} was made by Botstead ${version}, which has a newer database: use that version, or a later one.`,
+    )
+  }
+  if (engine === 'sqlite' && databaseUrl !== undefined) {
+    throw new BackupError(
+      'unusable',
+      `The backup ${id} is of a SQLite database: it is restored without DATABASE_URL.`,
+    )
+  }
+  if (engine === 'postgres' && databaseUrl === undefined) {
+    throw new BackupError(
+      'unusable',
+      `The backup ${id} is of a PostgreSQL database: set DATABASE_URL to an empty one.`,
+    )
+  }
+  return known
+}
+
+/** Reads the secrets of a backup. */
+async function readSecrets(
+  target: BackupTarget,
+  manifest: Manifest,
+  signal: AbortSignal,
+): Promise<SecretFiles> {
+  if (manifest.secrets.bytes > 64 * 1024) throw damagedSecrets()
+  const chunks: Buffer[] = []
+  for await (const chunk of readStream(target, manifest.secrets, signal)) chunks.push(chunk)
+  const given: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  if (typeof given !== 'object' || given === null) throw damagedSecrets()
+  const { secret, adminToken } = given as Record<string, unknown>
+  if (typeof secret !== 'string' || !['string', 'undefined'].includes(typeof adminToken))
+    throw damagedSecrets()
+  return { secret, ...(typeof adminToken === 'string' && { adminToken }) }
+}
+
+function damagedSecrets(): BackupError {
+  return new BackupError('damaged', 'The secrets of the backup are damaged.')
+}
+
+/**
+ * Restores a backup to an empty place, compares what is there with the backup, and only then lets servers use it.
+ * If it is interrupted, the same restore begins again where contents are concerned.
+ * @throws BackupError
+ */
+export async function restoreBackup(
+  target: BackupTarget,
+  manifest: Manifest,
+  place: RestorePlace,
+  reading: Reading,
+): Promise<void> {
+  const { dataDir, databaseUrl } = place
+  const migrations = requireUsable(manifest, reading.migrations, databaseUrl)
+  const secrets = await readSecrets(target, manifest, reading.signal)
+  if (place.secret !== undefined && place.secret !== secrets.secret) {
+    throw new BackupError(
+      'occupied',
+      'BOTSTEAD_SECRET is not the secret of the backup: leave it out, and the secret is restored into the data folder, or set it to that of the server.',
+    )
+  }
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const isResumed = await requireEmptyFolder(dataDir, manifest.id)
+  await restoreMarker(dataDir).write(manifest.id)
+  const blobs = await place.openBlobs(secrets.secret)
+  if (!isResumed) await requireNoBlobs(blobs)
+
+  await restoreContents(target, manifest, blobs, reading)
+  if (place.secret === undefined) {
+    await replaceSecretFile(join(dataDir, 'secret'), secrets.secret)
+  }
+  if (secrets.adminToken !== undefined) {
+    await replaceSecretFile(join(dataDir, 'admin-token'), secrets.adminToken)
+  }
+  if (databaseUrl === undefined) {
+    const draft = join(dataDir, 'botstead.db-restored')
+    await restoreSqlite(target, manifest, draft, reading)
+    if (place.hasObjectStore) await moveSmallContentsOf(draft, blobs)
+    for (const rest of ['-wal', '-shm'])
+      await rm(join(dataDir, `botstead.db${rest}`), { force: true })
+    await rename(draft, join(dataDir, 'botstead.db'))
+    await syncFolder(dataDir)
+  } else {
+    const into = { url: databaseUrl, migrations, keep: true, isResumed }
+    const finish = async (tx: Tx) => {
+      if (place.hasObjectStore) await moveSmallContents(tx, (work) => work(tx), blobs)
+    }
+    await restorePostgres(target, manifest, { ...into, finish }, reading)
+  }
+  await restoreMarker(dataDir).remove()
+}
+
+/**
+ * Restores a backup into a temporary place, reads every content, and compares all of it with the backup.
+ * @param place.folder that is empty and goes afterwards
+ * @param place.databaseUrl of an empty database, which stays empty
+ * @returns what was compared
+ * @throws BackupError that says what is wrong
+ */
+export async function verifyBackup(
+  target: BackupTarget,
+  manifest: Manifest,
+  place: { folder: string; databaseUrl: string | undefined },
+  reading: Reading,
+): Promise<{ tables: number; rows: number; contents: number }> {
+  const migrations = requireUsable(manifest, reading.migrations, place.databaseUrl)
+  await readSecrets(target, manifest, reading.signal)
+  let compared = 0
+  for await (const entry of readIndex(target, manifest.contents.index)) {
+    for await (const _ of readContent(target, entry, reading.signal));
+    compared += 1
+    reading.onProgress({ phase: 'contents', done: compared, total: manifest.contents.count })
+  }
+  if (place.databaseUrl === undefined) {
+    await restoreSqlite(target, manifest, join(place.folder, 'botstead.db'), reading)
+  } else {
+    await restorePostgres(
+      target,
+      manifest,
+      { url: place.databaseUrl, migrations, keep: false, isResumed: false, finish: async () => {} },
+      reading,
+    )
+  }
+  const { tables } = manifest.database
+  const rows = tables.reduce((sum, table) => sum + table.rows, 0)
+  return { tables: tables.length, rows, contents: compared }
+}
+
+/** Files of a data folder that mean that a server has data there. */
+const ownFiles = ['botstead.db', 'botstead.db-wal', 'secret', 'admin-token']
+
+/** @returns whether a restore of the same backup was interrupted there */
+async function requireEmptyFolder(dataDir: string, id: string): Promise<boolean> {
+  const interrupted = await restoreMarker(dataDir).read()
+  if (interrupted === id) return true
+  if (interrupted !== undefined) {
+    throw new BackupError(
+      'occupied',
+      `The restore of the backup ${interrupted} to ${dataDir} was interrupted: restore that one, or empty the folder and what else belongs to it (database, bucket) first.`,
+    )
+  }
+  const names = await readdir(dataDir)
+  const found = ownFiles.find((name) => names.includes(name))
+  if (found === undefined) return false
+  throw new BackupError(
+    'occupied',
+    `${dataDir} has data of a server (${found}): restore to an empty folder, or move that away first.`,
+  )
+}
+
+async function requireNoBlobs(blobs: BlobStore): Promise<void> {
+  for await (const { key } of blobs.list()) {
+    throw new BackupError(
+      'occupied',
+      `There are contents of files (${key}) where the backup would be restored to: use an empty folder or another prefix of the bucket.`,
+    )
+  }
+}
+
+/** The bytes of a content. @throws BackupError when they are not what they should be */
+function readContent(
+  target: BackupTarget,
+  { size, sha256, pieces }: ContentEntry,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  return readStream(target, { bytes: size, sha256, pieces }, signal)
+}
+
+/** Contents that are written at a time. */
+const contentsAtOnce = 4
+
+/** Stores the contents that are not there, and reads all of them again to compare them. */
+async function restoreContents(
+  target: BackupTarget,
+  manifest: Manifest,
+  blobs: BlobStore,
+  { signal, onProgress }: Reading,
+): Promise<void> {
+  let done = 0
+  let bytes = 0
+
+  async function restoreOne(entry: ContentEntry): Promise<void> {
+    const { key, size, sha256 } = entry
+    // What an interrupted restore has stored stays, if it is right.
+    const isThere = (await blobs.head(key))?.size === size
+    if (!isThere || (await hashOf(blobs, key)) !== sha256) {
+      const content = Readable.from(readContent(target, entry, signal), { objectMode: false })
+      await putAndClose(blobs, key, content, { maxBytes: size, signal })
+      if ((await hashOf(blobs, key)) !== sha256) {
+        throw new BackupError(
+          'damaged',
+          `The content ${key} is not what was restored: check the disk.`,
+        )
+      }
+    }
+    done += 1
+    bytes += size
+    onProgress({ phase: 'contents', done, total: manifest.contents.count })
+  }
+
+  let some: ContentEntry[] = []
+  const flush = async () => {
+    signal.throwIfAborted()
+    // All are awaited before an error ends the restore: none may still be writing then.
+    const results = await Promise.allSettled(some.map(restoreOne))
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+    some = []
+  }
+  for await (const entry of readIndex(target, manifest.contents.index)) {
+    some.push(entry)
+    if (some.length === contentsAtOnce) await flush()
+  }
+  await flush()
+  if (done === manifest.contents.count && bytes === manifest.contents.bytes) return
+  throw new BackupError(
+    'damaged',
+    `The backup lists ${done} contents of ${bytes} bytes, but was made with ${manifest.contents.count} of ${manifest.contents.bytes}.`,
+  )
+}
+
+async function hashOf(blobs: Pick<BlobStore, 'get'>, key: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of await blobs.get(key)) hash.update(chunk)
+  return hash.digest('hex')
+}

@@ -1,0 +1,80 @@
+import { readIndexPiece } from './content-index.js'
+import { createKeySet, type KeySet } from './key-set.js'
+import type { Manifest } from './manifest.js'
+import type { BackupTarget } from './target.js'
+
+/**
+ * Milliseconds for which pieces without a backup are left alone: a server that was restored elsewhere may be about
+ * to refer to them.
+ */
+const leftoverAgeMs = 24 * 60 * 60 * 1000
+
+export interface RetentionResult {
+  backups: number
+  pieces: number
+}
+
+/**
+ * Removes backups that are too old, and pieces that no backup needs. The newest backup stays in any case. The caller
+ * is the only one that makes backups to the target meanwhile.
+ * @param before backups made before this time, in milliseconds since the Unix epoch, go; undefined for none
+ */
+export async function removeOld(
+  target: BackupTarget,
+  before: number | undefined,
+  signal: AbortSignal,
+): Promise<RetentionResult> {
+  // The times of pieces are those of the store.
+  const leftoversBefore = Date.now() - leftoverAgeMs
+  const ids = await target.listIds()
+  const newest = ids.at(-1)
+  const isOld = (id: string) => id !== newest && before !== undefined && timeOf(id) < before
+  // The manifest first: what is interrupted after it leaves pieces that nothing refers to, for the next time.
+  let backups = 0
+  for (const id of ids.filter(isOld)) {
+    signal.throwIfAborted()
+    await target.removeManifest(id)
+    backups += 1
+  }
+  using needed = createKeySet()
+  for (const id of ids) {
+    if (isOld(id)) continue
+    // A manifest that cannot be read may need any piece: then none is removed, and the error says which it is.
+    await addPieces(target, await target.readManifest(id), needed, signal)
+  }
+  let pieces = 0
+  for await (const { key, storedAt } of target.pieces.list()) {
+    signal.throwIfAborted()
+    if (storedAt > leftoversBefore || needed.has(key)) continue
+    await target.pieces.remove(key)
+    pieces += 1
+  }
+  await target.sweep(leftoverAgeMs)
+  return { backups, pieces }
+}
+
+async function addPieces(
+  target: BackupTarget,
+  manifest: Manifest,
+  needed: KeySet,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { pieces } of [...manifest.database.parts, manifest.secrets]) {
+    for (const name of pieces) needed.add(name)
+  }
+  for (const name of manifest.contents.index) {
+    signal.throwIfAborted()
+    // Backups share most pieces of their lists, and a piece always lists the same contents.
+    if (needed.has(name)) continue
+    needed.add(name)
+    for (const { pieces } of await readIndexPiece(target, name)) {
+      for (const piece of pieces) needed.add(piece)
+    }
+  }
+}
+
+/** When a backup began, in milliseconds since the Unix epoch. */
+function timeOf(id: string): number {
+  const [, y, mo, d, h, mi, s] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(id) ?? []
+  return Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`)
+}

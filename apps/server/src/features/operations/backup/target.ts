@@ -1,0 +1,245 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { BackupPlace } from '../../../config/backup-settings.js'
+import { BlobNotFoundError, type BlobStore } from '../../../platform/blobs/blob-store.js'
+import { openDiskBlobStore } from '../../../platform/blobs/disk.js'
+import { BackupError } from './errors.js'
+import {
+  type Manifest,
+  maxManifestBytes,
+  parseHeader,
+  parseManifest,
+  type TargetHeader,
+} from './manifest.js'
+import {
+  createSealing,
+  minPassphraseLength,
+  type Sealing,
+  sha256Of,
+  storedPieceBytes,
+  unwrapKey,
+  wrapNewKey,
+} from './sealing.js'
+
+/** Key of the header among the manifests. */
+const headerKey = 'botstead-backups'
+/** Ids begin with the time, so that their order is that of the backups. */
+const backupId = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/
+const maxHeaderBytes = 64 * 1024
+
+/** A folder or a bucket with backups, once it is known how they are encrypted. */
+export interface BackupTarget {
+  /** Without credentials, for people. */
+  readonly label: string
+  /** Of the server whose backups are here. */
+  readonly installation: string
+  readonly sealing: Sealing
+  readonly pieces: BlobStore
+  /** Ids of the backups, oldest first. */
+  listIds(): Promise<string[]>
+  readManifest(id: string): Promise<Manifest>
+  writeManifest(manifest: Manifest): Promise<void>
+  removeManifest(id: string): Promise<void>
+  /** Removes what interrupted writes left behind, if it is older than so many milliseconds. */
+  sweep(idleMs: number): Promise<void>
+}
+
+/** How the key of a target is found. */
+export interface Unlocking {
+  /** Undefined for a target that is not encrypted. */
+  passphrase: string | undefined
+}
+
+/**
+ * Opens a target that has backups, or is prepared for some.
+ * @throws BackupError
+ */
+export async function openTarget(
+  place: BackupPlace,
+  { passphrase }: Unlocking,
+): Promise<BackupTarget> {
+  if (place.kind === 'folder') await requireFolder(place.folder)
+  const stores = await openStores(place)
+  const header = await readHeader(stores.manifests)
+  if (header === undefined) throw noBackups(place.label)
+  return await unlock(place, stores, header, passphrase)
+}
+
+/**
+ * Opens a target for new backups of a server, and prepares an empty one.
+ * @param options.passphrase undefined to store backups without encryption
+ * @throws BackupError
+ */
+export async function prepareTarget(
+  place: BackupPlace,
+  { passphrase, installation }: Unlocking & { installation: string },
+): Promise<BackupTarget> {
+  if (passphrase !== undefined && passphrase.length < minPassphraseLength) {
+    throw new BackupError(
+      'passphrase',
+      `The passphrase is shorter than ${minPassphraseLength} characters.`,
+    )
+  }
+  const stores = await openStores(place)
+  const found = await readHeader(stores.manifests)
+  if (found !== undefined) {
+    if (found.installation !== installation) {
+      throw new BackupError(
+        'unusable',
+        `${place.label} has the backups of another server: give this one a target of its own.`,
+      )
+    }
+    if (passphrase === undefined && found.encryption !== undefined) throw needsPassphrase(place)
+    if (passphrase !== undefined && found.encryption === undefined) {
+      throw new BackupError(
+        'unusable',
+        `The backups in ${place.label} are not encrypted: choose another target, or go on without encryption.`,
+      )
+    }
+    return await unlock(place, stores, found, passphrase)
+  }
+  const made = passphrase === undefined ? undefined : await wrapNewKey(passphrase)
+  const header: TargetHeader = {
+    form: 1,
+    installation,
+    ...(made && { encryption: made.wrapped }),
+  }
+  await putBytes(stores.manifests, headerKey, Buffer.from(JSON.stringify(header)))
+  return createTarget(place, stores, header, createSealing(made?.key))
+}
+
+interface Stores {
+  manifests: BlobStore
+  pieces: BlobStore
+}
+
+async function openStores(place: BackupPlace): Promise<Stores> {
+  if (place.kind === 'folder') {
+    return {
+      manifests: await openDiskBlobStore(join(place.folder, 'backups')),
+      pieces: await openDiskBlobStore(join(place.folder, 'contents')),
+    }
+  }
+  const { openS3BlobStore } = await import('../../../platform/blobs/s3.js')
+  const below = (part: string) =>
+    openS3BlobStore({ ...place.address, prefix: `${place.address.prefix}${part}/` })
+  return { manifests: await below('backups'), pieces: await below('contents') }
+}
+
+async function requireFolder(folder: string): Promise<void> {
+  const facts = await stat(join(folder, 'backups')).catch(() => undefined)
+  if (facts?.isDirectory() !== true) throw noBackups(folder)
+}
+
+function noBackups(label: string): BackupError {
+  return new BackupError('missing', `There are no backups in ${label}.`)
+}
+
+function needsPassphrase({ label }: BackupPlace): BackupError {
+  return new BackupError(
+    'passphrase',
+    `The backups in ${label} are encrypted: give the passphrase with --passphrase-file or BOTSTEAD_BACKUP_PASSPHRASE_FILE.`,
+  )
+}
+
+async function readHeader(manifests: BlobStore): Promise<TargetHeader | undefined> {
+  const bytes = await readBytes(manifests, headerKey, maxHeaderBytes)
+  return bytes && parseHeader(bytes.toString('utf8'))
+}
+
+async function unlock(
+  place: BackupPlace,
+  stores: Stores,
+  header: TargetHeader,
+  passphrase: string | undefined,
+): Promise<BackupTarget> {
+  const { encryption } = header
+  if (encryption === undefined) return createTarget(place, stores, header, createSealing(undefined))
+  if (passphrase === undefined) throw needsPassphrase(place)
+  const key = await unwrapKey(passphrase, encryption)
+  return createTarget(place, stores, header, createSealing(key))
+}
+
+function createTarget(
+  { label }: BackupPlace,
+  { manifests, pieces }: Stores,
+  { installation }: TargetHeader,
+  sealing: Sealing,
+): BackupTarget {
+  return {
+    label,
+    installation,
+    sealing,
+    pieces,
+
+    async listIds() {
+      const ids: string[] = []
+      for await (const { key } of manifests.list()) if (backupId.test(key)) ids.push(key)
+      return ids.sort()
+    },
+
+    async readManifest(id) {
+      if (!backupId.test(id)) throw missing(id, label)
+      const stored = await readBytes(manifests, id, maxManifestBytes + storedPieceBytes)
+      if (stored === undefined) throw missing(id, label)
+      const bytes = await sealing.open(id, stored, maxManifestBytes)
+      // Where nothing is encrypted, this is what shows that the manifest is whole.
+      const [sum, text = ''] = bytes.toString('utf8').split('\n', 2)
+      if (sum !== sha256Of(Buffer.from(text))) {
+        throw new BackupError('damaged', `The manifest ${id} of the backup is damaged.`)
+      }
+      return parseManifest(id, text)
+    },
+
+    async writeManifest(manifest) {
+      const text = JSON.stringify(manifest)
+      const bytes = Buffer.from(`${sha256Of(Buffer.from(text))}\n${text}`)
+      await putBytes(manifests, manifest.id, await sealing.seal(manifest.id, bytes))
+    },
+
+    removeManifest: (id) => manifests.remove(id),
+
+    async sweep(idleMs) {
+      await manifests.sweepTemporary(idleMs)
+      await pieces.sweepTemporary(idleMs)
+    },
+  }
+}
+
+function missing(id: string, label: string): BackupError {
+  return new BackupError('missing', `There is no backup ${id} in ${label}.`)
+}
+
+/** Stores bytes under a key, all or nothing. */
+export async function putBytes(
+  store: BlobStore,
+  key: string,
+  bytes: Buffer,
+  signal?: AbortSignal,
+): Promise<void> {
+  const content = Readable.from([bytes], { objectMode: false })
+  await store.put(key, content, { maxBytes: bytes.length, ...(signal && { signal }) })
+}
+
+/** The bytes under a key, undefined if there are none. @throws BackupError when there are more than expected */
+export async function readBytes(
+  store: BlobStore,
+  key: string,
+  maxBytes: number,
+): Promise<Buffer | undefined> {
+  const content = await store.get(key).catch((error: unknown) => {
+    if (error instanceof BlobNotFoundError) return undefined
+    throw error
+  })
+  if (content === undefined) return undefined
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of content) {
+    size += chunk.length
+    if (size > maxBytes)
+      throw new BackupError('damaged', `The part ${key} is larger than it may be.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

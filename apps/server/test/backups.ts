@@ -1,0 +1,71 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestEngine } from './engines.js'
+import type { TestServer } from './harness.js'
+import { runCommand } from './processes.js'
+
+/** A folder for targets and restores of one test file, with a passphrase. */
+export interface BackupBench extends AsyncDisposable {
+  folder: string
+  passphraseFile: string
+  /** An empty place to restore to, with the settings that name it. */
+  createPlace(engine: TestEngine): Promise<{ dataDir: string; environment: Record<string, string> }>
+}
+
+export async function createBackupBench(): Promise<BackupBench> {
+  const folder = await mkdtemp(join(tmpdir(), 'botstead-backups-'))
+  const passphraseFile = join(folder, 'passphrase')
+  await writeFile(passphraseFile, 'correct horse battery staple\n')
+  const removals: (() => Promise<void>)[] = []
+  return {
+    folder,
+    passphraseFile,
+    async createPlace(engine) {
+      const dataDir = await mkdtemp(join(folder, 'restored-'))
+      if (engine.name === 'sqlite') {
+        return { dataDir, environment: { BOTSTEAD_DATA_DIR: dataDir } }
+      }
+      const place = await engine.createPlace()
+      removals.push(place.remove)
+      const environment = {
+        BOTSTEAD_DATA_DIR: dataDir,
+        DATABASE_URL: place.options.url ?? '',
+      }
+      return { dataDir, environment }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const remove of removals) await remove()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The settings with which a command works on the data of a server. */
+export function environmentOf({ server }: TestServer): Record<string, string> {
+  const { dataDir, databaseUrl } = server.config
+  return {
+    BOTSTEAD_DATA_DIR: dataDir,
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+  }
+}
+
+/** Runs a command that must succeed; returns what it printed. */
+export async function succeed(
+  words: readonly string[],
+  environment: Record<string, string>,
+): Promise<{ stdout: string; stderr: string }> {
+  const result = await runCommand(words, environment)
+  if (result.status === 0) return result
+  throw new Error(`${words.join(' ')} ended with ${result.status}: ${result.stderr}`)
+}
+
+/** Runs a command that must fail; returns its errors. */
+export async function fail(
+  words: readonly string[],
+  environment: Record<string, string>,
+): Promise<string> {
+  const { status, stdout, stderr } = await runCommand(words, environment)
+  if (status === 1) return stderr
+  throw new Error(`${words.join(' ')} ended with ${status}: ${stdout}${stderr}`)
+}

@@ -1,0 +1,243 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createClient } from '@botstead/contract'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type BackupBench, createBackupBench, environmentOf, fail, succeed } from '../backups.js'
+import { describeEachEngine } from '../engines.js'
+import { startTestServer, type TestServer } from '../harness.js'
+import { startServerProcess } from '../processes.js'
+import { useTestS3 } from '../s3/server.js'
+import { settle, type Tenant, untilIndexed, uploadText } from '../tenant.js'
+
+/** More than one piece. */
+const large = randomBytes(5_000_000)
+
+describeEachEngine('a backup', (engine) => {
+  let bench: BackupBench
+  let server: TestServer
+  let tenant: Tenant
+  let target: string
+  let encrypted: string[]
+  const runtimeOf = (baseUrl = server.url) =>
+    createClient({
+      baseUrl,
+      token: tenant.botKey,
+      botId: tenant.botId,
+      workspaceId: tenant.workspaceId,
+    })
+  async function upload(key: string, content: Buffer): Promise<string> {
+    const { file } = await runtimeOf().upsertFile({ key, size: content.length })
+    const sent = await fetch(file.uploadUrl, { method: 'PUT', body: content })
+    expect(sent.ok).toBe(true)
+    return file.id
+  }
+  async function download(baseUrl: string, key: string): Promise<Buffer> {
+    const { file } = await runtimeOf(baseUrl).getFile({ id: key })
+    const { pathname, search } = new URL(file.url)
+    return Buffer.from(await (await fetch(`${baseUrl}${pathname}${search}`)).arrayBuffer())
+  }
+
+  beforeAll(async () => {
+    bench = await createBackupBench()
+    server = await startTestServer(engine, { BOTSTEAD_DATA_DIR: join(bench.folder, 'data') })
+    tenant = await settle(server, server)
+    target = join(bench.folder, 'target')
+    encrypted = ['--passphrase-file', bench.passphraseFile]
+    await upload('large', large)
+    await upload('medium', large.subarray(0, 50_000))
+    await upload('small', large.subarray(0, 500))
+    await uploadText(runtimeOf(), 'guide.md', '# Zebras\n\nThe zebra eats grass.', true)
+    await untilIndexed(runtimeOf(), 'guide.md')
+  })
+  afterAll(async () => {
+    await server.close()
+    await bench[Symbol.asyncDispose]()
+  })
+
+  it('is made while the server runs, and restored to a server on which everything works', async () => {
+    await succeed(['backup', target, ...encrypted], environmentOf(server))
+    const place = await bench.createPlace(engine)
+    await succeed(['restore', target, ...encrypted], place.environment)
+
+    await using restored = await startServerProcess(place.environment)
+    expect((await download(restored.url, 'large')).equals(large)).toBe(true)
+    expect((await download(restored.url, 'medium')).equals(large.subarray(0, 50_000))).toBe(true)
+    expect((await download(restored.url, 'small')).equals(large.subarray(0, 500))).toBe(true)
+    const { passages } = await runtimeOf(restored.url).searchFiles({ query: 'zebra grass' })
+    expect(passages[0]?.content).toContain('zebra')
+    // The key of a chat user is signed by the secret of the server.
+    const { webhookId, userKey, conversationId: id } = tenant
+    const chat = createClient({ baseUrl: restored.url, webhookId, userKey })
+    const { messages } = await chat.chatListMessages({ conversationId: id })
+    expect(messages.map((message) => message.id)).toEqual([tenant.messageId])
+    await chat.chatCreateMessage({ conversationId: id, payload: { type: 'text', text: 'Again' } })
+    const admin = createClient({
+      baseUrl: restored.url,
+      token: tenant.personalToken,
+      workspaceId: tenant.workspaceId,
+    })
+    expect((await admin.getBot({ id: tenant.botId })).bot.id).toBe(tenant.botId)
+    expect(await restored.stop()).toBe(0)
+    await succeed(['check', '--contents'], place.environment)
+  })
+
+  it('copies only contents that the target does not have', async () => {
+    await succeed(['backup', target, ...encrypted], environmentOf(server))
+    const contents = async () => {
+      const names = await readdir(join(target, 'contents'), { recursive: true })
+      return new Set(names.filter((name) => /[0-9a-f]{64}$/.test(name)))
+    }
+    const before = await contents()
+    const content = randomBytes(300_000)
+    await upload('another', content)
+    await succeed(['backup', target, ...encrypted], environmentOf(server))
+    const added = [...(await contents())].filter((name) => !before.has(name))
+    // The content and what changed of the database; the large content is not among them.
+    expect(added.length).toBeGreaterThan(0)
+    const { stdout } = await succeed(
+      ['backup', 'list', target, ...encrypted],
+      environmentOf(server),
+    )
+    expect(stdout.trim().split('\n').length).toBeGreaterThanOrEqual(2)
+    const place = await bench.createPlace(engine)
+    await succeed(['restore', target, ...encrypted], place.environment)
+  })
+
+  it('is verified by restoring it to a temporary place', async () => {
+    await succeed(['backup', target, ...encrypted], environmentOf(server))
+    const { stderr } = await succeed(
+      ['backup', 'verify', target, ...encrypted],
+      environmentOf(server),
+    )
+    expect(stderr).toMatch(/is complete: \d+ rows in \d+ tables, \d+ contents/)
+  })
+
+  it('needs its passphrase', async () => {
+    await succeed(['backup', target, ...encrypted], environmentOf(server))
+    const other = join(bench.folder, 'other-passphrase')
+    await writeFile(other, 'another long passphrase\n')
+    const place = await bench.createPlace(engine)
+    expect(
+      await fail(['restore', target, '--passphrase-file', other], place.environment),
+    ).toContain('The passphrase does not open this backup.')
+    expect(await fail(['restore', target], place.environment)).toContain('--passphrase-file')
+    expect(await readdir(place.dataDir)).toEqual([])
+  })
+
+  it('is restored to empty places only', async () => {
+    await succeed(['backup', target, ...encrypted], environmentOf(server))
+    const place = await bench.createPlace(engine)
+    await succeed(['restore', target, ...encrypted], place.environment)
+    expect(await fail(['restore', target, ...encrypted], place.environment)).toContain(
+      'restore to an empty folder',
+    )
+    const { DATABASE_URL: occupied } = place.environment
+    if (occupied === undefined) return
+    const another = await bench.createPlace(engine)
+    expect(
+      await fail(['restore', target, ...encrypted], {
+        ...another.environment,
+        DATABASE_URL: occupied,
+      }),
+    ).toContain('restore to an empty database')
+  })
+
+  it('refuses a target of another server, and a place inside of the data folder', async () => {
+    await succeed(['backup', target, ...encrypted], environmentOf(server))
+    await using stranger = await startServerProcess((await bench.createPlace(engine)).environment)
+    const foreign = { BOTSTEAD_DATA_DIR: join(bench.folder, 'nowhere') }
+    expect(stranger.output()).toContain('listening')
+    expect(await fail(['backup', target, ...encrypted], foreign)).toContain('There is no')
+    const inside = join(server.server.config.dataDir, 'backups')
+    expect(await fail(['backup', inside, ...encrypted], environmentOf(server))).toContain(
+      'inside of the data folder',
+    )
+  })
+
+  describe('in an object store', () => {
+    const s3 = useTestS3()
+
+    it('keeps contents that are deleted while it is made', async () => {
+      const url = s3().url()
+      const content = randomBytes(100_000)
+      const fileId = await upload('deleted', content)
+      let arrived = () => {}
+      let release = () => {}
+      const isWriting = new Promise<void>((resolve) => {
+        arrived = resolve
+      })
+      const isReleased = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      s3().fault = ({ method, key }, response) => {
+        if (method !== 'PUT' || !key.includes('/contents/')) return undefined
+        // The first pieces are of the database, so that the snapshot has been taken.
+        arrived()
+        void isReleased.then(() => {
+          s3().fault = undefined
+          response.writeHead(503).end()
+        })
+        return 'handled'
+      }
+      const made = succeed(['backup', url, ...encrypted], environmentOf(server))
+      await isWriting
+      await runtimeOf().deleteFile({ id: fileId })
+      await upload('uploaded meanwhile', randomBytes(20_000))
+      // The sweep has run, and waits for the end of the backup.
+      const sweep = async () => {
+        const { jobs } = await server.client().listJobs({ kind: 'files.sweep' })
+        return jobs.map(({ state, nextRunAt }) => state === 'waiting' && nextRunAt !== undefined)
+      }
+      await vi.waitFor(async () => expect(await sweep()).toEqual([true]))
+      release()
+      await made
+      const place = await bench.createPlace(engine)
+      await succeed(['restore', url, ...encrypted], place.environment)
+      await using restored = await startServerProcess(place.environment)
+      expect((await download(restored.url, 'deleted')).equals(content)).toBe(true)
+    })
+
+    it('that fails half way leaves no backup, and the next one succeeds', async () => {
+      const url = s3().url()
+      let puts = 0
+      s3().fault = ({ method, key }, response) => {
+        if (method !== 'PUT' || !key.includes('/contents/')) return undefined
+        puts += 1
+        if (puts === 1) return undefined
+        response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>')
+        return 'handled'
+      }
+      expect(await fail(['backup', url, ...encrypted], environmentOf(server))).toContain(
+        'AccessDenied',
+      )
+      s3().fault = undefined
+      const list = ['backup', 'list', url, ...encrypted]
+      expect((await succeed(list, environmentOf(server))).stdout).toBe('')
+      expect(await fail(['restore', url, ...encrypted], environmentOf(server))).toContain(
+        'There are no backups',
+      )
+      await succeed(['backup', url, ...encrypted], environmentOf(server))
+      await succeed(['backup', 'verify', url, ...encrypted], environmentOf(server))
+    })
+
+    it('is restored from a data folder to an object store, and back', async () => {
+      const from = s3().url()
+      await succeed(['backup', from, ...encrypted], environmentOf(server))
+      const place = await bench.createPlace(engine)
+      const environment = { ...place.environment, BOTSTEAD_BLOBS_URL: s3().url() }
+      await succeed(['restore', from, ...encrypted], environment)
+      const back = join(bench.folder, 'back')
+      {
+        await using restored = await startServerProcess(environment)
+        expect((await download(restored.url, 'large')).equals(large)).toBe(true)
+        expect((await download(restored.url, 'small')).equals(large.subarray(0, 500))).toBe(true)
+        await succeed(['backup', back, ...encrypted], environment)
+      }
+      const folder = await bench.createPlace(engine)
+      await succeed(['restore', back, ...encrypted], folder.environment)
+      await using restored = await startServerProcess(folder.environment)
+      expect((await download(restored.url, 'small')).equals(large.subarray(0, 500))).toBe(true)
+    })
+  })
+})
