@@ -23,6 +23,8 @@ export interface DatabaseOptions {
    */
   readonly guardNesting?: boolean
   readonly log?: Logger
+  /** Milliseconds without a write after which a large log of SQLite is emptied. Default 10,000. */
+  readonly logIdleMs?: number
   /** Makes the log of SQLite durable, given its path; for tests of a disk that is slow or fails. */
   readonly syncLog?: (path: string) => SyncedFile
 }

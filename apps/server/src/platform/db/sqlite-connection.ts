@@ -47,8 +47,8 @@ const pragmas: Record<SqliteRole, readonly string[]> = {
     // as the ends of tables, are moved once. A start after a crash reads the log in well under a second.
     `wal_autocheckpoint = ${pagesOfLog}`,
     'cache_size = -16384',
-    // The log is cut back after a burst instead of keeping its largest size for ever.
-    'journal_size_limit = 67108864',
+    // The log is cut back after a burst; what is left of it is removed when nothing is written, see sqlite-log.ts.
+    'journal_size_limit = 33554432',
     'busy_timeout = 0',
   ],
   reader: ['cache_size = -16384', 'query_only = on', 'busy_timeout = 5000'],

@@ -19,6 +19,7 @@ import { createGroupCommit } from './group-commit.js'
 import { createLogSync, type SyncedFile, syncedFile } from './log-sync.js'
 import type { Schema } from './schema.js'
 import { diskFullError, SqliteConnection, type SqliteRole } from './sqlite-connection.js'
+import { emptyLargeLog, emptyLog, keepLogSmall } from './sqlite-log.js'
 import { createNestingGuard } from './transaction.js'
 
 export interface SqliteOptions {
@@ -32,6 +33,8 @@ export interface SqliteOptions {
   readonly guardNesting?: boolean
   /** Used when space for deletions cannot be reserved, or commits cannot be made durable. */
   readonly log?: Log
+  /** Milliseconds without a write after which a large log is emptied. Default 10,000. */
+  readonly logIdleMs?: number
   /** Makes the log of SQLite durable, given its path; for tests of a disk that is slow or fails. */
   readonly syncLog?: (path: string) => SyncedFile
 }
@@ -47,6 +50,7 @@ const dataVersion = CompiledQuery.raw('pragma data_version')
 const foreignKeyCheck = CompiledQuery.raw('pragma foreign_key_check')
 
 const defaultBusyTimeout = 5000
+const defaultLogIdleMs = 10_000
 const batchLimits = { maxBatch: 512, maxBatchMilliseconds: 10 }
 
 /**
@@ -72,6 +76,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     await space.release()
     return await connect()
   })
+  await emptyLargeLog(file, writer)
   const reserve = createReservedDeletions(writer, file, space, log)
   const filling = reserve.refill()
   const handles = createHandles<Schema>(sqliteWriter)
@@ -91,6 +96,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     }
   })
   const commits = createGroupCommit({ connection: writer, handles, limits, reserve, sync, guard })
+  const upkeep = keepLogSmall(file, options.logIdleMs ?? defaultLogIdleMs, log)
   let closing: Promise<void> | undefined
 
   /** Throws if the caller may not use the database now. */
@@ -126,9 +132,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   }
 
   async function closeAll(): Promise<void> {
-    await Promise.all([commits.close(), filling])
+    await Promise.all([commits.close(), filling, upkeep.stop()])
     guard?.end()
     reader.close()
+    emptyLog(writer)
     writer.close()
     await writeAhead.close()
   }

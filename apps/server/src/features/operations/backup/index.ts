@@ -26,6 +26,8 @@ export { openTarget } from './target.js'
 const backupJob = 'server.backup'
 const minute = 60_000
 const day = 24 * 60 * minute
+/** Payload of the runs that are due by the schedule; those that an operator asks for have none. */
+const scheduled = { scheduled: true }
 /** A backup that fails for a while, for example because its target is away, must not be given up. */
 const maxAttempts = 1_000_000
 
@@ -130,7 +132,7 @@ export function createBackups(deps: BackupsDeps): Backups {
     await queue.enqueue(tx, {
       kind: backupJob,
       key: 'all',
-      payload: {},
+      payload: scheduled,
       runAt,
       maxAttempts,
       deadlineMs: 7 * day,
@@ -162,10 +164,17 @@ export function createBackups(deps: BackupsDeps): Backups {
     }
   }
 
-  const handler: JobHandler = {
+  /** Whether a backup is due; a process that starts asks for one while another may be making it. */
+  async function isDue({ place, schedule }: BackupConfig): Promise<boolean> {
+    const last = await findLastSuccess(db, place.label)
+    return last === undefined || nextTime(schedule, Date.parse(last.started_at)) <= clock.now()
+  }
+
+  const handler: JobHandler<Partial<typeof scheduled>> = {
     ...(config && { everyMs: 'everyMs' in config.schedule ? config.schedule.everyMs : day }),
-    handler: async (_job, { signal }) => {
-      if (config !== undefined) await backUp(config, signal)
+    handler: async ({ payload }, { signal }) => {
+      if (config === undefined || (payload.scheduled && !(await isDue(config)))) return
+      await backUp(config, signal)
     },
     onDone: async (tx) => {
       if (config !== undefined) await enqueue(tx, nextTime(config.schedule, clock.now()))

@@ -1,0 +1,107 @@
+import { readdir, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it, vi } from 'vitest'
+import {
+  type BackupBench,
+  createBackupBench,
+  environmentOf,
+  succeed,
+} from '../../../../test/backups.js'
+import { createCommandPlace } from '../../../../test/command-place.js'
+import { describeEachEngine } from '../../../../test/engines.js'
+import { startTestServer } from '../../../../test/harness.js'
+import { startServerProcess } from '../../../../test/processes.js'
+
+const day = 24 * 60 * 60 * 1000
+
+async function backupsIn(target: string): Promise<string[]> {
+  const names = await readdir(join(target, 'backups'), { recursive: true }).catch(() => [])
+  return names.filter((name) => /\d{8}T\d{6}Z-[0-9a-f]{8}$/.test(name))
+}
+
+function settingsOf(bench: BackupBench): Record<string, string> {
+  return {
+    BOTSTEAD_BACKUP_TARGET: join(bench.folder, 'target'),
+    BOTSTEAD_BACKUP_PASSPHRASE_FILE: bench.passphraseFile,
+    BOTSTEAD_BACKUP_SCHEDULE: '6h',
+    BOTSTEAD_BACKUP_KEEP: '2d',
+  }
+}
+
+describeEachEngine('backups by a setting', (engine) => {
+  it('are made at intervals, seen in metrics, and removed when they are old', async () => {
+    await using bench = await createBackupBench()
+    const target = join(bench.folder, 'target')
+    const server = await startTestServer(engine, {
+      BOTSTEAD_DATA_DIR: join(bench.folder, 'data'),
+      ...settingsOf(bench),
+    })
+    try {
+      await vi.waitFor(async () => expect(await backupsIn(target)).toHaveLength(1))
+      const [oldest = ''] = await backupsIn(target)
+      await server.pass(6 * 60 * 60 * 1000)
+      await vi.waitFor(async () => expect(await backupsIn(target)).toHaveLength(2))
+      await vi.waitFor(async () => {
+        const metrics = await (await server.fetch('/metrics')).text()
+        expect(metrics).toMatch(/^botstead_backup_last_success_timestamp_seconds [1-9]/m)
+        expect(metrics).toMatch(/^botstead_backup_failures 0$/m)
+        expect(metrics).toMatch(/^botstead_backup_running 0$/m)
+      })
+      const pieces = await readdir(join(target, 'contents'), { recursive: true })
+      const longAgo = new Date(Date.now() - 10 * day)
+      for (const name of pieces) await utimes(join(target, 'contents', name), longAgo, longAgo)
+      await server.pass(3 * day)
+      await vi.waitFor(async () => expect(await backupsIn(target)).toHaveLength(1))
+      expect(await backupsIn(target)).not.toContain(oldest)
+      // Nothing that the remaining backup needs is gone.
+      await vi.waitFor(async () => {
+        const { jobs } = await server.client().listJobs({ kind: 'server.backup' })
+        expect(jobs.map(({ state }) => state)).toEqual(['waiting'])
+      })
+      const words = ['backup', 'verify', target, '--passphrase-file', bench.passphraseFile]
+      await succeed(words, environmentOf(server))
+    } finally {
+      await server.close()
+    }
+  })
+
+  it('that fail are logged with the reason, counted and tried again', async () => {
+    await using bench = await createBackupBench()
+    const settings = { ...settingsOf(bench), BOTSTEAD_BACKUP_TARGET: '/dev/null/backups' }
+    const server = await startTestServer(engine, {
+      BOTSTEAD_DATA_DIR: join(bench.folder, 'data'),
+      ...settings,
+    })
+    try {
+      await vi.waitFor(async () => {
+        const { jobs } = await server.client().listJobs({ kind: 'server.backup' })
+        expect(jobs[0]).toMatchObject({ state: 'waiting', attempts: 1 })
+        expect(jobs[0]?.lastError).toContain('ENOTDIR')
+      })
+      const metrics = await (await server.fetch('/metrics')).text()
+      expect(metrics).toMatch(/^botstead_backup_failures 1$/m)
+      expect(metrics).toMatch(/^botstead_backup_last_success_timestamp_seconds 0$/m)
+    } finally {
+      await server.close()
+    }
+  })
+})
+
+describeEachEngine('backups of several processes', (engine) => {
+  it.skipIf(engine.name === 'sqlite')('are made by one of them', async () => {
+    await using bench = await createBackupBench()
+    await using place = await createCommandPlace(engine)
+    const environment = { ...place.environment, ...settingsOf(bench) }
+    const target = join(bench.folder, 'target')
+    {
+      await using one = await startServerProcess(environment)
+      await using other = await startServerProcess(environment)
+      await vi.waitFor(async () => expect(await backupsIn(target)).toHaveLength(1))
+      expect(await one.stop()).toBe(0)
+      expect(await other.stop()).toBe(0)
+      const made = `${one.output()}${other.output()}`.match(/backup made/g)
+      expect(made).toHaveLength(1)
+    }
+    expect(await backupsIn(target)).toHaveLength(1)
+  })
+})

@@ -1,0 +1,17 @@
+import { DatabaseSync } from '@photostructure/sqlite'
+import { serveThread } from '../workers/thread-task.js'
+
+/** Milliseconds to wait for who reads or writes; another attempt follows later. */
+const patienceMs = 200
+
+/** Moves the log of a SQLite file into it and empties it. Returns whether nobody kept it from doing so. */
+serveThread<undefined, string, boolean>(async () => async (file) => {
+  const database = new DatabaseSync(file, { timeout: patienceMs })
+  try {
+    database.exec('pragma synchronous = full')
+    const result = database.prepare('pragma wal_checkpoint(truncate)').get()
+    return (result as { busy: number }).busy === 0
+  } finally {
+    database.close()
+  }
+})

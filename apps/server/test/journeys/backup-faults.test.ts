@@ -1,0 +1,273 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { parseBackupPlace } from '../../src/config/backup-settings.js'
+import { openTarget } from '../../src/features/operations/backup/index.js'
+import { type BackupBench, createBackupBench, environmentOf, fail, succeed } from '../backups.js'
+import { describeEachEngine, engines, sqliteEngine } from '../engines.js'
+import { startTestServer, type TestServer } from '../harness.js'
+import { runCommand, startServerProcess } from '../processes.js'
+import { settle, type Tenant } from '../tenant.js'
+
+/** Numbers from 0 to 1, the same in every run. */
+function createRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return state / 2 ** 31
+  }
+}
+
+/** Runs a command and kills it after some milliseconds; returns whether it had ended before. */
+async function killAfter(
+  milliseconds: number,
+  words: readonly string[],
+  environment: Record<string, string>,
+): Promise<boolean> {
+  const child = spawn(process.execPath, [inject('command'), ...words], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: 'ignore',
+  })
+  const timer = setTimeout(() => child.kill('SIGKILL'), milliseconds)
+  const [status] = await once(child, 'exit')
+  clearTimeout(timer)
+  return status === 0
+}
+
+async function fill(server: TestServer, tenant: Tenant): Promise<void> {
+  const client = server.client({ token: tenant.botKey, botId: tenant.botId })
+  for (let number = 0; number < 12; number++) {
+    const content = randomBytes(20_000 + number * 300_000)
+    const { file } = await client.upsertFile({ key: `file ${number}`, size: content.length })
+    const { ok } = await fetch(file.uploadUrl, { method: 'PUT', body: content })
+    expect(ok).toBe(true)
+  }
+}
+
+describeEachEngine('kill -9', (engine) => {
+  let bench: BackupBench
+  let server: TestServer
+  let encrypted: string[]
+  /** PostgreSQL has the same order of steps, and its connections take longer. */
+  const moments = engine.name === 'sqlite' ? 20 : 6
+  beforeAll(async () => {
+    bench = await createBackupBench()
+    server = await startTestServer(engine, { BOTSTEAD_DATA_DIR: join(bench.folder, 'data') })
+    await fill(server, await settle(server, server))
+    encrypted = ['--passphrase-file', bench.passphraseFile]
+  })
+  afterAll(async () => {
+    await server.close()
+    await bench[Symbol.asyncDispose]()
+  })
+
+  it('at any moment of a backup leaves a target that the next backup can use', async () => {
+    const environment = environmentOf(server)
+    const begun = performance.now()
+    await succeed(['backup', join(bench.folder, 'measured'), ...encrypted], environment)
+    const duration = performance.now() - begun
+    const random = createRandom(1)
+    const target = join(bench.folder, 'killed')
+    let complete = 0
+    for (let moment = 0; moment < moments; moment++) {
+      const delay = duration * (0.3 + 0.7 * random())
+      if (await killAfter(delay, ['backup', target, ...encrypted], environment)) complete += 1
+    }
+    await succeed(['backup', target, ...encrypted], environment)
+    const { stdout } = await succeed(['backup', 'list', target, ...encrypted], environment)
+    // A backup whose manifest was stored just before the end is complete too.
+    expect(stdout.trim().split('\n').length).toBeGreaterThan(complete)
+    expect(stdout).not.toContain('damaged')
+    for (const line of stdout.trim().split('\n').slice(-3)) {
+      const [id = ''] = line.split(' ')
+      await succeed(['backup', 'verify', target, '--backup', id, ...encrypted], environment)
+    }
+  })
+
+  it('at any moment of a restore leaves a place that no server starts on until it is restored', async () => {
+    const target = join(bench.folder, 'to-restore')
+    await succeed(['backup', target, ...encrypted], environmentOf(server))
+    const measured = await bench.createPlace(engine)
+    const begun = performance.now()
+    await succeed(['restore', target, ...encrypted], measured.environment)
+    const duration = performance.now() - begun
+    const random = createRandom(2)
+    const place = await bench.createPlace(engine)
+    let interrupted = 0
+    for (let moment = 0; moment < moments; moment++) {
+      const delay = duration * (0.3 + 0.7 * random())
+      const words = ['restore', target, ...encrypted]
+      if (await killAfter(delay, words, place.environment)) break
+      const names = await readdir(place.dataDir)
+      if (!names.includes('restoring')) continue
+      interrupted += 1
+      if (interrupted > 2) continue
+      expect(await fail(['start'], { ...place.environment, PORT: '0' })).toMatch(
+        /The restore of the backup \S+ to \S+ has not ended: run "botstead restore/,
+      )
+    }
+    expect(interrupted).toBeGreaterThan(0)
+    const again = await runCommand(['restore', target, ...encrypted], place.environment)
+    // The last one that was killed may have ended all but its process.
+    if (again.status !== 0) expect(again.stderr).toContain('restore to an empty folder')
+    await using restored = await startServerProcess(place.environment)
+    expect(await restored.stop()).toBe(0)
+    await succeed(['check', '--contents'], place.environment)
+  })
+})
+
+describe('a backup that was tampered with', () => {
+  let bench: BackupBench
+  let server: TestServer
+  let target: string
+  const open = ['--no-encryption']
+  beforeAll(async () => {
+    bench = await createBackupBench()
+    server = await startTestServer(sqliteEngine, { BOTSTEAD_DATA_DIR: join(bench.folder, 'data') })
+    await fill(server, await settle(server, server))
+    target = join(bench.folder, 'target')
+  })
+  afterAll(async () => {
+    await server.close()
+    await bench[Symbol.asyncDispose]()
+  })
+  /** Makes a backup and changes its manifest. */
+  async function forge(change: (manifest: Record<string, unknown>) => unknown): Promise<void> {
+    await rm(target, { recursive: true, force: true })
+    await succeed(['backup', target, ...open], environmentOf(server))
+    const place = parseBackupPlace(target, {}, 'target')
+    if (typeof place === 'string') throw new Error(place)
+    const opened = await openTarget(place, { passphrase: undefined })
+    const [id = ''] = await opened.listIds()
+    const manifest = await opened.readManifest(id)
+    await opened.writeManifest({ ...manifest, ...(change({ ...manifest }) as object) })
+  }
+  async function refusal(words: string[] = []): Promise<string> {
+    const place = await bench.createPlace(sqliteEngine)
+    const text = await fail(['restore', target, ...words], place.environment)
+    // What was refused is not taken for a server's data.
+    expect(await readdir(place.dataDir)).not.toContain('botstead.db')
+    return text
+  }
+
+  it.each([
+    [
+      'a path as the name of a part',
+      ({ database }: { database: { parts: object[] } }) => ({
+        database: { ...database, parts: [{ ...database.parts[0], name: '../../etc/passwd' }] },
+      }),
+    ],
+    [
+      'a path as the name of a piece',
+      ({ contents }: { contents: object }) => ({
+        contents: { ...contents, index: ['../../../etc/passwd'] },
+      }),
+    ],
+    [
+      'a size that no list of pieces has',
+      ({ database }: { database: { parts: object[] } }) => ({
+        database: { ...database, parts: [{ ...database.parts[0], bytes: 2 ** 52 }] },
+      }),
+    ],
+    [
+      'a count that is no number',
+      ({ contents }: { contents: object }) => ({ contents: { ...contents, count: 1e300 } }),
+    ],
+  ])('is refused with %s', async (_, change) => {
+    await forge(change as never)
+    expect(await refusal()).toMatch(/The manifest \S+ of the backup is damaged/)
+  })
+
+  it('is refused with counts that are not those of the database', async () => {
+    await forge(({ contents }) => ({ contents: { ...(contents as object), count: 2 ** 50 } }))
+    expect(await refusal()).toMatch(/The backup lists 12 contents of \d+ bytes/)
+  })
+
+  it('is refused when it is of a newer release, or of another form', async () => {
+    await forge(({ schema }) => ({ schema: [...(schema as string[]), '9999-future'] }))
+    expect(await refusal()).toContain('which has a newer database: use that version')
+    await forge(() => ({ form: 2 }))
+    expect(await refusal()).toContain('The backup has form 2')
+  })
+
+  it('is found by its verification when a piece is damaged or missing', async () => {
+    await forge(() => ({}))
+    const folder = join(target, 'contents')
+    const pieces = (await readdir(folder, { recursive: true })).filter((name) =>
+      /[0-9a-f]{64}$/.test(name),
+    )
+    const [first = ''] = pieces
+    const bytes = await readFile(join(folder, first))
+    const verify = () => fail(['backup', 'verify', target], environmentOf(server))
+    await writeFile(join(folder, first), Buffer.concat([bytes.subarray(0, -1), Buffer.of(7)]))
+    expect(await verify()).toMatch(/The part [0-9a-f]{64} of the backup is damaged/)
+    await writeFile(join(folder, first), Buffer.concat([bytes, Buffer.alloc(5_000_000)]))
+    expect(await verify()).toContain('larger than it may be')
+    await rm(join(folder, first))
+    expect(await verify()).toMatch(/The part [0-9a-f]{64} of the backup is missing/)
+    expect(await refusal()).toContain('is missing')
+    await writeFile(join(folder, first), bytes)
+    await succeed(['backup', 'verify', target], environmentOf(server))
+  })
+
+  it('is refused for an engine that it is not of', async () => {
+    await forge(() => ({}))
+    const postgres = engines.find(({ name }) => name === 'postgres')
+    if (postgres === undefined) return
+    const place = await bench.createPlace(postgres)
+    expect(await fail(['restore', target], place.environment)).toContain('without DATABASE_URL')
+  })
+})
+
+/** Mounts a small disk at a folder; only the superuser of Linux can create one. */
+function mountSmallDisk(folder: string, size: string): boolean {
+  mkdirSync(folder, { recursive: true })
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder], {
+      stdio: 'ignore',
+    })
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe('a full disk', () => {
+  it('ends a backup or a restore with a clear error, and the next one succeeds', async ({
+    skip,
+  }) => {
+    await using bench = await createBackupBench()
+    const [target, dataDir] = [join(bench.folder, 'small'), join(bench.folder, 'small-data')]
+    if (!mountSmallDisk(target, '300k')) return skip()
+    mountSmallDisk(dataDir, '1m')
+    const server = await startTestServer(sqliteEngine, {
+      BOTSTEAD_DATA_DIR: join(bench.folder, 'data'),
+    })
+    try {
+      await fill(server, await settle(server, server))
+      const words = [target, '--passphrase-file', bench.passphraseFile]
+      expect(await fail(['backup', ...words], environmentOf(server))).toMatch(
+        /The disk of \S+ is full: make room there/,
+      )
+      const list = () => succeed(['backup', 'list', ...words], environmentOf(server))
+      expect((await list()).stdout).toBe('')
+      execFileSync('mount', ['-o', 'remount,size=50m', target])
+      await succeed(['backup', ...words], environmentOf(server))
+
+      const place = { BOTSTEAD_DATA_DIR: dataDir, BOTSTEAD_DISK_RESERVE_BYTES: '0' }
+      expect(await fail(['restore', ...words], place)).toMatch(/is full: make room there/)
+      expect(await fail(['start'], { ...place, PORT: '0' })).toContain('has not ended')
+      execFileSync('mount', ['-o', 'remount,size=100m', dataDir])
+      await succeed(['restore', ...words], place)
+      await using restored = await startServerProcess(place)
+      expect(await restored.stop()).toBe(0)
+    } finally {
+      await server.close()
+      for (const folder of [target, dataDir]) execFileSync('umount', ['-l', folder])
+    }
+  })
+})
