@@ -10,10 +10,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-const require = createRequire(resolve('apps/server/package.json'))
-const { createClient } = await import(require.resolve('@botstead/contract'))
-const { DatabaseSync } = require('@photostructure/sqlite')
-const pg = require('pg')
+const ofServer = createRequire(resolve('apps/server/package.json'))
+const { createClient } = await import(ofServer.resolve('@botstead/contract'))
+const { DatabaseSync } = ofServer('@photostructure/sqlite')
+const pg = ofServer('pg')
 
 const [folder, command = resolve('apps/server/bin/botstead.js')] = process.argv.slice(2)
 const url = process.env.DATABASE_URL

@@ -15,9 +15,12 @@ export interface PieceWriter {
   has(name: string): boolean
   /** Stores one piece unless it is there. Returns its name. */
   write(bytes: Buffer): Promise<string>
-  /** Stores a stream in pieces; a piece and the chunk that is read are in memory. */
+  /** Stores a stream in pieces; a few pieces are in memory. */
   writeStream(content: AsyncIterable<Buffer>): Promise<StoredStream>
 }
+
+/** Pieces of one stream that are stored at a time. */
+const piecesAhead = 3
 
 /** @param present names of all pieces that the target has */
 export function createPieceWriter(
@@ -48,11 +51,21 @@ export function createPieceWriter(
     async writeStream(content) {
       const hash = createHash('sha256')
       const names: string[] = []
+      const writing: Promise<string>[] = []
       let bytes = 0
-      for await (const piece of cut(content)) {
-        hash.update(piece)
-        bytes += piece.length
-        names.push(await write(piece))
+      try {
+        for await (const piece of cut(content)) {
+          hash.update(piece)
+          bytes += piece.length
+          const name = write(piece)
+          // It is awaited below; until then a failure must not count as unhandled.
+          name.catch(() => undefined)
+          writing.push(name)
+          if (writing.length >= piecesAhead) names.push((await writing.shift()) ?? '')
+        }
+        names.push(...(await Promise.all(writing)))
+      } finally {
+        await Promise.allSettled(writing)
       }
       return { bytes, sha256: hash.digest('hex'), pieces: names }
     },

@@ -22,6 +22,8 @@ const ivBytes = 12
 const tagBytes = 16
 /** What a stored piece has at most: the piece, its flags, and what encryption adds. */
 export const storedPieceBytes = pieceBytes + 1 + ivBytes + tagBytes
+/** Bytes that show whether a piece can be compressed. */
+const sampleBytes = 64 * 1024
 const deflated = 1
 const encrypted = 2
 /** The shortest passphrase that is taken: anybody who has the backup may try without end. */
@@ -98,9 +100,9 @@ export function createSealing(key: Buffer | undefined): Sealing {
       keys === undefined ? sha256 : createHmac('sha256', keys.names).update(sha256).digest('hex'),
 
     async seal(name, bytes) {
-      const small = await deflate(bytes, { level: 1 })
-      const isSmaller = small.length < bytes.length
-      const content = isSmaller ? small : bytes
+      const small = await compress(bytes)
+      const isSmaller = small !== undefined
+      const content = small ?? bytes
       const flags = (isSmaller ? deflated : 0) | (keys === undefined ? 0 : encrypted)
       const sealed = keys === undefined ? content : encrypt(keys.pieces, content, `${flags}${name}`)
       return Buffer.concat([Buffer.of(flags), sealed])
@@ -119,6 +121,15 @@ export function createSealing(key: Buffer | undefined): Sealing {
       }
     },
   }
+}
+
+/** Compresses bytes, undefined where that is not worth it: most large files are compressed already. */
+async function compress(bytes: Buffer): Promise<Buffer | undefined> {
+  const sample = bytes.subarray(0, sampleBytes)
+  const isWorthIt = (small: Buffer, of: Buffer) => small.length < of.length * 0.95
+  if (!isWorthIt(await deflate(sample, { level: 1 }), sample)) return undefined
+  const small = await deflate(bytes, { level: 1 })
+  return isWorthIt(small, bytes) ? small : undefined
 }
 
 /** SHA-256 in hex. */
