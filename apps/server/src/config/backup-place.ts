@@ -14,8 +14,9 @@ export function readBackupPlace(
 ): BackupPlace {
   // biome-ignore lint/style/noProcessEnv: as of the other settings
   const environment = { ...readEnvFile(envFile), ...process.env }
-  const place = parseBackupPlace(given, s3EnvironmentOf(environment), 'The place of backups')
-  if (typeof place === 'string') throw new ConfigError([place])
+  const place = parseBackupPlace(given, s3EnvironmentOf(environment), 'the place of backups')
+  // A sentence that begins with `the place`.
+  if (typeof place === 'string') throw new ConfigError([`T${place.slice(1)}`])
   const conflict = isTarget ? conflictOf(place, config) : undefined
   if (conflict !== undefined) throw new ConfigError([`The place of backups ${conflict}.`])
   return place

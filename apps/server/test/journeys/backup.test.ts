@@ -141,6 +141,7 @@ describeEachEngine('a backup', (engine) => {
         DATABASE_URL: occupied,
       }),
     ).toContain('restore to an empty database')
+    expect(await readdir(another.dataDir)).not.toContain('restoring')
   })
 
   it('refuses a target of another server, and a place inside of the data folder', async () => {
@@ -182,6 +183,9 @@ describeEachEngine('a backup', (engine) => {
       }
       const made = succeed(['backup', url, ...encrypted], environmentOf(server))
       await isWriting
+      expect(await fail(['backup', target, ...encrypted], environmentOf(server))).toMatch(
+        /A backup to s3:\S+ has been running since/,
+      )
       await runtimeOf().deleteFile({ id: fileId })
       await upload('uploaded meanwhile', randomBytes(20_000))
       // The sweep has run, and waits for the end of the backup.

@@ -63,7 +63,9 @@ export async function loadPostgres(
       const { rows } = await client.query(`select count(*)::int8 as rows from ${quote(name)}`)
       counts.push({ name, rows: Number(rows[0]?.rows) })
     }
-    await load.check(tx, counts)
+    await load.check(tx, counts).catch((cause: unknown) => {
+      throw isEmpty ? cause : new DatabaseOccupiedError('The database has other rows.', { cause })
+    })
     if (!keep) return
     await client.query('commit')
     // Without statistics, the first queries would choose bad plans.
@@ -73,6 +75,16 @@ export async function loadPostgres(
   } finally {
     // Ending the connection takes back what was not committed.
     await client.end().catch(() => undefined)
+  }
+}
+
+/** Whether a database has tables. */
+export async function hasTables(url: string): Promise<boolean> {
+  const client = await connectAlone(url)
+  try {
+    return (await listTables(client)).length > 0
+  } finally {
+    await client.end()
   }
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 
@@ -47,6 +47,8 @@ export function copySqliteFile(file: string, target: string): string {
   } finally {
     source.close()
   }
+  // It has the conversations and hashes of the database; the umask may allow others to read it.
+  chmodSync(partial, 0o600)
   syncPath(partial)
   renameSync(partial, target)
   syncPath(dirname(target))

@@ -13,6 +13,7 @@ const privateFiles = [
   'botstead.db-wal',
   'botstead.db-shm',
   'botstead.db-journal',
+  'botstead.db.before-migration',
 ]
 
 /**

@@ -123,12 +123,21 @@ export async function restorePostgres(
   try {
     await loadPostgres(url, { migrations, prepare, parts, check }, options)
   } catch (error) {
-    if (!(error instanceof DatabaseOccupiedError)) throw error
-    throw new BackupError(
-      'occupied',
-      'The PostgreSQL database of DATABASE_URL has tables: restore to an empty database.',
-    )
+    throw error instanceof DatabaseOccupiedError ? occupiedDatabase() : error
   }
+}
+
+/** @throws BackupError when the database has tables */
+export async function requireEmptyPostgres(url: string): Promise<void> {
+  const { hasTables } = await import('../../../platform/db/postgres-load.js')
+  if (await hasTables(url)) throw occupiedDatabase()
+}
+
+function occupiedDatabase(): BackupError {
+  return new BackupError(
+    'occupied',
+    'The PostgreSQL database of DATABASE_URL has tables: restore to an empty database.',
+  )
 }
 
 /** @throws BackupError when a table does not have the rows that it had */

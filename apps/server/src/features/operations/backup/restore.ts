@@ -16,6 +16,7 @@ import {
   moveSmallContents,
   moveSmallContentsOf,
   type Reading,
+  requireEmptyPostgres,
   restorePostgres,
   restoreSqlite,
 } from './restore-database.js'
@@ -119,9 +120,11 @@ export async function restoreBackup(
   }
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   const isResumed = await requireEmptyFolder(dataDir, manifest.id)
-  await restoreMarker(dataDir).write(manifest.id)
+  // All of it is checked before anything is written: what is refused must not look like an interrupted restore.
+  if (!isResumed && databaseUrl !== undefined) await requireEmptyPostgres(databaseUrl)
   const blobs = await place.openBlobs(secrets.secret)
   if (!isResumed) await requireNoBlobs(blobs)
+  await restoreMarker(dataDir).write(manifest.id)
 
   await restoreContents(target, manifest, blobs, reading)
   if (place.secret === undefined) {
