@@ -23,6 +23,7 @@ export function jobRow(row: Partial<JobRow>): JobRow {
     interruptions: 0,
     owner: 'a worker',
     last_error: 'It failed',
+    traceparent: null,
     created_at: at,
     updated_at: at,
     ...row,

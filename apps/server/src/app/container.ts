@@ -58,7 +58,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
+/** Most milliseconds that a stopping server waits for the collector of traces. */
+const maxFlushMs = 1000
+
 async function start(options: ServerOptions, closers: Closers): Promise<Server> {
+  const { tracing } = options
+  if (tracing) closers.add('traces', (timeLeft) => tracing.close(Math.min(timeLeft, maxFlushMs)))
   if (options.config.databaseUrl === undefined) await holdDataFolder(options.config, closers)
   const context = await openContext(options, closers)
   const { config, log, clock, database } = context
@@ -128,6 +133,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     newRequestId: () => context.ids.next('req'),
     trustedProxies: config.trustedProxies,
     meter,
+    tracing,
     bodyLimits: {
       small: { bytes: config.limits.bodyBytes, setting: limitSettings.bodyBytes.name },
       large: { bytes: config.limits.adminBodyBytes, setting: limitSettings.adminBodyBytes.name },

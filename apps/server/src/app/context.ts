@@ -22,6 +22,7 @@ import { createOutgoing, type Outgoing } from '../platform/outgoing/outgoing.js'
 import { createSealer, type Sealer } from '../platform/security/sealing.js'
 import { deriveKey, loadServerSecret } from '../platform/security/secrets.js'
 import type { Log } from '../platform/telemetry/log.js'
+import { type Tracing, traceBus, traceRun } from '../platform/telemetry/tracing.js'
 import type { Closers } from './closers.js'
 
 /** The shared parts that slices are built from. */
@@ -45,6 +46,8 @@ export interface Context {
   domainEvents: EventDispatcher
   /** Calls to addresses that users configure. */
   outgoing: Outgoing
+  /** Undefined where no traces are made. */
+  tracing?: Tracing | undefined
 }
 
 /** Milliseconds after which an unfinished blob of a shared folder counts as abandoned. */
@@ -57,13 +60,15 @@ export interface ContextOptions {
   clock?: Clock
   /** Source of timers, which follow the clock. */
   timers?: Timers
+  /** Makes traces. */
+  tracing?: Tracing | undefined
   /** Makes the log of SQLite durable: for tests of a disk that is slow or fails. */
   syncLog?: DatabaseOptions['syncLog']
 }
 
 /** Opens the data folder and the database, brings the schema up to date and connects the bus. */
 export async function openContext(
-  { config, log, clock = systemClock, timers = systemTimers, syncLog }: ContextOptions,
+  { config, log, clock = systemClock, timers = systemTimers, tracing, syncLog }: ContextOptions,
   closers: Pick<Closers, 'add'>,
 ): Promise<Context> {
   await prepareDataFolder(config.dataDir)
@@ -92,30 +97,39 @@ export async function openContext(
     await bus[Symbol.asyncDispose]()
   })
 
-  const context = createContext({ config, log, clock, timers, keys, database, bus })
+  const context = createContext({ config, log, clock, timers, keys, database, bus, tracing })
   closers.add('outgoing calls', async () => {
     await context.outgoing[Symbol.asyncDispose]()
   })
   return context
 }
 
+/** Names of the engines in traces. */
+const systems = { sqlite: 'sqlite', postgres: 'postgresql' } as const
+
 /** Builds the context of one process from its opened parts. */
 export function createContext(
-  parts: Pick<Context, 'config' | 'log' | 'clock' | 'timers' | 'keys' | 'database' | 'bus'>,
+  parts: Pick<
+    Context,
+    'config' | 'log' | 'clock' | 'timers' | 'keys' | 'database' | 'bus' | 'tracing'
+  >,
 ): Context {
-  const { config, clock, keys, database, bus } = parts
-  const { db, dialect, run } = database
+  const { config, clock, keys, database, tracing } = parts
+  const bus = tracing ? traceBus(tracing, parts.bus) : parts.bus
+  const { db, dialect } = database
+  const run = tracing ? traceRun(tracing, database.run, dialect.choose(systems)) : database.run
   const ids = createIds(clock)
   return {
     ...parts,
+    bus,
     ids,
     sealer: createSealer(keys.sealing),
     pager: createPager(keys.pageTokens),
     dialect,
     db,
     run,
-    publisher: createEventPublisher(bus),
-    queue: createQueue({ db, bus, clock, ids }),
+    publisher: createEventPublisher(bus, tracing),
+    queue: createQueue({ db, bus, clock, ids, tracing }),
     domainEvents: createEventDispatcher(),
     outgoing: createOutgoing({ rules: createAddressRules(config.outgoing) }),
   }

@@ -56,6 +56,7 @@ import type { Context } from './context.js'
 import { chatOptionsOf, documentReadersOf, embeddingsOf, kindsOf } from './feature-options.js'
 import { housekeepingKind } from './housekeeping.js'
 import { foldersOf } from './metrics.js'
+import { tracedCalls } from './traced-calls.js'
 
 export interface FeaturesOptions {
   /** The settings in force, for the operator. */
@@ -75,7 +76,7 @@ export function createFeatures(
   { blobs, addresses }: { blobs: BlobStore; addresses: Addresses },
   { settings = [], findEntry, weights }: FeaturesOptions = {},
 ) {
-  const { config, log, clock, timers, ids, keys, sealer, pager } = context
+  const { config, log, clock, timers, ids, keys, sealer, pager, tracing } = context
   const { database, dialect, db, run, bus, publisher, queue, domainEvents } = context
   const { limits, missedEventsMs, botLogRetentionMs: retentionMs } = config
   const maxPayloadBytes = limits.messageBytes
@@ -139,7 +140,7 @@ export function createFeatures(
   )
 
   // Calls to the servers of bots and integrations, and to their code that runs here.
-  const { outgoing } = add(
+  const tunnels = add(
     createTunnels({
       ...storage,
       timers,
@@ -154,7 +155,7 @@ export function createFeatures(
       leaseMs: config.jobLeaseMs,
     }),
   )
-  const hosting = add(
+  const programs = add(
     createHosting({
       ...storage,
       timers,
@@ -174,6 +175,7 @@ export function createFeatures(
       issues: issues.service,
     }),
   )
+  const { outgoing, hosting } = tracedCalls(tracing, tunnels.outgoing, programs)
   const called = { outgoing, hosting, integrations, bots: bots.service }
   const calling = { ...storage, ...called, log, sealer, addresses, domainEvents }
   const targets = add(
@@ -226,6 +228,7 @@ export function createFeatures(
       queue,
       bus,
       log,
+      tracing,
       outgoing,
       hosting,
       domainEvents,
@@ -245,6 +248,7 @@ export function createFeatures(
   const chat = add(
     createChat({
       ...inConversations,
+      tracing,
       timers,
       bus,
       log,

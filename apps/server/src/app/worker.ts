@@ -37,6 +37,7 @@ export async function startWorker(
     timers: context.timers,
     ids: context.ids,
     log: context.log,
+    tracing: context.tracing,
     alone: context.config.databaseUrl === undefined,
     leaseMilliseconds: context.config.jobLeaseMs,
     handlers: {

@@ -2,24 +2,48 @@ import { Command } from 'commander'
 import type { Server } from '../app/container.js'
 import type { FirstStart } from '../app/first-start.js'
 import { type Config, loadConfig } from '../config/config.js'
-import { createLog, type Log } from '../platform/telemetry/log.js'
+import { createLog, createOutageLog, type Log } from '../platform/telemetry/log.js'
+import type { Tracing } from '../platform/telemetry/tracing.js'
 import { signInLink } from './dashboard.js'
 
 /** `botstead start`: runs the server until it is stopped. */
 export function startCommand(): Command {
   return new Command('start').description('Start the server.').action(async () => {
     const { config, warnings, settings } = loadConfig(undefined, { envFile: '.env' })
-    const log = await createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
+    let tracing: Tracing | undefined
+    const log = await createLog({
+      level: config.logLevel,
+      pretty: process.stdout.isTTY,
+      ...(config.tracing && { fields: () => tracing?.currentIds() }),
+    })
+    tracing = await openTracing(config, log)
     for (const warning of warnings) log.warn(warning)
     const stopOnFault = endOnFault(log, config.shutdownTimeoutMs)
     // Loaded on demand: commands that only call a server do not wait for it.
     const { startServer } = await import('../app/container.js')
-    const server = await startServer({ config, settings, log })
+    const server = await startServer({ config, settings, log, tracing })
     stopOnFault(server.stop)
     if (server.firstStart !== undefined) welcome(config, server, server.firstStart)
     await untilStopped(config, server)
     process.exit(process.exitCode ?? 0)
   })
+}
+
+/** Traces, if they are set up: their packages are loaded only then. */
+async function openTracing(
+  { tracing }: Pick<Config, 'tracing'>,
+  log: Log,
+): Promise<Tracing | undefined> {
+  if (tracing === undefined) return undefined
+  const { createOtlpTracing } = await import('../platform/telemetry/otlp-tracing.js')
+  log.info({ collector: new URL(tracing.url).host }, 'traces are sent')
+  return createOtlpTracing(
+    tracing,
+    createOutageLog(log, {
+      begins: 'the collector does not take traces, they are lost meanwhile',
+      ends: 'the collector takes traces again',
+    }),
+  )
 }
 
 /** Waits for a signal, then stops in an orderly way; a second signal ends the process at once. */

@@ -9,9 +9,12 @@ import {
 } from '../platform/blobs/s3-address.js'
 import { nearest } from '../platform/nearest.js'
 import type { AddressRulesOptions } from '../platform/outgoing/address-rules.js'
+import type { TracingOptions } from '../platform/telemetry/otlp-tracing.js'
+import { version } from '../version.js'
 import { type BackupConfig, backupSettings, readBackup } from './backup-settings.js'
 import { type Environment, readSettings, type Setting, type Values } from './setting-kinds.js'
 import { clientSettings, limitSettings, objectStoreSettings, serverSettings } from './settings.js'
+import { readTracing, telemetrySettings } from './telemetry-settings.js'
 import { tunnelSettings } from './tunnel-settings.js'
 
 const everySetting: readonly Setting<unknown>[] = [
@@ -20,6 +23,7 @@ const everySetting: readonly Setting<unknown>[] = [
   ...Object.values(limitSettings),
   ...Object.values(tunnelSettings),
   ...Object.values(backupSettings),
+  ...Object.values(telemetrySettings),
   ...Object.values(clientSettings),
 ]
 
@@ -91,6 +95,8 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
   readonly tunnels: Values<typeof tunnelSettings>
   /** Backups that the server makes by itself; undefined for none. */
   readonly backup: BackupConfig | undefined
+  /** Where traces go; undefined for none. */
+  readonly tracing: TracingOptions | undefined
 }
 
 /** How deployed code runs here. */
@@ -169,6 +175,7 @@ export function loadConfig(
     { dataDir: resolve(values.dataDir), objectStore },
     problems,
   )
+  const tracing = readTracing(given, problems, version)
   if ((values.embeddingsUrl === undefined) !== (values.embeddingsModel === undefined)) {
     problems.push(
       'BOTSTEAD_EMBEDDINGS_URL and BOTSTEAD_EMBEDDINGS_MODEL must be set together, or neither.',
@@ -234,6 +241,7 @@ export function loadConfig(
     limits: limitValues,
     tunnels,
     backup,
+    tracing,
   }
   return {
     config: Object.freeze(config),
@@ -250,6 +258,7 @@ function settingsInForce(environment: Environment, file: Environment): SettingIn
     limitSettings,
     tunnelSettings,
     backupSettings,
+    telemetrySettings,
   ]
   const ofServer = groups.flatMap((group) => Object.values<Setting<unknown>>(group))
   return ofServer.map(({ name, secret: isSecret, default: fallback, accepts, meaning }) => {

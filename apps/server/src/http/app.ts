@@ -4,6 +4,7 @@ import type { Authenticator } from '../domain/authenticator.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
 import type { RateLimiter } from '../platform/security/rate-limit.js'
 import type { Log } from '../platform/telemetry/log.js'
+import type { Tracing } from '../platform/telemetry/tracing.js'
 import { admission, type Throttle } from './admission.js'
 import { createForwardedAddresses } from './caller-address.js'
 import { type ChatOriginOptions, refuseForeignPages } from './chat-origins.js'
@@ -25,6 +26,7 @@ import { mountRawRoutes, type RawRoute } from './raw-routes.js'
 import { mountRawSockets, type RawSocketRoute } from './raw-sockets.js'
 import type { SessionCookies } from './session-cookies.js'
 import { acceptWebSockets, screenUpgrades } from './streams/index.js'
+import { createRequestTracer } from './tracing.js'
 import { compileResponseValidator, createValidator } from './validation.js'
 
 export interface AppOptions {
@@ -46,6 +48,8 @@ export interface AppOptions {
   bodyLimits: HttpContext['bodyLimits']
   /** Counts responses; undefined when metrics are off. */
   meter: RequestMeter | undefined
+  /** Makes traces; undefined when they are off. */
+  tracing?: Tracing | undefined
   /** Origins that browsers may call from; undefined allows any. */
   allowedOrigins: readonly string[] | undefined
   /** Which pages may use which chat; undefined where there are no chats. */
@@ -117,9 +121,14 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   })
 
   app.setValidatorCompiler(createValidator)
-  app.setErrorHandler(handleError)
+  app.setErrorHandler((error, request, reply) => {
+    const { span } = request
+    if (span === undefined) return handleError(error, request, reply)
+    return span.run(() => handleError(error, request, reply))
+  })
   app.decorateRequest('actor', undefined)
   app.decorateRequest('principal', '')
+  app.decorateRequest('span', undefined)
   const context: HttpContext = {
     ...admissions,
     idempotency: options.idempotency,
@@ -127,6 +136,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     holderOf: (actor) => options.authenticator.holderOf(actor),
     bodyLimits: options.bodyLimits,
     readJson: readJsonBodies(app),
+    tracer: options.tracing && createRequestTracer(options.tracing),
     observe: (operation) => options.meter?.of(operation),
     checkResponses: options.checkResponses ? checkResponses : () => undefined,
   }

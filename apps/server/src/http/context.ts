@@ -3,8 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Actor } from '../domain/actor.js'
 import type { Authenticator } from '../domain/authenticator.js'
 import type { IdempotencyStore } from '../platform/idempotency/store.js'
+import type { Span } from '../platform/telemetry/tracing.js'
 import type { ReadJson } from './json-body.js'
 import type { SessionCookies } from './session-cookies.js'
+import type { RequestTracer } from './tracing.js'
 
 /** The body limit of some operations. */
 interface BodyLimit {
@@ -37,6 +39,8 @@ export interface HttpContext {
   readJson: ReadJson
   /** Returns a function that counts the responses of an operation; undefined when metrics are off. */
   observe(operation: Operation): ((status: number, milliseconds: number) => void) | undefined
+  /** Makes a span of each request; undefined when traces are off. */
+  tracer: RequestTracer | undefined
   /** Returns a function that checks responses against the contract; undefined outside tests. */
   checkResponses(operation: Operation): ((response: unknown) => void) | undefined
 }
@@ -55,5 +59,7 @@ declare module 'fastify' {
     actor: Actor | undefined
     /** The key by which limits and idempotency keys are counted: a token, a user key or an address. */
     principal: string
+    /** Its span; undefined without a trace. */
+    span: Span | undefined
   }
 }

@@ -130,12 +130,14 @@ function mount<const Spec extends Operation>(
   const handlers = responders[kind]((request, reply) =>
     handler(new RequestCall(context, operation, request, reply)),
   )
+  const tracer = context.tracer?.of(operation)
+  const respond = tracer?.around(handlers.handler) ?? handlers.handler
   const direct =
     kind === 'json' && !isUpload && methodsWithBody.has(operation.method)
       ? directRequests(operation, {
           limit: bodyLimit.bytes,
           readJson: context.readJson,
-          respond: (request, reply) => void handlers.handler.call(app, request, reply),
+          respond: (request, reply) => void respond.call(app, request, reply),
         })
       : undefined
 
@@ -155,6 +157,7 @@ function mount<const Spec extends Operation>(
       ...(operation.body && { body: operation.body }),
     },
     onRequest: (request, reply, done) => {
+      tracer?.begin(request, reply)
       request.query = readQuery(rawQueryOf(request.url))
       if (isUpload) {
         leavePaceToReader(request.raw)
@@ -178,6 +181,7 @@ function mount<const Spec extends Operation>(
         },
       }),
     ...handlers,
+    handler: respond,
   })
 }
 

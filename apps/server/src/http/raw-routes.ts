@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { callerAddress } from './caller-address.js'
 import type { HttpContext } from './context.js'
 
@@ -39,7 +39,7 @@ export interface RawResponse {
 /** Mounts raw routes. Their requests count against the address that they come from. */
 export async function mountRawRoutes(
   app: FastifyInstance,
-  { admitUnmatched }: Pick<HttpContext, 'admitUnmatched'>,
+  { admitUnmatched, tracer }: Pick<HttpContext, 'admitUnmatched' | 'tracer'>,
   routes: readonly RawRoute[],
 ): Promise<void> {
   await app.register(async (raw) => {
@@ -47,6 +47,13 @@ export async function mountRawRoutes(
     raw.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     for (const { paths, bodyLimit, handle } of routes) {
       for (const url of paths) {
+        const trace = tracer?.ofRoute(url)
+        const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+          const work = () => handle(toRawRequest(request))
+          if (trace === undefined) return await work()
+          trace.begin(request, reply)
+          return await trace.continue(request, work)
+        }
         raw.route({
           method: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
           url,
@@ -55,7 +62,7 @@ export async function mountRawRoutes(
           config: { isUpload: false, cors: false },
           onRequest: admitUnmatched,
           handler: async (request, reply) => {
-            const response = await handle(toRawRequest(request))
+            const response = await answer(request, reply)
             const headers = {
               ...withoutOriginWide(response.headers),
               ...sandboxed(response),

@@ -64,6 +64,8 @@ import { endsOfAttempts } from './0085-ends-of-attempts.js'
 import { accountsElsewhere } from './0086-accounts-elsewhere.js'
 import { webchatSettings } from './0087-webchat-settings.js'
 import { backupRuns } from './0089-backup-runs.js'
+import { tracesOfDeliveries } from './0090-traces-of-deliveries.js'
+import { tracesOfJobs } from './0090-traces-of-jobs.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -132,4 +134,6 @@ export const migrations: readonly Migration[] = [
   accountsElsewhere,
   webchatSettings,
   backupRuns,
+  tracesOfDeliveries,
+  tracesOfJobs,
 ]

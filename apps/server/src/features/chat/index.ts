@@ -9,6 +9,7 @@ import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { EventPublisher } from '../../platform/events/publisher.js'
 import type { Log } from '../../platform/telemetry/log.js'
 import { gauge } from '../../platform/telemetry/metrics.js'
+import type { Tracing } from '../../platform/telemetry/tracing.js'
 import type { BotsService } from '../bots/bots/index.js'
 import { builtInChat } from '../bots/installations/index.js'
 import type { Targets } from '../calls/targets/index.js'
@@ -65,6 +66,8 @@ interface OwnDeps {
   deliveries: Pick<Deliveries, 'provideSignals'>
   log: Log
   timers: Timers
+  /** Undefined where no traces are made. */
+  tracing?: Tracing | undefined
   sharedSecret: Uint8Array
   /** Milliseconds for which user keys of the server are valid; undefined forever. */
   userKeyLifetimeMs?: number | undefined

@@ -11,6 +11,7 @@ import {
 import { createWatch } from '../../platform/leases/watch.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import { createOutageLog } from '../../platform/telemetry/log.js'
+import { messagingAttributes, type Tracing } from '../../platform/telemetry/tracing.js'
 import type { Hosting } from '../calls/hosting/index.js'
 import { type CallResult, callReceiver } from '../calls/requests/index.js'
 import type { Targets } from '../calls/targets/index.js'
@@ -19,6 +20,7 @@ import * as claims from './claim-store.js'
 import { createInFlight, type Sending, type SendLimits } from './in-flight.js'
 import { deliveriesTopic, receiversTopic } from './outbox.js'
 import { createPauses, parkPaused } from './pauses.js'
+import { orderingKeyOf } from './queue-store.js'
 import { createReadySearch, type Scope } from './ready.js'
 import { createSettle, type SettleDeps } from './settle.js'
 import { type DeliveryRow, receiverIn, receiverKeyOf } from './store.js'
@@ -27,6 +29,8 @@ export interface DispatcherDeps extends SettleDeps {
   db: Db
   timers: Timers
   ids: Ids
+  /** Undefined where no traces are made. */
+  tracing?: Tracing | undefined
   outgoing: Outgoing
   hosting: Pick<Hosting, 'send'>
   buildBodies: BuildBodies
@@ -232,7 +236,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     }
     let result: CallResult | undefined
     try {
-      result = await call(entry)
+      result =
+        deps.tracing !== undefined && row.traceparent !== null
+          ? await callTraced(deps.tracing, entry)
+          : await call(entry)
     } catch (error) {
       if (error instanceof LeaseLostError) return undefined
       if (!(error instanceof HolderStoppedError)) throw error
@@ -296,6 +303,33 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       headers: { 'x-botstead-delivery': row.id, 'x-botstead-attempt': String(row.attempts) },
       signal: entry.abort.signal,
     })
+  }
+
+  /** As `call`, in the trace of the call that led to the delivery. */
+  async function callTraced(tracing: Tracing, entry: Sending): Promise<CallResult | undefined> {
+    const { row } = entry
+    const conversation = orderingKeyOf(row)
+    const span = tracing.begin('process deliveries', {
+      kind: 'consumer',
+      parent: row.traceparent,
+      attributes: messagingAttributes('process', 'deliveries', {
+        'messaging.message.id': row.id,
+        ...(conversation !== undefined && { 'messaging.message.conversation_id': conversation }),
+        'botstead.bot.id': row.bot_id,
+        'botstead.delivery.kind': row.kind,
+        'botstead.delivery.attempt': row.attempts,
+      }),
+    })
+    if (conversation !== undefined) tracing.delivered.put(conversation, span.traceparent)
+    try {
+      const result = await span.run(() => call(entry))
+      if (result !== undefined && result.verdict.result !== 'delivered') {
+        span.fail(result.verdict.result)
+      }
+      return result
+    } finally {
+      span.end()
+    }
   }
 
   /** Sends one delivery of a paused receiver, without the rest of its queue. */

@@ -4,6 +4,7 @@ import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Tx } from '../../platform/db/schema.js'
 import { afterCommit, beforeCommit } from '../../platform/db/transaction.js'
 import type { Ids } from '../../platform/ids.js'
+import { messagingAttributes, type Span, type Tracing } from '../../platform/telemetry/tracing.js'
 import { inLockOrder, joinQueue, queueOf } from './queue-store.js'
 import { insertDelivery, type NewDelivery, type ReceiverColumns, receiverKeyOf } from './store.js'
 
@@ -17,10 +18,12 @@ export interface OutboxDeps {
   clock: Clock
   ids: Ids
   bus: EventBus
+  /** Undefined where no traces are made. */
+  tracing?: Tracing | undefined
 }
 
 /** Makes the outbox. It wakes the dispatchers of all processes after the commit. */
-export function createOutbox({ clock, ids, bus }: OutboxDeps): Outbox {
+export function createOutbox({ clock, ids, bus, tracing }: OutboxDeps): Outbox {
   /** Deliveries of open transactions. */
   const enqueued = new WeakMap<Tx, NewDelivery[]>()
 
@@ -38,11 +41,29 @@ export function createOutbox({ clock, ids, bus }: OutboxDeps): Outbox {
     }
   }
 
+  /** Begins the span of a delivery that is part of a trace; it ends with the commit. */
+  function traceOf(tx: Tx, id: string, { botId, kind, orderingKey }: DeliveryRequest) {
+    if (tracing?.current() === undefined) return undefined
+    const span: Span = tracing.begin('send deliveries', {
+      kind: 'producer',
+      attributes: messagingAttributes('send', 'deliveries', {
+        'messaging.message.id': id,
+        ...(orderingKey !== undefined && { 'messaging.message.conversation_id': orderingKey }),
+        'botstead.bot.id': botId,
+        'botstead.delivery.kind': kind,
+      }),
+    })
+    afterCommit(tx, () => span.end())
+    return span.traceparent
+  }
+
   return {
-    async enqueue(tx, { botId, integration = '', kind, subjectId, orderingKey }) {
+    async enqueue(tx, request) {
+      const { botId, integration = '', kind, subjectId, orderingKey } = request
       const now = isoTime(clock.now())
+      const id = ids.next('delivery')
       const delivery: NewDelivery = {
-        id: ids.next('delivery'),
+        id,
         bot_id: botId,
         integration,
         kind,
@@ -51,6 +72,7 @@ export function createOutbox({ clock, ids, bus }: OutboxDeps): Outbox {
         order_key: orderingKey === undefined ? null : queueOf(botId, integration, orderingKey),
         position: 0,
         next_attempt_at: now,
+        traceparent: traceOf(tx, id, request) ?? null,
         created_at: now,
       }
       const earlier = enqueued.get(tx)

@@ -37,6 +37,8 @@ export interface DeliveriesTable {
   /** 0 or 1: parked, because its receiver is paused. */
   set_aside: number
   last_error: string | null
+  /** Trace of the call that led to it, as W3C Trace Context writes it; null without one. */
+  traceparent: string | null
   created_at: string
   updated_at: string
 }

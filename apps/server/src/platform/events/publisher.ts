@@ -3,6 +3,12 @@ import { encodeJson } from '../db/columns.js'
 import { prepared } from '../db/prepared.js'
 import type { Tx } from '../db/schema.js'
 import { afterCommit } from '../db/transaction.js'
+import {
+  messagingAttributes,
+  type SpanAttributes,
+  signalName,
+  type Tracing,
+} from '../telemetry/tracing.js'
 
 /** Something that happened, before it has its place in a stream. */
 export interface NewEvent {
@@ -86,6 +92,15 @@ export async function appendNextEvent(tx: Tx, event: NewEvent): Promise<number> 
   return sequence
 }
 
+/** Attributes of an event for listeners. */
+function signalAttributes({ stream, sequence, type }: NumberedEvent): SpanAttributes {
+  return {
+    'messaging.message.id': signalName(stream, sequence),
+    'messaging.message.conversation_id': stream,
+    'botstead.event.type': type,
+  }
+}
+
 /** Topic of the hints about events; the key is the stream. */
 export const eventsTopic = 'events'
 
@@ -107,13 +122,34 @@ export interface EventPublisher {
   tap(tap: EventTap): void
 }
 
+/** Begins the span in which listeners of this process get an event. Without listeners it has no end, and is not sent. */
+function announceSpan(tracing: Tracing, parent: string, event: NumberedEvent): void {
+  const attributes = signalAttributes(event)
+  const sent = tracing.begin('send signals', {
+    kind: 'producer',
+    parent,
+    attributes: messagingAttributes('send', 'signals', attributes),
+  })
+  sent.end()
+  const processed = tracing.begin('process signals', {
+    kind: 'consumer',
+    parent: sent.traceparent,
+    attributes: messagingAttributes('process', 'signals', attributes),
+  })
+  tracing.signals.put(signalName(event.stream, event.sequence), processed)
+}
+
 /** Makes a publisher that sends its hints over `bus`. */
-export function createEventPublisher(bus: EventBus): EventPublisher {
+export function createEventPublisher(bus: EventBus, tracing?: Tracing): EventPublisher {
   const taps: EventTap[] = []
   return {
     async publish(tx, event) {
       await appendEvent(tx, event)
-      afterCommit(tx, () => announceEvents(bus, event.stream, event.sequence))
+      const parent = tracing?.current()
+      afterCommit(tx, () => {
+        if (tracing !== undefined && parent !== undefined) announceSpan(tracing, parent, event)
+        announceEvents(bus, event.stream, event.sequence)
+      })
       for (const tap of taps) {
         // Most taps have nothing to do with most events: nothing is awaited for them.
         const work = tap(tx, event)

@@ -3,6 +3,7 @@ import { decodeJson } from '../db/columns.js'
 import type { Run } from '../db/schema.js'
 import { HolderStoppedError, LeaseLostError } from '../leases/leases.js'
 import type { Log } from '../telemetry/log.js'
+import { messagingAttributes, type Tracing, typeOf } from '../telemetry/tracing.js'
 import { JobDeadlineError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
 import { type Failure, retryDelay, storeFailure, storeRelease, storeSuccess } from './outcome.js'
@@ -14,6 +15,8 @@ export interface AttemptDeps {
   timers: Timers
   log: Log
   random: () => number
+  /** Undefined where no traces are made. */
+  tracing?: Tracing | undefined
   /** Milliseconds a handler has to end after its signal was aborted. */
   graceMilliseconds: number
   /** Prolongs the lease of a claim; false if it is lost. */
@@ -75,6 +78,23 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
     } catch (error) {
       return { error: error instanceof Error ? error : new Error(String(error)) }
     }
+  }
+
+  /** As `handle`, in the trace of the call that enqueued the job. */
+  async function handleTraced(tracing: Tracing): Promise<Handled> {
+    const span = tracing.begin('process jobs', {
+      kind: 'consumer',
+      parent: row.traceparent,
+      attributes: messagingAttributes('process', 'jobs', {
+        'messaging.message.id': job.id,
+        'botstead.job.kind': job.kind,
+        'botstead.job.attempt': job.attempt,
+      }),
+    })
+    const handled = await span.run(handle)
+    if ('error' in handled) span.fail(typeOf(handled.error))
+    span.end()
+    return handled
   }
 
   async function settle(handling: Promise<Handled>): Promise<void> {
@@ -141,7 +161,9 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
   }
 
   if (row.wasRunning) log.warn(about, 'job taken over from a silent worker')
-  const handling = handle()
+  const { tracing } = deps
+  const handling =
+    tracing !== undefined && row.traceparent !== null ? handleTraced(tracing) : handle()
   const settled = settle(handling)
   return {
     row,

@@ -16,6 +16,8 @@ export interface JobDraft {
   maxAttempts: number
   /** Time limit of one attempt. */
   deadlineMilliseconds: number
+  /** Trace of its caller. */
+  traceparent: string | null
   /** ISO 8601. */
   now: string
 }
@@ -37,8 +39,8 @@ export async function storeJob(tx: Tx, draft: JobDraft): Promise<string> {
 
 /** The changes to a job that is enqueued again. */
 function renewal(standing: JobRow, next: JobRow, dueAt: string): Partial<JobRow> {
-  const { payload, priority, max_attempts, deadline_milliseconds, updated_at } = next
-  const renewed = { payload, max_attempts, deadline_milliseconds, updated_at }
+  const { payload, priority, max_attempts, deadline_milliseconds, traceparent, updated_at } = next
+  const renewed = { payload, max_attempts, deadline_milliseconds, traceparent, updated_at }
   switch (standing.state) {
     case 'waiting': {
       // A job that lost its workers repeatedly stays deferred when the same work is enqueued again,
@@ -90,6 +92,7 @@ function toRow(draft: JobDraft): JobRow {
     interruptions: 0,
     owner: null,
     last_error: null,
+    traceparent: draft.traceparent,
     created_at: draft.now,
     updated_at: draft.now,
   }

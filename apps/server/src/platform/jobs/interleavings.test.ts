@@ -5,6 +5,7 @@ import { createJobsBench, lease, newKind } from '../../../test/jobs.js'
 import { ManualTime } from '../../../test/manual-time.js'
 import { jobs } from '../../migrations/0008-jobs.js'
 import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
+import { tracesOfJobs } from '../../migrations/0090-traces-of-jobs.js'
 import type { Database } from '../db/open.js'
 import { PermanentJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
@@ -170,7 +171,7 @@ async function createPlay(database: Database) {
 }
 
 describeEachEngine('jobs under any interleaving', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
 
   it('never run twice at once, store nothing late, and are all done in the end', async () => {
     await fc.assert(

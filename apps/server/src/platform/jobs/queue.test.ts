@@ -9,10 +9,11 @@ import {
 } from '../../../test/jobs.js'
 import { jobs } from '../../migrations/0008-jobs.js'
 import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
+import { tracesOfJobs } from '../../migrations/0090-traces-of-jobs.js'
 import { PermanentJobError } from './errors.js'
 
 describeEachEngine('the job queue', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
   const bench = () => createJobsBench(database())
 
   it('forgets a job whose transaction was rolled back, and wakes nobody for it', async () => {
@@ -216,7 +217,7 @@ describeEachEngine('the job queue', (engine) => {
 })
 
 describeEachEngine('dead jobs', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
 
   it('forgets dead jobs that are old', async () => {
     const { enqueue, start, queue, time } = await createJobsBench(database())

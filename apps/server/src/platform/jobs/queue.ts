@@ -4,6 +4,7 @@ import { decodeJson, encodeJson } from '../db/columns.js'
 import type { Db, Tx } from '../db/schema.js'
 import { afterCommit } from '../db/transaction.js'
 import type { Ids } from '../ids.js'
+import { messagingAttributes, type Tracing } from '../telemetry/tracing.js'
 import { countJobs, deleteDeadJobs, findDeadJobs, reviveJob } from './dead-store.js'
 import { storeJob } from './enqueue.js'
 
@@ -87,10 +88,12 @@ export interface QueueDeps {
   bus: EventBus
   clock: Clock
   ids: Ids
+  /** Undefined where no traces are made. */
+  tracing?: Tracing | undefined
 }
 
 /** Makes the queue of a database. Jobs are worked off by the runners of all processes. */
-export function createQueue({ db, bus, clock, ids }: QueueDeps): Queue {
+export function createQueue({ db, bus, clock, ids, tracing }: QueueDeps): Queue {
   function wakeAfter(tx: Tx, kind: string): void {
     afterCommit(tx, () => announceJobs(bus, kind))
   }
@@ -101,8 +104,21 @@ export function createQueue({ db, bus, clock, ids }: QueueDeps): Queue {
       requireCount('maxAttempts', maxAttempts)
       requireCount('deadlineMs', deadlineMs)
       const now = isoTime(clock.now())
+      const own = ids.next('job')
+      // A job for later is often one that enqueues itself again, whose trace would never end.
+      const isPartOfTrace = tracing?.current() !== undefined && job.runAt === undefined
+      const span = isPartOfTrace
+        ? tracing?.begin('send jobs', {
+            kind: 'producer',
+            attributes: messagingAttributes('send', 'jobs', {
+              'messaging.message.id': own,
+              'botstead.job.kind': kind,
+            }),
+          })
+        : undefined
+      if (span !== undefined) afterCommit(tx, () => span.end())
       const id = await storeJob(tx, {
-        id: ids.next('job'),
+        id: own,
         kind,
         key: key ?? null,
         payload: encodeJson(payload),
@@ -110,6 +126,7 @@ export function createQueue({ db, bus, clock, ids }: QueueDeps): Queue {
         dueAt: job.runAt === undefined ? now : isoTime(job.runAt),
         maxAttempts,
         deadlineMilliseconds: deadlineMs,
+        traceparent: span?.traceparent ?? null,
         now,
       })
       // Also for a later time: the worker has to set its alarm.

@@ -10,11 +10,12 @@ import {
 import { ManualTime } from '../../../test/manual-time.js'
 import { jobs } from '../../migrations/0008-jobs.js'
 import { interruptedJobs } from '../../migrations/0044-interrupted-jobs.js'
+import { tracesOfJobs } from '../../migrations/0090-traces-of-jobs.js'
 import { migrate } from '../db/migrate.js'
 import { openDatabase } from '../db/open.js'
 
 describeEachEngine('a job runner', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
   const bench = () => createJobsBench(database())
 
   it('begins at once, without any timer', async () => {
@@ -127,7 +128,7 @@ describeEachEngine('a job runner', (engine) => {
     try {
       const [first, ...others] = databases
       if (!first) throw new Error('No database')
-      await migrate(first, [jobs, interruptedJobs])
+      await migrate(first, [jobs, interruptedJobs, tracesOfJobs])
       const benches = await Promise.all([first, ...others].map(createJobsBench))
       const kind = newKind()
       await first.run(async (tx) => {
@@ -166,7 +167,7 @@ describeEachEngine('a job runner', (engine) => {
 })
 
 describeEachEngine('stopping a job runner', (engine) => {
-  const database = useDatabase(engine, [jobs, interruptedJobs])
+  const database = useDatabase(engine, [jobs, interruptedJobs, tracesOfJobs])
   const bench = () => createJobsBench(database())
 
   it('lets running jobs finish and begins no other', async () => {

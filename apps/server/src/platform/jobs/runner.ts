@@ -4,6 +4,7 @@ import type { Db, Run } from '../db/schema.js'
 import type { Ids } from '../ids.js'
 import { createLeases, HolderStoppedError, LeaseLostError, ownerName } from '../leases/leases.js'
 import { createOutageLog, type Log } from '../telemetry/log.js'
+import type { Tracing } from '../telemetry/tracing.js'
 import type { Attempt } from './attempt.js'
 import type { JobHandler } from './handler.js'
 import { createLane } from './lane.js'
@@ -18,6 +19,8 @@ export interface RunnerOptions {
   timers?: Timers
   log: Log
   ids: Ids
+  /** Undefined where no traces are made. */
+  tracing?: Tracing | undefined
   /** What to do, by kind. Jobs of other kinds are left to other runners. */
   handlers: Readonly<Record<string, JobHandler>>
   /**
@@ -62,6 +65,7 @@ export function createRunner(options: RunnerOptions): Runner {
     timers,
     log,
     random,
+    tracing: options.tracing,
     owner,
     leaseMilliseconds,
     pollMilliseconds,

@@ -27,6 +27,8 @@ export interface JobsTable {
   /** The runner that claimed it last, for people to read. */
   owner: string | null
   last_error: string | null
+  /** Trace of the call that enqueued it, as W3C Trace Context writes it; null without one. */
+  traceparent: string | null
   created_at: TimeColumn
   updated_at: TimeColumn
 }

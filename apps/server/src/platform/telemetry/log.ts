@@ -8,6 +8,8 @@ export interface LogOptions {
   level: Level | 'silent'
   /** Coloured text for people in place of one JSON object a line. */
   pretty?: boolean
+  /** Returns fields for every line, such as the ids of the current span. */
+  fields?: () => object | undefined
   /** Where lines go in place of standard output. */
   destination?: DestinationStream
 }
@@ -30,6 +32,7 @@ const maxCauses = 8
  * JSON lines are written synchronously, so that the last lines of a crashing process are not lost.
  */
 export async function createLog(options: LogOptions): Promise<Log> {
+  const { fields } = options
   const settings = {
     level: options.level,
     redact: { paths: secretPaths, censor },
@@ -38,6 +41,7 @@ export async function createLog(options: LogOptions): Promise<Log> {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
+    ...(fields && { mixin: () => fields() ?? {} }),
   }
   const destination = options.destination ?? pino.destination(1)
   if (!options.pretty) return pino(settings, destination)

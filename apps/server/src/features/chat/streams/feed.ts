@@ -5,6 +5,7 @@ import { eventsTopic } from '../../../platform/events/publisher.js'
 import { readEvents, sequenceBefore } from '../../../platform/events/read.js'
 import { Frame } from '../../../platform/streams/frame.js'
 import type { Log } from '../../../platform/telemetry/log.js'
+import { signalName, type Tracing } from '../../../platform/telemetry/tracing.js'
 import type { Entry, FollowedConversation, Render } from './entry.js'
 import { endUnlessParticipant, type Listener, untilReady } from './listener.js'
 import { OpenStreams } from './open-streams.js'
@@ -16,6 +17,8 @@ export interface FeedDeps {
   timers: Timers
   log: Log
   render: Render
+  /** Undefined where no traces are made. */
+  tracing?: Tracing | undefined
   /** Log number of the first piece of the messages in progress; undefined if there is none. */
   firstOpenPiece(conversation: FollowedConversation): Promise<number | undefined>
 }
@@ -192,6 +195,14 @@ export class Feed {
     this.#open.record(entry)
     for (const listener of this.listeners) if (listener.live) listener.offer(entry)
     if (this.#waiting.size > 0) this.#wake()
+    if (this.#deps.tracing !== undefined) this.#endSpan(this.#deps.tracing, entry)
+  }
+
+  #endSpan(tracing: Tracing, { sequence }: Entry): void {
+    const span = tracing.signals.take(signalName(this.conversation.id, sequence))
+    if (span === undefined || this.listeners.size === 0) return
+    span.set({ 'botstead.listeners': this.listeners.size })
+    span.end()
   }
 
   #wake(): void {
