@@ -12,6 +12,7 @@ import type { Route } from '../http/mount.js'
 import { mountReference } from '../http/reference/index.js'
 import { serviceRoutes } from '../http/service-routes.js'
 import { createSessionCookies } from '../http/session-cookies.js'
+import { respondWhileStarting } from '../http/starting.js'
 import { mountWebchat } from '../http/webchat/index.js'
 import { prepareDataFolder } from '../platform/disk/data-folder.js'
 import { createIdempotencyStore } from '../platform/idempotency/store.js'
@@ -65,7 +66,12 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   const { tracing } = options
   if (tracing) closers.add('traces', (timeLeft) => tracing.close(Math.min(timeLeft, maxFlushMs)))
   if (options.config.databaseUrl === undefined) await holdDataFolder(options.config, closers)
+  let phase = 'it opens its database and brings the tables up to date'
+  const endStarting =
+    options.config.port === 0 ? async () => {} : respondWhileStarting(options.config, () => phase)
+  closers.add('responses during the start', endStarting)
   const context = await openContext(options, closers)
+  phase = 'it is starting'
   const { config, log, clock, database } = context
   let base = config.publicUrl
   let local = config.publicUrl
@@ -163,6 +169,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     await listener.close(timeLeft)
   })
 
+  await endStarting()
   await listener.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     // The next start will not show the token, because it is not the first.
     if (made !== undefined) log.warn({ tokenFile: made.tokenFile }, 'the token was made and kept')

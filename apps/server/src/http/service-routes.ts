@@ -1,4 +1,10 @@
 import { ApiError, contract } from '@botstead/contract'
+import { BlobStoreAwayError } from '../platform/blobs/blob-store.js'
+import {
+  DatabaseBusyError,
+  DatabaseFullError,
+  DatabaseUnavailableError,
+} from '../platform/db/errors.js'
 import { type Route, route } from './mount.js'
 
 /** A part of the server that requests depend on, for `/readyz`. */
@@ -22,27 +28,67 @@ const freshMilliseconds = 500
 
 /** The probes. */
 export function serviceRoutes({ checks, isStopping }: ServiceRoutesDeps): Route[] {
-  const checkAll = async () =>
-    await Promise.all(
-      checks.map(async ({ name, check }) => {
-        const detail = await check().catch((cause: unknown) => {
-          throw new ApiError('Internal', `The part "${name}" does not work.`, { cause })
-        })
-        return typeof detail === 'string'
-          ? { name, status: 'degraded' as const, detail }
-          : { name, status: 'ok' as const }
-      }),
-    )
+  const checkAll = async () => {
+    const results = await Promise.all(checks.map(checkPart))
+    const failed = results.filter((result) => 'cause' in result)
+    if (failed.length === 0) return results.flatMap((result) => ('cause' in result ? [] : result))
+    const reasons = failed.map(({ name, cause }) => `"${name}" does not work, ${reasonOf(cause)}`)
+    throw notReady(reasons.join('; '), new AggregateError(failed.map(({ cause }) => cause)))
+  }
   const results = sharedFor(freshMilliseconds, checkAll)
 
   return [
     route(contract.service.health, async () => ({ status: 'ok' as const })),
 
     route(contract.service.readiness, async () => {
-      if (isStopping()) throw new ApiError('Internal', 'The server is stopping.')
+      if (isStopping()) throw notReady('it is stopping')
       return { status: 'ready' as const, checks: await results() }
     }),
   ]
+}
+
+/** Milliseconds after which a part that does not respond counts as failed. */
+const checkMs = 5000
+
+type Checked = { name: string; status: 'ok' } | { name: string; status: 'degraded'; detail: string }
+
+async function checkPart({
+  name,
+  check,
+}: ReadinessCheck): Promise<Checked | { name: string; cause: unknown }> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`No response within ${checkMs} ms`)
+    timer = setTimeout(() => reject(error), checkMs)
+  })
+  try {
+    const detail = await Promise.race([check(), late])
+    return typeof detail === 'string'
+      ? { name, status: 'degraded', detail }
+      : { name, status: 'ok' }
+  } catch (cause) {
+    return { name, cause }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Why a part does not work, for anybody: details, such as addresses, are in the log only. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof DatabaseFullError) return 'because its disk is full'
+  const isAway =
+    cause instanceof DatabaseUnavailableError ||
+    cause instanceof DatabaseBusyError ||
+    cause instanceof BlobStoreAwayError
+  return isAway ? 'because it does not respond' : 'for a reason that the log contains'
+}
+
+function notReady(reason: string, cause?: Error): ApiError {
+  return new ApiError('Internal', `The server is not ready: ${reason}.`, {
+    status: 503,
+    metadata: { retryAfterSeconds: 5 },
+    ...(cause && { cause }),
+  })
 }
 
 /** Runs the work once at a time; its result also serves calls during the run and shortly after. */

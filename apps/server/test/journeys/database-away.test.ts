@@ -77,7 +77,7 @@ describe.skipIf(!postgres)('an outage of the database', () => {
         message: expect.stringContaining('try again in a moment'),
       })
       // The result of a probe is reused for half a second.
-      await vi.waitFor(async () => expect(await ready()).toBe(500))
+      await vi.waitFor(async () => expect(await ready()).toBe(503))
       expect((await server.fetch('/healthz')).status).toBe(200)
       const outage = 'jobs cannot be claimed, trying again later'
       await vi.waitFor(() => expect(countOf(outage)).toBe(1), { timeout: 10_000 })

@@ -147,7 +147,7 @@ describe.skipIf(!isMounted)('a full disk of the database', () => {
 
       expect(() => writeFileSync(filler, Buffer.alloc(24 * megabyte))).toThrow('ENOSPC')
       // The result of a probe is reused for a moment.
-      await vi.waitFor(async () => expect(await ready()).toBe(500))
+      await vi.waitFor(async () => expect(await ready()).toBe(503))
       // Rows are still stored as long as the log of the database has room.
       const failure = await fillUp(async (round) => void (await upsert(`file-${round}`)))
       expect(failure).toMatchObject({
@@ -287,10 +287,10 @@ describe.skipIf(!isMounted)('a disk that is full before the server starts', () =
       }).toThrow('ENOSPC')
       closeSync(taken)
 
-      server = await startServerProcess(settings, '/healthz')
+      server = await startServerProcess(settings, '/openapi.json')
       // The start may have used the reserve, which is filled again at once.
       const probe = async () => (await fetch(`${server.url}/readyz`)).status
-      await vi.waitFor(async () => expect(await probe()).toBe(500))
+      await vi.waitFor(async () => expect(await probe()).toBe(503))
       const upsert = (round: number) => client().upsertFile({ key: `file-${round}`, size: 10 })
       expect(await fillUp(async (round) => void (await upsert(round)))).toMatchObject({
         status: 507,

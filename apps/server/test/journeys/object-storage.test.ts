@@ -131,7 +131,7 @@ describeEachEngine('a server with an object store', (engine) => {
     // The result of a probe is reused for half a second.
     await vi.waitFor(async () => {
       const ready = await server.fetch('/readyz')
-      expect([ready.status, await ready.text()]).toEqual([500, expect.stringContaining('contents')])
+      expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('contents')])
     })
     const put = () => fetch(announced.uploadUrl, { method: 'PUT', body: 'later' })
     const refused = await put()

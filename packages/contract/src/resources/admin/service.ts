@@ -24,7 +24,7 @@ export const service = {
     tag: 'Service',
     summary: 'Check whether the server is ready',
     description:
-      'Returns `Internal` while a component that every request needs does not work, and when the server is about to stop.',
+      'Returns 503 and `Internal` with the reason while a component that every request needs does not work, while the server starts, and when it is about to stop.',
     auth: 'public',
     probe: true,
     response: json(
