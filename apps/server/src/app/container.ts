@@ -10,7 +10,7 @@ import { mountDashboard } from '../http/dashboard/index.js'
 import { createRequestMeter, mountMetrics, type RequestMeter } from '../http/metrics.js'
 import type { Route } from '../http/mount.js'
 import { mountReference } from '../http/reference/index.js'
-import { serviceRoutes } from '../http/service-routes.js'
+import { type ReadinessCheck, serviceRoutes } from '../http/service-routes.js'
 import { createSessionCookies } from '../http/session-cookies.js'
 import { respondWhileStarting } from '../http/starting.js'
 import { mountWebchat } from '../http/webchat/index.js'
@@ -24,7 +24,7 @@ import { type Closers, createClosers } from './closers.js'
 import { type Context, type ContextOptions, openBlobs, openContext } from './context.js'
 import { createFeatures, type FeaturesOptions } from './features.js'
 import { type FirstStart, firstStart } from './first-start.js'
-import { serverMetrics } from './metrics.js'
+import { readinessMetric, serverMetrics } from './metrics.js'
 import { shareForJobs, startWorker } from './worker.js'
 
 export interface ServerOptions extends ContextOptions, FeaturesOptions {
@@ -107,7 +107,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   if (config.roles.worker) await startWorker(context, features, idempotency, closers)
 
   const meter = config.metrics.access === 'off' ? undefined : createRequestMeter()
-  const metrics = meter && renderAll(context, features, meter, closers)
+  const metrics = meter && renderAll(context, slices.list, slices.checks, meter, closers)
   let stopping = false
   const probes = serviceRoutes({
     checks: slices.checks,
@@ -196,6 +196,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
 function renderAll(
   context: Context,
   features: readonly Feature[],
+  checks: readonly ReadinessCheck[],
   meter: RequestMeter,
   closers: Closers,
 ): () => Promise<string> {
@@ -203,6 +204,7 @@ function renderAll(
   closers.add('metrics', async () => ownProcess[Symbol.dispose]())
   const metrics = [
     ...serverMetrics(context),
+    readinessMetric(checks),
     ...features.flatMap((feature) => feature.metrics ?? []),
     meter,
     ownProcess,

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { checkPart, type ReadinessCheck } from '../http/service-routes.js'
 import { freeBytes } from '../platform/disk/free-space.js'
 import { jobMetrics } from '../platform/jobs/metrics.js'
 import type { Metric } from '../platform/telemetry/metrics.js'
@@ -19,6 +20,26 @@ export function foldersOf({
   if (database.file !== undefined) folders.set('database', config.dataDir)
   if (config.objectStore === undefined) folders.set('contents', join(config.dataDir, 'blobs'))
   return folders
+}
+
+/** Whether the parts work that `/readyz` checks. */
+export function readinessMetric(checks: readonly ReadinessCheck[]): Metric {
+  return {
+    collect: async () => {
+      const results = await Promise.all(checks.map(checkPart))
+      return [
+        {
+          name: 'botstead_ready',
+          help: 'Whether a part that the server needs works: 1, or 0.',
+          type: 'gauge',
+          samples: results.map((result) => ({
+            labels: { part: result.name },
+            value: 'cause' in result ? 0 : 1,
+          })),
+        },
+      ]
+    },
+  }
 }
 
 /** Free space on the disks of this machine that the server writes to. */

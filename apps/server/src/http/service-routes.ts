@@ -52,7 +52,8 @@ const checkMs = 5000
 
 type Checked = { name: string; status: 'ok' } | { name: string; status: 'degraded'; detail: string }
 
-async function checkPart({
+/** Checks one part; the cause says why it does not work. */
+export async function checkPart({
   name,
   check,
 }: ReadinessCheck): Promise<Checked | { name: string; cause: unknown }> {

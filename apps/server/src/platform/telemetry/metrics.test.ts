@@ -60,7 +60,7 @@ describe('metrics as text', () => {
   it('include the delay of the event loop from the second time on', async () => {
     using metric = processMetrics()
     const read = async () => readMetrics(await renderMetrics([metric], noErrors))
-    const name = 'botstead_event_loop_delay_seconds{quantile="0.99"}'
+    const name = 'botstead_event_loop_delay_seconds{percentile="99"}'
     expect((await read()).has(name)).toBe(false)
     expect((await read()).get(name)).toBeGreaterThanOrEqual(0)
   })

@@ -43,9 +43,9 @@ export function processMetrics(): Metric & Disposable {
       help: 'How late the event loop came to its work since these values were last asked for.',
       type: 'gauge',
       samples: [
-        { labels: { quantile: '0.5' }, value: at(50) },
-        { labels: { quantile: '0.99' }, value: at(99) },
-        { labels: { quantile: '1' }, value: at(100) },
+        { labels: { percentile: '50' }, value: at(50) },
+        { labels: { percentile: '99' }, value: at(99) },
+        { labels: { percentile: '100' }, value: at(100) },
       ],
     })
     delay.reset()
