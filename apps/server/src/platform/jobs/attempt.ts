@@ -4,7 +4,7 @@ import type { Run } from '../db/schema.js'
 import { HolderStoppedError, LeaseLostError } from '../leases/leases.js'
 import type { Log } from '../telemetry/log.js'
 import { messagingAttributes, type Tracing, typeOf } from '../telemetry/tracing.js'
-import { JobDeadlineError } from './errors.js'
+import { JobDeadlineError, OutsideJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
 import { type Failure, retryDelay, storeFailure, storeRelease, storeSuccess } from './outcome.js'
 import type { ClaimedJob, JobRow } from './store.js'
@@ -141,15 +141,16 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
   }
 
   function logFailure(failure: Failure, err: Error, retryAt: string): void {
+    const why = err instanceof OutsideJobError ? { reason: err.message } : { err }
     switch (failure) {
       case 'retried':
-        log.warn({ ...about, err, retryAt }, 'job failed, will be tried again')
+        log.warn({ ...about, ...why, retryAt }, 'job failed, will be tried again')
         break
       case 'followed up':
-        log.warn({ ...about, err }, 'job failed, and was asked for again meanwhile')
+        log.warn({ ...about, ...why }, 'job failed, and was asked for again meanwhile')
         break
       case 'dead':
-        log.error({ ...about, err }, 'job failed for good')
+        log.error({ ...about, ...why }, 'job failed for good')
         break
       default:
         failure satisfies never

@@ -3,6 +3,14 @@ export class PermanentJobError extends Error {
   override readonly name = 'PermanentJobError'
 }
 
+/**
+ * Thrown by a handler when a program of somebody else is the reason: the job is tried again, and its log line has the
+ * reason without stacks, which would be those of this server.
+ */
+export class OutsideJobError extends Error {
+  override readonly name = 'OutsideJobError'
+}
+
 /** The attempt took longer than its job allows. */
 export class JobDeadlineError extends Error {
   override readonly name = 'JobDeadlineError'

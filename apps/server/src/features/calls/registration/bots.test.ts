@@ -55,6 +55,8 @@ describe('a bot that gets an address', () => {
       expect(await logOf(given)).toEqual([['warn', expect.stringContaining('said 500')]])
     })
     expect(statuses('/500')).toEqual([500, 500, 500, 500])
+    // A bot that is not there yet is no failure of the server.
+    expect((await admin.listJobs({ state: 'dead' })).jobs).toEqual([])
     expect(new Set(of('/500').map(({ operation }) => operation))).toEqual(new Set(['register']))
     expect(await logOf(taken)).toEqual([])
     expect(await logOf(refused)).toEqual([['warn', expect.stringContaining('said 404')]])

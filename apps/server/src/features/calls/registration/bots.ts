@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { Run, Tx } from '../../../platform/db/schema.js'
+import { OutsideJobError } from '../../../platform/jobs/errors.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { BotsService } from '../../bots/bots/index.js'
@@ -32,14 +33,16 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
 
   const register: JobHandler<{ botId: string }> = {
     concurrency: 4,
-    handler: async ({ payload: { botId } }) => {
+    handler: async ({ payload: { botId }, attempt, maxAttempts: most }) => {
       const target = await findBotTarget(bots.service, botId)
       if (target === undefined) return
       try {
         await requireResponse(deps, target, 'register', {})
       } catch (error) {
-        // Without a response, or after a transient error, the job is retried.
-        if (!isRefusal(error)) throw error
+        if (!(error instanceof ApiError)) throw error
+        // Without a response, or after a transient error, the job is retried. A bot that is not there is no fault of the
+        // server: its log says so, and the job ends.
+        if (!isRefusal(error) && attempt < most) throw new OutsideJobError(error.message)
         await run((tx) => logFailure(tx, botId, error.message))
       }
     },
@@ -61,8 +64,7 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
   }
 }
 
-function isRefusal(error: unknown): error is ApiError {
-  if (!(error instanceof ApiError)) return false
-  const { status } = Object(error.metadata)
+function isRefusal({ metadata }: ApiError): boolean {
+  const { status } = Object(metadata)
   return typeof status === 'number' && isFinal(status)
 }
