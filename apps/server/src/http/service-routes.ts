@@ -33,7 +33,11 @@ export function serviceRoutes({ checks, isStopping }: ServiceRoutesDeps): Route[
     const failed = results.filter((result) => 'cause' in result)
     if (failed.length === 0) return results.flatMap((result) => ('cause' in result ? [] : result))
     const reasons = failed.map(({ name, cause }) => `"${name}" does not work, ${reasonOf(cause)}`)
-    throw notReady(reasons.join('; '), new AggregateError(failed.map(({ cause }) => cause)))
+    const causes = failed.map(({ cause }) => cause)
+    throw notReady(
+      reasons.join('; '),
+      causes.length === 1 ? causes[0] : new AggregateError(causes, causes.map(String).join('; ')),
+    )
   }
   const results = sharedFor(freshMilliseconds, checkAll)
 
@@ -84,11 +88,11 @@ function reasonOf(cause: unknown): string {
   return isAway ? 'because it does not respond' : 'for a reason that the log contains'
 }
 
-function notReady(reason: string, cause?: Error): ApiError {
+function notReady(reason: string, cause?: unknown): ApiError {
   return new ApiError('Internal', `The server is not ready: ${reason}.`, {
     status: 503,
     metadata: { retryAfterSeconds: 5 },
-    ...(cause && { cause }),
+    ...(cause !== undefined && { cause }),
   })
 }
 

@@ -149,10 +149,12 @@ describe('a disk that fails to store the log of the database', () => {
       // The result of a probe is reused for a moment.
       const notReady = await vi.waitFor(async () => {
         const response = await ready()
-        expect(response.status).toBe(500)
+        expect(response.status).toBe(503)
         return response
       })
-      expect(await notReady.json()).toMatchObject({ message: 'The part "database" does not work.' })
+      expect(await notReady.json()).toMatchObject({
+        message: expect.stringContaining('The server is not ready: "database" does not work'),
+      })
       expect((await server.fetch('/healthz')).status).toBe(200)
 
       const advice =
@@ -165,10 +167,7 @@ describe('a disk that fails to store the log of the database', () => {
         }),
       )
       const requests = logged.filter(({ msg }) => msg === 'request failed')
-      expect(requests.filter(({ reason }) => reason === advice)).toHaveLength(3)
-      expect(requests).toContainEqual(
-        expect.objectContaining({ err: expect.objectContaining({ message: advice }) }),
-      )
+      expect(requests.filter(({ reason }) => reason === advice).length).toBeGreaterThanOrEqual(4)
 
       await server.server.stop(5000)
       expect(logged.map(({ msg }) => msg)).not.toContain('a part did not end cleanly')
