@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync } from 'node:zlib'
+import { licensesOf, packagesOf } from './licenses.mjs'
 import { hashOfSources } from './sources.mjs'
 
 // Builds the web chat into the server, unless it is there already from the same sources. `--size` checks
@@ -20,7 +21,12 @@ const maxWidget = 90_000
 
 const sources = {
   folders: ['apps/webchat/src', 'packages/contract/src'],
-  files: ['package-lock.json', 'scripts/webchat.mjs', 'scripts/sources.mjs'],
+  files: [
+    'package-lock.json',
+    'scripts/webchat.mjs',
+    'scripts/licenses.mjs',
+    'scripts/sources.mjs',
+  ],
 }
 
 /** Styles as texts, without what only their readers need. */
@@ -52,21 +58,25 @@ async function bundle(input, format, define) {
   })
   const { output } = await made.generate({ format, minify: true, codeSplitting: false })
   await made.close()
-  return output[0].code
+  return { code: output[0].code, modules: output[0].moduleIds }
 }
 
 async function build() {
   const widget = await bundle('main.tsx', 'esm', {})
-  const hash = createHash('sha256').update(widget).digest('base64url').slice(0, 10)
+  const hash = createHash('sha256').update(widget.code).digest('base64url').slice(0, 10)
   const name = `widget-${hash}.js`
   const script = await bundle('loader/main.ts', 'iife', { widgetFile: JSON.stringify(name) })
   await rm(out, { recursive: true, force: true })
   await mkdir(join(out, 'assets'), { recursive: true })
-  await writeFile(join(out, 'assets', name), widget)
+  await writeFile(join(out, 'assets', name), widget.code)
   // As small as it can be made: everybody who opens a chat waits for it.
-  await writeFile(join(out, 'assets', `${name}.br`), brotliCompressSync(widget))
-  await writeFile(join(out, 'inject.js'), script)
-  await writeFile(join(out, 'preview.js'), await bundle('preview/main.ts', 'iife', {}))
+  await writeFile(join(out, 'assets', `${name}.br`), brotliCompressSync(widget.code))
+  await writeFile(join(out, 'inject.js'), script.code)
+  const preview = await bundle('preview/main.ts', 'iife', {})
+  await writeFile(join(out, 'preview.js'), preview.code)
+  // For the package that is installed.
+  const packages = packagesOf([...widget.modules, ...script.modules, ...preview.modules])
+  await writeFile(join(out, '.licenses.md'), await licensesOf(packages))
 }
 
 async function checkSize() {

@@ -11,6 +11,8 @@ export default defineConfig({
     emptyOutDir: true,
     // For the check of its size.
     manifest: true,
+    // For the package that is installed.
+    license: true,
     target: 'es2023',
     // The policy of the page allows no data in scripts; small files are as fast on one connection.
     assetsInlineLimit: 0,

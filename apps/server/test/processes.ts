@@ -5,7 +5,7 @@ import { inject } from 'vitest'
 import { waitUntil } from './patience.js'
 import { freePort } from './ports.js'
 
-const command = inject('command')
+const bundled = inject('command')
 
 /** Milliseconds of fair time that a server takes at most to start, also on tables to be migrated. */
 const startMs = 10_000
@@ -27,10 +27,12 @@ export interface ServerProcess extends AsyncDisposable {
 /**
  * Starts `botstead start` and waits until it serves, however busy the machine is.
  * @param probe path that responds with success once the server is ready
+ * @param command the script to start; that of this checkout, bundled, by default
  */
 export async function startServerProcess(
   environment: Record<string, string>,
   probe = '/readyz',
+  command = bundled,
 ): Promise<ServerProcess> {
   const port = environment.PORT ?? String(await freePort())
   // No search of a test is slow by itself, but a machine may be too busy for it.
@@ -78,11 +80,13 @@ export async function startServerProcess(
 /**
  * Runs the command to its end, as at a prompt.
  * @param input what it reads, if anything
+ * @param command the script to start; that of this checkout, bundled, by default
  */
 export async function runCommand(
   words: readonly string[],
   environment: Record<string, string> = {},
   input = '',
+  command = bundled,
 ): Promise<{ status: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, [command, ...words], {
     env: { ...withoutSettings(process.env), ...environment },

@@ -11,9 +11,7 @@ import {
 } from './validation-run.js'
 
 /** The schema that every draft 7 schema must fit. */
-const metaSchema: unknown = createRequire(import.meta.url)(
-  'ajv/dist/refs/json-schema-draft-07.json',
-)
+const metaSchema: unknown = createRequire(import.meta.url)('#draft-07')
 /** By the schema object, for as long as its owner keeps it; null for a schema that is not enforced. */
 const compiled = new WeakMap<JsonSchema, readonly Check[] | null>()
 /** Most steps for one value: some hundredths of a second. */

@@ -73,7 +73,7 @@ export async function reachable<T>(url: string, work: () => Promise<T>): Promise
     }
     if (!isConnectionFailure(error)) throw error
     throw new Error(
-      `No server answers at ${url}: start it with "npm start", or name another with --url or BOTSTEAD_URL.`,
+      `No server answers at ${url}: start it with "npx botstead start", or name another with --url or BOTSTEAD_URL.`,
       { cause: error },
     )
   }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { fileURLToPath } from 'node:url'
 import { type Client, followConversation } from '@botstead/contract'
+import { packageFile } from '../../platform/package-files.js'
 import { DemoError, type Step } from './step.js'
 
 const question = 'What happens to open requests when the server stops?'
@@ -10,7 +10,7 @@ const question = 'What happens to open requests when the server stops?'
 const replyTimeoutMs = 30_000
 
 /** The code of the bot, which is part of this package: one file, as it is deployed. */
-export const botPath = fileURLToPath(new URL('../../../demo/bot.cjs', import.meta.url))
+export const botPath = packageFile('demo/bot.cjs')
 
 /** A chat user with a question, and the bot that receives it. */
 export interface Questioner {

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
-import { fileURLToPath } from 'node:url'
 import type { Client } from '@botstead/contract'
+import { packageFile } from '../../platform/package-files.js'
 import { cutText } from '../text.js'
 import type { Printer, Quote } from './print.js'
 import { type CallLog, DemoError, type Step } from './step.js'
 
 const key = 'botstead.md'
 /** The document of the demonstration, which is part of this package. */
-const documentPath = fileURLToPath(new URL(`../../../demo/${key}`, import.meta.url))
+const documentPath = packageFile(`demo/${key}`)
 const question = 'Can a message get lost when the power fails?'
 /** Longest wait for a document to become searchable, in milliseconds. */
 const indexingTimeoutMs = 30_000

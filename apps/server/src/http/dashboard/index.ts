@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { ApiError } from '@botstead/contract'
 import type { FastifyInstance } from 'fastify'
+import { packageFile } from '../../platform/package-files.js'
 import { assets, createBuiltFiles } from '../built-files.js'
 import type { HttpContext } from '../context.js'
 import { readyContent } from '../ready-content.js'
 
 /** Where the build puts the dashboard: inside of the package, from the sources and from the build. */
-const built = fileURLToPath(new URL('../../../dist/dashboard/', import.meta.url))
+const built = packageFile('dist/dashboard')
 
 /**
  * Everything from this server; `data:` and `blob:` are for icons in styles and for previews of files, which the

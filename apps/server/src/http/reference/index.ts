@@ -65,11 +65,9 @@ export function mountReference(
   serve('/start.css', css, async () => startStyle)
   serve('/docs/reference.css', css, async () => referenceStyle)
   serve('/docs/reference.js', javascript, async () => referenceScript)
-  serve('/docs/swagger-ui.css', css, () =>
-    readFile(require.resolve('@fastify/swagger-ui/static/swagger-ui.css')),
-  )
+  serve('/docs/swagger-ui.css', css, () => readFile(require.resolve('#swagger-ui/swagger-ui.css')))
   serve('/docs/swagger-ui.js', javascript, () =>
-    readFile(require.resolve('@fastify/swagger-ui/static/swagger-ui-bundle.js')),
+    readFile(require.resolve('#swagger-ui/swagger-ui-bundle.js')),
   )
 
   const reference = page(() => referencePage)

@@ -1,17 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { ApiError, type WebchatSettings } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Awaitable } from '../../domain/authenticator.js'
 import { createLruCache } from '../../platform/lru-cache.js'
+import { packageFile } from '../../platform/package-files.js'
 import { assets, createBuiltFiles } from '../built-files.js'
 import type { HttpContext } from '../context.js'
 import { readyContent } from '../ready-content.js'
 import { absencePage, headersOfPages, headersOfPreview, previewPage, sharePage } from './pages.js'
 
 /** Where the build puts the web chat: inside of the package, from the sources and from the build. */
-const built = fileURLToPath(new URL('../../../dist/webchat/', import.meta.url))
+const built = packageFile('dist/webchat')
 
 /** The chat that the script loads; its name changes with its content. */
 const widget = /^assets\/widget-[\w-]+\.js$/

@@ -14,7 +14,7 @@ import {
 
 const resolver = createRequire(import.meta.url)
 /** The host program. */
-export const hostProgram = resolver.resolve('@botstead/bot-host')
+export const hostProgram = resolver.resolve('#bot-host')
 /** Folder of the package of the host program: the only files that a program may read. */
 export const hostFolder = dirname(dirname(hostProgram))
 

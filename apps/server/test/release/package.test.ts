@@ -1,0 +1,177 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { Client as ChatClient } from '@botpress/chat'
+import { Client } from '@botpress/client'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { checkout } from '../documents.js'
+import { runCommand, type ServerProcess, startServerProcess } from '../processes.js'
+import { type Installed, installRelease } from './packed.js'
+
+/** Most bytes of the package and what comes with it. */
+const maxBytes = 60e6
+
+describe('the package, installed in an empty folder', () => {
+  let installed: Installed
+  let dataDir = ''
+  let server: ServerProcess
+  let startMs = 0
+  let environment: Record<string, string> = {}
+  beforeAll(async () => {
+    installed = await installRelease()
+    dataDir = await mkdtemp(join(tmpdir(), 'botstead-release-data-'))
+    const start = performance.now()
+    server = await startServerProcess({ BOTSTEAD_DATA_DIR: dataDir }, '/readyz', installed.command)
+    startMs = performance.now() - start
+    environment = { BOTSTEAD_DATA_DIR: dataDir, BOTSTEAD_URL: server.url }
+  })
+  afterAll(async () => {
+    await server?.kill()
+    await installed?.[Symbol.asyncDispose]()
+    if (dataDir !== '') await rm(dataDir, { recursive: true, force: true })
+  })
+
+  const command = async (...words: string[]) => {
+    const ran = await runCommand(words, environment, '', installed.command)
+    expect(ran.status, ran.stderr).toBe(0)
+    return ran.stdout
+  }
+  const admin = async () => {
+    const token = (await readFile(join(dataDir, 'admin-token'), 'utf8')).trim()
+    const { workspaces } = await new Client({ apiUrl: server.url, token }).listWorkspaces({})
+    const workspaceId = workspaces[0]?.id ?? ''
+    return { token, workspaceId, client: new Client({ apiUrl: server.url, token, workspaceId }) }
+  }
+
+  it('takes no more space than a small installation may', () => {
+    process.stdout.write(
+      `the package: ${(installed.bytes / 1e6).toFixed(1)} MB installed, first start ${startMs.toFixed(0)} ms\n`,
+    )
+    expect(installed.bytes).toBeLessThan(maxBytes)
+  })
+
+  it('says which version it is, and carries the licences of what is bundled', async () => {
+    const { version } = JSON.parse(await readFile(join(checkout, 'package.json'), 'utf8'))
+    expect((await command('--version')).trim()).toBe(version)
+    const folder = dirname(dirname(installed.command))
+    const licences = await readFile(join(folder, 'THIRD-PARTY-LICENSES.md'), 'utf8')
+    for (const name of ['fastify', 'kysely', 'pg', '@bpinternal/verel', 'react', 'marked']) {
+      expect(licences).toMatch(new RegExp(`^## ${name}\\b`, 'm'))
+    }
+  })
+
+  it('serves the chat to the existing client', async () => {
+    const { client } = await admin()
+    const { bot } = await client.createBot({ name: 'Chat' })
+    const { webhookId } = Object.values(bot.integrations)[0] ?? {}
+    const user = await ChatClient.connect({
+      webhookId: webhookId ?? '',
+      apiUrl: `${server.url}/chat/${webhookId}`,
+    })
+    const { conversation } = await user.createConversation({})
+    const listener = await user.listenConversation({ id: conversation.id })
+    const heard: unknown[] = []
+    listener.on('message_created', (message) => heard.push(message.payload))
+    const payload = { type: 'text' as const, text: 'Hello' }
+    await user.createMessage({ conversationId: conversation.id, payload })
+    await vi.waitFor(() => expect(heard).toEqual([payload]))
+    await listener.disconnect()
+  })
+
+  it('reads documents, and finds what is in them', async () => {
+    await command('bots', 'create', 'Search')
+    const folder = dirname(dirname(installed.command))
+    await command('files', 'put', join(folder, 'README.md'), '--index', '--bot', 'Search')
+    const pdf = join(installed.folder, 'lamps.pdf')
+    await writeFile(pdf, await makePdf('The lighthouse has a lamp of 1000 watts.'))
+    await command('files', 'put', pdf, '--index', '--bot', 'Search')
+    expect(
+      await command('search', 'Which lamp is in the lighthouse?', '--bot', 'Search'),
+    ).toContain('lamp of 1000 watts')
+  })
+
+  it('serves the dashboard, the web chat and the reference', async () => {
+    const { client } = await admin()
+    const { bots } = await client.listBots({})
+    const { bot } = await client.getBot({ id: bots[0]?.id ?? '' })
+    const { webhookId } = Object.values(bot.integrations)[0] ?? {}
+    const get = (path: string) => fetch(`${server.url}${path}`, { headers: { accept: '*/*' } })
+    const page = await (await get('/dashboard')).text()
+    const script = /src="\.?\/?(assets\/[^"]+\.js)"/.exec(page)?.[1] ?? ''
+    for (const path of [
+      `/dashboard/${script}`,
+      '/docs',
+      '/docs/swagger-ui.js',
+      '/docs/swagger-ui.css',
+      '/openapi.json',
+      `/webchat/${webhookId}`,
+      `/webchat/${webhookId}/inject.js`,
+    ]) {
+      const response = await get(path)
+      expect([path, response.status]).toEqual([path, 200])
+      expect((await response.text()).length).toBeGreaterThan(500)
+    }
+  })
+
+  it('runs scripts of integrations, and declared schemas', async () => {
+    const { client } = await admin()
+    const { result } = await client.runVrl({ script: 'upcase!(.a)', data: { a: 'b' } })
+    expect(result).toBe('B')
+    const schema = { type: 'object', properties: { name: { type: 'nothing' } } }
+    const refused = client.createBot({
+      name: 'Wrong',
+      events: { wrong: { schema } },
+    })
+    await expect(refused).rejects.toThrow(/type/)
+  })
+
+  it('deploys and runs the code of a bot', async () => {
+    const demo = await runCommand(
+      ['demo', '--once', '--port', '0'],
+      { TMPDIR: tmpdir() },
+      '',
+      installed.command,
+    )
+    expect(demo.status, demo.stderr).toBe(0)
+    expect(demo.stdout).toContain('Guide answers')
+  })
+
+  it('stops on a signal, and starts again on what it stored', async () => {
+    const { token } = await admin()
+    expect(await server.stop()).toBe(0)
+    server = await startServerProcess({ BOTSTEAD_DATA_DIR: dataDir }, '/readyz', installed.command)
+    environment.BOTSTEAD_URL = server.url
+    expect((await stat(join(dataDir, 'botstead.db'))).size).toBeGreaterThan(0)
+    const { client, token: same } = await admin()
+    expect(same).toBe(token)
+    expect((await client.listBots({})).bots.map(({ name }) => name)).toContain('Search')
+  })
+})
+
+describe('a checkout without development dependencies', () => {
+  it('says what to do where nothing is built', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'botstead-checkout-'))
+    for (const path of ['package.json', 'scripts/ensure-built.mjs']) {
+      await cp(join(checkout, path), join(folder, path))
+    }
+    const failed = await promisify(execFile)('npm', ['start'], { cwd: folder }).catch((e) => e)
+    await rm(folder, { recursive: true })
+    expect(failed).toMatchObject({ code: 1 })
+    expect(failed.stderr).toContain('run "npm ci" without --omit=dev')
+    expect(failed.stderr).toContain('npm run pack:release')
+  })
+})
+
+async function makePdf(text: string): Promise<Buffer> {
+  const require = createRequire(join(checkout, 'packages/documents/package.json'))
+  const PdfDocument = require('pdfkit')
+  const document = new PdfDocument()
+  const parts: Buffer[] = []
+  document.text(text)
+  document.end()
+  for await (const part of document) parts.push(part)
+  return Buffer.concat(parts)
+}

@@ -1,0 +1,30 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+
+// Before `npm start`: builds what has changed. An installation without development dependencies cannot build;
+// it starts what was built before.
+
+const built = new URL('../apps/server/dist/main.js', import.meta.url)
+
+function hasCompiler() {
+  try {
+    createRequire(import.meta.url).resolve('typescript/package.json')
+    return true
+  } catch {
+    return false
+  }
+}
+
+if (hasCompiler()) {
+  const { status } = spawnSync('npm', ['run', '-s', 'build'], {
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  })
+  process.exitCode = status ?? 1
+} else if (!existsSync(built)) {
+  process.stderr.write(
+    'This checkout is not built, and what builds it is not installed: run "npm ci" without --omit=dev. To run the server only, install the package that "npm run pack:release -- <folder>" makes (docs/guides/installation.md).\n',
+  )
+  process.exitCode = 1
+}

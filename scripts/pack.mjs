@@ -1,0 +1,155 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { rolldown } from 'rolldown'
+import { licensesOf, packagesOf } from './licenses.mjs'
+
+// Makes the package that is installed: `npm run pack:release -- <folder>`. The server, and all packages whose
+// code it needs, are bundled from the build; dependencies are only those with native code.
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const server = join(root, 'apps/server')
+const botHost = join(root, 'apps/bot-host')
+const requireOf = (folder) => createRequire(join(folder, 'package.json'))
+
+/** Packages with files for the system that they run on, which npm chooses. */
+const native = ['@photostructure/sqlite', 'sqlite-vec']
+/** Drivers that packages load only if somebody installed them. */
+const absent = ['pg-native']
+/** Programs of threads and processes, which are started by their name beside the code that starts them. */
+const workers = [
+  'features/calls/scripts/script-worker',
+  'features/search/vectors/lsa/lsa-worker',
+  'features/search/retrieval/find-worker',
+  'features/search/indexing/ingest-worker',
+]
+
+/** Bundles entries into a folder; returns the modules that went in. */
+async function bundle(input, dir) {
+  const made = await rolldown({
+    input,
+    platform: 'node',
+    external: [...native, ...absent],
+    logLevel: 'warn',
+    checks: { eval: false },
+  })
+  const { output } = await made.write({
+    dir,
+    format: 'esm',
+    // Flat, because modules find workers beside themselves.
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    // Names and lines stay, which errors show; comments are only read by those who have the sources.
+    comments: false,
+    minify: false,
+    plugins: [{ name: 'ascii', renderChunk: (code) => toAscii(code) }],
+  })
+  await made.close()
+  return output.flatMap((each) => each.moduleIds ?? [])
+}
+
+/** Code that is read four times as fast as with other characters; each may be escaped wherever it stands. */
+function toAscii(code) {
+  return code.replace(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
+async function readJson(path) {
+  return JSON.parse(await readFile(path, 'utf8'))
+}
+
+/** The version that is installed here, and was tested. */
+async function versionOf(name) {
+  const paths = requireOf(server).resolve.paths(name) ?? []
+  for (const path of paths) {
+    const found = await readJson(join(path, name, 'package.json')).catch(() => undefined)
+    if (found !== undefined) return found.version
+  }
+  throw new Error(`The package ${name} is not installed: run "npm ci".`)
+}
+
+async function writeManifest(folder) {
+  const { version, description, license, engines } = await readJson(join(root, 'package.json'))
+  const versions = await Promise.all(native.map(async (name) => [name, await versionOf(name)]))
+  const manifest = {
+    name: 'botstead',
+    version,
+    description,
+    license,
+    type: 'module',
+    bin: { botstead: 'bin/botstead.js' },
+    engines,
+    imports: {
+      '#bot-host': './bot-host/dist/main.js',
+      '#swagger-ui/*': './dist/swagger-ui/*',
+      '#draft-07': './dist/draft-07.json',
+    },
+    dependencies: Object.fromEntries(versions),
+  }
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+/** Puts everything of the package into a folder. */
+async function makePackage(folder) {
+  const dist = join(folder, 'dist')
+  const names = ['main', ...workers]
+  const entries = names.map((name) => [name.split('/').at(-1), join(server, 'dist', `${name}.js`)])
+  const modules = await bundle(Object.fromEntries(entries), dist)
+  // A package of its own: deployed code may read its folder and no other.
+  const host = join(folder, 'bot-host')
+  await bundle({ main: join(botHost, 'dist/main.js') }, join(host, 'dist'))
+  await writeFile(join(host, 'package.json'), '{ "type": "module" }\n')
+
+  await cp(join(server, 'bin'), join(folder, 'bin'), { recursive: true })
+  await cp(join(server, 'demo'), join(folder, 'demo'), { recursive: true })
+  for (const name of ['dashboard', 'webchat']) {
+    await cp(join(server, 'dist', name), join(dist, name), { recursive: true })
+  }
+  const reference = requireOf(server).resolve('#swagger-ui/swagger-ui.css')
+  await mkdir(join(dist, 'swagger-ui'))
+  for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
+    await cp(join(dirname(reference), name), join(dist, 'swagger-ui', name))
+  }
+  const schema = requireOf(join(root, 'packages/json-schema')).resolve('#draft-07')
+  await cp(schema, join(dist, 'draft-07.json'))
+
+  const packages = [...packagesOf(modules), dirname(dirname(reference))]
+  const texts = [
+    '# Licences of the packages whose code is part of this one\n',
+    await licensesOf(packages),
+    '# Of the dashboard\n',
+    await readFile(join(server, 'dist/dashboard/.vite/license.md'), 'utf8'),
+    '# Of the web chat\n',
+    await readFile(join(server, 'dist/webchat/.licenses.md'), 'utf8'),
+  ]
+  await writeFile(join(folder, 'THIRD-PARTY-LICENSES.md'), texts.join('\n'))
+  await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  await cp(join(server, 'README.md'), join(folder, 'README.md'))
+  await writeManifest(folder)
+}
+
+const [target] = process.argv.slice(2)
+if (target === undefined) {
+  process.stderr.write('Name a folder for the package: npm run pack:release -- <folder>\n')
+  process.exit(1)
+}
+const folder = await mkdtemp(join(tmpdir(), 'botstead-package-'))
+try {
+  await makePackage(folder)
+  await mkdir(target, { recursive: true })
+  const words = ['pack', '--json', '--pack-destination', resolve(target)]
+  const { stdout } = await promisify(execFile)('npm', words, { cwd: folder })
+  const [{ filename, size, unpackedSize }] = JSON.parse(stdout)
+  const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
+  process.stdout.write(
+    `${join(target, filename)}: ${megabytes(size)}, ${megabytes(unpackedSize)} unpacked\n`,
+  )
+} finally {
+  await rm(folder, { recursive: true })
+}
