@@ -16,6 +16,9 @@ describe('botstead start', () => {
     await using server = await startServerProcess(place.environment)
     // Readiness may be seen before what was written is read.
     await vi.waitFor(() => expect(server.output()).toContain('curl'))
+    // The box is what a person reads last.
+    expect(server.output().trimEnd().split('\n').at(-1)).toContain('curl')
+    expect(server.output()).toMatch(/"steps":\d+,"milliseconds":\d+,"msg":"database migrated"/)
     const value = (name: string) =>
       new RegExp(`^  ${name} +(\\S+)$`, 'm').exec(server.output())?.[1]
     const address = value('address') ?? ''

@@ -54,7 +54,7 @@ async function columnsOf(database: Database, table: string): Promise<string[]> {
 }
 
 describeEachEngine('migrating', (engine) => {
-  it('takes each step once, in order, and logs it', async () => {
+  it('takes each step once, in order, and logs how many', async () => {
     await withDatabase(engine, async (database) => {
       const lines: string[] = []
       const log = pino({ base: null, timestamp: false }, { write: (line) => lines.push(line) })
@@ -62,8 +62,13 @@ describeEachEngine('migrating', (engine) => {
       expect(await migrate(database, [notesMigration, addColumn], log)).toEqual(['0002-count'])
       expect(await migrate(database, [notesMigration, addColumn], log)).toEqual([])
       expect(await columnsOf(database, 'notes')).toContain('count')
-      const logged = lines.map((line) => JSON.parse(line)).flatMap((line) => line.steps ?? [])
-      expect(logged.map((step) => step.migration)).toEqual(['0001-notes', '0002-count'])
+      const logged = lines
+        .map((line) => JSON.parse(line))
+        .filter(({ msg }) => msg === 'database migrated')
+      expect(logged).toEqual([
+        expect.objectContaining({ steps: 1, milliseconds: expect.any(Number) }),
+        expect.objectContaining({ steps: 1, milliseconds: expect.any(Number) }),
+      ])
     })
   })
 

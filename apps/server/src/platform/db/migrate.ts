@@ -51,7 +51,11 @@ export async function migrate(
   if ((await pendingMigrationsOf(database, migrations)).length === 0) return []
 
   const steps = await database.upgrade((tx) => upgrade(database, tx, migrations, log))
-  if (steps.length > 0) log?.info({ steps }, 'database migrated')
+  if (steps.length > 0) {
+    const milliseconds = steps.reduce((sum, step) => sum + step.milliseconds, 0)
+    log?.info({ steps: steps.length, milliseconds }, 'database migrated')
+    log?.debug({ steps }, 'steps of the migration')
+  }
   return steps.map((step) => step.migration)
 }
 

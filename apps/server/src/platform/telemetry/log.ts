@@ -43,7 +43,7 @@ export async function createLog(options: LogOptions): Promise<Log> {
     formatters: { level: (label: string) => ({ level: label }) },
     ...(fields && { mixin: () => fields() ?? {} }),
   }
-  const destination = options.destination ?? pino.destination(1)
+  const destination = options.destination ?? pino.destination({ dest: 1, sync: true })
   if (!options.pretty) return pino(settings, destination)
   // Loaded only for people: it costs a start 25 ms.
   const { prettyFactory } = await import('pino-pretty')
