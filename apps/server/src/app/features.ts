@@ -320,11 +320,7 @@ export function createFeatures(
   files.provideHold(backups.isHeld)
 
   // What people see who operate all of it.
-  const sources = {
-    bot: botLogSource,
-    delivery: attemptSource,
-    integration: integrationLogSource,
-  }
+  const sources = { bot: botLogSource, delivery: attemptSource, integration: integrationLogSource }
   add(
     createOverview({
       ...storage,
