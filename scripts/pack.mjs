@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { rolldown } from 'rolldown'
@@ -20,14 +20,6 @@ const requireOf = (folder) => createRequire(join(folder, 'package.json'))
 const native = ['@photostructure/sqlite', 'sqlite-vec']
 /** Drivers that packages load only if somebody installed them. */
 const absent = ['pg-native']
-/** Programs of threads and processes, which are started by their name beside the code that starts them. */
-const workers = [
-  'features/calls/scripts/script-worker',
-  'features/search/vectors/lsa/lsa-worker',
-  'features/search/retrieval/find-worker',
-  'features/search/indexing/ingest-worker',
-]
-
 /** Bundles entries into a folder; returns the modules that went in. */
 async function bundle(input, dir) {
   const made = await rolldown({
@@ -74,6 +66,12 @@ async function versionOf(name) {
   throw new Error(`The package ${name} is not installed: run "npm ci".`)
 }
 
+/** Programs of threads and processes, which are started by their name beside the code that starts them. */
+async function listWorkers() {
+  const files = await readdir(join(server, 'dist'), { recursive: true })
+  return files.filter((file) => file.endsWith('-worker.js'))
+}
+
 async function writeManifest(folder) {
   const { version, description, license, engines } = await readJson(join(root, 'package.json'))
   const versions = await Promise.all(native.map(async (name) => [name, await versionOf(name)]))
@@ -98,8 +96,8 @@ async function writeManifest(folder) {
 /** Puts everything of the package into a folder. */
 async function makePackage(folder) {
   const dist = join(folder, 'dist')
-  const names = ['main', ...workers]
-  const entries = names.map((name) => [name.split('/').at(-1), join(server, 'dist', `${name}.js`)])
+  const files = ['main.js', ...(await listWorkers())]
+  const entries = files.map((file) => [basename(file, '.js'), join(server, 'dist', file)])
   const modules = await bundle(Object.fromEntries(entries), dist)
   // A package of its own: deployed code may read its folder and no other.
   const host = join(folder, 'bot-host')

@@ -21,8 +21,8 @@ interface CreateOptions extends PlaceOptions {
 }
 
 const firstSteps = [
-  'npx botstead files put ARCHITECTURE.md --index',
-  'npx botstead search "Can a message get lost when the power fails?"',
+  'npx botstead files put <a document> --index',
+  'npx botstead search "<what it answers>"',
 ]
 const firstStepsOfProgram = ['npx botstead deliveries test', 'npx botstead chat']
 

@@ -89,10 +89,10 @@ describeEachEngine('bots that are always alive', (engine) => {
   it('start with the server', async () => {
     await using place = await createCommandPlace(engine)
     const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token, LOG_LEVEL: 'error' }
-    const programsOf = async ({ url }: { url: string }) => {
-      const text = await (await fetch(`${url}/metrics`)).text()
-      return readMetrics(text).get('botstead_hosting_programs')
-    }
+    const metricsOf = async ({ url }: { url: string }) =>
+      readMetrics(await (await fetch(`${url}/metrics`)).text())
+    const programsOf = async (process: { url: string }) =>
+      (await metricsOf(process)).get('botstead_hosting_programs')
     const first = await startServerProcess(environment)
     await using _first = first
     const { workspaces } = await existingClient(at(first.url, '')).listWorkspaces({})
@@ -101,6 +101,13 @@ describeEachEngine('bots that are always alive', (engine) => {
       [1, 2].map(() => deployBot(here(first.url), announcing, { alwaysAlive: true })),
     )
     await deployBot(here(first.url), announcing)
+    // A registration that is interrupted would start its program at the second server.
+    await eventually(async () => {
+      const metrics = await metricsOf(first)
+      for (const state of ['waiting', 'running']) {
+        expect(metrics.get(`botstead_jobs{kind="bots.register",state="${state}"}`) ?? 0).toBe(0)
+      }
+    })
     expect(await first.stop()).toBe(0)
 
     await using second = await startServerProcess(environment)

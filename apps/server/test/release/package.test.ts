@@ -139,6 +139,20 @@ describe('the package, installed in an empty folder', () => {
     expect(demo.stdout).toContain('Guide answers')
   })
 
+  it('backs up, checks the backup and restores it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'botstead-release-backups-'))
+    await using _ = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
+    const backups = join(folder, 'backups')
+    const plain = ['--no-encryption']
+    const made = await command('backup', backups, ...plain)
+    expect(made).not.toBe('')
+    await command('backup', 'verify', backups)
+    const place = { BOTSTEAD_DATA_DIR: join(folder, 'restored') }
+    const restored = await runCommand(['restore', backups], place, '', installed.command)
+    expect(restored.status, restored.stderr).toBe(0)
+    expect((await stat(join(folder, 'restored', 'botstead.db'))).size).toBeGreaterThan(0)
+  })
+
   it('stops on a signal, and starts again on what it stored', async () => {
     const { token } = await admin()
     expect(await server.stop()).toBe(0)

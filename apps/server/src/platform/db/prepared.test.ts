@@ -145,6 +145,7 @@ describeEachEngine('a prepared patch', (engine) => {
       interruptions: 0,
       owner: 'somebody',
       last_error: null,
+      traceparent: null,
       created_at: time,
       updated_at: time,
     }
