@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { type Client, createClient } from '@botstead/contract'
 import { Command } from 'commander'
@@ -20,10 +21,17 @@ interface CreateOptions extends PlaceOptions {
   key?: string | true
 }
 
-const firstSteps = [
-  'npx botstead files put <a document> --index',
-  'npx botstead search "<what it answers>"',
-]
+/** In a checkout with a document that is there, elsewhere with one to choose. */
+const firstSteps = () =>
+  existsSync('ARCHITECTURE.md')
+    ? [
+        'npx botstead files put ARCHITECTURE.md --index',
+        'npx botstead search "Can a message get lost when the power fails?"',
+      ]
+    : [
+        'npx botstead files put <a document of yours> --index',
+        'npx botstead search "<a question that it answers>"',
+      ]
 const firstStepsOfProgram = ['npx botstead deliveries test', 'npx botstead chat']
 
 /** Lists integrations by alias, so that the chat is found under its own. */
@@ -71,7 +79,7 @@ export function botsCommand(): Command {
       const there = options.url === undefined ? '' : ` --url ${options.url}`
       const which = (isOnly ? '' : ` --bot ${bot.id}`) + there
       // Lines that work as pasted in the folder of a checkout.
-      const lines = options.serverUrl === undefined ? firstSteps : firstStepsOfProgram
+      const lines = options.serverUrl === undefined ? firstSteps() : firstStepsOfProgram
       process.stderr.write(`Next:\n${lines.map((line) => `  ${line}${which}\n`).join('')}`)
     })
 
