@@ -84,6 +84,22 @@ describeEachEngine('files of web chats', (engine) => {
     })
   })
 
+  it('have no other type for browsers than for the server', async () => {
+    const { create } = await open()
+    // A browser reads a list, and takes its last type.
+    for (const contentType of ['text/plain;,text/html', 'image/png; a=b ,text/html;charset=x']) {
+      await expect(create('a.png', 1, { contentType })).rejects.toMatchObject({
+        code: 400,
+        message: expect.stringContaining('body.contentType'),
+      })
+    }
+    // The name without slashes has another extension.
+    await expect(create('a.png/', 1)).rejects.toMatchObject({ code: 415 })
+    // Recordings of browsers have such types.
+    const contentType = 'image/png;codecs=vp8,opus'
+    expect(await create('a.png', 1, { contentType })).toMatchObject({ contentType })
+  })
+
   it('in no conversation are deleted with their user', async () => {
     const { client } = await open()
     const expiresAt = new Date(server().clock.now() + day).toISOString()

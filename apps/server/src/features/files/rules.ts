@@ -26,8 +26,11 @@ export interface Quotas {
 const minute = 60_000
 const maxLifetime = 90 * 24 * 60 * minute
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-/** A media type; parameters may contain anything printable, since they are only returned. */
-const mediaType = new RegExp(`^${token}/${token}(?: *;[ -~]*)?$`)
+/**
+ * A media type; parameters may contain anything printable, since they are only returned. A slash after a comma is
+ * refused: browsers take `text/plain;,text/html` for a list, and its last type for that of the content.
+ */
+const mediaType = new RegExp(`^${token}/${token}(?: *;(?![ -~]*,[^,]*/)[ -~]*)?$`)
 
 /** The media type of a content: as given, else derived from the extension of the key. */
 export function contentTypeOf(input: Pick<Upsert, 'key' | 'contentType'>): string {

@@ -174,17 +174,17 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
           { metadata: { in: 'body', field: 'tags.conversation' } },
         )
       }
-      requireAcceptable(
-        input,
-        requireFiles().contentTypeOf({ key, ...(contentType && { contentType }) }),
-      )
       const { botId } = chat
       const folder = conversation?.id ?? user.id
-      const file = await requireFiles().create(asBot(chat.workspaceId, botId), {
+      const described = {
         // With a random part: users can neither replace nor guess the files of others.
         key: `chat/${folder}/${ids.uuid()}/${key.replaceAll('/', '_')}`,
-        size,
         ...(contentType && { contentType }),
+      }
+      requireAcceptable(input, requireFiles().contentTypeOf(described))
+      const file = await requireFiles().create(asBot(chat.workspaceId, botId), {
+        ...described,
+        size,
         accessPolicies: ['public_content'],
         tags: { ...tags, source: 'chat', user: publicIdOf(user) },
         ...(conversation === undefined && expiresAt !== undefined && { expiresAt }),
