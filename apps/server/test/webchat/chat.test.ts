@@ -17,9 +17,9 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     chat.chatServer.received.length = 0
   })
 
-  async function openChat(attributes = '') {
+  async function openChat(attributes = '', lang = 'en') {
     const opened = await chat.open({
-      html: `<!doctype html><html lang="en"><title>Shop</title><body><main><h1>Shop</h1></main>${chat.script(`data-open data-language="en" ${attributes}`)}</body></html>`,
+      html: `<!doctype html><html lang="${lang}"><title>Shop</title><body><main><h1>Shop</h1></main>${chat.script(`data-open data-language="en" ${attributes}`)}</body></html>`,
     })
     await opened.page.getByRole('button', { name: 'Add files' }).waitFor()
     return opened
@@ -130,6 +130,10 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     chatServer.signal('webchat_config', {
       config: { botName: {}, suggestedQuestions: 'x', email: 'y' },
     })
+    const link = 'https://a.example'
+    chatServer.signal('webchat_config', {
+      config: { email: { title: { toString: 1 }, link }, website: { title: 'a', link: {} } },
+    })
     chatServer.signal('webchat_visibility', { visibility: 'elsewhere' })
     chatServer.signal('error', {})
     chatServer.signal('something_new', {})
@@ -143,6 +147,13 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     await log(page).getByText('Still there').waitFor()
     await page.getByRole('button', { name: 'New conversation' }).click()
     await log(page).getByText('Still there').waitFor({ state: 'detached' })
+    expect(faults).toEqual([])
+  })
+
+  it('shows messages on a page whose language is no valid tag', async () => {
+    const { page, faults } = await openChat('', 'en_US')
+    chat.chatServer.sendAsBot({ type: 'text', text: 'Welcome' })
+    await log(page).getByText('Welcome').waitFor()
     expect(faults).toEqual([])
   })
 

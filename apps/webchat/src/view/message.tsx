@@ -1,6 +1,7 @@
 import { memo, useState } from 'react'
 import type { Feedback, Message } from '../client/api.js'
 import { clientIdOf, type Outgoing } from '../client/state.js'
+import { type Language, languageOf } from '../shared/appearance.js'
 import { format } from '../translations/index.js'
 import { useChat, useChatState, useTranslation } from './context.js'
 import { Icon } from './icon.js'
@@ -17,12 +18,13 @@ export function MessageView(props: MessageProps) {
   const texts = useTranslation()
   const { message } = props
   const { user, participants, configuration, delivered, messages } = useChatState()
+  const language = languageOf(configuration)
   if (message.userId === user?.id) {
     const isDelivered = [message.id, clientIdOf(message) ?? ''].some((id) => delivered.has(id))
     return (
       <div className="message own">
         <span className="visually-hidden">{texts.youSaid}</span>
-        <Bubble {...props} />
+        <Bubble {...props} language={language} />
         {isDelivered && messages.at(-1) === message && <Note>{texts.delivered}</Note>}
       </div>
     )
@@ -34,17 +36,21 @@ export function MessageView(props: MessageProps) {
       <span className={author === undefined ? 'visually-hidden' : 'author'}>
         {author === undefined ? format(texts.said, { name: name ?? '' }) : name}
       </span>
-      <Bubble {...props} />
+      <Bubble {...props} language={language} />
       {configuration.feedbackEnabled === true && <FeedbackButtons message={message} />}
     </div>
   )
 }
 
-const Bubble = memo(function Bubble({ message, answer, onChoose }: MessageProps) {
+interface BubbleProps extends MessageProps {
+  /** Of the chat: that of the page may be no valid tag, such as `en_US`. */
+  language: Language
+}
+
+const Bubble = memo(function Bubble({ message, answer, onChoose, language }: BubbleProps) {
   const { payload, createdAt } = message
-  const { lang } = document.documentElement
   const time = new Date(createdAt)
-  const title = Number.isNaN(time.getTime()) ? undefined : time.toLocaleString(lang || undefined)
+  const title = Number.isNaN(time.getTime()) ? undefined : time.toLocaleString(language)
   return (
     <div className="bubble" data-type={payload.type} title={title}>
       <PayloadView payload={payload} answer={answer} onChoose={onChoose} />

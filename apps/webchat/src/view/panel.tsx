@@ -112,14 +112,16 @@ function Contacts() {
   const { email, phone, website, termsOfService, privacyPolicy } = configuration
   const links = [email, phone, website, termsOfService, privacyPolicy].flatMap((given) => {
     const { title, link }: Members = Object(given)
-    return isFilled(link) || isFilled(title) ? [{ title, link }] : []
+    const text = [title, link].find(isFilled)
+    return text === undefined ? [] : [{ text, link }]
   })
   if (links.length === 0) return null
   return (
     <ul className="contacts">
-      {links.map(({ title, link }) => (
-        <li key={`${title} ${link}`}>
-          <OutsideLink url={link}>{String(title ?? link)}</OutsideLink>
+      {links.map(({ text, link }, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: two links may have one text
+        <li key={index}>
+          <OutsideLink url={link}>{text}</OutsideLink>
         </li>
       ))}
     </ul>
