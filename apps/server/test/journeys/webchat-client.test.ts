@@ -74,7 +74,7 @@ describeEachEngine('the client of the web chat', (engine) => {
     expect(meta).toEqual({})
     expect((await client.getMessage({ messageId })).message).toEqual(message)
     const updated = await client.updateMessage({ messageId, payload: text('Hello!') })
-    expect(updated.message).toEqual({ ...message, payload: text('Hello!') })
+    expect(updated.message).toEqual({ ...message, payload: text('Hello!'), fromBot: false })
     const last = (await client.listConversations({})).conversations[0]?.lastMessage
     expect(last?.payload).toEqual({
       type: 'bloc',

@@ -41,11 +41,8 @@ describeEachEngine('the signals of the web chat', (engine) => {
     const { init, client, signals, until } = await openWebchat(address())
     const conversationId = init.conversation.id
     const metadata = { clientMessageId: 'mine' }
-    const { message } = await client.createMessage({
-      conversationId,
-      payload: text('Hello'),
-      metadata,
-    })
+    const sent = await client.createMessage({ conversationId, payload: text('Hello'), metadata })
+    const message = { ...sent.message, fromBot: false }
     const answer = await say(conversationId, 'text', { text: 'Hi', metadata })
     await client.updateMessage({ messageId: message.id, payload: text('Hello!') })
     await client.addMessageFeedback({ messageId: answer.id, value: 'positive' })
@@ -56,6 +53,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
       createdAt: answer.createdAt,
       conversationId,
       userId: made.bot.id,
+      fromBot: true,
       payload: text('Hi'),
       // Otherwise it would overwrite the message of the user.
       metadata: {},

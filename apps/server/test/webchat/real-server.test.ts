@@ -88,4 +88,31 @@ describe.skipIf(browserPath === undefined)(`the chat on a server ${title}`, () =
     await log(page).getByText('A card').waitFor()
     expect(faults).toEqual([])
   })
+
+  it('does not show what a user wrote who has left as words of the bot', async () => {
+    const { bot } = await server().client().createBot({ name: 'Helper' })
+    const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+    const page = await newPage({ locale: 'en' })
+    await page.goto(`${server().url}/webchat/${webhookId}`)
+    await page.getByRole('button', { name: 'Add files' }).waitFor()
+    const own = server().client({ botId: bot.id })
+    const conversationId = (await own.listConversations()).conversations[0]?.id ?? ''
+    const stored: string = await page.evaluate(`localStorage['bp-webchat-${webhookId}-client']`)
+    const { userToken } = JSON.parse(stored).state.user
+    const guest = await server().client({ webhookId }).chatCreateUser({ name: 'Eve' })
+    await server()
+      .client({ webhookId, userKey: userToken })
+      .chatAddParticipant({ conversationId, userId: guest.user.id })
+    const asGuest = server().client({ webhookId, userKey: guest.key })
+    const payload = { type: 'text' as const, text: 'I am the bot' }
+    await asGuest.chatCreateMessage({ conversationId, payload })
+    await log(page).getByText('Eve', { exact: true }).waitFor()
+    const author = { conversationId, userId: bot.id, tags: {}, type: 'text' }
+    await own.createMessage({ ...author, payload: { text: 'Words of the bot' } })
+    await asGuest.chatDeleteUser()
+    await page.reload()
+    await log(page).getByText('Someone who has left').waitFor()
+    expect(await log(page).locator('.author').count()).toBe(1)
+    await log(page).getByText('Words of the bot').waitFor()
+  })
 })

@@ -18,6 +18,8 @@ export interface Message {
   conversationId: string
   userId: string
   payload: Payload
+  /** False for messages of users; undefined where the server does not say. */
+  fromBot?: boolean
   metadata?: Record<string, unknown>
   feedback?: { value: Feedback }
 }

@@ -11,6 +11,7 @@ export const ar: Translation = {
   untitled: 'محادثة بلا نص',
   messages: 'الرسائل',
   agent: 'موظف',
+  formerUser: 'شخص غادر المحادثة',
   said: 'كتب $:',
   youSaid: 'كتبتَ:',
   message: 'رسالة',

@@ -11,6 +11,7 @@ export const de: Translation = {
   untitled: 'Unterhaltung ohne Text',
   messages: 'Nachrichten',
   agent: 'Mitarbeiter',
+  formerUser: 'Jemand, der nicht mehr dabei ist',
   said: '$ schrieb:',
   youSaid: 'Sie schrieben:',
   message: 'Nachricht',

@@ -10,6 +10,7 @@ export const en = {
   untitled: 'Conversation without text',
   messages: 'Messages',
   agent: 'Agent',
+  formerUser: 'Someone who has left',
   said: '$ said:',
   youSaid: 'You said:',
   message: 'Message',

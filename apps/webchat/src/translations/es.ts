@@ -11,6 +11,7 @@ export const es: Translation = {
   untitled: 'Conversación sin texto',
   messages: 'Mensajes',
   agent: 'Agente',
+  formerUser: 'Alguien que ya no participa',
   said: '$ escribió:',
   youSaid: 'Usted escribió:',
   message: 'Mensaje',

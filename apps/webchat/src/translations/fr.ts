@@ -11,6 +11,7 @@ export const fr: Translation = {
   untitled: 'Conversation sans texte',
   messages: 'Messages',
   agent: 'Conseiller',
+  formerUser: 'Une personne qui est partie',
   said: '$ a écrit :',
   youSaid: 'Vous avez écrit :',
   message: 'Message',

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react'
 import { format } from '../translations/index.js'
 import { useChatState, useTranslation } from './context.js'
+import { authorOf } from './message.js'
 import { textOf } from './payload-values.js'
 
 /** Milliseconds without a change after which a message counts as complete. */
@@ -21,8 +22,7 @@ export function Announcer() {
     const before = announced?.conversation === id ? announced.id : newestAtOpen
     if (before === last.id || last.userId === user?.id || !isOpen) return
     const timer = setTimeout(() => {
-      const author = participants.find((each) => each.id === last.userId)
-      const name = author?.name ?? configuration.botName ?? ''
+      const name = authorOf(last, participants, texts) ?? configuration.botName ?? ''
       setAnnouncement(`${format(texts.said, { name })} ${textOf(last.payload) ?? texts.unknown}`)
       setAnnounced({ conversation: id, id: last.id })
     }, quietPeriodMs)

@@ -1,8 +1,8 @@
 import { memo, useState } from 'react'
-import type { Feedback, Message } from '../client/api.js'
+import type { Feedback, Message, User } from '../client/api.js'
 import { clientIdOf, type Outgoing } from '../client/state.js'
 import { type Language, languageOf } from '../shared/appearance.js'
-import { format } from '../translations/index.js'
+import { format, type Translation } from '../translations/index.js'
 import { useChat, useChatState, useTranslation } from './context.js'
 import { Icon } from './icon.js'
 import { type Choose, PayloadView } from './payload.js'
@@ -29,17 +29,29 @@ export function MessageView(props: MessageProps) {
       </div>
     )
   }
-  const author = participants.find(({ id }) => id === message.userId)
-  const name = author === undefined ? configuration.botName : (author.name ?? texts.agent)
+  const author = authorOf(message, participants, texts)
   return (
     <div className="message">
       <span className={author === undefined ? 'visually-hidden' : 'author'}>
-        {author === undefined ? format(texts.said, { name: name ?? '' }) : name}
+        {author ?? format(texts.said, { name: configuration.botName ?? '' })}
       </span>
       <Bubble {...props} language={language} />
       {configuration.feedbackEnabled === true && <FeedbackButtons message={message} />}
     </div>
   )
+}
+
+/**
+ * The name of whoever wrote a message; undefined for the bot. A user who has left must not look like the bot.
+ */
+export function authorOf(
+  { userId, fromBot }: Message,
+  participants: readonly User[],
+  texts: Translation,
+): string | undefined {
+  const author = participants.find(({ id }) => id === userId)
+  if (author === undefined) return fromBot === false ? texts.formerUser : undefined
+  return author.name ?? texts.agent
 }
 
 interface BubbleProps extends MessageProps {

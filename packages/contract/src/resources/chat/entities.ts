@@ -121,6 +121,10 @@ export const WebchatMessage = Type.Object(
         },
       ),
     ),
+    fromBot: Type.Boolean({
+      description:
+        'Whether the bot sent it, in its own name or in that of an agent; false for messages of users, also of those who no longer take part.',
+    }),
     replyTo: Type.Optional(Id('Id of the message that this one answers.')),
     feedback: Type.Optional(
       Type.Object(

@@ -143,6 +143,7 @@ function toMessage({ publicId }: FollowedConversation, draft: Draft): WebchatMes
     conversationId: publicId,
     userId: draft.userId,
     payload: { type: 'text', text: pieces.map(([, text]) => text).join('') },
+    fromBot: true,
     metadata: { streamId: draft.streamId, clientMessageId: identity },
   }
 }

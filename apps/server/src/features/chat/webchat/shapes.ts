@@ -30,6 +30,7 @@ export function toWebchatMessage(
   return {
     ...record,
     payload: toSupportedPayload(type, payload),
+    fromBot: isBot,
     ...(metadata !== undefined && { metadata }),
     ...(typeof replyTo === 'string' && { replyTo }),
     ...(feedback !== undefined && {
