@@ -93,7 +93,15 @@ export function postsSignals({ webhookUrl }: Record<string, unknown>): boolean {
 type Schema = Record<string, unknown>
 
 /** Kinds of content that a bloc can hold. */
-const parts = ['text', 'markdown', 'image', 'audio', 'video', 'file', 'location'] as const
+export const blocParts = [
+  'text',
+  'markdown',
+  'image',
+  'audio',
+  'video',
+  'file',
+  'location',
+] as const
 
 /** What the built-in chat can show, by type of message; here the type is beside the payload. */
 export const chatShapes: Readonly<Record<string, { schema: Schema }>> = {
@@ -120,9 +128,9 @@ export const chatShapes: Readonly<Record<string, { schema: Schema }>> = {
     schema: list({
       type: 'object',
       required: ['type', 'payload'],
-      properties: { type: { enum: parts }, payload: { type: 'object' } },
+      properties: { type: { enum: blocParts }, payload: { type: 'object' } },
       // One rule per type names the member that is wrong; alternatives would only say that none fits.
-      allOf: parts.map((type) => ({
+      allOf: blocParts.map((type) => ({
         if: { properties: { type: { const: type } } },
         // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
         then: { properties: { payload: withoutType(messagePayloads[type]) } },

@@ -1,7 +1,14 @@
 // Installations: the rows, the rules for changing them, and the chat that every bot has.
 export { setAccount, statusReasonOf } from './account.js'
 export { findInstallationOfAccount, listInstallationsOfAccount } from './account-store.js'
-export { builtInChat, chatShapes, chatVersions, shownIdOf, storedIdOf } from './built-in-chat.js'
+export {
+  blocParts,
+  builtInChat,
+  chatShapes,
+  chatVersions,
+  shownIdOf,
+  storedIdOf,
+} from './built-in-chat.js'
 export {
   builtInEntries,
   changesOf,

@@ -1,3 +1,4 @@
+import { decodeJson } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { readEvents, type StoredEvent } from '../../../platform/events/read.js'
@@ -49,12 +50,12 @@ const maxPreviewCharacters = 500
 export function createConversationState(deps: ConversationStateDeps) {
   const { db, pager, users, messages, conversations, firstOpenPiece } = deps
 
-  /** Messages in the shape of the web chat, in the same order. */
-  async function describe(
+  /** Reads what describes some messages; returns a function that converts one of them to the shape of the web chat. */
+  async function describer(
     botId: string,
     rows: readonly MessageRow[],
     conversationId: string,
-  ): Promise<WebchatMessage[]> {
+  ): Promise<(row: MessageRow) => WebchatMessage> {
     const authors = await users.publicIds(
       botId,
       rows.map((row) => row.user_id),
@@ -65,19 +66,24 @@ export function createConversationState(deps: ConversationStateDeps) {
       rows.map(({ id }) => id),
     )
     const feedback = new Map(given.map((row) => [row.message_id, row]))
-    return rows.map((row) =>
+    return (row) =>
       toWebchatMessage(
         toMessageRecord(row, conversationId, authors.get(row.user_id) ?? row.user_id),
         { isBot: row.direction === 'outgoing', feedback: feedback.get(row.id) },
-      ),
-    )
+      )
+  }
+
+  /** Messages in the shape of the web chat, in the same order. */
+  async function describe(...given: Parameters<typeof describer>): Promise<WebchatMessage[]> {
+    const [, rows] = given
+    return rows.map(await describer(...given))
   }
 
   /** The messages that the bot was writing at a position of the log. */
   async function draftsAt(
     conversation: FollowedConversation,
     position: number,
-    complete: readonly WebchatMessage[],
+    complete: readonly MessageRow[],
   ): Promise<WebchatMessage[]> {
     const first = await firstOpenPiece(conversation)
     // Reading a longer part of the log takes too long; the next piece of each message brings its text.
@@ -90,7 +96,10 @@ export function createConversationState(deps: ConversationStateDeps) {
       if (last === undefined || read.length < eventsPerRead) break
       after = last.sequence
     }
-    const ended = complete.flatMap(({ metadata }) => streamIdIn(metadata) ?? [])
+    const ended = complete.flatMap(({ payload }) => {
+      const { metadata } = decodeJson<Record<string, unknown>>(payload)
+      return streamIdIn(metadata) ?? []
+    })
     return openDrafts(conversation, events, new Set(ended))
   }
 
@@ -118,12 +127,15 @@ export function createConversationState(deps: ConversationStateDeps) {
       }),
     )
     const publicId = publicConversationId(conversation)
-    const described = await describe(botId, rows, publicId)
     const followed = { botId, id, publicId }
-    const drafts = await draftsAt(followed, conversation.last_sequence, described)
+    const drafts = await draftsAt(followed, conversation.last_sequence, rows)
+    const toMessage = await describer(botId, rows, publicId)
     return {
       conversation: toConversation(conversation),
-      messages: withinBytes([...drafts, ...described]),
+      messages: withinBytes([
+        ...drafts.map((draft) => () => draft),
+        ...rows.map((row) => () => toMessage(row)),
+      ]),
       // Without the bot, for which pages then show the name that is in their configuration.
       participants: members.rows.filter((member) => member.id !== botId).map(toUser),
       user: toOwnUser(user),
@@ -162,12 +174,19 @@ export function createConversationState(deps: ConversationStateDeps) {
 
 export type ConversationState = ReturnType<typeof createConversationState>
 
-/** The first messages that fit into the limit of bytes, and at least one. */
-function withinBytes(messages: readonly WebchatMessage[]): WebchatMessage[] {
+/**
+ * The first messages that fit into the limit of bytes, and at least one. Those that do not fit are not made: a
+ * conversation may have many large ones, and anybody may open it again and again.
+ */
+function withinBytes(makers: readonly (() => WebchatMessage)[]): WebchatMessage[] {
+  const messages: WebchatMessage[] = []
   let left = limits.bytes
-  const end = messages.findIndex((message) => {
+  for (const make of makers) {
+    const message = make()
     left -= JSON.stringify(message).length
-    return left < 0
-  })
-  return messages.slice(0, end < 0 ? undefined : Math.max(end, 1))
+    if (left < 0 && messages.length > 0) break
+    messages.push(message)
+    if (left < 0) break
+  }
+  return messages
 }
