@@ -64,6 +64,7 @@ export async function createSlices(
       codeAddresses: Buffer.alloc(32, 6),
       installation: Buffer.alloc(32, 4),
       deployments: Buffer.alloc(32, 5),
+      instance: '0123456789abcdef',
       chatSecrets: Buffer.alloc(32, 7),
       userKeys: Buffer.from('the secret of all addresses'),
     },

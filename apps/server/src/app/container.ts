@@ -111,6 +111,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   let stopping = false
   const probes = serviceRoutes({
     checks: slices.checks,
+    instance: context.keys.instance,
     isStopping: () => stopping,
   })
   const served = config.roles.api ? features : []

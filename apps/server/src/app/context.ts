@@ -20,7 +20,7 @@ import { createQueue, type Queue } from '../platform/jobs/queue.js'
 import { createAddressRules } from '../platform/outgoing/address-rules.js'
 import { createOutgoing, type Outgoing } from '../platform/outgoing/outgoing.js'
 import { createSealer, type Sealer } from '../platform/security/sealing.js'
-import { deriveKey, loadServerSecret } from '../platform/security/secrets.js'
+import { deriveKey, instanceOf, loadServerSecret } from '../platform/security/secrets.js'
 import type { Log } from '../platform/telemetry/log.js'
 import { type Tracing, traceBus, traceRun } from '../platform/telemetry/tracing.js'
 import type { Closers } from './closers.js'
@@ -182,6 +182,8 @@ interface Keys {
   sealing: Buffer
   /** Distinguishes this installation from others that share an object store. */
   installation: Buffer
+  /** What `/healthz` returns to identify this installation; reveals nothing about the other keys. */
+  instance: string
   /** Derives the keys of deployed code. */
   deployments: Buffer
   /** Key of the hashes of admin secrets of chats. */
@@ -197,6 +199,7 @@ function deriveKeys(secret: Uint8Array, chatSecret: string | undefined): Keys {
     codeAddresses: deriveKey(secret, 'code-addresses'),
     sealing: deriveKey(secret, 'sealing'),
     installation: deriveKey(secret, 'installation'),
+    instance: instanceOf(secret),
     deployments: deriveKey(secret, 'deployments'),
     chatSecrets: deriveKey(secret, 'chat-secrets'),
     userKeys: chatSecret === undefined ? deriveKey(secret, 'user-keys') : Buffer.from(chatSecret),

@@ -11,6 +11,7 @@ import { dashboardCommand } from './dashboard.js'
 import { deliveriesCommand } from './deliveries.js'
 import { demoCommand } from './demo/command.js'
 import { deployCommand } from './deploy.js'
+import { doctorCommand } from './doctor.js'
 import { evalCommand } from './eval/command.js'
 import { filesCommand } from './files/command.js'
 import { logsCommand } from './logs.js'
@@ -46,6 +47,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(deliveriesCommand())
     .addCommand(chatCommand())
     .addCommand(reindexCommand())
+    .addCommand(doctorCommand())
     .addCommand(checkCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())

@@ -17,6 +17,7 @@ describe('the rate limit of an address', () => {
     listening = await listenApp({
       routes: [
         ...serviceRoutes({
+          instance: '0123456789abcdef',
           checks: [
             {
               name: 'counted',

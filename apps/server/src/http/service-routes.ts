@@ -19,6 +19,8 @@ export interface ReadinessCheck {
 
 interface ServiceRoutesDeps {
   checks: readonly ReadinessCheck[]
+  /** Identifies the installation. */
+  instance: string
   /** Whether shutdown has begun. */
   isStopping: () => boolean
 }
@@ -27,7 +29,7 @@ interface ServiceRoutesDeps {
 const freshMilliseconds = 500
 
 /** The probes. */
-export function serviceRoutes({ checks, isStopping }: ServiceRoutesDeps): Route[] {
+export function serviceRoutes({ checks, instance, isStopping }: ServiceRoutesDeps): Route[] {
   const checkAll = async () => {
     const results = await Promise.all(checks.map(checkPart))
     const failed = results.filter((result) => 'cause' in result)
@@ -42,7 +44,7 @@ export function serviceRoutes({ checks, isStopping }: ServiceRoutesDeps): Route[
   const results = sharedFor(freshMilliseconds, checkAll)
 
   return [
-    route(contract.service.health, async () => ({ status: 'ok' as const })),
+    route(contract.service.health, async () => ({ status: 'ok' as const, instance })),
 
     route(contract.service.readiness, async () => {
       if (isStopping()) throw notReady('it is stopping')

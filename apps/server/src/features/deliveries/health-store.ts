@@ -27,6 +27,24 @@ const isWaiting = sql`d.status = 'pending'`
 /** Both conditions, because an index has the first. */
 const isFailed = sql`d.status <> 'pending' and d.status = 'failed'`
 
+/** Receivers of all bots that have failed lately or are paused: at most `limit`, and how many there are. */
+export async function findTroubledReceivers(db: Db, limit: number) {
+  const { count } = await db
+    .selectFrom('delivery_receivers')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where((eb) => eb.or([eb('failures', '>', 0), eb('paused', 'is not', null)]))
+    .executeTakeFirstOrThrow()
+  const rows = await db
+    .selectFrom('delivery_receivers')
+    .selectAll()
+    .where((eb) => eb.or([eb('failures', '>', 0), eb('paused', 'is not', null)]))
+    .orderBy('failing_since')
+    .orderBy('bot_id')
+    .limit(limit)
+    .execute()
+  return { count: Number(count), rows }
+}
+
 /** What waits for each receiver; those for which nothing waits are left out. */
 export async function listWaiting(
   db: Db,

@@ -40,6 +40,7 @@ export {
 } from './conversation-store.js'
 export {
   type FailedDelivery,
+  findTroubledReceivers,
   listFailed,
   listReceivers,
   listWaiting,
@@ -47,6 +48,7 @@ export {
   type WaitingDeliveries,
 } from './health-store.js'
 export { createSubjectRetention } from './retention.js'
+export { countPending } from './store.js'
 
 export { toDelivery } from './view.js'
 

@@ -228,7 +228,8 @@ async function requireOwner(client: S3Client, address: S3Address, owner: string)
   )
 }
 
-async function findOwner(client: S3Client): Promise<string | undefined> {
+/** The installation whose contents are below the prefix; undefined if there is none yet. */
+export async function findOwner(client: S3Client): Promise<string | undefined> {
   try {
     return (await client.send({ method: 'GET', key: ownerKey })).body.trim()
   } catch (error) {

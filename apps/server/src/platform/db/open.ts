@@ -44,6 +44,22 @@ export async function openDatabase({ url, file, ...rest }: DatabaseOptions): Pro
 }
 
 /**
+ * Opens an existing database for a look at it: whether or not a server runs on it, nothing of it changes, and none of
+ * its queries takes long on PostgreSQL, which is connected to by the first one.
+ */
+export async function openInspection({
+  url,
+  file,
+}: Pick<DatabaseOptions, 'url' | 'file'>): Promise<DatabaseReads> {
+  if (url) return await openReads({ url, poolSize: 4, statementTimeout: inspectionTimeoutMs })
+  if (file === undefined) throw new Error('A database needs a url or a file')
+  const { openSqliteReads } = await import('./sqlite-driver.js')
+  return await openSqliteReads(file, 'inspector')
+}
+
+const inspectionTimeoutMs = 5000
+
+/**
  * Opens an existing database for reads only, on connections of its own. `poolSize` and `statementTimeout` are for
  * PostgreSQL, which is connected to by the first read.
  */

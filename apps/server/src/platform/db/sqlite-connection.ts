@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import {
   DatabaseSync,
   type DatabaseSyncInstance,
@@ -11,7 +13,7 @@ import { sqliteDialect } from './dialect.js'
 import { DatabaseFullError } from './errors.js'
 
 /** How a connection is used, which determines its pragmas. */
-export type SqliteRole = 'reader' | 'writer'
+export type SqliteRole = 'reader' | 'writer' | 'inspector'
 
 interface CachedStatement {
   readonly statement: StatementSyncInstance
@@ -52,6 +54,7 @@ const pragmas: Record<SqliteRole, readonly string[]> = {
     'busy_timeout = 0',
   ],
   reader: ['cache_size = -16384', 'query_only = on', 'busy_timeout = 5000'],
+  inspector: ['query_only = on', 'busy_timeout = 1000'],
 }
 
 /** One connection to a SQLite file. Queries run at once, on the thread of the caller. */
@@ -62,10 +65,10 @@ export class SqliteConnection {
 
   constructor(file: string, role: SqliteRole) {
     this.#file = file
-    this.#database = new DatabaseSync(file, {
-      timeout: openingTimeout,
-      allowExtension: true,
-    })
+    this.#database =
+      role === 'inspector'
+        ? openUnchanged(file)
+        : new DatabaseSync(file, { timeout: openingTimeout, allowExtension: true })
     try {
       for (const pragma of [...commonPragmas, ...pragmas[role]]) {
         this.#database.exec(`pragma ${pragma}`)
@@ -153,6 +156,22 @@ export class SqliteConnection {
     this.#statements.clear()
     this.#database.close()
   }
+}
+
+/**
+ * Opens a file without changing it: other connections create a log beside it, and the last one that closes moves it into
+ * the file. What a server that crashed left in the log is read, but stays there.
+ */
+export function openUnchanged(file: string): DatabaseSyncInstance {
+  const url = pathToFileURL(file)
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })
+  // Without a log SQLite would create one, unless told that nobody writes.
+  if (log === undefined || log.size === 0) url.search = '?immutable=1'
+  return new DatabaseSync(url.href, {
+    timeout: openingTimeout,
+    allowExtension: true,
+    readOnly: true,
+  })
 }
 
 /** Makes an object of the cells of a row. */

@@ -176,8 +176,11 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
  * Opens a SQLite file for reads only.
  * @param file path of the database file, which must exist
  */
-export async function openSqliteReads(file: string): Promise<DatabaseReads> {
-  const connection = await connectSqlite(file, 'reader', defaultBusyTimeout)
+export async function openSqliteReads(
+  file: string,
+  role: Exclude<SqliteRole, 'writer'> = 'reader',
+): Promise<DatabaseReads> {
+  const connection = await connectSqlite(file, role, defaultBusyTimeout)
   const db = createHandles<Schema>(sqliteWriter).reads(async (query) => connection.execute(query))
   return {
     db,

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 
@@ -61,5 +61,21 @@ function syncPath(path: string): void {
     fsyncSync(handle)
   } finally {
     closeSync(handle)
+  }
+}
+
+/** Whether a server works on a folder with a SQLite database; changes nothing. */
+export function isFolderHeld(folder: string): boolean {
+  const file = join(folder, 'server.lock')
+  if (!existsSync(file)) return false
+  const lock = new DatabaseSync(file, { timeout: 0, readOnly: true })
+  try {
+    lock.exec('select count(*) from sqlite_schema')
+    return false
+  } catch (error) {
+    if (isBusy(error)) return true
+    throw error
+  } finally {
+    lock.close()
   }
 }

@@ -5,7 +5,7 @@ import type { Log } from '../telemetry/log.js'
 import { closeToOthers, hasErrorCode } from './files.js'
 
 /** Files of the data folder that hold conversations or credentials, or prove which server runs. */
-const privateFiles = [
+export const privateFiles = [
   'secret',
   'admin-token',
   'server.lock',

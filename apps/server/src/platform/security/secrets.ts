@@ -13,7 +13,8 @@ export interface SecretOptions {
   log: Log
 }
 
-const minimumLength = 32
+/** Characters; a shorter secret comes from a truncated file. */
+export const minSecretLength = 32
 
 /**
  * The secret of this server, from which the key of every purpose is derived. The one in the data
@@ -29,7 +30,7 @@ export async function loadServerSecret(options: SecretOptions): Promise<Uint8Arr
     )
   }
   const secret = await keepSecretFile(path, () => randomBytes(32).toString('base64url'))
-  if (secret.length < minimumLength) {
+  if (secret.length < minSecretLength) {
     throw new Error(
       `The secret in ${path} is damaged: restore the file, or delete it for a new one.`,
     )
@@ -43,6 +44,11 @@ export async function loadServerSecret(options: SecretOptions): Promise<Uint8Arr
  */
 export function deriveKey(secret: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `botstead/${purpose}`, 32))
+}
+
+/** Identifies an installation to anybody: 16 hex digits. */
+export function instanceOf(secret: Uint8Array): string {
+  return deriveKey(secret, 'instance').toString('hex').slice(0, 16)
 }
 
 /**

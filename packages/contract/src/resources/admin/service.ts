@@ -14,7 +14,18 @@ export const service = {
     auth: 'public',
     probe: true,
     response: json(
-      Type.Object({ status: OneOf(['ok'], 'The process is alive.') }, { title: 'Health' }),
+      Type.Object(
+        {
+          status: OneOf(['ok'], 'The process is alive.'),
+          instance: Type.Optional(
+            Type.String({
+              description:
+                'Identifies the installation, the same in all of its processes: tells whether an address leads to the server that was meant. 16 hex digits, derived from its secret; missing while the server starts.',
+            }),
+          ),
+        },
+        { title: 'Health' },
+      ),
     ),
   }),
   readiness: operation({

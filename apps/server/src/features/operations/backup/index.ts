@@ -20,6 +20,7 @@ export type { BackupSource, OnProgress } from './create.js'
 export { BackupError } from './errors.js'
 export type { Manifest } from './manifest.js'
 export { restoreBackup, verifyBackup } from './restore.js'
+export { countFailuresAfter, findLastSuccess } from './store.js'
 export { openTarget } from './target.js'
 
 /** Name of the job that makes backups. */

@@ -1,0 +1,258 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Config, localAddress } from '../../../config/config.js'
+import { isFolderHeld } from '../../../platform/db/sqlite-files.js'
+import { instanceOf } from '../../../platform/security/secrets.js'
+import { type DoctorDeps, type Finding, failed, ok, reasonOf, warning } from './finding.js'
+
+/** Milliseconds for one request. */
+const requestMs = 5000
+const maxBodyBytes = 256 * 1024
+
+/** What a server returned, as far as it is JSON. */
+interface Answer {
+  status: number
+  location: string | null
+  body: Record<string, unknown> | undefined
+}
+
+/** What is known of this installation before anything is called. */
+interface Identity {
+  /** As `/healthz` returns it; undefined where there is no secret to derive it from. */
+  instance: string | undefined
+  token: string | undefined
+}
+
+/** What is found at an address. */
+type Found =
+  | { kind: 'this' | 'unknown' | 'other' }
+  /** Something that is no server of this program. */
+  | { kind: 'foreign'; reason: string }
+  | { kind: 'unreachable'; reason: string }
+
+/** Whether a server runs here, and whether callers reach it at its public address. */
+export async function checkAddresses(
+  deps: Pick<DoctorDeps, 'config' | 'settings'> & { version: string },
+  signal: AbortSignal,
+): Promise<{ server: Finding[]; publicAddress: Finding[] }> {
+  const { config, settings, version } = deps
+  const identity = await identify(config)
+  const local = localAddress(config.host, config.port)
+  const isSet = settings.some(
+    ({ name, source }) => name === 'BOTSTEAD_PUBLIC_URL' && source !== 'default',
+  )
+  const [here, there] = await Promise.all([
+    lookAt(local, identity, signal),
+    isSet ? lookAt(config.publicUrl, identity, signal) : undefined,
+  ])
+  const isRunning = here.kind === 'this' || isHeld(config)
+  return {
+    server: await describeServer({ config, here, local, isRunning, identity, version }, signal),
+    publicAddress: describePublic(config.publicUrl, there, isRunning),
+  }
+}
+
+async function identify({ secret, adminToken, dataDir }: Config): Promise<Identity> {
+  const read = async (name: string) => {
+    const text = await readFile(join(dataDir, name), 'utf8').catch(() => '')
+    return text.trim() || undefined
+  }
+  const known = secret ?? (await read('secret'))
+  return {
+    instance: known === undefined ? undefined : instanceOf(Buffer.from(known)),
+    token: adminToken ?? (await read('admin-token')),
+  }
+}
+
+function isHeld({ databaseUrl, dataDir }: Config): boolean {
+  if (databaseUrl !== undefined) return false
+  try {
+    return isFolderHeld(dataDir)
+  } catch {
+    // The check of the data folder reports what is wrong with it.
+    return false
+  }
+}
+
+async function lookAt(base: string, { instance }: Identity, signal: AbortSignal): Promise<Found> {
+  let answer: Answer
+  try {
+    answer = await get(`${base}/healthz`, signal)
+  } catch (error) {
+    return { kind: 'unreachable', reason: reasonOf(error) }
+  }
+  const { status, location, body } = answer
+  if (location !== null) return { kind: 'foreign', reason: `it redirects to ${location}` }
+  if (status !== 200 || body?.status !== 'ok') {
+    return { kind: 'foreign', reason: `/healthz returns ${status}, and no response of Botstead` }
+  }
+  if (instance === undefined || typeof body.instance !== 'string') return { kind: 'unknown' }
+  return { kind: body.instance === instance ? 'this' : 'other' }
+}
+
+interface ServerView {
+  config: Config
+  here: Found
+  local: string
+  isRunning: boolean
+  identity: Identity
+  version: string
+}
+
+async function describeServer(view: ServerView, signal: AbortSignal): Promise<Finding[]> {
+  const { config, here, local, isRunning } = view
+  const start = `Start it: "npx botstead start", or your service manager.`
+  switch (here.kind) {
+    case 'this':
+      return await describeRunning(view, signal)
+    case 'unknown':
+      return [
+        warning(
+          `A server responds at ${local}, but it is not known whether it is this one: it starts, is of an earlier release, or there is no secret here.`,
+          'Run this again in a minute, with the settings of the server.',
+        ),
+      ]
+    case 'other':
+    case 'foreign': {
+      const what = here.kind === 'other' ? 'another installation' : 'another program'
+      return [
+        failed(
+          `${isRunning ? 'The server of this folder is not' : 'No server of this folder is'} at ${local}: ${what} responds there.`,
+          `Set PORT and HOST as for the server, or stop what listens at port ${config.port}.`,
+        ),
+      ]
+    }
+    case 'unreachable': {
+      if (isRunning) {
+        return [
+          warning(
+            `A server works on ${config.dataDir}, but does not respond at ${local}: ${here.reason}.`,
+            'Set PORT and HOST as for the server; if they are the same, see its log and restart it.',
+          ),
+        ]
+      }
+      return [warning(`No server runs: nothing responds at ${local} (${here.reason}).`, start)]
+    }
+  }
+}
+
+async function describeRunning(
+  { local, identity, version }: ServerView,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const found: Finding[] = []
+  const readiness = await get(`${local}/readyz`, signal).catch((error: unknown) => reasonOf(error))
+  if (typeof readiness === 'string') {
+    found.push(failed(`The server at ${local} does not respond at /readyz: ${readiness}.`, seeLog))
+  } else if (readiness.status !== 200) {
+    const reason = String(readiness.body?.message ?? `/readyz returns ${readiness.status}`)
+    found.push(failed(reason, seeLog))
+  } else {
+    for (const { name, detail } of degradedParts(readiness.body)) {
+      found.push(warning(`The part "${name}" of the server is restricted: ${detail}`, seeLog))
+    }
+  }
+  const running = await runningVersion(local, identity, signal)
+  if (running !== undefined && running !== version) {
+    found.push(
+      warning(
+        `The server runs version ${running}, and this command is ${version}.`,
+        'Restart the server to complete the upgrade, or use the command of its release.',
+      ),
+    )
+  }
+  const text = running === undefined ? '' : `, version ${running}`
+  return found.length > 0 ? found : [ok(`It runs at ${local}${text}, and is ready`)]
+}
+
+const seeLog = 'See the log of the server; the other checks may show the cause.'
+
+function degradedParts(body: Answer['body']): { name: string; detail: string }[] {
+  const checks = Array.isArray(body?.checks) ? body.checks : []
+  return checks.flatMap((each) =>
+    each?.status === 'degraded' ? [{ name: String(each.name), detail: String(each.detail) }] : [],
+  )
+}
+
+/** Undefined where the operator's token is not known here, or not accepted. The server has been recognised before. */
+async function runningVersion(
+  local: string,
+  { token }: Identity,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (token === undefined) return undefined
+  const headers = { authorization: `Bearer ${token}` }
+  const answer = await get(`${local}/v1/admin/server`, signal, headers).catch(() => undefined)
+  const version = answer?.status === 200 ? answer.body?.version : undefined
+  return typeof version === 'string' ? version : undefined
+}
+
+function describePublic(
+  publicUrl: string,
+  there: Found | undefined,
+  isRunning: boolean,
+): Finding[] {
+  if (there === undefined) {
+    return [ok(`BOTSTEAD_PUBLIC_URL is not set: callers on this machine use ${publicUrl}`)]
+  }
+  const proxy = 'Check the proxy in front of the server, or correct BOTSTEAD_PUBLIC_URL.'
+  switch (there.kind) {
+    case 'this':
+      return [ok(`${publicUrl} leads to this server`)]
+    case 'unknown':
+      return [
+        warning(`${publicUrl} leads to a server, but it is not known whether it is this one.`),
+      ]
+    case 'other':
+      return [failed(`${publicUrl} leads to another installation, not to this server.`, proxy)]
+    case 'foreign':
+    case 'unreachable': {
+      const reason =
+        there.kind === 'foreign' ? there.reason : `it cannot be reached: ${there.reason}`
+      const text = `${publicUrl} does not lead to this server: ${reason}.`
+      if (!isRunning) return [warning(text, 'Start the server, then run this again.')]
+      return [
+        failed(text, `${proxy} If only this machine cannot reach it, check from another one.`),
+      ]
+    }
+  }
+}
+
+async function get(
+  url: string,
+  signal: AbortSignal,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(url, {
+    headers: { accept: 'application/json', connection: 'close', ...headers },
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(requestMs)]),
+  })
+  return {
+    status: response.status,
+    location: response.headers.get('location'),
+    body: parse(await readText(response)),
+  }
+}
+
+/** The body; empty if it is larger than any that is expected. */
+async function readText(response: Response): Promise<string> {
+  if (response.body === null) return ''
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body) {
+    size += chunk.length
+    if (size > maxBodyBytes) return ''
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,229 @@
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { databaseInfo } from '../../../platform/db/database-info.js'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import { DatabaseHistoryError } from '../../../platform/db/errors.js'
+import { pendingMigrationsOf } from '../../../platform/db/migrate.js'
+import { openInspection } from '../../../platform/db/open.js'
+import type { Db } from '../../../platform/db/schema.js'
+import { WorkerLimitError } from '../../../platform/workers/gate.js'
+import { createWorkerPool } from '../../../platform/workers/worker-pool.js'
+import {
+  type ClockReading,
+  type DoctorDeps,
+  type Finding,
+  failed,
+  ok,
+  reasonOf,
+  sizeText,
+  warning,
+} from './finding.js'
+import { lastMigrationTime, readPostgresState } from './store.js'
+
+/** The oldest major version of PostgreSQL that works. */
+const minPostgres = 15
+/** Milliseconds for the check of the structure of a SQLite file: a large one is checked in part. */
+const structureMs = 8000
+/** Bytes of the log of SQLite that are unusual: it is moved into the file from 32 MB on. */
+const largeLogBytes = 128e6
+const fullShare = 0.9
+
+/** An open database, and what was found on the way. */
+export interface InspectedDatabase {
+  findings: Finding[]
+  /** For further reads; undefined if its tables are not those of this release. */
+  db: Db | undefined
+  readings: ClockReading[]
+}
+
+/** Opens the database without migrating or changing it. It stays open until the process ends. */
+export async function inspectDatabase(
+  deps: DoctorDeps,
+  signal: AbortSignal,
+): Promise<InspectedDatabase> {
+  const { databaseUrl: url, dataDir } = deps.config
+  const file = join(dataDir, 'botstead.db')
+  if (url === undefined && (await sizeOf(file)) === 0) {
+    const finding = warning(
+      `There is no database ${file}.`,
+      'If a server has run with these settings, set BOTSTEAD_DATA_DIR to its data folder or restore a backup; otherwise start the server.',
+    )
+    return { findings: [finding], db: undefined, readings: [] }
+  }
+  try {
+    const { db } = await openInspection(url === undefined ? { file } : { url })
+    return url === undefined
+      ? await inspectSqlite(deps, db, file, signal)
+      : await inspectPostgres(deps, db)
+  } catch (error) {
+    const finding = unusable(error, url === undefined ? file : undefined)
+    return { findings: [finding], db: undefined, readings: [] }
+  }
+}
+
+async function inspectSqlite(
+  deps: DoctorDeps,
+  db: Db,
+  file: string,
+  signal: AbortSignal,
+): Promise<InspectedDatabase> {
+  const { version, usedBytes } = await databaseInfo(db)
+  const { findings, isCurrent } = await checkSchema(deps, db, file)
+  const structure = await checkStructure(file, signal)
+  if (structure.fault !== undefined) {
+    findings.push(
+      failed(
+        `The database ${file} is damaged: ${structure.fault}`,
+        'Stop the server, keep a copy of the file, check the disk, and restore the last backup.',
+      ),
+    )
+  }
+  const logBytes = await sizeOf(`${file}-wal`)
+  if (logBytes > largeLogBytes) {
+    findings.push(
+      warning(
+        `The log ${file}-wal has ${sizeText(logBytes)}: something keeps SQLite from moving it into the database.`,
+        'End other programs that have the database open, or restart the server.',
+      ),
+    )
+  }
+  const extent = structure.isComplete
+    ? 'its structure is whole'
+    : 'no fault in what was checked of it'
+  const text = `SQLite ${version}, ${sizeText(usedBytes)} with a log of ${sizeText(logBytes)}; ${extent}`
+  return await finish(db, findings, isCurrent, text, [])
+}
+
+async function inspectPostgres(deps: DoctorDeps, db: Db): Promise<InspectedDatabase> {
+  const { version, usedBytes } = await databaseInfo(db)
+  const before = Date.now()
+  const state = await readPostgresState(db)
+  const after = Date.now()
+  const { findings, isCurrent } = await checkSchema(deps, db, undefined)
+  if (Number.parseInt(version, 10) < minPostgres) {
+    findings.push(
+      failed(
+        `The database is PostgreSQL ${version}; the server needs ${minPostgres} or newer.`,
+        'Upgrade PostgreSQL, or name another server in DATABASE_URL.',
+      ),
+    )
+  }
+  if (state.isStandby) {
+    findings.push(
+      failed(
+        'The database is a standby, which cannot be written to.',
+        'Promote it, or name the primary server in DATABASE_URL.',
+      ),
+    )
+  }
+  if (state.connections > fullShare * state.maxConnections) {
+    findings.push(
+      warning(
+        `${state.connections} of ${state.maxConnections} connections of PostgreSQL are in use: new ones fail next.`,
+        'Raise max_connections, or end what holds them.',
+      ),
+    )
+  }
+  const reading = {
+    of: 'the database',
+    aheadMs: state.now - (before + after) / 2,
+    toleranceMs: (after - before) / 2,
+  }
+  const text = `PostgreSQL ${version}, ${sizeText(usedBytes)}, ${state.connections} of ${state.maxConnections} connections in use`
+  return await finish(db, findings, isCurrent, text, [reading])
+}
+
+async function finish(
+  db: Db,
+  findings: Finding[],
+  isCurrent: boolean,
+  text: string,
+  readings: ClockReading[],
+): Promise<InspectedDatabase> {
+  const hasFailed = findings.some(({ status }) => status === 'failed')
+  return {
+    findings: hasFailed ? findings : [ok(text), ...findings],
+    db: isCurrent ? db : undefined,
+    readings: isCurrent ? [...readings, ...(await readingOfHistory(db))] : readings,
+  }
+}
+
+/** What is in the database was not made in the future. */
+async function readingOfHistory(db: Db): Promise<ClockReading[]> {
+  const at = await lastMigrationTime(db)
+  if (at === undefined || at <= Date.now()) return []
+  return [{ of: 'the last upgrade of the database', aheadMs: at - Date.now(), toleranceMs: 1000 }]
+}
+
+async function checkSchema(
+  { migrations }: DoctorDeps,
+  db: Db,
+  file: string | undefined,
+): Promise<{ findings: Finding[]; isCurrent: boolean }> {
+  try {
+    const pending = await pendingMigrationsOf({ db, dialect: dialectOf(db), file }, migrations)
+    if (pending.length === 0) return { findings: [], isCurrent: true }
+    const finding =
+      pending.length === migrations.length
+        ? warning('The database has no tables yet.', 'Start the server, which makes them.')
+        : warning(
+            `The database is of an earlier release: ${pending.length} migrations are missing. Jobs, deliveries and backups were not checked.`,
+            'Make a backup with that release; the start of this one then migrates the database.',
+          )
+    return { findings: [finding], isCurrent: false }
+  } catch (error) {
+    if (!(error instanceof DatabaseHistoryError)) throw error
+    return { findings: [failed(error.message)], isCurrent: false }
+  }
+}
+
+/** Reads the structure of a SQLite file in a process that can be ended, because SQLite cannot be interrupted. */
+async function checkStructure(
+  file: string,
+  signal: AbortSignal,
+): Promise<{ fault?: string; isComplete: boolean }> {
+  await using pool = createWorkerPool<string, { fault?: string }>({
+    entry: new URL('../../../platform/db/sqlite-check-worker.js', import.meta.url),
+    workers: 1,
+    maximumQueue: 0,
+    timeLimitMs: structureMs,
+    memoryLimitMb: 128,
+    maximumOutputBytes: 64 * 1024,
+    idleTimeoutMs: 1000,
+    onError: () => {},
+  })
+  try {
+    return { ...(await pool.run(file, { signal })), isComplete: true }
+  } catch (error) {
+    if (error instanceof WorkerLimitError && error.limit === 'time') return { isComplete: false }
+    throw error
+  }
+}
+
+/** Of the messages of SQLite, those that mean that the file itself is wrong. */
+const damage = /malformed|not a database|disk image|encrypted/i
+
+function unusable(error: unknown, file: string | undefined): Finding {
+  const reason = reasonOf(error)
+  if (file === undefined) {
+    return failed(
+      reason,
+      'Check that PostgreSQL runs, that this machine reaches it, and user, password and name in DATABASE_URL.',
+    )
+  }
+  if (damage.test(reason)) {
+    return failed(
+      `The database ${file} is damaged: ${reason}`,
+      'Stop the server, keep a copy of the file, check the disk, and restore the last backup.',
+    )
+  }
+  return failed(
+    `The database ${file} cannot be read: ${reason}`,
+    'Run this as the user of the server, and check the permissions of the data folder.',
+  )
+}
+
+async function sizeOf(file: string): Promise<number> {
+  const facts = await stat(file).catch(() => undefined)
+  return facts?.size ?? 0
+}

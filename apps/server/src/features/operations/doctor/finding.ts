@@ -1,0 +1,75 @@
+import type { Config, SettingInForce } from '../../../config/config.js'
+import type { Migration } from '../../../platform/db/migrate.js'
+
+/** What a check found. */
+export interface Finding {
+  status: 'ok' | 'warning' | 'failed'
+  /** One sentence about what is. */
+  message: string
+  /** What to do next; left out where there is nothing to do. */
+  next?: string
+}
+
+/** What the checks look at. */
+export interface DoctorDeps {
+  config: Config
+  /** What loading the settings found unusual. */
+  warnings: readonly string[]
+  settings: readonly SettingInForce[]
+  /** Path of the file of settings, which need not exist. */
+  envFile: string
+  migrations: readonly Migration[]
+}
+
+/** A difference between clocks that a check measured. */
+export interface ClockReading {
+  /** Whose clock, to stand after "that of". */
+  of: string
+  /** Milliseconds that it is ahead of the clock of this machine. */
+  aheadMs: number
+  /** Milliseconds by which the measurement may be wrong. */
+  toleranceMs: number
+}
+
+export function ok(message: string): Finding {
+  return { status: 'ok', message }
+}
+
+export function warning(message: string, next?: string): Finding {
+  return { status: 'warning', message, ...(next !== undefined && { next }) }
+}
+
+export function failed(message: string, next?: string): Finding {
+  return { status: 'failed', message, ...(next !== undefined && { next }) }
+}
+
+/** The text of whatever was thrown, with that of its causes where these say more, as for `fetch failed`. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof AggregateError && error.message === '') {
+    return error.errors.map(reasonOf).join(', ')
+  }
+  if (error.message === 'fetch failed' && error.cause !== undefined) return reasonOf(error.cause)
+  return error.message || error.name
+}
+
+const sizeUnits = ['B', 'kB', 'MB', 'GB', 'TB']
+
+/** A number of bytes for people. */
+export function sizeText(bytes: number): string {
+  const power = Math.min(sizeUnits.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${sizeUnits[power]}`
+}
+
+const timeUnits = [
+  ['days', 86_400_000],
+  ['hours', 3_600_000],
+  ['minutes', 60_000],
+  ['seconds', 1000],
+] as const
+
+/** A duration for people, in the largest unit of which there are two. */
+export function durationText(milliseconds: number): string {
+  const [name, length] = timeUnits.find(([, each]) => milliseconds >= 2 * each) ?? ['seconds', 1000]
+  return `${Math.round(milliseconds / length)} ${name}`
+}
