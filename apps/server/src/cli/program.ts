@@ -14,6 +14,7 @@ import { deployCommand } from './deploy.js'
 import { doctorCommand } from './doctor.js'
 import { evalCommand } from './eval/command.js'
 import { filesCommand } from './files/command.js'
+import { healthcheckCommand } from './healthcheck.js'
 import { logsCommand } from './logs.js'
 import { reindexCommand } from './reindex.js'
 import { searchCommand } from './search.js'
@@ -48,6 +49,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(chatCommand())
     .addCommand(reindexCommand())
     .addCommand(doctorCommand())
+    .addCommand(healthcheckCommand())
     .addCommand(checkCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())

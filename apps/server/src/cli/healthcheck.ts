@@ -1,0 +1,50 @@
+import { Command, InvalidArgumentError } from 'commander'
+import { loadConfig, localAddress } from '../config/config.js'
+import { printable } from './text.js'
+
+/** Longest wait that can be asked for, in seconds. */
+const longestWait = 300
+
+/**
+ * `botstead healthcheck`: whether the server on this machine is ready, as an exit status, for containers and
+ * supervisors. It asks the port, not the public address: a proxy in front of the server is not what is examined.
+ */
+export function healthcheckCommand(): Command {
+  return new Command('healthcheck')
+    .description('Exit with 0 if the server on this machine is ready, else with 1 and the reason.')
+    .option('--url <address>', 'server to ask instead of the one at HOST and PORT')
+    .option('--timeout <seconds>', 'how long the response may take', toSeconds, 5)
+    .action(async ({ url, timeout }: { url?: string; timeout: number }) => {
+      const { config } = loadConfig(undefined, { envFile: '.env' })
+      const base = (url ?? localAddress(config.host, config.port)).replace(/\/+$/, '')
+      const reason = await reasonAgainst(`${base}/readyz`, timeout * 1000)
+      if (reason === undefined) {
+        process.stdout.write('ready\n')
+        return
+      }
+      process.stderr.write(`not ready: ${printable(reason)}\n`)
+      process.exitCode = 1
+    })
+}
+
+/** Why a server is not ready; undefined if it is. */
+async function reasonAgainst(address: string, milliseconds: number): Promise<string | undefined> {
+  try {
+    const response = await fetch(address, { signal: AbortSignal.timeout(milliseconds) })
+    const body: unknown = await response.json().catch(() => undefined)
+    if (response.ok) return undefined
+    const { message } = Object(body)
+    return typeof message === 'string' ? message : `${address} answers ${response.status}.`
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') {
+      return `${address} does not answer within ${milliseconds / 1000} seconds.`
+    }
+    return `No server answers at ${address}.`
+  }
+}
+
+function toSeconds(text: string): number {
+  const seconds = Number(text)
+  if (seconds > 0 && seconds <= longestWait) return seconds
+  throw new InvalidArgumentError(`It must be a number above 0, at most ${longestWait}.`)
+}
