@@ -1,0 +1,236 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client as ChatClient } from '@botpress/chat'
+import { Client } from '@botpress/client'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { describeSettings } from '../../src/config/config.js'
+import { createCommandPlace } from '../command-place.js'
+import { checkout } from '../documents.js'
+import { engines } from '../engines.js'
+import { waitUntil } from '../patience.js'
+import { freePort } from '../ports.js'
+import { startServerProcess } from '../processes.js'
+
+const read = (name: string) => readFile(join(checkout, 'deploy', name), 'utf8')
+const settings = new Set(describeSettings().map(({ name }) => name))
+
+/** Commands of Debian packages that are not everywhere. */
+const has = (name: string, ...words: string[]) => spawnSync(name, words).error === undefined
+
+interface Service {
+  build?: { context: string; dockerfile: string }
+  image: string
+  ports?: string[]
+  read_only?: boolean
+  tmpfs?: string[]
+  cap_drop?: string[]
+  environment?: Record<string, string>
+  volumes?: string[]
+}
+
+describe('the compose files', () => {
+  const servicesOf = async (name: string): Promise<Record<string, Service>> =>
+    parse(await read(name), { merge: true }).services
+
+  it('set only what the server knows, and keep it from writing anywhere else', async () => {
+    const alone = await servicesOf('compose.yaml')
+    const cluster = await servicesOf('compose.cluster.yaml')
+    const servers = [alone.botstead, cluster['botstead-1'], cluster['botstead-2']]
+    for (const server of servers) {
+      expect(Object.keys(server?.environment ?? {}).filter((name) => !settings.has(name))).toEqual(
+        [],
+      )
+      expect(server).toMatchObject({
+        build: { context: '..', dockerfile: 'deploy/Dockerfile' },
+        read_only: true,
+        tmpfs: ['/tmp'],
+        cap_drop: ['ALL'],
+      })
+    }
+  })
+
+  it('let nobody reach a server but through the machine or the proxy', async () => {
+    expect((await servicesOf('compose.yaml')).botstead?.ports).toEqual(['127.0.0.1:8787:8787'])
+    const cluster = await servicesOf('compose.cluster.yaml')
+    const open = Object.entries(cluster).filter(([, { ports }]) => ports !== undefined)
+    expect(open.map(([name]) => name)).toEqual(['proxy'])
+    const names = cluster.proxy?.environment?.BOTSTEAD_SERVERS?.split(' ') ?? []
+    for (const name of names) expect(cluster).toHaveProperty(name.replace(':8787', ''))
+    expect(await read('Caddyfile')).toContain('{$BOTSTEAD_SERVERS:localhost:8787}')
+  })
+})
+
+describe('the image', () => {
+  /** Instructions of the last stage, with their words; lines that go on are joined. */
+  async function instructions(): Promise<[string, string][]> {
+    const lines = (await read('Dockerfile')).replaceAll('\\\n', ' ').split('\n')
+    const all = lines
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line): [string, string] => {
+        const [word = '', ...rest] = line.split(' ')
+        return [word, rest.join(' ')]
+      })
+    return all.slice(all.findLastIndex(([word]) => word === 'FROM'))
+  }
+
+  it('runs the package without privileges, and gets signals', async () => {
+    const last = await instructions()
+    const of = (word: string) => last.filter(([each]) => each === word).map(([, text]) => text)
+    expect(of('FROM')).toEqual(['node:20-bookworm-slim'])
+    expect(of('USER')).toEqual(['node'])
+    // After it nothing is made any more, so that nothing in the image belongs to that user but its data.
+    expect(last.findIndex(([word]) => word === 'USER')).toBeGreaterThan(
+      last.findLastIndex(([word]) => word === 'RUN' || word === 'COPY'),
+    )
+    const words = (text: string): unknown => JSON.parse(text)
+    const script = '/app/node_modules/botstead/bin/botstead.js'
+    // In this form a process is started without a shell, which would not pass signals on.
+    expect(words(of('ENTRYPOINT')[0] ?? '')).toEqual(['node', script])
+    expect(words(of('CMD')[0] ?? '')).toEqual(['start'])
+    const [check = ''] = of('HEALTHCHECK')
+    expect(words(check.slice(check.indexOf('[')))).toEqual(['node', script, 'healthcheck'])
+    const variables = of('ENV').flatMap((line) => line.split(' ').map((each) => each.split('=')[0]))
+    expect(variables.filter((name) => name !== 'NODE_ENV' && !settings.has(name ?? ''))).toEqual([])
+  })
+
+  it('is made of the sources alone', async () => {
+    const ignored = (await readFile(join(checkout, '.dockerignore'), 'utf8')).split('\n')
+    expect(ignored).toEqual(expect.arrayContaining(['.git', '.env', '**/node_modules', 'data']))
+  })
+})
+
+const withAnalyze = has('systemd-analyze', '--version')
+describe.skipIf(!withAnalyze)(
+  `the unit${withAnalyze ? '' : ' (skipped: no systemd-analyze here)'}`,
+  () => {
+    it('is valid, and leaves the server few rights', async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'botstead-unit-'))
+      await using _ = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
+      const text = await read('botstead.service')
+      const file = join(folder, 'botstead.service')
+      // The path of Node on this machine: the program of a unit must be there.
+      await writeFile(file, text.replace('/usr/bin/node', process.execPath))
+      const verified = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+      expect([verified.status, verified.stderr]).toEqual([0, ''])
+      const rated = spawnSync('systemd-analyze', ['security', '--offline=yes', file], {
+        encoding: 'utf8',
+      })
+      const [, exposure = '10'] =
+        /Overall exposure level[^\n]*?: (\d+\.\d+)/.exec(rated.stdout) ?? []
+      expect(Number(exposure)).toBeLessThan(2.5)
+      const variables = [...text.matchAll(/\b(BOTSTEAD_\w+)=/g)].map(([, name]) => name)
+      expect(variables.filter((name) => !settings.has(name ?? ''))).toEqual([])
+    })
+  },
+)
+
+const postgres = engines.find(({ name }) => name === 'postgres')
+const canProxy = has('nginx', '-v') && postgres !== undefined
+describe.skipIf(!canProxy)(
+  `nginx in front of two servers${canProxy ? '' : ' (skipped: no nginx or no PostgreSQL here)'}`,
+  () => {
+    it('passes uploads, streams and probes on', async () => {
+      if (postgres === undefined) return
+      const port = await freePort()
+      const address = `http://localhost:${port}`
+      await using place = await createCommandPlace(postgres)
+      const token = 'the token of the first account'.replaceAll(' ', '-')
+      const environment = {
+        ...place.environment,
+        BOTSTEAD_ADMIN_TOKEN: token,
+        BOTSTEAD_PUBLIC_URL: address,
+        BOTSTEAD_TRUSTED_PROXIES: '127.0.0.1',
+      }
+      await using first = await startServerProcess(environment)
+      await using second = await startServerProcess(environment)
+      await using _proxy = await startNginx(port, [first.url, second.url])
+
+      const someone = new Client({ apiUrl: address, token })
+      const { workspaces } = await someone.listWorkspaces({})
+      const workspaceId = workspaces[0]?.id ?? ''
+      const admin = new Client({ apiUrl: address, token, workspaceId })
+      const { bot } = await admin.createBot({})
+      const client = new Client({ apiUrl: address, token, workspaceId, botId: bot.id })
+      // Larger than what nginx takes by default, and than its buffers.
+      const content = Buffer.alloc(30_000_000, 'large ')
+      const { file } = await client.upsertFile({ key: 'large.bin', size: content.length })
+      expect(new URL(file.uploadUrl).host).toBe(new URL(address).host)
+      const sent = await fetch(file.uploadUrl, { method: 'PUT', body: content })
+      expect(sent.status).toBeLessThan(300)
+      const { url } = (await client.getFile({ id: file.id })).file
+      expect(Buffer.from(await (await fetch(url)).arrayBuffer()).equals(content)).toBe(true)
+
+      const { integrations } = (await admin.getBot({ id: bot.id })).bot
+      const [chat] = Object.values(integrations)
+      const apiUrl = `${address}/chat/${chat?.webhookId}`
+      const user = await ChatClient.connect({ apiUrl })
+      const { conversation } = await user.createConversation({})
+      // Both servers are asked by turns, so that some messages come from the other one than the stream.
+      const streams = await Promise.all(
+        [1, 2].map(() => user.listenConversation({ id: conversation.id })),
+      )
+      const texts = ['one', 'two', 'three', 'four']
+      const heard = streams.map((stream) => {
+        const got: string[] = []
+        stream.on('message_created', ({ payload }) => {
+          if (payload.type === 'text') got.push(payload.text)
+        })
+        return got
+      })
+      for (const text of texts) {
+        await user.createMessage({
+          conversationId: conversation.id,
+          payload: { type: 'text', text },
+        })
+      }
+      await waitUntil(() => heard.every((got) => got.length === texts.length), { timeout: 10_000 })
+      expect(heard).toEqual([texts, texts])
+      for (const stream of streams) await stream.disconnect()
+
+      expect((await fetch(`${address}/readyz`)).status).toBe(200)
+      expect((await fetch(`${address}/metrics`)).status).toBe(404)
+    })
+  },
+)
+
+/** Starts nginx with the configuration as it is shipped, but for names, addresses and the certificate. */
+async function startNginx(port: number, servers: readonly string[]): Promise<AsyncDisposable> {
+  const folder = await mkdtemp(join(tmpdir(), 'botstead-nginx-'))
+  await mkdir(join(folder, 'tmp'))
+  const shipped = (await read('nginx.conf'))
+    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replace('server_name bots.example.com;', '')
+    .replace(/ssl_certificate(_key)? .+;/g, '')
+    .replace(
+      'server 127.0.0.1:8787;',
+      servers.map((url) => `server ${new URL(url).host};`).join('\n'),
+    )
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+    .map((name) => `${name}_temp_path ${join(folder, 'tmp')};`)
+    .join('\n')
+  const config = join(folder, 'nginx.conf')
+  await writeFile(
+    config,
+    `daemon off;\nmaster_process off;\npid ${join(folder, 'pid')};\nerror_log ${join(folder, 'log')};\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${shipped}\n}\n`,
+  )
+  const child = spawn('nginx', ['-p', folder, '-c', config], { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  await waitUntil(
+    async () =>
+      child.exitCode !== null ||
+      (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200,
+    { timeout: 10_000 },
+  )
+  if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'))
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await ended
+      await rm(folder, { recursive: true })
+    },
+  }
+}
