@@ -111,7 +111,8 @@ describeEachEngine('the web chat', (engine) => {
     const web = await openWebchat(address())
     const conversationId = web.init.conversation.id
     const author = { conversationId, userId: made.bot.id, tags: {}, type: 'text' }
-    const text = 'x'.repeat(100_000)
+    // Two bytes each.
+    const text = 'é'.repeat(50_000)
     for (let at = 0; at < 12; at++) {
       await made.client.createMessage({ ...author, payload: { text: `${at} ${text}` } })
     }

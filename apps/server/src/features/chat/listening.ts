@@ -1,7 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
 import type { Clock } from '../../platform/clock.js'
-import type { Frame } from '../../platform/streams/frame.js'
 import type { StartStream } from '../../platform/streams/sink.js'
 import {
   type ConversationRow,
@@ -10,7 +9,7 @@ import {
 import { isGoodKey, type UserRow } from '../conversations/users/index.js'
 import type { ChatAccess, ChatAccessDeps } from './access.js'
 import type { ChatAddresses } from './addresses.js'
-import type { ConversationStreams } from './streams/index.js'
+import type { ConversationStreams, Subscriber } from './streams/index.js'
 
 interface ListeningDeps extends ChatAccessDeps {
   clock: Clock
@@ -57,7 +56,7 @@ export function createListening(deps: ListeningDeps, access: ChatAccess) {
       streams: Pick<ConversationStreams, 'subscribe'>,
       actor: ChatUserActor,
       { user, conversation }: OpenedConversation,
-      { after, firstFrame }: { after: number | undefined; firstFrame?: Frame },
+      { after, ...first }: Pick<Subscriber, 'after' | 'firstFrame' | 'onFirstFrameTaken'>,
     ): Promise<StartStream> {
       const { botId } = actor.chat
       const member = { botId, userId: user.id }
@@ -67,7 +66,7 @@ export function createListening(deps: ListeningDeps, access: ChatAccess) {
           userId: user.id,
           authorizedAt: conversation.last_sequence,
           after,
-          ...(firstFrame && { firstFrame }),
+          ...first,
           isAuthorized: () => isStillAuthorized(actor),
           isParticipant: async () => {
             const current = await users.find(db, botId, actor.userKeyId)

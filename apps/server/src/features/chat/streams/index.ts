@@ -104,8 +104,10 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
     if (verifiedAt !== revocations) void endUnlessParticipant(listener)
     if (subscriber.firstFrame !== undefined) {
       listener.send(subscriber.firstFrame)
+      subscriber.firstFrame = undefined
       // The first frame alone may exceed the limit of pending bytes, which later frames must keep.
       await untilReady(listener)
+      subscriber.onFirstFrameTaken?.()
     }
     await feed.join(listener)
   }
@@ -125,7 +127,10 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       await feeds.open(conversation)
       const release = slots.reserve(subscriber.userId)
       return (sink) => {
-        sink.onClose(release)
+        sink.onClose(() => {
+          release()
+          subscriber.onFirstFrameTaken?.()
+        })
         serve(conversation, subscriber, sink, subscription).catch((err: unknown) => {
           log.error({ err, conversationId: conversation.id }, 'a listener could not be served')
           sink.cut()

@@ -183,7 +183,7 @@ function withinBytes(makers: readonly (() => WebchatMessage)[]): WebchatMessage[
   let left = limits.bytes
   for (const make of makers) {
     const message = make()
-    left -= JSON.stringify(message).length
+    left -= Buffer.byteLength(JSON.stringify(message))
     if (left < 0 && messages.length > 0) break
     messages.push(message)
     if (left < 0) break

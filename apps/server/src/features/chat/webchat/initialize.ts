@@ -39,12 +39,49 @@ interface Visitor {
   key: string
 }
 
+/** Bytes of first frames that the network has not taken yet: at one network address, and of all. */
+const maxUntaken = { perAddress: 32 * 2 ** 20, inAll: 256 * 2 ** 20 }
+
+/**
+ * Limits the memory for connections that do not read: one of them needs few bytes, and its first frame may have a
+ * megabyte. Those that read have taken theirs after a moment.
+ */
+export function createUntakenFrames() {
+  const byAddress = new Map<string, number>()
+  let inAll = 0
+  return {
+    /** Counts a frame. Returns the function that ends that; throws `RateLimited` if there are too many bytes. */
+    reserve(address: string, bytes: number): () => void {
+      const own = byAddress.get(address) ?? 0
+      if (own + bytes > maxUntaken.perAddress || inAll + bytes > maxUntaken.inAll) {
+        throw new ApiError(
+          'RateLimited',
+          'Too many chats that were opened have not been received yet: receive or close some first.',
+          { metadata: { retryAfterSeconds: 5 } },
+        )
+      }
+      byAddress.set(address, own + bytes)
+      inAll += bytes
+      let isCounted = true
+      return () => {
+        if (!isCounted) return
+        isCounted = false
+        inAll -= bytes
+        const left = (byAddress.get(address) ?? bytes) - bytes
+        if (left > 0) byAddress.set(address, left)
+        else byAddress.delete(address)
+      }
+    },
+  }
+}
+
 /**
  * Opens web chats. It creates what is missing, because the client of a web chat takes an error for a broken connection,
  * retries it, and keeps the key or id that was refused.
  */
 export function createInitialize(deps: InitializeDeps) {
   const { run, keys, users, conversations, listening, isAdmin, state, streams } = deps
+  const untaken = createUntakenFrames()
 
   /** The user of a key; undefined if the key is not valid and a new user is to be created. */
   async function findVisitor(chat: ChatAddress, key: string): Promise<Visitor | undefined> {
@@ -95,7 +132,10 @@ export function createInitialize(deps: InitializeDeps) {
   }
 
   /** Opens a stream that begins with the state of the conversation and continues with its events. */
-  return async function initialize({ chat }: ChatActor, opening: Opening): Promise<StartStream> {
+  return async function initialize(
+    { chat, address }: ChatActor,
+    opening: Opening,
+  ): Promise<StartStream> {
     const { key, conversationId: id } = opening
     const visitor = (key && (await findVisitor(chat, key))) || (await createVisitor(chat, opening))
     const opened =
@@ -105,6 +145,13 @@ export function createInitialize(deps: InitializeDeps) {
     const { user, ...rest } = await state.read(opened)
     const data = { ...rest, user: { ...user, userKey: visitor.key } }
     const firstFrame = new Frame({ type: 'init', data }, undefined)
-    return await listening.follow(streams, visitor.actor, opened, { after, firstFrame })
+    const onFirstFrameTaken = untaken.reserve(address, Buffer.byteLength(firstFrame.json))
+    const first = { after, firstFrame, onFirstFrameTaken }
+    try {
+      return await listening.follow(streams, visitor.actor, opened, first)
+    } catch (error) {
+      onFirstFrameTaken()
+      throw error
+    }
   }
 }
