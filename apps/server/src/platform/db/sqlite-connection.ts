@@ -160,7 +160,8 @@ export class SqliteConnection {
 
 /**
  * Opens a file without changing it: other connections create a log beside it, and the last one that closes moves it into
- * the file. What a server that crashed left in the log is read, but stays there.
+ * the file. What a server that was killed left in the log is read, and stays there; only the index of the log, which
+ * SQLite makes anew at any time, is written.
  */
 export function openUnchanged(file: string): DatabaseSyncInstance {
   const url = pathToFileURL(file)

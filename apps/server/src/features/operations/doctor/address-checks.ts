@@ -162,7 +162,8 @@ async function describeRunning(
     )
   }
   const text = running === undefined ? '' : `, version ${running}`
-  return found.length > 0 ? found : [ok(`It runs at ${local}${text}, and is ready`)]
+  if (found.some(({ status }) => status === 'failed')) return found
+  return [ok(`It runs at ${local}${text}, and is ready`), ...found]
 }
 
 const seeLog = 'See the log of the server; the other checks may show the cause.'

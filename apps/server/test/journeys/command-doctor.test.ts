@@ -1,0 +1,429 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { chmod, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
+import { type AddressInfo, createServer as createNetServer } from 'node:net'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openDatabase } from '../../src/platform/db/open.js'
+import { type CommandPlace, createCommandPlace } from '../command-place.js'
+import { describeEachEngine } from '../engines.js'
+import { freePort } from '../ports.js'
+import { runCommand, startServerProcess } from '../processes.js'
+import { useTestS3 } from '../s3/server.js'
+
+interface Result {
+  check: string
+  status: 'ok' | 'warning' | 'failed'
+  message: string
+  next?: string
+}
+
+interface Diagnosis {
+  exit: number | null
+  status: string
+  checks: Result[]
+  /** The findings of one check that are not ok. */
+  of(check: string): Result[]
+}
+
+/** Runs the command. The disk of the machine that runs the tests may be full, which must not matter here. */
+async function diagnose(environment: Record<string, string>): Promise<Diagnosis> {
+  const { status: exit, stdout, stderr } = await runCommand(['doctor', '--json'], environment)
+  expect(stderr).toBe('')
+  const { status, checks } = JSON.parse(stdout) as { status: string; checks: Result[] }
+  return {
+    exit,
+    status,
+    checks: checks.filter(({ check }) => check !== 'disk'),
+    of: (name) => checks.filter(({ check, status }) => check === name && status !== 'ok'),
+  }
+}
+
+const failure = (text: string | RegExp) => ({
+  status: 'failed',
+  message: expect.stringMatching(text),
+})
+const warning = (text: string | RegExp) => ({
+  status: 'warning',
+  message: expect.stringMatching(text),
+})
+
+describeEachEngine('botstead doctor', (engine) => {
+  let place: CommandPlace
+  let PORT: string
+  let environment: Record<string, string>
+  beforeAll(async () => {
+    place = await createCommandPlace(engine)
+    PORT = String(await freePort())
+    environment = { ...place.environment, PORT, BOTSTEAD_ADMIN_TOKEN: `bp_pat_${'t'.repeat(43)}` }
+    // The first start makes the folder what it is.
+    const server = await startServerProcess(environment)
+    expect(await server.stop()).toBe(0)
+  })
+  afterAll(async () => await place[Symbol.asyncDispose]())
+
+  /** Changes the database, which no server uses meanwhile. */
+  async function change(...statements: string[]): Promise<void> {
+    await using database = await openDatabase(place.options)
+    await database.run(async (tx) => {
+      for (const statement of statements) await sql.raw(statement).execute(tx)
+    })
+  }
+
+  it('finds nothing wrong while the server runs, but that there is no backup', async () => {
+    const server = await startServerProcess({
+      ...environment,
+      BOTSTEAD_PUBLIC_URL: `http://127.0.0.1:${PORT}`,
+    })
+    const found = await diagnose({ ...environment, BOTSTEAD_PUBLIC_URL: server.url })
+    expect(await server.stop()).toBe(0)
+    // The PostgreSQL of a test may lack an extension, which the server does without.
+    const unusual = found.checks.filter(
+      ({ status, message }) => status !== 'ok' && !message.startsWith('The part "vectors"'),
+    )
+    expect(unusual).toEqual([
+      expect.objectContaining({ check: 'backups', ...warning(/^There is no backup/) }),
+    ])
+    expect(found.exit).toBe(0)
+    expect([...new Set(found.checks.map(({ check }) => check))]).toEqual([
+      'version',
+      'settings',
+      'data folder',
+      'clock',
+      'database',
+      'contents',
+      'server',
+      'public address',
+      'jobs',
+      'deliveries',
+      'backups',
+    ])
+    const running = found.checks.find(({ check }) => check === 'server')
+    expect(running?.message).toMatch(/^It runs at .*, version \d.*, and is ready$/)
+    const address = found.checks.find(({ check }) => check === 'public address')
+    expect(address?.message).toBe(`${server.url} leads to this server`)
+  })
+
+  it('says that a server does not run, and changes no file', async () => {
+    const before = await filesOf(place.dataDir)
+    const found = await diagnose(environment)
+    expect(found.of('server')).toMatchObject([warning(/^No server runs: nothing responds at/)])
+    expect([found.exit, found.status]).toEqual([0, 'warning'])
+    expect(await filesOf(place.dataDir)).toEqual(before)
+  })
+
+  it('prints a line for each check, with what to do', async () => {
+    const { status, stdout } = await runCommand(['doctor'], environment)
+    expect(status).toBe(0)
+    expect(stdout).toMatch(/^ok {7}version {9}Botstead \d/)
+    expect(stdout).toMatch(/\nWARNING {2}backups {9}There is no backup\.\n {25}→ Make one with/)
+    expect(stdout).toMatch(/\n\n0 failed, \d warnings\.\n$/)
+  })
+
+  it('reports dead jobs, receivers that fail, and what has waited for long', async () => {
+    const long = '2020-01-01T00:00:00.000Z'
+    await change(
+      `insert into jobs (id, kind, key, payload, state, priority, due_at, attempts, max_attempts,
+         deadline_milliseconds, claims, interruptions, last_error, created_at, updated_at)
+       values ('job_dead', 'files.index', 'k', '{}', 'dead', 1, null, 5, 5, 1000, 5, 0, 'it broke', '${long}', '${long}'),
+         ('job_late', 'files.index', 'l', '{}', 'waiting', 1, '${long}', 0, 5, 1000, 0, 0, null, '${long}', '${long}')`,
+      `insert into delivery_receivers (bot_id, integration, failures, failing_since, paused, paused_at, reason, releasing)
+       values ('bot_1', '', 7, '${long}', 'failures', '${long}', 'connection refused', 0)`,
+    )
+    try {
+      const found = await diagnose(environment)
+      expect(found.of('jobs')).toMatchObject([
+        warning(/^1 job was given up, last files\.index job_dead: it broke$/),
+        warning(/^A job has been due for \d+ days/),
+      ])
+      expect(found.of('deliveries')).toMatchObject([
+        warning(
+          /^1 bot or integration does not take deliveries: bot_1, paused by failures \(connection refused\)$/,
+        ),
+      ])
+      expect(found.exit).toBe(0)
+    } finally {
+      await change(
+        `delete from jobs where id in ('job_dead', 'job_late')`,
+        `delete from delivery_receivers where bot_id = 'bot_1'`,
+      )
+    }
+  })
+
+  it('judges the age of the last backup by the schedule', async () => {
+    const target = join(place.dataDir, '..', `doctor-${randomUUID()}`)
+    const scheduled = {
+      ...environment,
+      BOTSTEAD_BACKUP_TARGET: target,
+      BOTSTEAD_BACKUP_ENCRYPTION: 'off',
+    }
+    const insert = (days: number) => {
+      const at = new Date(Date.now() - days * 86_400_000).toISOString()
+      return change(
+        'delete from backup_runs',
+        `insert into backup_runs (id, owner, target, state, started_at, lease_until, ended_at)
+         values ('b', 'o', '${target}', 'succeeded', '${at}', '${at}', '${at}')`,
+      )
+    }
+    await insert(1)
+    expect((await diagnose(scheduled)).of('backups')).toEqual([])
+    await insert(4)
+    expect((await diagnose(scheduled)).of('backups')).toMatchObject([warning(/is 4 days old\.$/)])
+    await insert(30)
+    const found = await diagnose(scheduled)
+    expect(found.of('backups')).toMatchObject([
+      failure(/is 30 days old, although one is due every/),
+    ])
+    expect(found.exit).toBe(1)
+    await change('delete from backup_runs')
+  })
+
+  it('refuses a database of a newer release, and does not migrate one of an earlier', async () => {
+    await change(`insert into migrations values ('9999-later', '2020-01-01T00:00:00.000Z')`)
+    const newer = await diagnose(environment)
+    expect(newer.of('database')).toMatchObject([failure(/newer release, which added 9999-later/)])
+    expect(newer.exit).toBe(1)
+    const [last] = await namesOfMigrations()
+    expect(last).toBe('9999-later')
+    await change(`delete from migrations where name = '9999-later'`)
+
+    const [own = ''] = await namesOfMigrations()
+    await change(`delete from migrations where name = '${own}'`)
+    const earlier = await diagnose(environment)
+    expect(earlier.of('database')).toMatchObject([
+      warning(/of an earlier release: 1 migrations are missing/),
+    ])
+    expect(await namesOfMigrations()).not.toContain(own)
+    await change(`insert into migrations values ('${own}', '2020-01-01T00:00:00.000Z')`)
+  })
+
+  async function namesOfMigrations(): Promise<string[]> {
+    await using database = await openDatabase(place.options)
+    const query = sql<{ name: string }>`select name from migrations order by name desc`
+    return (await query.execute(database.db)).rows.map(({ name }) => name)
+  }
+
+  it('notices a clock that was set back', async () => {
+    const [name] = await namesOfMigrations()
+    const future = new Date(Date.now() + 10 * 86_400_000).toISOString()
+    await change(`update migrations set applied_at = '${future}' where name = '${name}'`)
+    const found = await diagnose(environment)
+    expect(found.of('clock')).toMatchObject([
+      failure(/10 days behind that of the last upgrade of the database/),
+    ])
+    await change(
+      `update migrations set applied_at = '2020-01-01T00:00:00.000Z' where name = '${name}'`,
+    )
+  })
+
+  it('tells a wrong public address from the right one', async () => {
+    await using _ = await startServerProcess(environment)
+    await using page = await serve((_, response) => response.end('<html>'))
+    await using other = await serve((_, response) =>
+      response.end(JSON.stringify({ status: 'ok', instance: '0000000000000000' })),
+    )
+    await using moved = await serve((_, response) =>
+      response.writeHead(301, { location: 'https://bots.example.com/' }).end(),
+    )
+    const closed = `http://127.0.0.1:${await freePort()}`
+    const addressFor = async (url: string) => {
+      const found = await diagnose({ ...environment, BOTSTEAD_PUBLIC_URL: url })
+      expect(found.exit).toBe(1)
+      return found.of('public address')
+    }
+    expect(await addressFor(page.url)).toMatchObject([
+      failure(/returns 200, and no response of Bot/),
+    ])
+    expect(await addressFor(other.url)).toMatchObject([failure(/leads to another installation/)])
+    expect(await addressFor(moved.url)).toMatchObject([failure(/redirects to https:\/\/bots\.ex/)])
+    expect(await addressFor(closed)).toMatchObject([failure(/cannot be reached: .*ECONNREFUSED/)])
+    expect((await addressFor(closed))[0]?.next).toMatch(/^Check the proxy/)
+  })
+
+  it('finds another program where the server should be', async () => {
+    await using other = await serve((_, response) => response.end('hello'))
+    const found = await diagnose({ ...environment, PORT: new URL(other.url).port })
+    expect(found.of('server')).toMatchObject([failure(/another program responds there/)])
+    expect(found.exit).toBe(1)
+  })
+
+  it('reports files that others may read, and a damaged secret', async () => {
+    const secret = join(place.dataDir, 'secret')
+    const before = await readFile(secret, 'utf8').catch(() => undefined)
+    await writeFile(secret, 'short\n')
+    await chmod(secret, 0o644)
+    try {
+      const { BOTSTEAD_SECRET: _, ...without } = environment
+      const found = await diagnose(without)
+      expect(found.of('data folder')).toMatchObject([
+        { ...warning(/^Others may read or write .*secret/), next: `Run: chmod 600 '${secret}'` },
+        failure(/^The secret in .* is damaged/),
+      ])
+      expect(found.exit).toBe(1)
+    } finally {
+      if (before === undefined) await rm(secret)
+      else await writeFile(secret, before)
+      await chmod(secret, 0o600).catch(() => undefined)
+    }
+  })
+
+  it('says so while a restore has not ended', async () => {
+    const marker = join(place.dataDir, 'restoring')
+    await writeFile(marker, '20260101T000000Z-00000000\n', { mode: 0o600 })
+    const found = await diagnose(environment)
+    expect(found.of('data folder')).toMatchObject([failure(/^The restore of the backup 2026/)])
+    await rm(marker)
+  })
+})
+
+describe('botstead doctor about settings', () => {
+  it('names misspelt variables, and values that are not safe', async () => {
+    await using place = await createCommandPlace()
+    const found = await diagnose({
+      ...place.environment,
+      PORT: String(await freePort()),
+      BOTSTEAD_PUBLIC_ULR: 'https://bots.example.com',
+      HOST: '0.0.0.0',
+      BOTSTEAD_HOSTING: 'trusted',
+      BOTSTEAD_METRICS: 'public',
+      BOTSTEAD_ALLOWED_NETWORKS: 'any',
+      BOTSTEAD_CHAT_SECRET: 'short',
+    })
+    expect(found.of('settings').map(({ message }) => message.split(/[:,]/)[0])).toEqual([
+      'BOTSTEAD_PUBLIC_ULR is not a setting',
+      'BOTSTEAD_CHAT_SECRET is shorter than 32 bytes',
+      'HOST is 0.0.0.0',
+      'BOTSTEAD_METRICS is public',
+      'BOTSTEAD_HOSTING is trusted and HOST is 0.0.0.0',
+      'BOTSTEAD_ALLOWED_NETWORKS is any',
+    ])
+    expect(found.of('settings')[0]?.message).toContain('did you mean BOTSTEAD_PUBLIC_URL?')
+  })
+
+  it('fails with what is wrong where a value cannot be used', async () => {
+    const found = await diagnose({ PORT: 'eighty', BOTSTEAD_ROLES: 'boss' })
+    expect(found.of('settings')).toMatchObject([
+      failure(/^PORT accepts/),
+      failure(/^BOTSTEAD_ROLES/),
+    ])
+    expect(found.exit).toBe(1)
+  })
+})
+
+describe('botstead doctor about a database', () => {
+  it('fails within its time when PostgreSQL does not respond', async () => {
+    await using place = await createCommandPlace()
+    const PORT = String(await freePort())
+    const away = { ...place.environment, PORT, BOTSTEAD_SECRET: 's'.repeat(32) }
+    const closed = await diagnose({
+      ...away,
+      DATABASE_URL: `postgres://postgres@127.0.0.1:${await freePort()}/x`,
+    })
+    expect(closed.of('database')).toMatchObject([failure(/cannot be reached: .*ECONNREFUSED/)])
+    expect(closed.exit).toBe(1)
+
+    // Takes connections, and never says a word.
+    const silent = createNetServer(() => {}).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const late = await diagnose({
+      ...away,
+      DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/x`,
+    })
+    silent.close()
+    expect(late.of('database')).toMatchObject([failure(/cannot be reached: .*timeout/)])
+  }, 60_000)
+
+  it('recognises a damaged file, also where only a part of it is damaged', async () => {
+    await using place = await createCommandPlace()
+    const PORT = String(await freePort())
+    const file = join(place.dataDir, 'botstead.db')
+    const { size } = await stat(file)
+    await truncate(file, Math.floor(size / 2 / 4096) * 4096)
+    const cut = await diagnose({ ...place.environment, PORT })
+    expect(cut.of('database')).toMatchObject([failure(/is damaged: /)])
+    expect(cut.exit).toBe(1)
+
+    await writeFile(file, createHash('sha512').update('no database').digest('hex').repeat(100))
+    const garbage = await diagnose({ ...place.environment, PORT })
+    expect(garbage.of('database')).toMatchObject([failure(/is damaged: /)])
+    expect(garbage.of('database')[0]?.next).toMatch(/restore the last backup/)
+  })
+
+  it('reads what a server left in the log when it was killed, and leaves it there', async () => {
+    await using place = await createCommandPlace()
+    const PORT = String(await freePort())
+    const environment = { ...place.environment, PORT }
+    const server = await startServerProcess(environment)
+    await server.kill()
+    const log = join(place.dataDir, 'botstead.db-wal')
+    const before = await readFile(log)
+    expect(before.length).toBeGreaterThan(0)
+    const found = await diagnose(environment)
+    expect(found.of('database')).toEqual([])
+    expect(found.of('server')).toMatchObject([warning(/^No server runs/)])
+    expect((await readFile(log)).equals(before)).toBe(true)
+  })
+})
+
+describe('botstead doctor about an object store', () => {
+  const s3 = useTestS3()
+
+  it('writes, reads and deletes a probe, and reports what refuses it', async () => {
+    await using place = await createCommandPlace()
+    const PORT = String(await freePort())
+    const withStore = (url: string) => ({ ...place.environment, PORT, BOTSTEAD_BLOBS_URL: url })
+    const prefix = randomUUID()
+    const before = s3().keys()
+    const fine = await diagnose(withStore(s3().url({ prefix })))
+    expect(fine.of('contents')).toEqual([])
+    expect(s3().keys()).toEqual(before)
+    const probed = s3().seen.filter(({ key }) => key.includes(`${prefix}/doctor-`))
+    expect(probed.map(({ method }) => method)).toEqual(['PUT', 'GET', 'DELETE'])
+    const clock = fine.checks.find(({ check }) => check === 'clock')
+    expect(clock).toMatchObject({ status: 'ok', message: expect.stringContaining('object store') })
+
+    const refused = await diagnose(withStore(s3().url({ secret: 'wrong' })))
+    expect(refused.of('contents')).toMatchObject([failure(/refuses the credentials/)])
+    expect(refused.exit).toBe(1)
+    const missing = await diagnose(withStore(s3().url({ bucket: 'nothing' })))
+    expect(missing.of('contents')).toMatchObject([failure(/There is no bucket nothing/)])
+
+    s3().fault = ({ method }, response) => {
+      if (method !== 'PUT') return undefined
+      response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>')
+      return 'handled'
+    }
+    const readOnly = await diagnose(withStore(s3().url()))
+    s3().fault = undefined
+    expect(readOnly.of('contents')).toMatchObject([failure(/may not use the bucket/)])
+  })
+})
+
+/** Names, sizes, times and permissions of all files of a folder. */
+async function filesOf(folder: string) {
+  const names = await readdir(folder, { recursive: true })
+  const found = await Promise.all(
+    names.sort().map(async (name) => {
+      const { size, mode, mtimeMs } = await stat(join(folder, name))
+      return { name, size, mode, mtimeMs }
+    }),
+  )
+  return found
+}
+
+/** Serves one response to everything, at a free port. */
+async function serve(respond: RequestListener): Promise<AsyncDisposable & { url: string }> {
+  const server = createServer(respond).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
