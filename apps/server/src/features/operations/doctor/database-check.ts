@@ -167,7 +167,7 @@ async function checkSchema(
       pending.length === migrations.length
         ? warning('The database has no tables yet.', 'Start the server, which makes them.')
         : warning(
-            `The database is of an earlier release: ${pending.length} migrations are missing. Jobs, deliveries and backups were not checked.`,
+            `The database is of an earlier release: it lacks ${pending[0]?.name}${pending.length === 1 ? '' : ` and ${pending.length - 1} more migrations`}. Jobs, deliveries and backups were not checked.`,
             'Make a backup with that release; the start of this one then migrates the database.',
           )
     return { findings: [finding], isCurrent: false }
