@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { chmod, chown, readFile, stat, truncate, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer as createNetServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -97,6 +97,42 @@ describe('botstead doctor about a database', () => {
     expect(found.of('database')).toEqual([])
     expect(found.of('server')).toMatchObject([warning(/^No server runs/)])
     expect((await readFile(log)).equals(before)).toBe(true)
+  })
+})
+
+describe('botstead doctor about the data folder', () => {
+  const isRoot = process.getuid?.() === 0
+
+  it.runIf(isRoot)('fails where a file belongs to another user than the folder', async () => {
+    await using place = await createCommandPlace()
+    const file = join(place.dataDir, 'botstead.db')
+    await chown(file, 65_534, 65_534)
+    const found = await diagnose({ ...place.environment, PORT: String(await freePort()) })
+    const [first] = found.of('data folder').filter(({ status }) => status === 'failed')
+    expect(first).toMatchObject({
+      ...failure(/botstead\.db belongs to another user \(65534\) than the folder \(0\)/),
+      next: `Run: chown 0 '${file}'`,
+    })
+    expect(found.exit).toBe(1)
+  })
+
+  it.skipIf(isRoot)('fails where this user may not use the folder', async () => {
+    await using place = await createCommandPlace()
+    await chmod(place.dataDir, 0)
+    const found = await diagnose({ ...place.environment, PORT: String(await freePort()) })
+    await chmod(place.dataDir, 0o700)
+    expect(found.of('data folder')).toMatchObject([failure(/^The user .* may not read and write/)])
+    expect(found.of('database')).toMatchObject([failure(/cannot be read/)])
+    expect(found.exit).toBe(1)
+  })
+
+  it('fails where there is a file in its place', async () => {
+    await using place = await createCommandPlace()
+    const file = join(place.dataDir, 'file')
+    await writeFile(file, '')
+    const found = await diagnose({ BOTSTEAD_DATA_DIR: file, PORT: String(await freePort()) })
+    expect(found.of('data folder')).toMatchObject([failure(/is a file\.$/)])
+    expect(found.exit).toBe(1)
   })
 })
 

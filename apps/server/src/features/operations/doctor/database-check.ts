@@ -6,6 +6,7 @@ import { DatabaseHistoryError } from '../../../platform/db/errors.js'
 import { pendingMigrationsOf } from '../../../platform/db/migrate.js'
 import { openInspection } from '../../../platform/db/open.js'
 import type { Db } from '../../../platform/db/schema.js'
+import { hasErrorCode } from '../../../platform/disk/files.js'
 import { WorkerLimitError } from '../../../platform/workers/gate.js'
 import { createWorkerPool } from '../../../platform/workers/worker-pool.js'
 import {
@@ -43,7 +44,7 @@ export async function inspectDatabase(
 ): Promise<InspectedDatabase> {
   const { databaseUrl: url, dataDir } = deps.config
   const file = join(dataDir, 'botstead.db')
-  if (url === undefined && (await sizeOf(file)) === 0) {
+  if (url === undefined && (await isMissing(file))) {
     const finding = warning(
       `There is no database ${file}.`,
       'If a server has run with these settings, set BOTSTEAD_DATA_DIR to its data folder or restore a backup; otherwise start the server.',
@@ -221,6 +222,15 @@ function unusable(error: unknown, file: string | undefined): Finding {
     `The database ${file} cannot be read: ${reason}`,
     'Run this as the user of the server, and check the permissions of the data folder.',
   )
+}
+
+/** Whether there is no file, or an empty one that SQLite has made. One that may not be read is there. */
+async function isMissing(file: string): Promise<boolean> {
+  try {
+    return (await stat(file)).size === 0
+  } catch (error) {
+    return hasErrorCode(error, 'ENOENT', 'ENOTDIR')
+  }
 }
 
 async function sizeOf(file: string): Promise<number> {
