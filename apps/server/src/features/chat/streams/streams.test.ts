@@ -1,12 +1,10 @@
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { type Chats, createChats, type TestBot, text } from '../../../../test/chats.js'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { MemorySink } from '../../../../test/listening/memory-sink.js'
 import { ManualTime } from '../../../../test/manual-time.js'
 import { type WatchedWork, watchWork } from '../../../../test/work.js'
 import type { ChatUserActor } from '../../../domain/actor.js'
-import { Frame } from '../../../platform/streams/frame.js'
-import type { Subscriber } from './index.js'
 
 describeEachEngine('listening', (engine) => {
   const database = useDatabase(engine)
@@ -68,43 +66,6 @@ describeEachEngine('listening', (engine) => {
       expect(sink.heard.map(({ data }) => data.payload)).toEqual([text('new')])
       sink.close()
     }
-  })
-
-  it('does not keep its first frame, and notices when the network has taken it', async () => {
-    await enter()
-    const followed = { botId: bot.actor.botId, id: conversation, publicId: conversation }
-    const open = async () => {
-      const sink = new MemorySink()
-      const network = { take: () => {} }
-      sink.ready = async () =>
-        await new Promise((resolve) => {
-          network.take = resolve
-        })
-      const subscriber: Subscriber & { taken: boolean } = {
-        userId: ada.userKeyId,
-        authorizedAt: 0,
-        after: 0,
-        firstFrame: new Frame({ type: 'init', data: {} }, undefined),
-        taken: false,
-        onFirstFrameTaken() {
-          subscriber.taken = true
-        },
-        isAuthorized: async () => true,
-        isParticipant: async () => true,
-      }
-      const start = await chats.streams.subscribe(followed, subscriber)
-      start(sink)
-      await vi.waitFor(() => expect(typesOf(sink)).toContain('init'))
-      expect(subscriber).toMatchObject({ firstFrame: undefined, taken: false })
-      return { sink, network, subscriber }
-    }
-    const reading = await open()
-    reading.network.take()
-    await vi.waitFor(() => expect(reading.subscriber.taken).toBe(true))
-    reading.sink.close()
-    const leaving = await open()
-    leaving.sink.close()
-    expect(leaving.subscriber.taken).toBe(true)
   })
 
   it('begins with what has happened since it subscribed, however late it joins', async () => {
