@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 
 const [, , chatAddress] = process.argv
-const port = Number(process.env.PORT ?? 8080)
+const port = Number(process.env.PAGE_PORT ?? 8080)
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url))
 const files = {

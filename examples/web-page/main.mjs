@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 
 const [, , chatAddress = ''] = process.argv
-const port = Number(process.env.PORT ?? 8081)
+const port = Number(process.env.PAGE_PORT ?? 8081)
 
 // The address of the web chat is /webchat/<id>, next to the chat address /chat/<id>.
 const webchat = chatAddress.replace(/\/chat\/([^/]+)\/*$/, '/webchat/$1')

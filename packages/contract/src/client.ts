@@ -92,7 +92,11 @@ async function send(
   )
   const text = await response.text()
   if (!response.ok) throw toApiError(response.status, text)
-  return text === '' ? {} : JSON.parse(text)
+  try {
+    return text === '' ? {} : JSON.parse(text)
+  } catch (cause) {
+    throw new ApiError('Unknown', explainForeign(response.status, text), { cause })
+  }
 }
 
 /** Splits a flat input into path, query and body by the names that the contract declares. */
@@ -146,13 +150,26 @@ const lowerCased = (headers: Record<string, string> = {}) =>
 export function toApiError(status: number, text: string): ApiError {
   const body = parseObject(text)
   if (body === undefined || !isErrorType(body.type)) {
-    return new ApiError('Unknown', `status ${status}: ${text.slice(0, 1000)}`)
+    return new ApiError('Unknown', explainForeign(status, text), { status })
   }
   const { id, type, message, metadata } = body
   const facts = { status, ...(isObject(metadata) && { metadata }) }
   const error = new ApiError(type, String(message), facts)
   error.id = typeof id === 'string' ? id : undefined
   return error
+}
+
+/** What a response means that is none of the server: its text, or if it is a page or nothing, what it is likely to be. */
+function explainForeign(status: number, text: string): string {
+  const isPage = /^\s*(<(!doctype|html|\?xml)|$)/i.test(text)
+  if (!isPage) return `status ${status}: ${text.slice(0, 1000)}`
+  if (status === 413) {
+    return 'A proxy in front of the server refuses a body of this size (status 413): raise its limit, in nginx client_max_body_size.'
+  }
+  if (status === 502 || status === 503 || status === 504) {
+    return `A proxy in front of the server answers for it (status ${status}): the server does not run, or does not answer the proxy in time.`
+  }
+  return `A web page came instead of an answer of the server (status ${status}): check the address, and what a proxy in front of the server does.`
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

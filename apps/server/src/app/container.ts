@@ -9,11 +9,13 @@ import { createListener } from '../http/connections/index.js'
 import { mountDashboard } from '../http/dashboard/index.js'
 import { createRequestMeter, mountMetrics, type RequestMeter } from '../http/metrics.js'
 import type { Route } from '../http/mount.js'
+import { createProxyNotice } from '../http/proxy-notice.js'
 import { mountReference } from '../http/reference/index.js'
 import { type ReadinessCheck, serviceRoutes } from '../http/service-routes.js'
 import { createSessionCookies } from '../http/session-cookies.js'
 import { respondWhileStarting } from '../http/starting.js'
 import { mountWebchat } from '../http/webchat/index.js'
+import { noteAddress, removeAddressNote } from '../platform/disk/address-note.js'
 import { prepareDataFolder } from '../platform/disk/data-folder.js'
 import { createIdempotencyStore } from '../platform/idempotency/store.js'
 import { createRateLimiter, type RateLimiter } from '../platform/security/rate-limit.js'
@@ -139,6 +141,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     log,
     newRequestId: () => context.ids.next('req'),
     trustedProxies: config.trustedProxies,
+    noticeProxy: hasPublicUrl(config) ? undefined : createProxyNotice(log),
     meter,
     tracing,
     bodyLimits: {
@@ -178,6 +181,12 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   })
   base = ownAddress(config, app.server.address())
   if (config.roles.api) local = loopbackAddress(config, app.server.address())
+  if (config.roles.api) {
+    closers.add('note of the address', () => removeAddressNote(config.dataDir))
+    await noteAddress(config.dataDir, base).catch((err: unknown) =>
+      log.warn({ err }, 'commands in this folder cannot find the server by themselves'),
+    )
+  }
   for (const feature of features) feature.ready?.()
   log.info({ address: base, dataDir: config.dataDir, database: database.dialect.name }, 'listening')
 
@@ -238,6 +247,10 @@ function loopbackAddress({ host, port }: Config, listening: string | AddressInfo
 /** The address that callers use; with port 0 only the listening socket knows it. */
 function ownAddress(config: Config, listening: string | AddressInfo | null): string {
   const port = typeof listening === 'object' && listening ? listening.port : config.port
-  const isDerived = config.publicUrl === localAddress(config.host, config.port)
-  return isDerived ? localAddress(config.host, port) : config.publicUrl
+  return hasPublicUrl(config) ? config.publicUrl : localAddress(config.host, port)
+}
+
+/** Whether the address for callers is another one than that of this machine. */
+function hasPublicUrl({ publicUrl, host, port }: Config): boolean {
+  return publicUrl !== localAddress(host, port)
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { ApiError, type Client, createClient } from '@botstead/contract'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ClientConfig, loadClientConfig } from '../config/config.js'
+import { readAddressNote } from '../platform/disk/address-note.js'
 import { findBot } from './known-bots.js'
 
 /** Options of every command that calls a server. */
@@ -27,10 +28,15 @@ export function addServerOptions(command: Command): Command {
     .option('--token <token>', 'token instead of BOTSTEAD_TOKEN')
 }
 
-/** Determines the server and the token: from the options, then the environment, then the current folder. */
+/**
+ * Determines the server and the token: from the options, then the environment, then the current folder, in whose data
+ * folder a running server has noted its address.
+ */
 export async function accessServer(options: ServerOptions): Promise<ServerAccess> {
   const config = loadClientConfig(undefined, { envFile: '.env' })
-  const url = (options.url ?? config.url ?? config.local.publicUrl).replace(/\/+$/, '')
+  const { publicUrl, dataDir } = config.local
+  const given = options.url ?? config.url
+  const url = (given ?? (await readAddressNote(dataDir)) ?? publicUrl).replace(/\/+$/, '')
   if (!URL.canParse(url)) throw new Error(`--url must be an address such as http://localhost:8787.`)
   const token = options.token ?? config.token ?? (await localToken(config, url))
   return { url, token, bot: config.bot }
@@ -72,6 +78,8 @@ export async function reachable<T>(url: string, work: () => Promise<T>): Promise
       )
     }
     if (!isConnectionFailure(error)) throw error
+    const reason = encryptionFailure(url, error)
+    if (reason !== undefined) throw new Error(reason, { cause: error })
     throw new Error(
       `No server answers at ${url}: start it with "npx botstead start", or name another with --url or BOTSTEAD_URL.`,
       { cause: error },
@@ -82,6 +90,34 @@ export async function reachable<T>(url: string, work: () => Promise<T>): Promise
 /** Whether a call failed because there was no response, and not because it was refused. */
 export function isConnectionFailure(error: unknown): boolean {
   return error instanceof TypeError && error.message === 'fetch failed'
+}
+
+/** Why a connection was not made although something answers; undefined if that is not known. */
+function encryptionFailure(url: string, error: unknown): string | undefined {
+  const cause: unknown = error instanceof Error ? error.cause : undefined
+  const { code, reason } = Object(cause)
+  switch (code) {
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return `The certificate of ${url} is signed by nobody whom this machine trusts: name the file of the authority's certificate in NODE_EXTRA_CA_CERTS.`
+    case 'CERT_HAS_EXPIRED':
+      return `The certificate of ${url} has expired: renew it at the proxy.`
+    case 'CERT_NOT_YET_VALID':
+      return `The certificate of ${url} is not valid yet: compare the clocks of both machines.`
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return `The certificate of ${url} is for another name: ${reason ?? 'use the name that it has'}`
+    default:
+  }
+  if (typeof code === 'string' && code.startsWith('ERR_SSL_')) {
+    return `${url} does not speak TLS: try the same address with http://.`
+  }
+  if (typeof code === 'string' && code.startsWith('HPE_')) {
+    return `${url} does not speak HTTP: try the same address with https://.`
+  }
+  return undefined
 }
 
 /** Reads an option `--tag name=value`, which may be repeated; the last one with a name counts. */

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { Operation } from '@botstead/contract'
 import Fastify, { type FastifyInstance } from 'fastify'
 import type { Authenticator } from '../domain/authenticator.js'
@@ -43,6 +44,8 @@ export interface AppOptions {
   allowance: number
   log: Log
   newRequestId: () => string
+  /** Looks at the headers of every request, to say which setting a proxy needs. */
+  noticeProxy?: ((headers: IncomingHttpHeaders) => void) | undefined
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[]
   bodyLimits: HttpContext['bodyLimits']
@@ -147,6 +150,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       request.raw.socket.destroy()
       return
     }
+    options.noticeProxy?.(request.headers)
     upgrades.endAfterResponse(request, reply)
     setRequestId(reply, request.id)
     done()

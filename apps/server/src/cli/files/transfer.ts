@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { ApiError, type Client, errorCatalogue, isErrorType } from '@botstead/contract'
+import { type Client, errorCatalogue, toApiError } from '@botstead/contract'
 import type { RemoteFile } from './remote.js'
 
 const lostStatus = errorCatalogue.ResourceGone.status
@@ -125,12 +125,5 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 async function refusalOf(response: Response): Promise<Error> {
-  const text = await response.text()
-  try {
-    const { type, message } = JSON.parse(text) as { type?: unknown; message?: unknown }
-    if (isErrorType(type)) return new ApiError(type, String(message))
-  } catch {
-    // A body that is not JSON comes from a proxy on the way.
-  }
-  return new Error(`The server responded with status ${response.status}: ${text.slice(0, 200)}`)
+  return toApiError(response.status, await response.text())
 }

@@ -9,6 +9,7 @@ export const privateFiles = [
   'secret',
   'admin-token',
   'server.lock',
+  'server.address',
   'botstead.db',
   'botstead.db-wal',
   'botstead.db-shm',
