@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
@@ -69,42 +69,47 @@ describe('what a command says of a connection', () => {
   const bots = (url: string, environment: Record<string, string> = {}) =>
     runCommand(['bots', 'list', '--url', url, '--token', token], environment)
 
-  it('names what is wrong with a certificate, or with the scheme', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'botstead-certificate-'))
-    await using _ = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
-    const subject = [
-      '-subj',
-      '/CN=bots.example.com',
-      '-addext',
-      'subjectAltName=DNS:bots.example.com',
-    ]
-    execFileSync(
-      'openssl',
-      [
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-      ].concat(['-keyout', key, '-out', cert, '-days', '2', ...subject]),
-      { stdio: 'ignore' },
-    )
-    const pair = { key: await readFile(key), cert: await readFile(cert) }
-    await using secured = await listen(
-      createTlsServer(pair, (_request, response) => response.end()),
-    )
-    const selfSigned = await bots(`https://localhost:${secured.port}`)
-    expect(selfSigned).toMatchObject({ status: 1, stdout: '' })
-    expect(selfSigned.stderr).toContain('NODE_EXTRA_CA_CERTS')
-    const trusted = await bots(`https://localhost:${secured.port}`, { NODE_EXTRA_CA_CERTS: cert })
-    expect(trusted.stderr).toContain('is for another name')
-    await using plain = await listen(createHttpServer((_request, response) => response.end()))
-    const wrong = await bots(`https://localhost:${plain.port}`)
-    expect(wrong.stderr).toContain('does not speak TLS: try the same address with http://')
-  })
+  const hasOpenssl = spawnSync('openssl', ['version']).error === undefined
+  const unless = hasOpenssl ? '' : ' (skipped: no openssl here)'
+  it.skipIf(!hasOpenssl)(
+    `names what is wrong with a certificate, or with the scheme${unless}`,
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'botstead-certificate-'))
+      await using _ = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
+      const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+      const subject = [
+        '-subj',
+        '/CN=bots.example.com',
+        '-addext',
+        'subjectAltName=DNS:bots.example.com',
+      ]
+      execFileSync(
+        'openssl',
+        [
+          'req',
+          '-x509',
+          '-newkey',
+          'ec',
+          '-pkeyopt',
+          'ec_paramgen_curve:prime256v1',
+          '-nodes',
+        ].concat(['-keyout', key, '-out', cert, '-days', '2', ...subject]),
+        { stdio: 'ignore' },
+      )
+      const pair = { key: await readFile(key), cert: await readFile(cert) }
+      await using secured = await listen(
+        createTlsServer(pair, (_request, response) => response.end()),
+      )
+      const selfSigned = await bots(`https://localhost:${secured.port}`)
+      expect(selfSigned).toMatchObject({ status: 1, stdout: '' })
+      expect(selfSigned.stderr).toContain('NODE_EXTRA_CA_CERTS')
+      const trusted = await bots(`https://localhost:${secured.port}`, { NODE_EXTRA_CA_CERTS: cert })
+      expect(trusted.stderr).toContain('is for another name')
+      await using plain = await listen(createHttpServer((_request, response) => response.end()))
+      const wrong = await bots(`https://localhost:${plain.port}`)
+      expect(wrong.stderr).toContain('does not speak TLS: try the same address with http://')
+    },
+  )
 
   it('explains the pages of a proxy instead of printing them', async () => {
     let status = 413

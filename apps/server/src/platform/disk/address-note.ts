@@ -2,7 +2,7 @@ import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** File of the data folder that says where the server on it listens. */
-export const addressNote = 'server.address'
+const addressNote = 'server.address'
 
 /** Where a server listens, and its process. */
 interface Note {
