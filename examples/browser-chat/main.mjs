@@ -34,7 +34,7 @@ const server = createServer((request, response) => {
 
 server.once('error', (error) => {
   if (error.code !== 'EADDRINUSE') throw error
-  console.error(`Port ${port} is in use: PORT=0 takes a free one.`)
+  console.error(`Port ${port} is in use: PAGE_PORT=0 takes a free one.`)
   process.exitCode = 1
 })
 server.listen(port, '127.0.0.1', () => {

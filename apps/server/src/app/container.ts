@@ -182,10 +182,14 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   base = ownAddress(config, app.server.address())
   if (config.roles.api) local = loopbackAddress(config, app.server.address())
   if (config.roles.api) {
-    closers.add('note of the address', () => removeAddressNote(config.dataDir))
-    await noteAddress(config.dataDir, base).catch((err: unknown) =>
+    // Not awaited: who sees that the server is ready may stop it at once.
+    const noted = noteAddress(config.dataDir, base).catch((err: unknown) =>
       log.warn({ err }, 'commands in this folder cannot find the server by themselves'),
     )
+    closers.add('note of the address', async () => {
+      await noted
+      await removeAddressNote(config.dataDir)
+    })
   }
   for (const feature of features) feature.ready?.()
   log.info({ address: base, dataDir: config.dataDir, database: database.dialect.name }, 'listening')

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
+import { waitUntil } from '../patience.js'
 import { runCommand, startServerProcess } from '../processes.js'
 
 const token = 'the-token-of-the-first-account'
@@ -20,6 +21,7 @@ describe('a command in the folder of a server', () => {
     const bots = () => runCommand(['bots', 'list'], { ...environment, PORT: '1' })
     const listed = { status: 0 }
     await using first = await startServerProcess(environment)
+    await waitUntil(async () => existsSync(note))
     expect(await bots()).toMatchObject(listed)
     await first.kill()
     expect(existsSync(note)).toBe(true)
@@ -28,6 +30,9 @@ describe('a command in the folder of a server', () => {
     expect(gone.stderr).toContain('No server answers at http://localhost:1:')
 
     await using second = await startServerProcess(environment)
+    await waitUntil(async () =>
+      (await readFile(note, 'utf8')).includes(second.url.split(':').at(-1) ?? ''),
+    )
     expect(await bots()).toMatchObject(listed)
     const named = await runCommand(['bots', 'list', '--url', 'http://localhost:1'], environment)
     expect(named.stderr).toContain('No server answers at http://localhost:1:')

@@ -40,10 +40,10 @@ it('prints advice when the port of the chat page is in use', async () => {
   const page = promisify(execFile)(
     process.execPath,
     [join(checkout, 'examples/browser-chat/main.mjs')],
-    { env: { ...process.env, PORT: port } },
+    { env: { ...process.env, PAGE_PORT: port } },
   )
   await expect(page).rejects.toMatchObject({
     code: 1,
-    stderr: `Port ${port} is in use: PORT=0 takes a free one.\n`,
+    stderr: `Port ${port} is in use: PAGE_PORT=0 takes a free one.\n`,
   })
 })
