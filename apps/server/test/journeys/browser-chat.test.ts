@@ -234,7 +234,7 @@ async function makeBot({ url: baseUrl }: ServerProcess) {
 async function serveExample(chatAddress: string): Promise<string> {
   const script = join(checkout, 'examples/browser-chat/main.mjs')
   const child = spawn(process.execPath, [script, chatAddress], {
-    env: { ...withoutProxies(process.env), PORT: '0' },
+    env: { ...withoutProxies(process.env), PAGE_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill())

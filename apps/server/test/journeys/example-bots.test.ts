@@ -183,7 +183,7 @@ it('survives any request for the chat page, and logs why one failed', async () =
     server(),
     ['examples/browser-chat/main.mjs'],
     /^Open http\S+$/m,
-    { PORT: '0' },
+    { PAGE_PORT: '0' },
   )
   onTestFinished(() => bot.kill())
   const [, url = ''] = /^Open (\S+)$/m.exec(bot.output()) ?? []

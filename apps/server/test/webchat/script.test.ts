@@ -161,7 +161,7 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
     const { open, chatServer, webhookId } = chats()
     chatServer.received.length = 0
     const script = ['examples/web-page/main.mjs', `${chatServer.url}/chat/${webhookId}`]
-    const settings = { PORT: '0' }
+    const settings = { PAGE_PORT: '0' }
     await using site = await startBotProcess({ url: '', token: '' }, script, /^or,/m, settings)
     const [, address = ''] = /^Open (\S+)$/m.exec(site.output()) ?? []
     const { page } = await open(address)
