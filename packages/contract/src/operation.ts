@@ -22,8 +22,11 @@ export type Auth =
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Separate rate limits: of new users by IP address, of messages by user and by IP address, of files by user. */
-export type Throttle = 'users' | 'messages' | 'files'
+/**
+ * Separate rate limits: of new users by IP address, of messages by user and by IP address, of files by user, and of the
+ * bytes of files by IP address.
+ */
+export type Throttle = 'users' | 'messages' | 'files' | 'fileBytes'
 
 /** The groups of operations in the documentation. */
 export type Tag =

@@ -48,6 +48,15 @@ export const chatSettings = {
         'Files a minute per chat user; auto means 20, and any number for callers on this machine.',
     },
   ),
+  chatAddressFileBytes: setting(
+    'BOTSTEAD_CHAT_ADDRESS_FILE_BYTES',
+    either(['auto', 'off'], bytes('1KB', '1000TB')),
+    {
+      default: 'auto',
+      meaning:
+        'Bytes of files an hour that users of one chat may send from one network address, but always one file; auto means a tenth of BOTSTEAD_MAX_CHAT_FILES_BYTES, and any number for callers on this machine.',
+    },
+  ),
   chatFileTypes: setting('BOTSTEAD_CHAT_FILE_TYPES', either(['none'], listOf(mediaType)), {
     default:
       'image/*,audio/*,video/*,text/plain,text/csv,text/markdown,application/pdf,application/json,application/msword,application/vnd.*,application/zip',

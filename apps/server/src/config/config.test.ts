@@ -64,6 +64,7 @@ describe('without any variable', () => {
         userMessages: { perMinute: 120, exemptLoopback: true },
         addressMessages: { perMinute: 600, exemptLoopback: true },
         userFiles: { perMinute: 20, exemptLoopback: true },
+        addressFileBytes: { perMinute: 3_333_334, exemptLoopback: true },
       },
       chatFileTypes: expect.arrayContaining(['image/*', 'application/pdf']),
       eventRetentionMs: 604_800_000,

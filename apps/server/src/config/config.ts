@@ -38,6 +38,7 @@ type Derived =
   | 'chatUserMessages'
   | 'chatAddressMessages'
   | 'chatUserFiles'
+  | 'chatAddressFileBytes'
   | 'roles'
   | 'allowedNetworks'
   | 'metricsAccess'
@@ -89,6 +90,8 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
     readonly addressMessages: Rate
     /** Files per user. */
     readonly userFiles: Rate
+    /** Bytes of files per network address; the burst is that of an hour. */
+    readonly addressFileBytes: Rate
   }
   readonly hosting: HostingConfig
   readonly limits: Values<typeof limitSettings>
@@ -199,6 +202,7 @@ export function loadConfig(
     chatUserMessages,
     chatAddressMessages,
     chatUserFiles,
+    chatAddressFileBytes,
     hosting,
     hostingCommand,
     hostingControlGroup,
@@ -237,6 +241,7 @@ export function loadConfig(
       userMessages: toRate(chatUserMessages, 120),
       addressMessages: toRate(chatAddressMessages, 600),
       userFiles: toRate(chatUserFiles, 20),
+      addressFileBytes: toHourlyBytes(chatAddressFileBytes, limitValues),
     }),
     limits: limitValues,
     tunnels,
@@ -344,6 +349,18 @@ export function readEnvFile(path: string | undefined): Record<string, string> {
 function toRate(given: number | 'auto' | 'off', automatic: number): Rate {
   const perMinute = given === 'auto' ? automatic : given === 'off' ? undefined : given
   return Object.freeze({ perMinute, exemptLoopback: given === 'auto' })
+}
+
+/** The bytes of an hour as a rate per minute; at least one file of the largest size. */
+function toHourlyBytes(
+  given: number | 'auto' | 'off',
+  { chatFileBytes, chatFilesBytes }: Values<typeof limitSettings>,
+): Rate {
+  const perMinute = (bytes: number) => Math.ceil(Math.max(bytes, chatFileBytes) / 60)
+  return toRate(
+    typeof given === 'number' ? perMinute(given) : given,
+    perMinute(chatFilesBytes / 10),
+  )
 }
 
 const prefix = 'BOTSTEAD_'

@@ -1,5 +1,6 @@
 import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { chatSettings } from '../config/chat-settings.js'
 import type { Actor } from '../domain/actor.js'
 import type { Authenticator } from '../domain/authenticator.js'
 import type { Clock } from '../platform/clock.js'
@@ -118,11 +119,11 @@ export function admission(
     done()
   }
 
-  const countAs: HttpContext['countAs'] = (name, request, reply) => {
-    const decision = options.throttle({ throttle: name }, request)
+  const countAs: HttpContext['countAs'] = (name, amount, request, reply) => {
+    const decision = options.throttle({ throttle: name }, request, amount)
     if (decision === undefined || decision.allowed) return
     setAllowance(reply, decision)
-    throw tooManyRequests(decision)
+    throw name === 'fileBytes' ? tooManyBytes(decision) : tooManyRequests(decision)
   }
 
   return { admit, admitUnmatched, countAs }
@@ -171,6 +172,14 @@ function tooManyRequests(decision: RateLimitDecision): ApiError {
   )
 }
 
+function tooManyBytes({ limit, retryAfterSeconds }: RateLimitDecision): ApiError {
+  return new ApiError(
+    'RateLimited',
+    `Too many files: users at one network address may send ${limit} bytes an hour to this chat. Come back in ${retryAfterSeconds} s. The operator of the server can raise ${chatSettings.chatAddressFileBytes.name}.`,
+    { metadata: { retryAfterSeconds } },
+  )
+}
+
 function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
 }
@@ -182,27 +191,38 @@ interface Rate {
 
 export interface ThrottleOptions {
   clock: Clock
-  rates: { newUsers: Rate; userMessages: Rate; addressMessages: Rate; userFiles: Rate }
+  rates: {
+    newUsers: Rate
+    userMessages: Rate
+    addressMessages: Rate
+    userFiles: Rate
+    addressFileBytes: Rate
+  }
 }
 
 /** Counts the operations that are open to abuse; returns the tightest decision, or undefined without a limit. */
 export type Throttle = (
   operation: Pick<Operation, 'throttle'>,
   request: FastifyRequest,
+  amount?: number,
 ) => RateLimitDecision | undefined
 
-type Count = (request: FastifyRequest) => RateLimitDecision | undefined
+type Count = (request: FastifyRequest, amount: number | undefined) => RateLimitDecision | undefined
 
-/** Limits in addition to the one for all requests: new users by address, messages by user and by address, files by user. */
+/**
+ * Limits in addition to the one for all requests: new users by address, messages by user and by address, files by user,
+ * and the bytes of files by address.
+ */
 export function createThrottle({ clock, rates }: ThrottleOptions): Throttle {
   const counter = (
     { perMinute, exemptLoopback }: Rate,
     keyOf: (request: FastifyRequest) => string,
+    burstMinutes = 1,
   ): Count => {
     if (perMinute === undefined) return () => undefined
-    const limiter = createRateLimiter({ perMinute, burst: perMinute, clock })
-    return (request) =>
-      exemptLoopback && isLoopback(request.ip) ? undefined : limiter.take(keyOf(request))
+    const limiter = createRateLimiter({ perMinute, burst: perMinute * burstMinutes, clock })
+    return (request, amount) =>
+      exemptLoopback && isLoopback(request.ip) ? undefined : limiter.take(keyOf(request), amount)
   }
   const counters: Record<NonNullable<Operation['throttle']>, Count[]> = {
     users: [counter(rates.newUsers, addressKey)],
@@ -211,12 +231,13 @@ export function createThrottle({ clock, rates }: ThrottleOptions): Throttle {
       counter(rates.addressMessages, addressKey),
     ],
     files: [counter(rates.userFiles, ({ principal }) => principal)],
+    fileBytes: [counter(rates.addressFileBytes, addressKey, 60)],
   }
-  return (operation, request) => {
+  return (operation, request, amount) => {
     if (operation.throttle === undefined) return undefined
     let tightest: RateLimitDecision | undefined
     for (const count of counters[operation.throttle]) {
-      tightest = tighterOf(tightest, count(request))
+      tightest = tighterOf(tightest, count(request, amount))
     }
     return tightest
   }

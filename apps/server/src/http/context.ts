@@ -26,8 +26,8 @@ export interface HttpContext {
   ): void
   /** Counts a request that matches no operation against the address that it comes from. */
   admitUnmatched(request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void
-  /** Counts a request that was admitted against one more limit; throws `RateLimited`. */
-  countAs(throttle: Throttle, request: FastifyRequest, reply: FastifyReply): void
+  /** Counts a request that was admitted against one more limit, as one or more; throws `RateLimited`. */
+  countAs(throttle: Throttle, amount: number, request: FastifyRequest, reply: FastifyReply): void
   idempotency: IdempotencyStore
   /** Sets and clears the cookies of sessions; undefined where browsers cannot sign in. */
   sessionCookies: SessionCookies | undefined

@@ -39,8 +39,11 @@ interface Call<Spec extends Operation> {
   beginSession(value: string, expiresAt: string): void
   /** For operations with a `session`: signs the browser out. */
   endSession(): void
-  /** Counts against a separate limit that only some calls of the operation touch; throws `RateLimited`. */
-  countAs(throttle: Throttle): void
+  /**
+   * Counts against a separate limit that only some calls of the operation touch; throws `RateLimited`.
+   * @param amount 1 unless given
+   */
+  countAs(throttle: Throttle, amount?: number): void
   /** For `idempotent` operations: does the work once per `Idempotency-Key`. */
   once: Once<Output<Spec>>
 }
@@ -342,7 +345,8 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
   }
 
   get countAs(): Call<Spec>['countAs'] {
-    return (throttle) => this.#context.countAs(throttle, this.#request, this.#reply)
+    return (throttle, amount = 1) =>
+      this.#context.countAs(throttle, amount, this.#request, this.#reply)
   }
 
   get setHeader(): Call<Spec>['setHeader'] {

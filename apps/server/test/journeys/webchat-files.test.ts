@@ -75,6 +75,26 @@ describeEachEngine('files of web chats', (engine) => {
     })
   })
 
+  it('that were announced and not sent give way after an hour', async () => {
+    const { id, client } = await open()
+    await client.deleteConversation({ conversationId: id })
+    const other = await makeBot(server())
+    const opened = await openWebchat(webchatAddress(server(), other.webhookId, 'chat'))
+    const tags = { conversation: opened.init.conversation.id }
+    const create = async (key: string) =>
+      (await opened.client.createFile({ key, size: 1000, tags })).file
+    const sent = await create('a.png')
+    await fetch(sent.uploadUrl, { method: 'PUT', body: 'a'.repeat(1000) })
+    const unsent = await create('b.png')
+    await expect(create('c.png')).rejects.toMatchObject({ code: 413 })
+    server().clock.advance(60 * 60 * 1000 + 1)
+    const third = await create('c.png')
+    const ids = (await other.client.listFiles({})).files.map((file) => file.id)
+    expect(ids.toSorted()).toEqual([sent.id, third.id].toSorted())
+    const late = await fetch(unsent.uploadUrl, { method: 'PUT', body: 'a'.repeat(1000) })
+    expect(late.status).toBe(404)
+  })
+
   it('belong to a conversation of their user', async () => {
     const one = await open()
     const other = await open()
@@ -109,6 +129,36 @@ describeEachEngine('files of web chats', (engine) => {
     await vi.waitFor(async () =>
       expect((await made.client.listFiles({ ids: [file.id] })).files).toEqual([]),
     )
+  })
+})
+
+describeEachEngine('files of one network address', (engine) => {
+  const server = useServer(engine, {
+    BOTSTEAD_MAX_CHAT_FILE_BYTES: '1000B',
+    BOTSTEAD_CHAT_ADDRESS_FILE_BYTES: '3000B',
+  })
+
+  it('have a number of bytes an hour in each chat, whoever sends them', async () => {
+    const { webhookId } = await makeBot(server())
+    const open = async (id = webhookId) => {
+      const { init, client } = await openWebchat(webchatAddress(server(), id, 'chat'))
+      const tags = { conversation: init.conversation.id }
+      return (size: number) => client.createFile({ key: 'a.png', size, tags })
+    }
+    const [one, other] = [await open(), await open()]
+    await one(1000)
+    await other(1000)
+    // Refused for another reason, so not counted.
+    await expect(one(1001)).rejects.toMatchObject({ code: 413 })
+    await one(1000)
+    await expect(other(500)).rejects.toMatchObject({
+      code: 429,
+      message: expect.stringContaining('BOTSTEAD_CHAT_ADDRESS_FILE_BYTES'),
+    })
+    await (await open((await makeBot(server())).webhookId))(1000)
+    server().clock.advance(30 * 60 * 1000)
+    await other(1000)
+    await expect(other(1000)).rejects.toMatchObject({ code: 429 })
   })
 })
 

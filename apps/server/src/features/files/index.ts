@@ -1,6 +1,6 @@
 import type { BotActor } from '../../domain/actor.js'
 import type { Addresses } from '../../domain/addresses.js'
-import type { Tx } from '../../platform/db/schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import type { Signer } from '../../platform/security/signing.js'
 import type { FeatureWith } from '../feature.js'
 import { createFileAddresses } from './addresses.js'
@@ -19,7 +19,7 @@ import { createSweeps } from './maintenance/index.js'
 import { filesRoutes, toFile, toUploadableFile } from './routes.js'
 import { contentTypeOf } from './rules.js'
 import { createFilesService, type FilesService } from './service.js'
-import { existingFiles } from './store.js'
+import { existingFiles, unsentFiles } from './store.js'
 import type { FileRow } from './table.js'
 import { createUploads } from './uploads/index.js'
 import { deleteEmptyUsage } from './usage-store.js'
@@ -52,15 +52,21 @@ export type { FileRow } from './table.js'
 
 /** Files on behalf of people who have no access to the files of the bot. */
 interface FilesOfUsers {
-  /** Announces a file whose content follows. */
+  /**
+   * Announces a file whose content follows.
+   * @param alsoDo runs in the same transaction
+   */
   create(
     actor: BotActor,
     file: Parameters<FilesService['upsert']>[1],
+    alsoDo: (tx: Tx, created: { id: string }) => Promise<void>,
   ): Promise<ReturnType<typeof toUploadableFile>>
   /** The media type that a file would get. */
   contentTypeOf: typeof contentTypeOf
   /** Ids of the files that exist, for joins. */
   existing(executor: Tx): ReturnType<typeof existingFiles>
+  /** Ids of the files of a bot that were announced before an ISO 8601 time and of which nothing has arrived, for joins. */
+  unsent(executor: Db, botId: string, before: string): ReturnType<typeof unsentFiles>
   remove(actor: BotActor, id: string): Promise<void>
 }
 
@@ -102,10 +108,11 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
       isHeld = ask
     },
     ofUsers: {
-      create: async (actor, file) =>
-        toUploadableFile(await service.upsert(actor, file), file.size, addresses),
+      create: async (actor, file, alsoDo) =>
+        toUploadableFile(await service.upsert(actor, file, alsoDo), file.size, addresses),
       contentTypeOf,
       existing: (executor) => existingFiles(executor),
+      unsent: unsentFiles,
       remove: service.remove,
     },
     routes: [

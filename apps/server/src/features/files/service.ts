@@ -66,13 +66,25 @@ export function createFilesService(
 ) {
   const { db, run, dialect, clock, pager, queue, limits, generations } = deps
 
-  /** Describes a file whose content follows. The same key again begins a new generation. */
-  async function upsert(actor: BotActor, input: Upsert): Promise<FileRow> {
+  /**
+   * Describes a file whose content follows. The same key again begins a new generation.
+   * @param alsoDo runs in the same transaction
+   */
+  async function upsert(
+    actor: BotActor,
+    input: Upsert,
+    alsoDo?: (tx: Tx, file: FileRow) => Promise<void>,
+  ): Promise<FileRow> {
     requireSize(input, limits)
     requireIndexableKey(input.key, 'body.key')
     requireIndexableTags(input.tags)
     const description = describe(input, clock.now())
-    const attempt = () => run((tx) => upsertIn(tx, actor, input, description))
+    const attempt = () =>
+      run(async (tx) => {
+        const file = await upsertIn(tx, actor, input, description)
+        await alsoDo?.(tx, file)
+        return file
+      })
     try {
       return await attempt()
     } catch (error) {

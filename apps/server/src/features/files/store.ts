@@ -369,3 +369,15 @@ export async function listIdsOfBot(db: Db, botId: string, limit: number): Promis
 export function existingFiles(executor: Tx) {
   return executor.selectFrom('files').select('id').as('existing')
 }
+
+/** Ids of the files of a bot that were announced before an ISO 8601 time and of which nothing has arrived, for joins. */
+export function unsentFiles(executor: Db, botId: string, before: string) {
+  return executor
+    .selectFrom('file_contents')
+    .select('file_id as id')
+    .where('bot_id', '=', botId)
+    .where('status', '=', 'upload_pending')
+    .where('created_at', '<', before)
+    .where('received', 'is', null)
+    .as('unsent')
+}

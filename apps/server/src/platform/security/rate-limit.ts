@@ -26,8 +26,11 @@ export interface RateLimitDecision {
 
 /** Limits the requests of each key. */
 export interface RateLimiter {
-  /** Counts one request of the key and decides whether it may proceed. Refused ones cost nothing. */
-  take(key: string): RateLimitDecision
+  /**
+   * Counts one request of the key and decides whether it may proceed. Refused ones cost nothing.
+   * @param amount as how many requests it counts; a whole number of at most `burst`
+   */
+  take(key: string, amount?: number): RateLimitDecision
 }
 
 interface Bucket {
@@ -56,13 +59,13 @@ export function createRateLimiter(options: RateLimitOptions): RateLimiter {
     return Math.min(full, bucket.level + elapsed * perMinute)
   }
 
-  function decide(allowed: boolean, level: number): RateLimitDecision {
+  function decide(allowed: boolean, level: number, price: number): RateLimitDecision {
     return {
       allowed,
       limit: burst,
       remaining: Math.floor(level / cost),
       resetSeconds: secondsFor(full - level),
-      retryAfterSeconds: secondsFor(cost - level),
+      retryAfterSeconds: secondsFor(price - level),
     }
   }
 
@@ -71,19 +74,20 @@ export function createRateLimiter(options: RateLimitOptions): RateLimiter {
   }
 
   return {
-    take(key) {
+    take(key, amount = 1) {
       const now = clock.now()
+      const price = amount * cost
       const bucket = buckets.get(key)
       const before = levelOf(bucket, now)
-      const allowed = before >= cost
-      const level = allowed ? before - cost : before
+      const allowed = before >= price
+      const level = allowed ? before - price : before
       if (bucket) {
         bucket.level = level
         bucket.at = now
       } else {
         buckets.set(key, { level, at: now })
       }
-      return decide(allowed, level)
+      return decide(allowed, level, price)
     },
   }
 }

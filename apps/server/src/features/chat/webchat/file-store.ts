@@ -53,6 +53,26 @@ export async function deleteChatFiles(
 /** Ids of files that exist, for joins. */
 export type ExistingFiles = AliasedExpression<{ id: string }, 'existing'>
 
+/** Ids of files of which nothing has arrived, for joins. */
+export type UnsentFiles = AliasedExpression<{ id: string }, 'unsent'>
+
+/** Ids of some files that chat users of a bot announced and did not send. */
+export async function listUnsentChatFiles(
+  db: Db,
+  botId: string,
+  unsent: UnsentFiles,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('chat_files')
+    .innerJoin(unsent, 'unsent.id', 'chat_files.file_id')
+    .select('chat_files.file_id')
+    .where('chat_files.bot_id', '=', botId)
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.file_id)
+}
+
 /**
  * Checks some files of all bots whose existence was last checked before an ISO 8601 time, and deletes the rows of those
  * that no longer exist. Returns how many were checked, at most `limit`.

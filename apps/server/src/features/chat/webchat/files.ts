@@ -3,7 +3,7 @@ import { chatLimitSettings, chatSettings } from '../../../config/chat-settings.j
 import type { BotActor, ChatUserActor } from '../../../domain/actor.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
-import type { Run, Tx } from '../../../platform/db/schema.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
@@ -27,11 +27,17 @@ interface UserFile {
 
 /** The functions of the slice of files, which is built later and provides them. */
 export interface FilesOfUsers {
-  create(actor: BotActor, file: UserFile): Promise<ChatFile>
+  create(
+    actor: BotActor,
+    file: UserFile,
+    alsoDo: (tx: Tx, created: { id: string }) => Promise<void>,
+  ): Promise<ChatFile>
   /** The media type that a file would get. */
   contentTypeOf(file: Pick<UserFile, 'key' | 'contentType'>): string
   /** The ids of existing files, for joins. */
   existing(executor: Tx): store.ExistingFiles
+  /** The ids of files that were announced before an ISO 8601 time and of which nothing has arrived, for joins. */
+  unsent(executor: Db, botId: string, before: string): store.UnsentFiles
   remove(actor: BotActor, id: string): Promise<void>
 }
 
@@ -59,6 +65,8 @@ const removedAtOnce = 100
 const checkedAtOnce = 100
 /** Milliseconds between two checks whether a file still exists. */
 const checkIntervalMs = 24 * 60 * 60 * 1000
+/** Milliseconds for which an announced file keeps its space although nothing of it has arrived. */
+const announcementMs = 60 * 60 * 1000
 
 /** Files of chat users: they belong to conversations and have limits of their own. */
 export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
@@ -105,11 +113,7 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
     }
     await dialect.holdName(tx, `chat files ${botId}`)
     if ((await store.sumChatFiles(tx, botId)) + size > fileLimits.allBytes) {
-      throw new ApiError(
-        'LimitExceeded',
-        `body.size exceeds the space that is left: the files of the users of this chat may have ${fileLimits.allBytes} bytes in total. Delete conversations, or files of the bot. The operator of the server can raise ${chatLimitSettings.chatFilesBytes.name}.`,
-        { metadata: { in: 'body', field: 'size', maximum: fileLimits.allBytes } },
-      )
+      throw new NoSpaceLeft(fileLimits.allBytes)
     }
     await store.insertChatFile(tx, {
       file_id: id,
@@ -126,20 +130,34 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
     return workspaceId === undefined ? undefined : asBot(workspaceId, botId)
   }
 
+  async function removeFiles(actor: BotActor, fileIds: readonly string[]): Promise<void> {
+    for (const id of fileIds) {
+      await requireFiles()
+        .remove(actor, id)
+        .catch((error: unknown) => {
+          if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
+        })
+    }
+    await run((tx) => store.deleteChatFiles(tx, actor.botId, fileIds), { mayUseReserve: true })
+  }
+
+  /** Removes some files that were announced and not sent; returns whether there were any. */
+  async function removeUnsent(actor: BotActor): Promise<boolean> {
+    const { botId } = actor
+    const unsent = requireFiles().unsent(db, botId, isoTime(clock.now() - announcementMs))
+    const fileIds = await store.listUnsentChatFiles(db, botId, unsent, removedAtOnce)
+    if (fileIds.length === 0) return false
+    await removeFiles(actor, fileIds)
+    return true
+  }
+
   async function removeFilesOf(botId: string, owner: Parameters<typeof store.listChatFilesOf>[2]) {
     const actor = await actorOf(botId)
     // The purge of a deleted bot deletes these files too.
     if (actor === undefined) return
     for (;;) {
       const fileIds = await store.listChatFilesOf(db, botId, owner, removedAtOnce)
-      for (const id of fileIds) {
-        await requireFiles()
-          .remove(actor, id)
-          .catch((error: unknown) => {
-            if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
-          })
-      }
-      await run((tx) => store.deleteChatFiles(tx, botId, fileIds), { mayUseReserve: true })
+      await removeFiles(actor, fileIds)
       if (fileIds.length < removedAtOnce) return
     }
   }
@@ -157,8 +175,15 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
       files = given
     },
 
-    /** Creates a file of a user, whose content follows with a `PUT` to its `uploadUrl`. */
-    async create(actor: ChatUserActor, input: NewFile): Promise<ChatFile> {
+    /**
+     * Creates a file of a user, whose content follows with a `PUT` to its `uploadUrl`.
+     * @param countBytes counts its bytes for the address of the network; throws `RateLimited` if there are too many
+     */
+    async create(
+      actor: ChatUserActor,
+      input: NewFile,
+      countBytes: (bytes: number) => void,
+    ): Promise<ChatFile> {
       const { chat } = actor
       const { key, size, contentType, tags = {}, expiresAt } = input
       const user = await access.requireUser(db, actor)
@@ -182,26 +207,28 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
         ...(contentType && { contentType }),
       }
       requireAcceptable(input, requireFiles().contentTypeOf(described))
-      const file = await requireFiles().create(asBot(chat.workspaceId, botId), {
+      countBytes(size)
+      const bot = asBot(chat.workspaceId, botId)
+      const announced: UserFile = {
         ...described,
         size,
         accessPolicies: ['public_content'],
         tags: { ...tags, source: 'chat', user: publicIdOf(user) },
         ...(conversation === undefined && expiresAt !== undefined && { expiresAt }),
-      })
-      try {
-        await run((tx) =>
-          reserve(
-            tx,
-            { id: file.id, botId, userId: user.id, conversationId: conversation?.id ?? null },
-            size,
-          ),
-        )
-      } catch (error) {
-        await requireFiles().remove(asBot(chat.workspaceId, botId), file.id)
-        throw error
       }
-      return file
+      const conversationId = conversation?.id ?? null
+      // In one transaction: no file is left without its conversation, and none without being counted.
+      const announce = () =>
+        requireFiles().create(bot, announced, (tx, { id }) =>
+          reserve(tx, { id, botId, userId: user.id, conversationId }, size),
+        )
+      for (;;) {
+        try {
+          return await announce()
+        } catch (error) {
+          if (!(error instanceof NoSpaceLeft && (await removeUnsent(bot)))) throw error
+        }
+      }
     },
 
     /** Enqueues the deletion of the files of a conversation, or of the files of a user that are in no conversation. */
@@ -222,6 +249,17 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
         limit: checkedAtOnce,
       })
     },
+  }
+}
+
+/** The files of the chat users of a bot have no space left. */
+class NoSpaceLeft extends ApiError {
+  constructor(maximum: number) {
+    super(
+      'LimitExceeded',
+      `body.size exceeds the space that is left: the files of the users of this chat may have ${maximum} bytes in total. Delete conversations, or files of the bot. The operator of the server can raise ${chatLimitSettings.chatFilesBytes.name}.`,
+      { metadata: { in: 'body', field: 'size', maximum } },
+    )
   }
 }
 

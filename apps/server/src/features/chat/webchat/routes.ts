@@ -61,8 +61,8 @@ export function webchatRoutes(
       return {}
     }),
 
-    route(contract.webchat.createFile, async ({ actor, body }) => ({
-      file: await files.create(actor, body),
+    route(contract.webchat.createFile, async ({ actor, body, countAs }) => ({
+      file: await files.create(actor, body, (bytes) => countAs('fileBytes', bytes)),
     })),
 
     route(contract.webchat.createUserKey, async ({ actor, body, headers }) => ({
