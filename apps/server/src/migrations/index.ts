@@ -66,6 +66,7 @@ import { webchatSettings } from './0087-webchat-settings.js'
 import { backupRuns } from './0089-backup-runs.js'
 import { tracesOfDeliveries } from './0090-traces-of-deliveries.js'
 import { tracesOfJobs } from './0090-traces-of-jobs.js'
+import { webchatOpenings } from './0091-webchat-openings.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -136,4 +137,5 @@ export const migrations: readonly Migration[] = [
   backupRuns,
   tracesOfDeliveries,
   tracesOfJobs,
+  webchatOpenings,
 ]

@@ -186,6 +186,9 @@ export function createChat(deps: ChatDeps): Chat {
         await webchat.forgetUser(tx, user)
       },
       'conversation.removed': webchat.forgetConversation,
+      'conversation.unused': async (tx, { botId, id, keep }) => {
+        if (await webchat.hasFilesIn(tx, botId, id)) keep()
+      },
       'message.removed': webchat.forgetMessage,
       'user.accessRevoked': disconnect,
       'bot.changed': async (tx, { botId }) =>
@@ -198,7 +201,7 @@ export function createChat(deps: ChatDeps): Chat {
           webchatSettings.forget(botId)
         }),
     },
-    sweeps: [writing.sweep, webchat.sweep],
+    sweeps: [writing.sweep, ...webchat.sweeps],
     metrics: [
       gauge(
         { name: 'botstead_chat_listeners', help: 'Open streams of chat users in this process.' },

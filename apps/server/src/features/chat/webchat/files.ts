@@ -238,6 +238,10 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
       await queue.enqueue(tx, { kind: removeChatFilesJob, key: id, payload: { botId, of } })
     },
 
+    async hasFilesIn(tx: Tx, botId: string, conversationId: string): Promise<boolean> {
+      return (await store.listChatFilesOf(tx, botId, { conversationId }, 1)).length > 0
+    },
+
     jobs: { [removeChatFilesJob]: removal },
 
     /** Deletes the rows of some files that were deleted or have expired; returns how many were checked. */

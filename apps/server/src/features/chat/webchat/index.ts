@@ -13,6 +13,8 @@ import { deleteSomeChatFiles } from './file-store.js'
 import { type ChatFilesDeps, createChatFiles } from './files.js'
 import { createInitialize, type InitializeDeps } from './initialize.js'
 import { createWebchatMessages, type WebchatMessagesDeps } from './messages.js'
+import { deleteSomeOpenings } from './opening-store.js'
+import { createOpenings, type OpeningsDeps } from './openings.js'
 import { webchatRoutes } from './routes.js'
 import { deleteSecret } from './secret-store.js'
 import { type ChatSecretsDeps, createChatSecrets } from './secrets.js'
@@ -24,7 +26,8 @@ export { toWebchatMessage } from './shapes.js'
 
 export type WebchatDeps = ConversationStateDeps &
   ChatFilesDeps &
-  Omit<InitializeDeps, 'state' | 'streams' | 'isAdmin'> &
+  Omit<InitializeDeps, 'state' | 'streams' | 'isAdmin' | 'openings'> &
+  OpeningsDeps &
   Omit<WebchatMessagesDeps, 'streams'> &
   Omit<WebchatSignalsDeps, 'drafts'> &
   ChatSecretsDeps &
@@ -55,7 +58,8 @@ export function createWebchat(
   const messages = createWebchatMessages({ ...deps, streams: streams.all }, access, state)
   const files = createChatFiles(deps, access)
   const { isAdmin } = secrets
-  const initialize = createInitialize({ ...deps, isAdmin, state, streams: streams.own })
+  const openings = createOpenings(deps)
+  const initialize = createInitialize({ ...deps, isAdmin, state, openings, streams: streams.own })
 
   async function listen(
     actor: ChatUserActor,
@@ -76,9 +80,11 @@ export function createWebchat(
     provideFiles: files.provide,
     actions: createWebchatActions(deps),
     jobs: files.jobs,
-    sweep: files.sweep,
+    sweeps: [files.sweep, openings.sweep],
     routes: (createMessage: Parameters<typeof webchatRoutes>[1]) =>
       webchatRoutes({ initialize, listen, messages, files, secrets }, createMessage),
+
+    hasFilesIn: files.hasFilesIn,
 
     async forgetConversation(tx: Tx, { botId, id }: { botId: string; id: string }): Promise<void> {
       await deleteFeedbackIn(tx, botId, id)
@@ -99,6 +105,7 @@ export function createWebchat(
     async purge(botId: string): Promise<void> {
       await purge(run, (tx, limit) => deleteSomeFeedback(tx, botId, limit))
       await purge(run, (tx, limit) => deleteSomeChatFiles(tx, botId, limit))
+      await purge(run, (tx, limit) => deleteSomeOpenings(tx, botId, limit))
       await run((tx) => deleteSecret(tx, botId), { mayUseReserve: true })
     },
   }

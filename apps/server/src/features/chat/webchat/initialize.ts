@@ -9,6 +9,7 @@ import type { Listening, OpenedConversation } from '../listening.js'
 import type { ConversationStreams } from '../streams/index.js'
 import type { UserKeys } from '../user-keys.js'
 import type { ConversationState } from './conversation-state.js'
+import type { Openings } from './openings.js'
 import type { AdminCheck } from './secrets.js'
 
 export interface InitializeDeps {
@@ -19,6 +20,7 @@ export interface InitializeDeps {
   listening: Listening
   isAdmin: AdminCheck
   state: ConversationState
+  openings: Pick<Openings, 'note'>
   streams: Pick<ConversationStreams, 'subscribe'>
 }
 
@@ -80,7 +82,7 @@ export function createUntakenFrames() {
  * retries it, and keeps the key or id that was refused.
  */
 export function createInitialize(deps: InitializeDeps) {
-  const { run, keys, users, conversations, listening, isAdmin, state, streams } = deps
+  const { run, keys, users, conversations, listening, isAdmin, state, openings, streams } = deps
   const untaken = createUntakenFrames()
 
   /** The user of a key; undefined if the key is not valid and a new user is to be created. */
@@ -127,7 +129,11 @@ export function createInitialize(deps: InitializeDeps) {
   async function createConversation({ actor, user }: Visitor): Promise<OpenedConversation> {
     const { botId, alias } = actor.chat
     const owner = { botId, userId: user.id, alias }
-    const conversation = await run((tx) => conversations.open(tx, owner, undefined, undefined))
+    const conversation = await run(async (tx) => {
+      const opened = await conversations.open(tx, owner, undefined, undefined)
+      await openings.note(tx, opened)
+      return opened
+    })
     return { user, conversation }
   }
 

@@ -34,10 +34,19 @@ export interface ChatFilesTable {
   checked_at: TimeColumn
 }
 
+/** Conversations that page views opened, until it is decided whether they are kept. */
+export interface WebchatOpeningsTable {
+  /** Native id. */
+  conversation_id: string
+  bot_id: string
+  opened_at: TimeColumn
+}
+
 declare module '../../../platform/db/schema.js' {
   interface Schema {
     message_feedback: MessageFeedbackTable
     chat_secrets: ChatSecretsTable
     chat_files: ChatFilesTable
+    webchat_openings: WebchatOpeningsTable
   }
 }

@@ -16,6 +16,9 @@ export {
   listCounted as listCountedMessages,
 } from './figures-store.js'
 export type { MessagesService } from './service.js'
+
+import { hasScheduledMessages } from './store.js'
+
 export { listLastMessageTimes, type MessageRow, messageSubjects, sumMessages } from './store.js'
 export { textOf } from './text.js'
 export {
@@ -50,7 +53,12 @@ export function createMessages(deps: MessagesDeps): Feature & { service: Message
     service,
     routes: messagesRoutes(service),
     jobs: { [releaseMessageJob]: release, [emptyConversationJob]: empty },
-    on: { 'conversation.removed': service.emptyConversation },
+    on: {
+      'conversation.removed': service.emptyConversation,
+      'conversation.unused': async (tx, { botId, id, keep }) => {
+        if (await hasScheduledMessages(tx, botId, id)) keep()
+      },
+    },
   }
 }
 

@@ -328,6 +328,22 @@ export async function matchScheduled(
     .executeTakeFirst()
 }
 
+/** Whether a conversation has any scheduled message. */
+export async function hasScheduledMessages(
+  tx: Tx,
+  botId: string,
+  conversationId: string,
+): Promise<boolean> {
+  const found = await tx
+    .selectFrom('scheduled_messages')
+    .select('id')
+    .where('bot_id', '=', botId)
+    .where('conversation_id', '=', conversationId)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
 /** Deletes the scheduled messages of some conversations. */
 export async function deleteScheduledOf(
   tx: Tx,

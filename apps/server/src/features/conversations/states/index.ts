@@ -8,6 +8,7 @@ import {
   type StatesDeps,
   type StatesService,
 } from './service.js'
+import { hasStates } from './store.js'
 import { toState } from './view.js'
 
 export { listStatesIn, type StateRow } from './store.js'
@@ -32,6 +33,9 @@ export function createStates(deps: StatesDeps): Feature & { service: StatesServi
       'user.removed': (tx, { botId, userId }) => service.removeOf(tx, botId, 'user', userId),
       'conversation.removed': (tx, { botId, id }) =>
         service.removeOf(tx, botId, 'conversation', id),
+      'conversation.unused': async (tx, { botId, id, keep }) => {
+        if (await hasStates(tx, botId, 'conversation', id)) keep()
+      },
       'workflow.removed': (tx, { botId, workflowId }) =>
         service.removeOf(tx, botId, 'workflow', workflowId),
       'installations.changed': async (tx, { changes }) => {

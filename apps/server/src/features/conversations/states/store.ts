@@ -62,6 +62,24 @@ export async function deleteState(tx: Tx, botId: string, id: string): Promise<vo
   await tx.deleteFrom('states').where('id', '=', id).where('bot_id', '=', botId).execute()
 }
 
+/** Whether an owner has any state. */
+export async function hasStates(
+  tx: Tx,
+  botId: string,
+  type: StateRow['type'],
+  ownerId: string,
+): Promise<boolean> {
+  const found = await tx
+    .selectFrom('states')
+    .select('id')
+    .where('bot_id', '=', botId)
+    .where('type', '=', type)
+    .where('owner_id', '=', ownerId)
+    .limit(1)
+    .executeTakeFirst()
+  return found !== undefined
+}
+
 /** Deletes the states of a deleted owner. */
 export async function deleteStatesOf(
   tx: Tx,
