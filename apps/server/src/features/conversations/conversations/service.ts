@@ -28,6 +28,7 @@ import { conversationEvents, createConversationLog } from './log.js'
 import { createParticipants, type ParticipantsDeps } from './participants.js'
 import type { ConversationRef, Member } from './slot-store.js'
 import * as store from './store.js'
+import { createRemoveUnused } from './unused.js'
 import { toConversation } from './view.js'
 
 type WantedConversation = Body<typeof contract.conversations.getOrCreate>
@@ -38,8 +39,6 @@ declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
     /** A conversation is being deleted; subscribers delete what belongs to it. */
     'conversation.removed': ConversationRef
-    /** A conversation in which nothing happened is about to be deleted; subscribers that have something of it call `keep`. */
-    'conversation.unused': ConversationRef & { keep(): void }
   }
 }
 
@@ -311,21 +310,6 @@ export function createConversationsService(deps: ConversationsDeps) {
     return true
   }
 
-  /**
-   * Removes a conversation in which nothing happened after it was opened: no message or event of a user or the bot, no
-   * change, and nothing was stored for it.
-   */
-  async function removeUnused(tx: Tx, ref: ConversationRef): Promise<void> {
-    const conversation = await hold(tx, ref)
-    if (conversation === undefined || !isUntouched(conversation)) return
-    let isKept = false
-    const keep = () => {
-      isKept = true
-    }
-    await domainEvents.raise(tx, 'conversation.unused', { ...ref, keep })
-    if (!isKept) await remove(tx, ref)
-  }
-
   async function removeById(actor: BotActor, id: string): Promise<void> {
     await run(
       async (tx) => {
@@ -374,7 +358,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     listOwned,
     showWorkflow,
     remove,
-    removeUnused,
+    removeUnused: createRemoveUnused({ domainEvents, hold, remove }),
     removeById,
     provideEmptying,
     purge,
@@ -384,18 +368,6 @@ export function createConversationsService(deps: ConversationsDeps) {
 function isVisible(actor: BotActor, conversation: store.ConversationRow): boolean {
   const alias = aliasOf(actor)
   return alias === undefined || conversation.integration === alias
-}
-
-/** Whether nothing happened in a conversation, but that the bot was told of its opening. */
-function isUntouched(conversation: store.ConversationRow): boolean {
-  const { message_count, last_sequence, start_event_id, tags, properties } = conversation
-  return (
-    message_count === 0 &&
-    last_sequence <= (start_event_id === null ? 0 : 1) &&
-    tags === '{}' &&
-    properties === '{}' &&
-    conversation.current_workflow_id === null
-  )
 }
 
 /**
