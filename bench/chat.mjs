@@ -1,4 +1,4 @@
-// Listeners: memory of each, connections per second, delivery latency, and the time to catch up.
+// Listeners and web chats: memory of each, connections per second, delivery latency, and the time to catch up.
 import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import { join } from 'node:path'
@@ -59,7 +59,8 @@ function percentile(sorted, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-async function openConversations(server, count) {
+/** The chat address of a new bot. */
+async function createChat(server) {
   const { bot } = await fetch(`${server.address}/v1/admin/bots`, {
     method: 'POST',
     headers: {
@@ -70,7 +71,11 @@ async function openConversations(server, count) {
     },
     body: '{}',
   }).then((response) => response.json())
-  const chat = bot.integrations.chat.webhookUrl
+  return bot.integrations.chat.webhookUrl
+}
+
+async function openConversations(server, count) {
+  const chat = await createChat(server)
   const conversations = []
   for (let i = 0; i < count; i += 1) {
     const { key } = await request(`${chat}/users`, {}, {})
@@ -197,6 +202,125 @@ export async function measureListeners(folder) {
         figure: `${quiet.unnamed.toFixed(1)} % of a processor`,
       },
       { work: `catch up with ${missed} missed messages`, figure: `${Math.round(milliseconds)} ms` },
+    ]
+  } finally {
+    agent.destroy()
+    await server.stop()
+  }
+}
+
+/**
+ * Opens a web chat as its widget does, and passes each text after the first frame to `onText`. Resolves with its
+ * conversation when the first frame is there.
+ * @param known the conversation of a widget that comes back; undefined for a new visitor
+ */
+function openWidget(chat, agent, onText, known) {
+  return new Promise((resolve, reject) => {
+    const path = known ? `/initialize?conversationId=${known.id}` : '/initialize'
+    const headers = { accept: 'text/event-stream', timeout: '60000' }
+    if (known) headers['x-user-key'] = known.key
+    const call = http.get(`${chat}${path}`, { agent, headers }, (response) => {
+      if (response.statusCode !== 200) return reject(new Error(`status ${response.statusCode}`))
+      let first = ''
+      response
+        .setEncoding('utf8')
+        .on('data', (text) => {
+          if (first === undefined) return onText(text)
+          first += text
+          const frame = /^data: (\{"type":"init".*\})$/m.exec(first)?.[1]
+          if (frame === undefined) return
+          first = undefined
+          const { conversation, user } = JSON.parse(frame).data
+          resolve({ chat, id: conversation.id, key: user.userKey, close: () => call.destroy() })
+        })
+        .on('error', () => {})
+    })
+    call.on('error', reject)
+  })
+}
+
+/** Opens widgets in batches that fit into a listen backlog; returns them, and how many were opened a second. */
+async function openWidgets(count, open) {
+  const widgets = []
+  const begin = performance.now()
+  for (let i = 0; i < count; i += 200) {
+    const batch = Array.from({ length: Math.min(200, count - i) }, (_, j) => open(i + j))
+    widgets.push(...(await Promise.all(batch)))
+  }
+  return { widgets, perSecond: (count * 1000) / (performance.now() - begin) }
+}
+
+/** Rows of the table for web chats, each with a user and a conversation of its own. */
+export async function measureWidgets(folder) {
+  const count = listenersThatFit(10_000)
+  const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
+  const server = await startBenchServer(join(folder, 'widgets'))
+  try {
+    const chat = await createChat(server)
+    const waits = []
+    const onText = (text) => {
+      // The signal of its status has the message too.
+      for (const [, at] of text.matchAll(/"message_created".*sent (\d+)/g)) {
+        waits.push(Date.now() - Number(at))
+      }
+    }
+    const openNew = async () => {
+      const widget = await openWidget(chat, agent, onText)
+      const payload = { type: 'conversation_started', data: {} }
+      await request(
+        `${chat}/events`,
+        { 'x-user-key': widget.key },
+        { conversationId: widget.id, payload },
+      )
+      return widget
+    }
+    // The first conversations cost what every later one does not: compiled code and prepared statements.
+    for (const { close } of (await openWidgets(200, openNew)).widgets) close()
+    await sleep(1000)
+    const before = await residentBytes(server.pid)
+    const { widgets, perSecond } = await openWidgets(count, openNew)
+    await sleep(3000)
+    const each = ((await residentBytes(server.pid)) - before) / count
+
+    for (let i = 0; i < messagesPerSecond * seconds; i += 1) {
+      const due = performance.now() + 1000 / messagesPerSecond
+      void say(widgets[(i * 7919) % widgets.length], `sent ${Date.now()}`)
+      await sleep(Math.max(0, due - performance.now()))
+    }
+    await sleep(1000)
+    const expected = messagesPerSecond * seconds
+    if (waits.length !== expected) throw new Error(`${waits.length} of ${expected} arrived`)
+    waits.sort((a, b) => a - b)
+    const p95 = percentile(waits, 0.95)
+    const used = await processorTime(server.pid)
+    await sleep(quietSeconds * 1000)
+    const quiet = ((await processorTime(server.pid)) - used) / (quietSeconds * 10_000)
+    for (const { close } of widgets) close()
+    await sleep(1000)
+    const again = await openWidgets(count, (at) => openWidget(chat, agent, onText, widgets[at]))
+    for (const { close } of again.widgets) close()
+    const many = count.toLocaleString('en')
+    return [
+      {
+        work: `memory of one of ${many} web chats`,
+        figure: `${(each / 1024).toFixed(1)} KB`,
+        against: '20 KB',
+        ratio: (20 * 1024) / each,
+        budget: 1,
+      },
+      { work: `open ${many} web chats of new visitors`, figure: `${Math.round(perSecond)} /s` },
+      {
+        work: `open ${many} web chats of known visitors`,
+        figure: `${Math.round(again.perSecond)} /s`,
+      },
+      {
+        work: `message to its web chat, ${messagesPerSecond} /s, ${many} open`,
+        figure: `p50 ${percentile(waits, 0.5)} ms, p95 ${p95} ms, p99 ${percentile(waits, 0.99)} ms`,
+        against: '50 ms (p95)',
+        ratio: 50 / Math.max(1, p95),
+        budget: 1,
+      },
+      { work: `${many} quiet web chats`, figure: `${quiet.toFixed(1)} % of a processor` },
     ]
   } finally {
     agent.destroy()

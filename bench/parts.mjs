@@ -1,7 +1,7 @@
 // The parts of the benchmark. Every part returns rows for the table.
 import { join } from 'node:path'
 import { measureAnalytics } from './analytics.mjs'
-import { measureListeners } from './chat.mjs'
+import { measureListeners, measureWidgets } from './chat.mjs'
 import { measureDashboard } from './dashboard.mjs'
 import { measureDelivery } from './delivery.mjs'
 import { files } from './files.mjs'
@@ -187,9 +187,13 @@ async function start(folder) {
   ]
 }
 
-/** Messages against the bare framework, then listeners. */
+/** Messages against the bare framework, then listeners and web chats. */
 async function chat(folder) {
-  return [...(await messages(folder)), ...(await measureListeners(folder))]
+  return [
+    ...(await messages(folder)),
+    ...(await measureListeners(folder)),
+    ...(await measureWidgets(folder)),
+  ]
 }
 
 /** Searches in collections of several sizes and their cost for others, then indexing. */
@@ -219,6 +223,7 @@ export const parts = {
 /** Parts of the parts above, which run by themselves on request only. */
 export const pieces = {
   messages,
+  widgets: measureWidgets,
   analytics: measureAnalytics,
   'hosting-one': (folder) => measureOneHosted(join(folder, 'hosting')),
   'hosting-many': (folder) => measureManyHosted(join(folder, 'hosting')),

@@ -29,6 +29,13 @@ describe('SQLite', () => {
       'sqlite_autoindex_participants_1 (conversation_id=?)',
     ],
     [
+      'users who take part in a conversation, newest first',
+      sql`select users.* from (select user_id from participants where conversation_id = 'c') as members
+        cross join users where users.id = members.user_id and users.bot_id = 'b'
+        order by users.created_at desc, users.id desc limit 101`,
+      'sqlite_autoindex_users_1 (id=?)',
+    ],
+    [
       'tags of a deleted object',
       sql`select * from tag_index where object_id in ('o') and bot_id = 'b'`,
       'sqlite_autoindex_tag_index_1 (object_id=?)',

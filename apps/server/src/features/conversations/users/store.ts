@@ -188,10 +188,12 @@ export async function pageMembers(
   members: Members,
   page: PageRequest<'created_at'>,
 ): Promise<Page<UserRow>> {
+  // SQLite begins with the members: in the order of the page, it would read all users of the bot.
   const query = db
-    .selectFrom('users')
-    .innerJoin(members, 'members.user_id', 'users.id')
+    .selectFrom(members)
+    .crossJoin('users')
     .selectAll('users')
+    .whereRef('users.id', '=', 'members.user_id')
     .where('users.bot_id', '=', botId)
   return await paginate(query, page, 'users')
 }
