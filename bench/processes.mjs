@@ -21,11 +21,16 @@ export async function startBareServer() {
 }
 
 async function start(script, environment) {
-  const child = fork(script, { env: { ...process.env, ...environment }, execArgv: [] })
+  const child = fork(script, { env: { ...process.env, ...environment }, execArgv: ['--expose-gc'] })
   const [facts] = await once(child, 'message')
   return {
     ...facts,
     pid: child.pid,
+    /** Collects the garbage of the work before, which is not what is measured. */
+    collect: async () => {
+      child.send('collect')
+      await once(child, 'message')
+    },
     stop: async () => {
       child.send('stop')
       await once(child, 'exit')

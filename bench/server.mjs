@@ -49,7 +49,12 @@ process.send?.({
   token: server.firstStart?.token,
   workspaceId: server.firstStart?.workspaceId,
 })
-process.on('message', async () => {
+process.on('message', async (message) => {
+  if (message === 'collect') {
+    globalThis.gc?.()
+    process.send?.('collected')
+    return
+  }
   await server.stop(5000)
   process.exit(0)
 })

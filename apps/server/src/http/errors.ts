@@ -117,7 +117,9 @@ export function createErrorHandler(log: Log) {
 function logFailure(log: Log, error: ApiError, request: FastifyRequest): void {
   const facts = { ...factsOf(request), status: error.status, type: error.type }
   const reason = error.message
-  if (error.status < 500) log.info({ ...facts, reason }, 'request refused')
+  // A server that stops refuses new streams with 503 too, without a cause: nothing has failed.
+  const isRefused = error.status < 500 || (error.status === 503 && error.cause === undefined)
+  if (isRefused) log.info({ ...facts, reason }, 'request refused')
   else if (error.status === 507 || error.status === 503) {
     // The response contains what the caller needs; the operator needs the cause.
     const { cause } = error

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '@botstead/contract'
+import { serverIsStopping } from '../../../domain/stopping.js'
 import type { EventBus } from '../../../platform/bus/event-bus.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
@@ -271,7 +272,7 @@ export function createRegistry(
     hint,
 
     async admit(opening: TunnelOpening): Promise<AdmittedPeer> {
-      if (stopping) throw new ApiError('Internal', 'The server is stopping.', { status: 503 })
+      if (stopping) throw serverIsStopping()
       const freeSlot = takeSlot(opening.address)
       const id = ids.uuid()
       try {

@@ -1,4 +1,4 @@
-import { ApiError } from '@botstead/contract'
+import { serverIsStopping } from '../../../domain/stopping.js'
 import type { EventBus } from '../../../platform/bus/event-bus.js'
 import type { Sink, StartStream } from '../../../platform/streams/sink.js'
 import type { FollowedConversation } from './entry.js'
@@ -121,7 +121,7 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       conversation: FollowedConversation,
       subscriber: Subscriber,
     ): Promise<StartStream> {
-      if (stopped) throw new ApiError('Internal', 'The server is stopping.')
+      if (stopped) throw serverIsStopping()
       const subscription = { verifiedAt: revocations, since: clock.now() }
       // Before the response begins, so that a failure is an error response and not a broken stream.
       await feeds.open(conversation)

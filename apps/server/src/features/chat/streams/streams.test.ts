@@ -219,6 +219,7 @@ describeEachEngine('listening', (engine) => {
     expect(sink.ended).toBe('end')
     await expect(stopping.chat.listen(ada, conversation, undefined)).rejects.toMatchObject({
       type: 'Internal',
+      status: 503,
     })
   })
 

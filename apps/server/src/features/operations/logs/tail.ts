@@ -1,6 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { type LogPosition, positionOf, type WorkspaceLogLine } from '../../../domain/log-lines.js'
+import { serverIsStopping } from '../../../domain/stopping.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { Frame } from '../../../platform/streams/frame.js'
@@ -243,7 +244,7 @@ export function createTails(deps: TailsDeps) {
       filter: LogFilter,
       after: LogPosition | undefined,
     ): Promise<StartStream> {
-      if (stopped) throw new ApiError('Internal', 'The server is stopping.')
+      if (stopped) throw serverIsStopping()
       const prepared = await deps.prepare(actor, filter)
       const tail = await tailOf(actor.workspaceId, await deps.prepare(actor, {}))
       const release = reserve(actor.accountId)
