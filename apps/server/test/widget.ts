@@ -12,17 +12,23 @@ import type { WebchatAddress } from './webchats.js'
 export interface WidgetProps extends WebchatAddress {
   configuration?: Record<string, unknown>
   user?: { userId: string; userToken: string }
+  /** Whether the page has no widget but its hook, whose value is then in `window.webchat`. */
+  isHeadless?: boolean
 }
 
-/** The unmodified widget in a page that keeps what it emits in `window.emitted`. */
+/** A page with the unmodified widget, or with a component of its own that is built on its hook. */
 const entry = `
 import { createElement } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Webchat } from '@botpress/webchat'
+import { useWebchat, Webchat } from '@botpress/webchat'
 
-const style = { width: '400px', height: '700px' }
-const props = { ...window.props, style }
-createRoot(document.getElementById('root')).render(createElement(Webchat, props))
+function Headless(props) {
+  window.webchat = useWebchat(props)
+  return window.webchat.clientState
+}
+const { isHeadless, ...given } = window.props
+const props = { ...given, style: { width: '400px', height: '700px' } }
+createRoot(document.getElementById('root')).render(createElement(isHeadless ? Headless : Webchat, props))
 `
 
 const widgetPath = createRequire(import.meta.url).resolve('@botpress/webchat')
@@ -58,8 +64,14 @@ async function bundle(): Promise<string> {
   return output[0].code
 }
 
-/** Serves a page with the widget at an origin of its own, and opens it. */
-export async function openWidget(props: WidgetProps): Promise<{ page: Page; address: string }> {
+/**
+ * Serves a page with the widget at an origin of its own, and opens it.
+ * @param prepare called with the page before it loads anything
+ */
+export async function openWidget(
+  props: WidgetProps,
+  prepare?: (page: Page) => Promise<void>,
+): Promise<{ page: Page; address: string }> {
   bundled ??= bundle()
   const script = await bundled
   const styles = await readFile(stylesheet)
@@ -77,6 +89,7 @@ export async function openWidget(props: WidgetProps): Promise<{ page: Page; addr
   onTestFinished(() => void server.close())
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const page = await newPage()
+  await prepare?.(page)
   await page.goto(address)
   return { page, address }
 }

@@ -289,6 +289,18 @@ describeEachEngine('the signals of the web chat', (engine) => {
     const stale = await openWebchat(address(), { ...options, userToken: 'from another server' })
     expect(stale.init.user.id).not.toBe(init.user.id)
     expect(stale.init.conversation.id).not.toBe(init.conversation.id)
+    // Before `init`, which a page that is being opened waits for.
+    expect(stale.heard.map(({ type }) => type)).toEqual(['open', 'error', 'init'])
+    expect(stale.named('error')).toEqual([
+      {
+        id: stale.init.conversation.id,
+        code: 401,
+        type: 'Unauthorized',
+        message: expect.stringContaining('not valid any more'),
+      },
+    ])
+    const without = await openWebchat(address(), { userToken: 'from another server' })
+    expect(without.signals()).toEqual([])
     await client.deleteConversation({ conversationId: init.conversation.id })
     const restarted = await openWebchat(address(), options)
     expect(restarted.init.user.id).toBe(init.user.id)

@@ -1,14 +1,12 @@
 import { createClient } from '@botstead/contract'
-import type { Page } from 'playwright-core'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { browserPath } from '../browser.js'
 import { createCommandPlace } from '../command-place.js'
-import { existingClient, makeBot, type ReachableServer } from '../existing-clients.js'
+import { makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { freePort } from '../ports.js'
 import { startServerProcess } from '../processes.js'
-import { webchatAddress } from '../webchats.js'
-import { openWidget } from '../widget.js'
+import { delivered, meetInWidget, onePixel, restart, textsOf, write } from '../widget-chats.js'
 
 const title =
   browserPath === undefined
@@ -19,7 +17,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
   const server = useServer()
 
   it('exchanges every kind of message with a bot, files and feedback', async () => {
-    const { page, bot, faults } = await meet(server())
+    const { page, bot, faults } = await meetInWidget(server())
     await write(page, 'Hello')
     await delivered(page)
     const id = await bot.conversationId()
@@ -82,7 +80,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
   })
 
   it('shows pictures, sounds, films and files, also after a reload', async () => {
-    const { page, bot, faults } = await meet(server())
+    const { page, bot, faults } = await meetInWidget(server())
     await write(page, 'Show me')
     await delivered(page)
     const data = `data:image/png;base64,${onePixel.toString('base64')}`
@@ -109,7 +107,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
   })
 
   it('is one conversation in two tabs, where each message is shown once', async () => {
-    const { page: first, bot, faults } = await meet(server())
+    const { page: first, bot, faults } = await meetInWidget(server())
     await write(first, 'From the first')
     await delivered(first)
     const second = await first.context().newPage()
@@ -118,7 +116,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     await write(second, 'From the second')
     await first.getByText('From the second', { exact: true }).waitFor()
     await bot.say('text', { text: 'To both' })
-    const texts = ['Today', 'From the first', 'From the second', 'To both']
+    const texts = ['From the first', 'From the second', 'To both']
     for (const page of [first, second]) {
       await page.getByText('To both', { exact: true }).waitFor()
       expect(await textsOf(page)).toEqual(texts)
@@ -129,7 +127,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
   })
 
   it('shows a message once, while it is written, and after a reload', async () => {
-    const { page, bot, faults } = await meet(server())
+    const { page, bot, faults } = await meetInWidget(server())
     await write(page, 'Tell me')
     await delivered(page)
     const conversationId = await bot.conversationId()
@@ -147,7 +145,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     await page.getByText('Once upon', { exact: true }).waitFor()
     await bot.say('text', { text: 'Once upon a time', metadata: { streamId: 'one' } })
     await page.getByText('Once upon a time', { exact: true }).waitFor()
-    const texts = ['Today', 'Tell me', 'Once upon a time']
+    const texts = ['Tell me', 'Once upon a time']
     expect(await textsOf(page)).toEqual(texts)
     await page.reload()
     await page.getByText('Once upon a time', { exact: true }).waitFor()
@@ -164,13 +162,12 @@ describe.skipIf(browserPath === undefined)(title, () => {
   })
 
   it('lists conversations, begins another, and comes back to the first', async () => {
-    const { page, bot, faults } = await meet(server())
+    const { page, bot, faults } = await meetInWidget(server())
     await write(page, 'The first')
     await delivered(page)
     await bot.say('text', { text: 'An answer' })
     await page.getByText('An answer').waitFor()
-    await page.locator('.bpHeaderContentActionsContainer svg').last().click()
-    await page.locator('.bpModalButtonConfirm').click()
+    await restart(page)
     await page.getByText('An answer').waitFor({ state: 'detached' })
     await write(page, 'The second')
     await page.getByText('The second').waitFor()
@@ -182,7 +179,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
       .locator('.bpConversationHistoryConversationContainer', { hasText: 'An answer' })
       .click()
     await page.getByText('The first').waitFor()
-    expect(await textsOf(page)).toEqual(['Today', 'The first', 'An answer'])
+    expect(await textsOf(page)).toEqual(['The first', 'An answer'])
     expect((await bot.events('chat:conversationStarted')).length).toBe(2)
     expect(faults()).toEqual([])
   })
@@ -195,7 +192,10 @@ describe.skipIf(browserPath === undefined)(title, () => {
       headers: { 'x-admin-secret': secret },
     })
     const { key } = await chat.chatCreateUserKey({ id: 'ada' })
-    const { page, bot, faults } = await meet(server(), made, { userId: 'ada', userToken: key })
+    const { page, bot, faults } = await meetInWidget(server(), {
+      made,
+      user: { userId: 'ada', userToken: key },
+    })
     await write(page, 'It is me')
     await delivered(page)
     const { conversation } = await bot.client.getConversation({ id: await bot.conversationId() })
@@ -221,7 +221,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     const token = settings.BOTSTEAD_ADMIN_TOKEN
     const { workspaces } = await createClient({ baseUrl: process.url, token }).listWorkspaces()
     const reachable = { url: process.url, token, workspaceId: workspaces[0]?.id ?? '' }
-    const { page, bot } = await meet(reachable)
+    const { page, bot } = await meetInWidget(reachable)
     await write(page, 'Before')
     await delivered(page)
     const conversationId = await bot.conversationId()
@@ -248,7 +248,6 @@ describe.skipIf(browserPath === undefined)(title, () => {
       expect((await bot.received()).map((payload) => payload.text)).toEqual(['Before', 'After']),
     )
     expect(await textsOf(page)).toEqual([
-      'Today',
       'Before',
       'Half of an answer, and all',
       'Said meanwhile',
@@ -258,23 +257,23 @@ describe.skipIf(browserPath === undefined)(title, () => {
   })
 
   it('starts a new conversation with a new user when its key was revoked', async () => {
-    const { page, bot } = await meet(server())
+    const { page, address, bot } = await meetInWidget(server())
     await write(page, 'Before')
     await delivered(page)
-    const { users } = await bot.client.listUsers({})
-    const visitors = users.filter(({ id }) => id !== bot.id).map(({ id }) => id)
+    const visitors = await bot.visitors()
     expect(visitors).toHaveLength(1)
+    await page.goto('about:blank')
     for (const id of visitors) await server().client({ botId: bot.id }).revokeUserKeys({ id })
-    await page.reload()
+    await page.goto(address)
     await page.locator('textarea.bpComposerInput').waitFor()
     await write(page, 'After')
     await delivered(page)
-    expect(await textsOf(page)).toEqual(['Today', 'After'])
-    expect((await bot.client.listUsers({})).users.filter(({ id }) => id !== bot.id)).toHaveLength(2)
+    expect(await textsOf(page)).toEqual(['After'])
+    expect(await bot.visitors()).toHaveLength(2)
   })
 
   it('starts a new conversation when its conversation or its user is gone', async () => {
-    const { page, bot, faults } = await meet(server())
+    const { page, bot, faults } = await meetInWidget(server())
     await write(page, 'Hello')
     await delivered(page)
     const id = await bot.conversationId()
@@ -293,79 +292,3 @@ describe.skipIf(browserPath === undefined)(title, () => {
     expect(faults()).toEqual([])
   })
 })
-
-const onePixel = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-  'base64',
-)
-
-/** A page with the widget on another origin, and the bot at the other end. */
-async function meet(
-  server: ReachableServer,
-  given?: Awaited<ReturnType<typeof makeBot>>,
-  user?: { userId: string; userToken: string },
-) {
-  const made = given ?? (await makeBot(server))
-  const client = existingClient(server, { botId: made.bot.id })
-  const { page, address } = await openWidget({
-    ...webchatAddress(server, made.webhookId, 'chat'),
-    ...(user && { user }),
-    configuration: {
-      botName: 'Botty',
-      allowFileUpload: true,
-      feedbackEnabled: true,
-      conversationHistory: true,
-    },
-  })
-  const faults: string[] = []
-  const own = [new URL(server.url).host, new URL(address).host]
-  page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text())
-  })
-  page.on('pageerror', (error) => faults.push(String(error)))
-  page.on('request', (request) => {
-    const { host, protocol } = new URL(request.url())
-    if (protocol.startsWith('http') && !own.includes(host)) faults.push(request.url())
-  })
-  await page.locator('textarea.bpComposerInput').waitFor()
-  const conversationId = async () => (await client.listConversations({})).conversations[0]?.id ?? ''
-  const events = async (type: string) => (await client.listEvents({ type })).events
-  const bot = {
-    id: made.bot.id,
-    client,
-    conversationId,
-    events,
-    say: async (type: string, payload: Record<string, unknown>) => {
-      const author = { conversationId: await conversationId(), userId: made.bot.id }
-      await client.createMessage({ ...author, tags: {}, type, payload })
-    },
-    call: (name: string, input: Record<string, unknown>) =>
-      client.callAction({ type: `webchat:${name}`, input }),
-    /** Payloads of the messages of users, oldest first. */
-    received: async () =>
-      (await client.listMessages({})).messages
-        .filter(({ direction }) => direction === 'incoming')
-        .map(({ payload }) => payload as Record<string, unknown>)
-        .reverse(),
-    feedback: async () =>
-      (await events('chat:messageFeedback')).map(({ payload }) => Object(payload).value),
-  }
-  return { page, bot, faults: () => faults }
-}
-
-async function write(page: Page, text: string): Promise<void> {
-  const composer = page.locator('textarea.bpComposerInput')
-  await composer.fill(text)
-  // After a message, the composer takes the next one only a moment later.
-  await vi.waitFor(async () => {
-    await composer.press('Enter')
-    expect(await composer.inputValue()).toBe('')
-  })
-}
-
-/** Waits until the label below the last own message is shown; before, it is there and transparent. */
-async function delivered(page: Page): Promise<void> {
-  await page.locator('.bpMessageDeliveryStatusLabel[aria-hidden="false"]').last().waitFor()
-}
-
-const textsOf = (page: Page) => page.locator('.bpMessageBlocksTextText').allTextContents()

@@ -56,7 +56,7 @@ export function createListening(deps: ListeningDeps, access: ChatAccess) {
       streams: Pick<ConversationStreams, 'subscribe'>,
       actor: ChatUserActor,
       { user, conversation }: OpenedConversation,
-      { after, ...first }: Pick<Subscriber, 'after' | 'firstFrame' | 'onFirstFrameTaken'>,
+      { after, ...first }: Pick<Subscriber, 'after' | 'firstFrames' | 'onFirstFramesTaken'>,
     ): Promise<StartStream> {
       const { botId } = actor.chat
       const member = { botId, userId: user.id }

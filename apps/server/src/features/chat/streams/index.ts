@@ -102,12 +102,12 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       feed.leave(listener)
     })
     if (verifiedAt !== revocations) void endUnlessParticipant(listener)
-    if (subscriber.firstFrame !== undefined) {
-      listener.send(subscriber.firstFrame)
-      subscriber.firstFrame = undefined
-      // The first frame alone may exceed the limit of pending bytes, which later frames must keep.
+    if (subscriber.firstFrames !== undefined) {
+      for (const frame of subscriber.firstFrames) listener.send(frame)
+      subscriber.firstFrames = undefined
+      // The first frames alone may exceed the limit of pending bytes, which later frames must keep.
       await untilReady(listener)
-      subscriber.onFirstFrameTaken?.()
+      subscriber.onFirstFramesTaken?.()
     }
     await feed.join(listener)
   }
@@ -129,7 +129,7 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       return (sink) => {
         sink.onClose(() => {
           release()
-          subscriber.onFirstFrameTaken?.()
+          subscriber.onFirstFramesTaken?.()
         })
         serve(conversation, subscriber, sink, subscription).catch((err: unknown) => {
           log.error({ err, conversationId: conversation.id }, 'a listener could not be served')

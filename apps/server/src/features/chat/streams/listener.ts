@@ -11,10 +11,10 @@ export interface Subscriber {
   authorizedAt: number
   /** Number of the last event that the client has; undefined to begin with the present. */
   after: number | undefined
-  /** Sent before all events; it includes the events up to `after`. Cleared once it is sent: it may be large. */
-  firstFrame?: Frame | undefined
-  /** Called when the network has taken the first frame, or the connection has closed; perhaps twice. */
-  onFirstFrameTaken?(): void
+  /** Sent before all events; they include the events up to `after`. Cleared once they are sent: they may be large. */
+  firstFrames?: readonly Frame[] | undefined
+  /** Called when the network has taken the first frames, or the connection has closed; perhaps twice. */
+  onFirstFramesTaken?(): void
   /** Whether the user key and the chat address are still valid. */
   isAuthorized(): Promise<boolean>
   /** Whether the user takes part in the conversation right now. */

@@ -143,21 +143,40 @@ export function createInitialize(deps: InitializeDeps) {
     opening: Opening,
   ): Promise<StartStream> {
     const { key, conversationId: id } = opening
-    const visitor = (key && (await findVisitor(chat, key))) || (await createVisitor(chat, opening))
+    const known = key ? await findVisitor(chat, key) : undefined
+    const visitor = known ?? (await createVisitor(chat, opening))
     const opened =
       (id && (await findConversation(visitor, id))) || (await createConversation(visitor))
     // The position was read before the state: an event between the two is sent twice instead of being lost.
     const after = opened.conversation.last_sequence
     const { user, ...rest } = await state.read(opened)
     const data = { ...rest, user: { ...user, userKey: visitor.key } }
-    const firstFrame = new Frame({ type: 'init', data }, undefined)
-    const onFirstFrameTaken = untaken.reserve(address, Buffer.byteLength(firstFrame.json))
-    const first = { after, firstFrame, onFirstFrameTaken }
+    const init = new Frame({ type: 'init', data }, undefined)
+    const isReplaced = known === undefined && Boolean(key && id)
+    const firstFrames = isReplaced ? [keyRefusal(data.conversation.id), init] : [init]
+    const onFirstFramesTaken = untaken.reserve(address, Buffer.byteLength(init.json))
+    const first = { after, firstFrames, onFirstFramesTaken }
     try {
       return await listening.follow(streams, visitor.actor, opened, first)
     } catch (error) {
-      onFirstFrameTaken()
+      onFirstFramesTaken()
       throw error
     }
   }
+}
+
+/**
+ * Notifies a page that is open that its key is not accepted any more. It keeps its key and shows its conversation
+ * whatever `init` says, so that the next message would be refused and lost. It must come before `init`: a page that is
+ * only being opened hears no errors then, and takes the user and the conversation of `init`.
+ */
+function keyRefusal(conversationId: string): Frame {
+  const { type, status, message } = new ApiError(
+    'Unauthorized',
+    'This conversation has ended, because its user key is not valid any more. Start a new one.',
+  )
+  return new Frame(
+    { type: 'error', data: { id: conversationId, code: status, type, message } },
+    undefined,
+  )
 }

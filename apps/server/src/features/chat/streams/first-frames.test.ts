@@ -5,10 +5,10 @@ import { MemorySink } from '../../../../test/listening/memory-sink.js'
 import { Frame } from '../../../platform/streams/frame.js'
 import type { Subscriber } from './index.js'
 
-describeEachEngine('a stream with a first frame', (engine) => {
+describeEachEngine('a stream with first frames', (engine) => {
   const database = useDatabase(engine)
 
-  it('does not keep its first frame, and notices when the network has taken it', async () => {
+  it('does not keep its first frames, and notices when the network has taken them', async () => {
     const chats = await createChats(database())
     const bot = await chats.bot()
     const ada = await chats.user(bot)
@@ -25,9 +25,9 @@ describeEachEngine('a stream with a first frame', (engine) => {
         userId: ada.userKeyId,
         authorizedAt: 0,
         after: 0,
-        firstFrame: new Frame({ type: 'init', data: {} }, undefined),
+        firstFrames: [new Frame({ type: 'init', data: {} }, undefined)],
         taken: false,
-        onFirstFrameTaken() {
+        onFirstFramesTaken() {
           subscriber.taken = true
         },
         isAuthorized: async () => true,
@@ -36,7 +36,7 @@ describeEachEngine('a stream with a first frame', (engine) => {
       const start = await chats.streams.subscribe(followed, subscriber)
       start(sink)
       await vi.waitFor(() => expect(sink.heard.map(({ type }) => type)).toContain('init'))
-      expect(subscriber).toMatchObject({ firstFrame: undefined, taken: false })
+      expect(subscriber).toMatchObject({ firstFrames: undefined, taken: false })
       return { sink, network, subscriber }
     }
     const reading = await open()
