@@ -30,6 +30,7 @@ export function refuseForeignPages(
     if (isOwnOrigin(origin, request, baseUrl())) return done()
     const decide = (isAllowed: boolean): void => {
       if (isAllowed) {
+        request.pageOrigin = origin
         done()
         return
       }

@@ -57,6 +57,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The caller; undefined on public operations. */
     actor: Actor | undefined
+    /** Origin of the page of another web site that calls a chat address, which the bot allows; undefined otherwise. */
+    pageOrigin: string | undefined
     /** The key by which limits and idempotency keys are counted: a token, a user key or an address. */
     principal: string
     /** Its span; undefined without a trace. */

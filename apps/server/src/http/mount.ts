@@ -12,7 +12,7 @@ import type { ActorByAuth } from './auth.js'
 import { discardUnreadBody, leavePaceToReader, observeResponse } from './connections/index.js'
 import type { HttpContext } from './context.js'
 import { directRequests } from './json-request.js'
-import { type Once, onceWithKey, onceWithoutKey } from './once.js'
+import { idempotencyKeyOf, type Once, onceWithKey, onceWithoutKey } from './once.js'
 import { compileQueryReader } from './query.js'
 import { streamHandlers } from './streams/index.js'
 import { createResponseCache, sendBytes, sendJson, sendJsonText } from './whole-response.js'
@@ -30,6 +30,8 @@ interface Call<Spec extends Operation> {
   isHead: boolean
   /** Aborts when the caller disconnects. */
   signal: AbortSignal
+  /** Origin of the page of another web site that calls a chat address; undefined otherwise. */
+  pageOrigin: string | undefined
   /** Adds a header to the response. */
   setHeader(name: string, value: string): void
   /**
@@ -335,6 +337,10 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
     return abortSignalOf(this.#reply)
   }
 
+  get pageOrigin(): string | undefined {
+    return this.#request.pageOrigin
+  }
+
   get beginSession(): Call<Spec>['beginSession'] {
     return (value, expiresAt) =>
       this.#context.sessionCookies?.set(this.#request, this.#reply, value, expiresAt)
@@ -352,27 +358,6 @@ class RequestCall<Spec extends Operation> implements Call<Spec> {
   get setHeader(): Call<Spec>['setHeader'] {
     return (name, value) => void this.#reply.header(name, value)
   }
-}
-
-const maxMemberLength = 255
-
-/** The header, or else the member of the body that replaces it. */
-function idempotencyKeyOf(operation: Operation, request: FastifyRequest): string | undefined {
-  const header = request.headers['idempotency-key']
-  if (header !== undefined) return String(header)
-  for (const path of operation.idempotencyMembers ?? []) {
-    const names = path.split('.')
-    const member = names.reduce<unknown>(
-      (value, name) =>
-        Object.hasOwn(Object(value), name) ? Reflect.get(Object(value), name) : undefined,
-      request.body,
-    )
-    if (typeof member !== 'string') continue
-    // The members of a free map may be anything, so an odd one is no mistake.
-    if (names.length > 1 && (member === '' || member.length > maxMemberLength)) continue
-    return member
-  }
-  return undefined
 }
 
 function rawQueryOf(url: string): string {

@@ -120,3 +120,25 @@ function fingerprintOf({ headers }: Operation, request: FastifyRequest): string 
     .update(JSON.stringify(request.body) ?? '')
     .digest('base64url')
 }
+
+/** The idempotency key of a request: the header, or else the member of the body that replaces it. */
+export function idempotencyKeyOf(
+  operation: Operation,
+  request: FastifyRequest,
+): string | undefined {
+  const header = request.headers['idempotency-key']
+  if (header !== undefined) return String(header)
+  for (const path of operation.idempotencyMembers ?? []) {
+    const names = path.split('.')
+    const member = names.reduce<unknown>(
+      (value, name) =>
+        Object.hasOwn(Object(value), name) ? Reflect.get(Object(value), name) : undefined,
+      request.body,
+    )
+    if (typeof member !== 'string') continue
+    // The members of a free map may be anything, so an odd one is no mistake.
+    if (names.length > 1 && (member === '' || member.length > maxKeyLength)) continue
+    return member
+  }
+  return undefined
+}

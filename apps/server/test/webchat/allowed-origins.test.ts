@@ -126,6 +126,54 @@ describe('a chat with allowed web sites', () => {
     expect([await open(foreign), await open(allowed)]).toEqual([403, 101])
   })
 
+  it('disconnects pages whose web site is no longer allowed', async () => {
+    const client = await connect(server(), webhookId)
+    const { conversation } = await client.createConversation({})
+    const key = client.user.key
+    const listen = `/conversations/${conversation.id}/listen`
+    const open = async (path: string, origin: string | undefined) => {
+      const headers = { 'x-user-key': key, ...(origin !== undefined && { origin }) }
+      const { body } = await server().fetch(path, { headers })
+      const reader = body?.getReader()
+      onTestFinished(() => reader?.cancel().catch(() => undefined))
+      let isOpen = true
+      void (async () => {
+        while (!(await reader?.read())?.done);
+        isOpen = false
+      })()
+      return () => isOpen
+    }
+    const streamsOf = async (origin: string | undefined) =>
+      await Promise.all(
+        [
+          `/chat/${webhookId}${listen}`,
+          `/webchat/${webhookId}${listen}`,
+          `/chat/${webhookId}/initialize`,
+        ].map((path) => open(path, origin)),
+      )
+    const socket = new WebSocket(
+      `${server().url.replace('http', 'ws')}/chat/${webhookId}${listen}?x-user-key=${key}`,
+      { origin: allowed },
+    )
+    await once(socket, 'open')
+    const closed = once(socket, 'close')
+    const [leaving, staying, program] = [
+      await streamsOf(allowed),
+      await streamsOf('https://a.sub.example:8443'),
+      await streamsOf(undefined),
+    ]
+    try {
+      await allow(['https://*.sub.example:8443'])
+      await closed
+      await vi.waitFor(() =>
+        expect(leaving.map((isOpen) => isOpen())).toEqual([false, false, false]),
+      )
+      expect([...staying, ...program].map((isOpen) => isOpen())).toEqual(Array(6).fill(true))
+    } finally {
+      await allow([allowed, 'https://*.sub.example:8443'])
+    }
+  })
+
   it('lets its sites alone show its page in a frame', async () => {
     const policyOf = async () => {
       const { headers } = await server().fetch(`/webchat/${webhookId}`)

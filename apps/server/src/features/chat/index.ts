@@ -111,7 +111,15 @@ export function createChat(deps: ChatDeps): Chat {
   const { firstOpenPiece } = writing
   const streams = createConversationStreams({ ...listened, render, firstOpenPiece })
   const access = createChatAccess(deps)
-  const listening = createListening({ ...deps, addresses }, access)
+  const webchatSettings = createWebchatSettings({
+    ...deps,
+    addresses: deps.publicAddresses,
+    chatAddresses: addresses,
+    // Pages of web sites that are no longer allowed are disconnected.
+    onChange: recheckStreams,
+  })
+  const { allowsOrigin } = webchatSettings
+  const listening = createListening({ ...deps, addresses, allowsOrigin }, access)
   const webchat = createWebchat(
     { ...deps, keys, listening, firstOpenPiece },
     access,
@@ -125,11 +133,6 @@ export function createChat(deps: ChatDeps): Chat {
       return { own, all: listenersOfAll(streams, own) }
     },
   )
-  const webchatSettings = createWebchatSettings({
-    ...deps,
-    addresses: deps.publicAddresses,
-    chatAddresses: addresses,
-  })
   const service = createChatService(
     {
       ...deps,
@@ -143,6 +146,12 @@ export function createChat(deps: ChatDeps): Chat {
   const signals = createSignalDeliveries({ ...deps, render })
   deps.targets.provide(builtInChat.alias, signals.findTarget)
   deps.deliveries.provideSignals(signals.describe)
+
+  /** Ends the open streams of a bot whose keys, addresses or pages are no longer accepted. */
+  function recheckStreams(botId: string): void {
+    streams.recheckBot(botId)
+    webchat.streams.recheckBot(botId)
+  }
 
   /** Ends the open streams of a user who may no longer chat. */
   async function disconnect(tx: Tx, { userId }: { userId: string }): Promise<void> {
@@ -194,8 +203,7 @@ export function createChat(deps: ChatDeps): Chat {
       'bot.changed': async (tx, { botId }) =>
         afterCommit(tx, () => {
           addresses.forget(botId)
-          streams.recheckBot(botId)
-          webchat.streams.recheckBot(botId)
+          recheckStreams(botId)
           signals.forgetBot(botId)
           // The name of the bot may be that of its chat.
           webchatSettings.forget(botId)

@@ -10,10 +10,18 @@ import { isGoodKey, type UserRow } from '../conversations/users/index.js'
 import type { ChatAccess, ChatAccessDeps } from './access.js'
 import type { ChatAddresses } from './addresses.js'
 import type { ConversationStreams, Subscriber } from './streams/index.js'
+import type { WebchatSettingsService } from './webchat-settings/index.js'
 
 interface ListeningDeps extends ChatAccessDeps {
   clock: Clock
   addresses: ChatAddresses
+  allowsOrigin: WebchatSettingsService['allowsOrigin']
+}
+
+/** A connection that listens, beside the events that it has already. */
+interface Following extends Pick<Subscriber, 'after' | 'firstFrames' | 'onFirstFramesTaken'> {
+  /** Origin of the page that listens; undefined for programs and pages of this server. */
+  pageOrigin: string | undefined
 }
 
 /** A conversation as a participant opened it. */
@@ -26,14 +34,19 @@ export type Listening = ReturnType<typeof createListening>
 
 /** Opens conversations for listeners, in whatever protocol. */
 export function createListening(deps: ListeningDeps, access: ChatAccess) {
-  const { db, clock, users, conversations, addresses } = deps
+  const { db, clock, users, conversations, addresses, allowsOrigin } = deps
 
-  async function isStillAuthorized(actor: ChatUserActor): Promise<boolean> {
+  async function isStillAuthorized(
+    actor: ChatUserActor,
+    pageOrigin: string | undefined,
+  ): Promise<boolean> {
     const { chat, keyExpiresAt } = actor
     if (keyExpiresAt !== undefined && clock.now() >= keyExpiresAt) return false
     try {
       const address = await addresses.get(chat.webhookId)
-      return address.botId === chat.botId && address.encryptionKey === chat.encryptionKey
+      const isSame = address.botId === chat.botId && address.encryptionKey === chat.encryptionKey
+      if (!isSame || pageOrigin === undefined) return isSame
+      return await allowsOrigin(chat.webhookId, pageOrigin)
     } catch (error) {
       if (error instanceof ApiError && error.type === 'ResourceNotFound') return false
       throw error
@@ -56,7 +69,7 @@ export function createListening(deps: ListeningDeps, access: ChatAccess) {
       streams: Pick<ConversationStreams, 'subscribe'>,
       actor: ChatUserActor,
       { user, conversation }: OpenedConversation,
-      { after, ...first }: Pick<Subscriber, 'after' | 'firstFrames' | 'onFirstFramesTaken'>,
+      { after, pageOrigin, ...first }: Following,
     ): Promise<StartStream> {
       const { botId } = actor.chat
       const member = { botId, userId: user.id }
@@ -67,7 +80,7 @@ export function createListening(deps: ListeningDeps, access: ChatAccess) {
           authorizedAt: conversation.last_sequence,
           after,
           ...first,
-          isAuthorized: () => isStillAuthorized(actor),
+          isAuthorized: () => isStillAuthorized(actor, pageOrigin),
           isParticipant: async () => {
             const current = await users.find(db, botId, actor.userKeyId)
             if (current?.id !== user.id || !isGoodKey(current, actor.keyIssuedAt)) return false

@@ -86,11 +86,14 @@ function conversationRoutes(
       return {}
     }),
 
-    route(contract.chat.listenConversation, async ({ actor, params, query, headers }) => {
-      const header = headers['last-event-id']
-      const after = query.lastEventId ?? (header ? Number(header) : undefined)
-      return await service.listen(actor, params.id, after)
-    }),
+    route(
+      contract.chat.listenConversation,
+      async ({ actor, params, query, headers, pageOrigin }) => {
+        const header = headers['last-event-id']
+        const after = query.lastEventId ?? (header ? Number(header) : undefined)
+        return await service.listen(actor, params.id, after, pageOrigin)
+      },
+    ),
   ]
 }
 

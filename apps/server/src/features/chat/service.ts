@@ -117,15 +117,17 @@ function listenOperations({ listening, streams }: Pick<ChatServiceDeps, 'listeni
      * Subscribes a participant and returns the function that serves the connection. The first user
      * to open a conversation that has no owner yet becomes its owner.
      * @param after number of the last event that the client has
+     * @param pageOrigin origin of the page that listens; undefined for programs and pages of this server
      */
     async listen(
       actor: ChatUserActor,
       conversationId: string,
       after: number | undefined,
+      pageOrigin?: string,
     ): Promise<StartStream> {
       const opened = await listening.open(actor, conversationId)
       if (opened === undefined) throw notParticipant(conversationId)
-      return await listening.follow(streams, actor, opened, { after })
+      return await listening.follow(streams, actor, opened, { after, pageOrigin })
     },
   }
 }

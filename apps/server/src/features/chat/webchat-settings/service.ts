@@ -31,6 +31,8 @@ export interface WebchatSettingsDeps {
   addresses: Addresses
   chatAddresses: Pick<ChatAddresses, 'get'>
   bots: Pick<BotsService, 'requireIn' | 'namesOf' | 'installationsOf'>
+  /** Called in every process after the settings of a bot may have changed. */
+  onChange(botId: string): void
 }
 
 /** The settings of a web chat in force, and the web sites that may use it. */
@@ -54,7 +56,7 @@ export type WebchatSettingsService = ReturnType<typeof createWebchatSettings>
  * change clears the caches of all processes.
  */
 export function createWebchatSettings(deps: WebchatSettingsDeps) {
-  const { db, run, clock, bus, bots, addresses, chatAddresses } = deps
+  const { db, run, clock, bus, bots, addresses, chatAddresses, onChange } = deps
   const known = createFactCache<WebchatInForce>({
     clock,
     read: async (key) => {
@@ -63,7 +65,10 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
       return { settings, allowedOrigins }
     },
   })
-  const forgetHere = (botId: string) => known.forget((key) => key.endsWith(`/${botId}`))
+  const forgetHere = (botId: string) => {
+    known.forget((key) => key.endsWith(`/${botId}`))
+    onChange(botId)
+  }
   // Other processes change settings, too.
   bus.subscribe(
     { topic },

@@ -65,10 +65,11 @@ export function createWebchat(
     actor: ChatUserActor,
     id: string,
     after: number | undefined,
+    pageOrigin: string | undefined,
   ): Promise<StartStream> {
     const opened = await listening.open(actor, id)
     if (opened === undefined) throw notParticipant(id)
-    return await listening.follow(streams.own, actor, opened, { after })
+    return await listening.follow(streams.own, actor, opened, { after, pageOrigin })
   }
 
   return {

@@ -30,6 +30,8 @@ export interface Opening {
   key: string | undefined
   conversationId: string | undefined
   adminSecret: string | undefined
+  /** Origin of the page that opens it; undefined for programs and pages of this server. */
+  pageOrigin: string | undefined
   /** Counts a new user of the address of the network; throws `RateLimited` if there are too many. */
   countNewUser(): void
 }
@@ -142,7 +144,7 @@ export function createInitialize(deps: InitializeDeps) {
     { chat, address }: ChatActor,
     opening: Opening,
   ): Promise<StartStream> {
-    const { key, conversationId: id } = opening
+    const { key, conversationId: id, pageOrigin } = opening
     const known = key ? await findVisitor(chat, key) : undefined
     const visitor = known ?? (await createVisitor(chat, opening))
     const opened =
@@ -155,7 +157,7 @@ export function createInitialize(deps: InitializeDeps) {
     const isReplaced = known === undefined && Boolean(key && id)
     const firstFrames = isReplaced ? [keyRefusal(data.conversation.id), init] : [init]
     const onFirstFramesTaken = untaken.reserve(address, Buffer.byteLength(init.json))
-    const first = { after, firstFrames, onFirstFramesTaken }
+    const first = { after, pageOrigin, firstFrames, onFirstFramesTaken }
     try {
       return await listening.follow(streams, visitor.actor, opened, first)
     } catch (error) {

@@ -10,7 +10,12 @@ import type { ChatSecrets } from './secrets.js'
 
 interface WebchatServices {
   initialize: ReturnType<typeof createInitialize>
-  listen(actor: ChatUserActor, id: string, after: number | undefined): Promise<StartStream>
+  listen(
+    actor: ChatUserActor,
+    id: string,
+    after: number | undefined,
+    pageOrigin: string | undefined,
+  ): Promise<StartStream>
   messages: ReturnType<typeof createWebchatMessages>
   files: Pick<ReturnType<typeof createChatFiles>, 'create'>
   secrets: Pick<ChatSecrets, 'set' | 'remove' | 'createUserKey'>
@@ -22,18 +27,19 @@ export function webchatRoutes(
   createMessage: Handler<typeof contract.webchat.createMessage>,
 ): Route[] {
   return [
-    route(contract.webchat.initialize, async ({ actor, query, headers, countAs }) =>
+    route(contract.webchat.initialize, async ({ actor, query, headers, pageOrigin, countAs }) =>
       initialize(actor satisfies ChatActor, {
         key: headers['x-user-key'] ?? query['x-user-key'],
         conversationId: query.conversationId,
         adminSecret: headers['x-admin-secret'],
+        pageOrigin,
         countNewUser: () => countAs('users'),
       }),
     ),
 
-    route(contract.webchat.listen, async ({ actor, params, headers }) => {
+    route(contract.webchat.listen, async ({ actor, params, headers, pageOrigin }) => {
       const header = headers['last-event-id']
-      return await listen(actor, params.id, header ? Number(header) : undefined)
+      return await listen(actor, params.id, header ? Number(header) : undefined, pageOrigin)
     }),
 
     route(contract.webchat.listMessages, async ({ actor, params, query }) => {
