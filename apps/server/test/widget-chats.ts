@@ -88,7 +88,7 @@ export async function write(page: Page, text: string): Promise<void> {
 }
 
 /** Sends what is in the composer. After a message, it takes the next one only a moment later. */
-async function sendComposed(page: Page): Promise<void> {
+export async function sendComposed(page: Page): Promise<void> {
   const composer = page.locator('textarea.bpComposerInput')
   await vi.waitFor(async () => {
     await composer.press('Enter')
