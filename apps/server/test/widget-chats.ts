@@ -45,7 +45,8 @@ export async function meetInWidget(server: ReachableServer, meeting: Meeting = {
     const { host, protocol } = new URL(request.url())
     if (protocol.startsWith('http') && !own.includes(host)) faults.push(request.url())
   })
-  await page.locator('textarea.bpComposerInput').waitFor()
+  // Before it is connected, the widget fails at files instead of waiting.
+  await page.locator('textarea.bpComposerInput:enabled').waitFor()
   const conversationId = async () => (await client.listConversations({})).conversations[0]?.id ?? ''
   const events = async (type: string) => (await client.listEvents({ type })).events
   const bot = {

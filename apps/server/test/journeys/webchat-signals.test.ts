@@ -305,6 +305,7 @@ describeEachEngine('the signals of the web chat', (engine) => {
     const restarted = await openWebchat(address(), options)
     expect(restarted.init.user.id).toBe(init.user.id)
     expect(restarted.init.conversation.id).not.toBe(init.conversation.id)
+    expect(restarted.named('error')).toMatchObject([{ code: 404, type: 'ResourceNotFound' }])
     await client.deleteUser({ userId: init.user.id })
     const gone: Init = (await openWebchat(address(), options)).init
     expect(gone.user.id).not.toBe(init.user.id)

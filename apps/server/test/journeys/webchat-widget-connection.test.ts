@@ -1,5 +1,8 @@
+import { SignJWT } from 'jose'
+import type { Page } from 'playwright-core'
 import { describe, expect, it, vi } from 'vitest'
 import { browserPath } from '../browser.js'
+import { makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { startTcpProxy } from '../tcp-proxy.js'
 import { delivered, meetInWidget, restart, storedState, textsOf, write } from '../widget-chats.js'
@@ -21,7 +24,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     await write(page, 'Good night')
     await delivered(page)
     const before = await storedState(page, bot.webhookId)
-    const connections = await countConnections(page)
+    const connections = countConnections(page)
 
     proxy.freeze()
     await bot.say('text', { text: 'In the evening' })
@@ -61,7 +64,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     await write(page, 'A secret')
     await delivered(page)
     const revoked = await storedState(page, bot.webhookId)
-    const connections = await countConnections(page)
+    const connections = countConnections(page)
     const [visitor = ''] = await bot.visitors()
     await server().client({ botId: bot.id }).revokeUserKeys({ id: visitor })
 
@@ -92,10 +95,63 @@ describe.skipIf(browserPath === undefined)(title, () => {
     expect(await textsOf(page)).toEqual(texts)
     expect(await storedState(page, bot.webhookId)).toEqual(next)
   })
+
+  it('shows that the conversation has ended when the bot deletes it, and goes on as the same user', async () => {
+    const { page, bot } = await meetInWidget(server())
+    await write(page, 'Forget this')
+    await delivered(page)
+    const before = await storedState(page, bot.webhookId)
+    const connections = countConnections(page)
+    await bot.client.deleteConversation({ id: before.conversationId })
+    await page.getByText('it was deleted').waitFor({ timeout: 60_000 })
+    expect(await page.locator('textarea.bpComposerInput').count()).toBe(0)
+    await restart(page)
+    await page.locator('textarea.bpComposerInput').waitFor()
+    await write(page, 'Remember this')
+    await delivered(page)
+    expect(connections()).toBe(2)
+    expect((await bot.received()).map(({ text }) => text)).toEqual(['Remember this'])
+    const next = await storedState(page, bot.webhookId)
+    expect(next.user.userId).toBe(before.user.userId)
+    expect(await bot.conversationId()).toBe(next.conversationId)
+  })
+
+  it('gives up half a minute after its key was revoked if an app signs the keys of the chat', async () => {
+    const made = await makeBot(server())
+    const configuration = { encryptionKey: 'signs-the-keys-of-this-chat' }
+    await server()
+      .client()
+      .updateBot({ id: made.bot.id, integrations: { chat: { configuration } } })
+    const signer = new SignJWT({ id: 'ada' }).setProtectedHeader({ alg: 'HS256' })
+    // Keys of apps have whole seconds; this one is as old as the clock of the server.
+    signer.setIssuedAt(Math.floor(server().clock.now() / 1000))
+    const userToken = await signer.sign(Buffer.from(configuration.encryptionKey))
+    const { page, bot } = await meetInWidget(server(), {
+      made,
+      user: { userId: 'ada', userToken },
+      prepare: (opening) => opening.clock.install(),
+    })
+    await write(page, 'Hello')
+    await delivered(page)
+    const connections = countConnections(page)
+    const [visitor = ''] = await bot.visitors()
+    await server().client({ botId: bot.id }).revokeUserKeys({ id: visitor })
+    await vi.waitFor(async () => {
+      await page.clock.fastForward(3000)
+      expect(await page.locator('.bpErrorContainer').count()).toBe(1)
+    })
+    // Its attempts are over.
+    const attempts = connections()
+    expect(attempts).toBe(10)
+    await page.clock.fastForward(3_600_000)
+    await page.clock.fastForward(3_600_000)
+    expect(connections()).toBe(attempts)
+    expect((await bot.received()).map(({ text }) => text)).toEqual(['Hello'])
+  })
 })
 
 /** Counts the streams that the page opens from now on. */
-async function countConnections(page: Awaited<ReturnType<typeof meetInWidget>>['page']) {
+function countConnections(page: Page) {
   let count = 0
   page.on('request', (request) => {
     if (request.method() === 'GET' && request.url().includes('/initialize')) count += 1

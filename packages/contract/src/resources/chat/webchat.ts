@@ -31,7 +31,7 @@ const signals = [
   '`webchat_visibility`: `{ visibility }`, one of `show`, `hide`, `toggle`.',
   '`webchat_config`: `{ config }`; `custom`: `{ event }`: a configuration or an event that a bot sent to the page.',
   '`message_deleted`: `{ id, conversationId, userId }`, which the official client ignores.',
-  '`error`: `{ id, code, type, message }`, before the `init` of a new user and a new conversation, if the call had a user key that is not valid and a `conversationId`; `id` is that of the new conversation.',
+  '`error`: `{ id, code, type, message }`, before the `init` of a new conversation, if the call had a user key and a `conversationId`, and the key is not valid (`Unauthorized`) or there is no such conversation for it (`ResourceNotFound`); `id` is that of the new conversation.',
 ].join(' ')
 
 const stream = {

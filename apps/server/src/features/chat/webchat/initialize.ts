@@ -147,15 +147,16 @@ export function createInitialize(deps: InitializeDeps) {
     const { key, conversationId: id, pageOrigin } = opening
     const known = key ? await findVisitor(chat, key) : undefined
     const visitor = known ?? (await createVisitor(chat, opening))
-    const opened =
-      (id && (await findConversation(visitor, id))) || (await createConversation(visitor))
+    const found = id ? await findConversation(visitor, id) : undefined
+    const opened = found ?? (await createConversation(visitor))
     // The position was read before the state: an event between the two is sent twice instead of being lost.
     const after = opened.conversation.last_sequence
     const { user, ...rest } = await state.read(opened)
     const data = { ...rest, user: { ...user, userKey: visitor.key } }
     const init = new Frame({ type: 'init', data }, undefined)
-    const isReplaced = known === undefined && Boolean(key && id)
-    const firstFrames = isReplaced ? [keyRefusal(data.conversation.id), init] : [init]
+    const isReplaced = known === undefined || found === undefined
+    const firstFrames =
+      key && id && isReplaced ? [endOfFormer(known, data.conversation.id), init] : [init]
     const onFirstFramesTaken = untaken.reserve(address, Buffer.byteLength(init.json))
     const first = { after, pageOrigin, firstFrames, onFirstFramesTaken }
     try {
@@ -168,15 +169,21 @@ export function createInitialize(deps: InitializeDeps) {
 }
 
 /**
- * Notifies a page that is open that its key is not accepted any more. It keeps its key and shows its conversation
- * whatever `init` says, so that the next message would be refused and lost. It must come before `init`: a page that is
- * only being opened hears no errors then, and takes the user and the conversation of `init`.
+ * Notifies a page that is open that it cannot go on: its key is not accepted any more, or its conversation is not there
+ * for it. It keeps both whatever `init` says, so that the next message would be refused and lost. This must come before
+ * `init`: a page that is only being opened hears no errors then, and takes the user and the conversation of `init`.
  */
-function keyRefusal(conversationId: string): Frame {
-  const { type, status, message } = new ApiError(
-    'Unauthorized',
-    'This conversation has ended, because its user key is not valid any more. Start a new one.',
-  )
+function endOfFormer(known: Visitor | undefined, conversationId: string): Frame {
+  const { type, status, message } =
+    known === undefined
+      ? new ApiError(
+          'Unauthorized',
+          'This conversation has ended, because its user key is not valid any more. Start a new one.',
+        )
+      : new ApiError(
+          'ResourceNotFound',
+          'This conversation has ended, because it was deleted or you no longer take part in it. Start a new one.',
+        )
   return new Frame(
     { type: 'error', data: { id: conversationId, code: status, type, message } },
     undefined,
