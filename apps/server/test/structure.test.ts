@@ -50,6 +50,12 @@ describe('the files of the server', () => {
     expect(having(asking, [display, parts.database, parts.migrations])).toEqual([])
   })
 
+  it('start the programs beside them, which is where the package has them', () => {
+    const elsewhere = /new URL\('(?!\.\/)[^']+-worker\.js'/
+    expect(having(elsewhere, [])).toEqual([])
+    expect(having(/new URL\('\.\/[^']+-worker\.js'/, []).length).toBeGreaterThan(5)
+  })
+
   it('are small', async () => {
     const others = [
       await readSources('apps/server/test'),

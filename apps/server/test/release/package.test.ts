@@ -139,6 +139,23 @@ describe('the package, installed in an empty folder', () => {
     expect(demo.stdout).toContain('Guide answers')
   })
 
+  it('finds nothing wrong with itself', async () => {
+    const { port } = new URL(server.url)
+    const ran = await runCommand(
+      ['doctor', '--json'],
+      { BOTSTEAD_DATA_DIR: dataDir, PORT: port },
+      '',
+      installed.command,
+    )
+    expect(ran.stderr).toBe('')
+    const checks = JSON.parse(ran.stdout).checks as { check: string; status: string }[]
+    // The disk of the machine that runs the tests may be full, and nothing was backed up yet.
+    const others = checks.filter(({ check }) => !['disk', 'backups'].includes(check))
+    const wrong = others.filter(({ status }) => status !== 'ok')
+    expect(wrong).toEqual([])
+    expect(checks).toContainEqual(expect.objectContaining({ check: 'database', status: 'ok' }))
+  })
+
   it('backs up, checks the backup and restores it', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'botstead-release-backups-'))
     await using _ = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }

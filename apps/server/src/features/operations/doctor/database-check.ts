@@ -6,9 +6,8 @@ import { DatabaseHistoryError } from '../../../platform/db/errors.js'
 import { pendingMigrationsOf } from '../../../platform/db/migrate.js'
 import { openInspection } from '../../../platform/db/open.js'
 import type { Db } from '../../../platform/db/schema.js'
+import { checkStructure } from '../../../platform/db/sqlite-check.js'
 import { hasErrorCode } from '../../../platform/disk/files.js'
-import { WorkerLimitError } from '../../../platform/workers/gate.js'
-import { createWorkerPool } from '../../../platform/workers/worker-pool.js'
 import {
   type ClockReading,
   type DoctorDeps,
@@ -23,8 +22,6 @@ import { lastMigrationTime, readPostgresState } from './store.js'
 
 /** The oldest major version of PostgreSQL that works. */
 const minPostgres = 15
-/** Milliseconds for the check of the structure of a SQLite file: a large one is checked in part. */
-const structureMs = 8000
 /** Bytes of the log of SQLite that are unusual: it is moved into the file from 32 MB on. */
 const largeLogBytes = 128e6
 const fullShare = 0.9
@@ -175,29 +172,6 @@ async function checkSchema(
   } catch (error) {
     if (!(error instanceof DatabaseHistoryError)) throw error
     return { findings: [failed(error.message)], isCurrent: false }
-  }
-}
-
-/** Reads the structure of a SQLite file in a process that can be ended, because SQLite cannot be interrupted. */
-async function checkStructure(
-  file: string,
-  signal: AbortSignal,
-): Promise<{ fault?: string; isComplete: boolean }> {
-  await using pool = createWorkerPool<string, { fault?: string }>({
-    entry: new URL('../../../platform/db/sqlite-check-worker.js', import.meta.url),
-    workers: 1,
-    maximumQueue: 0,
-    timeLimitMs: structureMs,
-    memoryLimitMb: 128,
-    maximumOutputBytes: 64 * 1024,
-    idleTimeoutMs: 1000,
-    onError: () => {},
-  })
-  try {
-    return { ...(await pool.run(file, { signal })), isComplete: true }
-  } catch (error) {
-    if (error instanceof WorkerLimitError && error.limit === 'time') return { isComplete: false }
-    throw error
   }
 }
 
