@@ -1,4 +1,4 @@
-import { access, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { BackupPlace } from '../config/backup-settings.js'
@@ -23,7 +23,6 @@ import { migrations } from '../migrations/index.js'
 import type { BlobStore } from '../platform/blobs/blob-store.js'
 import { openDiskBlobStore } from '../platform/blobs/disk.js'
 import { systemClock, systemTimers } from '../platform/clock.js'
-import { pendingMigrationsOf } from '../platform/db/migrate.js'
 import { openDatabase } from '../platform/db/open.js'
 import { prepareDataFolder } from '../platform/disk/data-folder.js'
 import { requireRestored } from '../platform/disk/restore-marker.js'
@@ -32,6 +31,7 @@ import { deriveKey } from '../platform/security/secrets.js'
 import { createLog } from '../platform/telemetry/log.js'
 import { version } from '../version.js'
 import type { Context } from './context.js'
+import { requireDatabase, requireSchema } from './existing-database.js'
 
 export { readPassphrase }
 
@@ -62,22 +62,15 @@ export async function backUp(
 ): Promise<BackupResult> {
   const { dataDir, databaseUrl } = config
   await requireRestored(dataDir)
-  const file = join(dataDir, 'botstead.db')
-  if (databaseUrl === undefined) await requireDatabase(file)
+  await requireDatabase(config)
   const log = await createLog({ level: 'warn', pretty: true, destination: process.stderr })
   const { secret } = await readSecretFiles(dataDir, config.secret)
   const installation = installationOf(secret)
   await using database = await openDatabase({
-    ...(databaseUrl === undefined ? { file } : { url: databaseUrl }),
+    ...(databaseUrl === undefined ? { file: join(dataDir, 'botstead.db') } : { url: databaseUrl }),
     log,
   })
-  // Migrating here would change the database below a server of an earlier release.
-  if ((await pendingMigrationsOf(database, migrations)).length > 0) {
-    throw new BackupError(
-      'unusable',
-      'The database is of an earlier release: back it up with the command of that release, or start this release first.',
-    )
-  }
+  await requireSchema(database)
   const source: BackupSource = {
     database,
     dataDir,
@@ -183,16 +176,6 @@ export async function restore(config: Config, chosen: Chosen, doing: Doing): Pro
 async function holdForRestore(dataDir: string) {
   const { holdFolder } = await import('../platform/db/sqlite-files.js')
   return holdFolder(dataDir)
-}
-
-async function requireDatabase(file: string): Promise<void> {
-  await access(file).catch((cause: unknown) => {
-    throw new BackupError(
-      'missing',
-      `There is no database ${file}: set BOTSTEAD_DATA_DIR to the data folder of the server, or DATABASE_URL.`,
-      { cause },
-    )
-  })
 }
 
 async function openContents(config: Config, owner: string): Promise<BlobStore> {

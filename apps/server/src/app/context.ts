@@ -24,6 +24,7 @@ import { deriveKey, instanceOf, loadServerSecret } from '../platform/security/se
 import type { Log } from '../platform/telemetry/log.js'
 import { type Tracing, traceBus, traceRun } from '../platform/telemetry/tracing.js'
 import type { Closers } from './closers.js'
+import { hasBytes, requireDatabase, requireSchema } from './existing-database.js'
 
 /** The shared parts that slices are built from. */
 export interface Context {
@@ -62,35 +63,42 @@ export interface ContextOptions {
   timers?: Timers
   /** Makes traces. */
   tracing?: Tracing | undefined
+  /** Whether there has to be a database of this release: for commands, which neither make nor migrate one. */
+  isExisting?: boolean
   /** Makes the log of SQLite durable: for tests of a disk that is slow or fails. */
   syncLog?: DatabaseOptions['syncLog']
 }
 
 /** Opens the data folder and the database, brings the schema up to date and connects the bus. */
 export async function openContext(
-  { config, log, clock = systemClock, timers = systemTimers, tracing, syncLog }: ContextOptions,
+  options: ContextOptions,
   closers: Pick<Closers, 'add'>,
 ): Promise<Context> {
+  const { config, log, clock = systemClock, timers = systemTimers, tracing, syncLog } = options
+  if (options.isExisting) await requireDatabase(config)
   await prepareDataFolder(config.dataDir)
   await requireRestored(config.dataDir)
   await closeDataFolder(config.dataDir, log)
+  const file = join(config.dataDir, 'botstead.db')
   const secret = await loadServerSecret({
     secret: config.secret,
     dataDir: config.dataDir,
     shared: config.databaseUrl !== undefined,
+    hasData: config.databaseUrl === undefined && (await hasBytes(file)),
     log,
   })
   const keys = deriveKeys(secret, config.chatSecret)
 
   const database = await openDatabase({
     ...(config.databaseUrl === undefined
-      ? { file: join(config.dataDir, 'botstead.db'), reserveBytes: config.diskReserveBytes }
+      ? { file, reserveBytes: config.diskReserveBytes }
       : { url: config.databaseUrl }),
     log,
     ...(syncLog && { syncLog }),
   })
   closers.add('database', () => database.close())
-  await migrate(database, migrations, log)
+  if (options.isExisting) await requireSchema(database)
+  else await migrate(database, migrations, log)
 
   const bus = await openBus(config, log)
   closers.add('bus', async () => {

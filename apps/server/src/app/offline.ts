@@ -35,7 +35,7 @@ async function withContext<T>(config: Config, work: (context: Context) => Promis
   const log = await createLog({ level: 'warn', pretty: true, destination: process.stderr })
   const closers = createClosers(log)
   try {
-    return await work(await openContext({ config, log }, closers))
+    return await work(await openContext({ config, log, isExisting: true }, closers))
   } finally {
     await closers.closeAll(config.shutdownTimeoutMs)
   }

@@ -14,7 +14,9 @@ beforeAll(async () => {
 
 afterAll(() => rm(root, { recursive: true }))
 
-async function load(options: { dataDir?: string; secret?: string; shared?: boolean } = {}) {
+async function load(
+  options: { dataDir?: string; secret?: string; shared?: boolean; hasData?: boolean } = {},
+) {
   const lines: string[] = []
   const log = await createLog({ level: 'warn', destination: { write: (line) => lines.push(line) } })
   const dataDir = options.dataDir ?? join(root, `data-${folders++}`)
@@ -22,6 +24,7 @@ async function load(options: { dataDir?: string; secret?: string; shared?: boole
     dataDir,
     secret: options.secret,
     shared: options.shared ?? false,
+    hasData: options.hasData ?? false,
     log,
   })
   return { secret: Buffer.from(secret), dataDir, lines }
@@ -55,6 +58,13 @@ describe('the server secret', () => {
     const made = await load()
     const text = await readFile(join(made.dataDir, 'secret'), 'utf8')
     expect((await load({ secret: text.trim() })).secret).toEqual(made.secret)
+  })
+
+  it('is made with a warning beside a database that was used with another one', async () => {
+    const made = await load({ hasData: true })
+    expect(made.lines).toEqual([expect.stringContaining('there was no secret beside the database')])
+    expect((await load({ dataDir: made.dataDir, hasData: true })).lines).toEqual([])
+    expect((await load()).lines).toEqual([])
   })
 
   it('that was cut short stops the start', async () => {

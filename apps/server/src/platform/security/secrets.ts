@@ -10,6 +10,8 @@ export interface SecretOptions {
   dataDir: string
   /** Other processes may serve the same database, and must then have the same secret. */
   shared: boolean
+  /** Whether there is a database in the data folder, which was used with a secret. */
+  hasData: boolean
   log: Log
 }
 
@@ -29,7 +31,17 @@ export async function loadServerSecret(options: SecretOptions): Promise<Uint8Arr
       'BOTSTEAD_SECRET is not set: processes on other machines would sign with other keys',
     )
   }
-  const secret = await keepSecretFile(path, () => randomBytes(32).toString('base64url'))
+  let isNew = false
+  const secret = await keepSecretFile(path, () => {
+    isNew = true
+    return randomBytes(32).toString('base64url')
+  })
+  if (isNew && options.hasData) {
+    options.log.warn(
+      { path },
+      'there was no secret beside the database, and a new one was made: user keys and signed addresses are no longer valid, and stored secrets cannot be read; if the file was lost, stop the server and restore it from a backup',
+    )
+  }
   if (secret.length < minSecretLength) {
     throw new Error(
       `The secret in ${path} is damaged: restore the file, or delete it for a new one.`,
