@@ -15,7 +15,10 @@ export interface FolderHold {
  * @throws Error with what to do when another server uses the folder
  */
 export function holdFolder(folder: string): FolderHold {
-  const lock = new DatabaseSync(join(folder, 'server.lock'), { timeout: 0 })
+  const file = join(folder, 'server.lock')
+  // SQLite itself would let others read it, and whoever reads it can keep the server from starting.
+  closeSync(openSync(file, 'a', 0o600))
+  const lock = new DatabaseSync(file, { timeout: 0 })
   try {
     lock.exec('pragma journal_mode = memory')
     lock.exec('begin exclusive')
