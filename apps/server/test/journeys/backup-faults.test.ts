@@ -231,6 +231,22 @@ describe('a backup that was tampered with', () => {
     await succeed(['backup', 'verify', target], environmentOf(server))
   })
 
+  it('is mended by the next one once a damaged piece was deleted', async () => {
+    await rm(target, { recursive: true, force: true })
+    const id = (await succeed(['backup', target, ...open], environmentOf(server))).stdout.trim()
+    const folder = join(target, 'contents')
+    const names = await readdir(folder, { recursive: true })
+    const path = join(folder, names.find((name) => /[0-9a-f]{64}$/.test(name)) ?? '')
+    const bytes = await readFile(path)
+    await writeFile(path, Buffer.concat([bytes.subarray(0, -1), Buffer.of(7)]))
+    const verify = ['backup', 'verify', target, '--backup', id]
+    await succeed(['backup', target, ...open], environmentOf(server))
+    expect(await fail(verify, environmentOf(server))).toContain(`Delete that file in ${target}`)
+    await rm(path)
+    await succeed(['backup', target, ...open], environmentOf(server))
+    await succeed(verify, environmentOf(server))
+  })
+
   it('is refused for an engine that it is not of', async () => {
     await forge(() => ({}))
     const postgres = engines.find(({ name }) => name === 'postgres')

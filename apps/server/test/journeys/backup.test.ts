@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient } from '@botstead/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -122,6 +122,10 @@ describeEachEngine('a backup', (engine) => {
       await fail(['restore', target, '--passphrase-file', other], place.environment),
     ).toContain('The passphrase does not open this backup.')
     expect(await fail(['restore', target], place.environment)).toContain('--passphrase-file')
+    const absent = ['--passphrase-file', join(bench.folder, 'absent')]
+    expect(await fail(['restore', target, ...absent], place.environment)).toMatch(
+      /^The file \S+ with the passphrase cannot be read: it is not there/,
+    )
     expect(await readdir(place.dataDir)).toEqual([])
   })
 
@@ -129,6 +133,10 @@ describeEachEngine('a backup', (engine) => {
     await succeed(['backup', target, ...encrypted], environmentOf(server))
     const place = await bench.createPlace(engine)
     await succeed(['restore', target, ...encrypted], place.environment)
+    for (const name of await readdir(place.dataDir)) {
+      const { mode } = await stat(join(place.dataDir, name))
+      expect([name, mode & 0o077]).toEqual([name, 0])
+    }
     expect(await fail(['restore', target, ...encrypted], place.environment)).toContain(
       'restore to an empty folder',
     )

@@ -55,8 +55,12 @@ async function requireRoom(file: string, folder: string): Promise<void> {
   const free = await freeBytes(folder)
   if (free >= needed) return
   throw new DatabaseFullError(
-    `A backup needs ${needed} bytes for a copy of the database in ${dirname(folder)}, and ${free} are free: make room there.`,
+    `A backup needs ${megabytes(needed)} for a copy of the database in ${dirname(folder)}, and ${megabytes(free)} are free: make room there.`,
   )
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(1)} MB`
 }
 
 async function copyPages(file: string, copy: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { readFile, rm } from 'node:fs/promises'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { replaceSecretFile } from '../security/secrets.js'
 import { hasErrorCode, syncFolder } from './files.js'
@@ -24,9 +25,17 @@ export function restoreMarker(dataDir: string) {
   }
 }
 
-/** @throws Error with what to do when a restore to the folder was interrupted */
+/** @throws Error with what to do when a restore to the folder was interrupted, or the folder may not be read */
 export async function requireRestored(dataDir: string): Promise<void> {
-  const id = await restoreMarker(dataDir).read()
+  const id = await restoreMarker(dataDir)
+    .read()
+    .catch((cause: unknown) => {
+      if (!hasErrorCode(cause, 'EACCES', 'EPERM')) throw cause
+      throw new Error(
+        `The user ${userInfo().username} may not read ${dataDir}: run this as the user of the server.`,
+        { cause },
+      )
+    })
   if (id === undefined) return
   throw new Error(
     `The restore of the backup ${id} to ${dataDir} has not ended: run "botstead restore <source> --backup ${id}" again, or empty the folder, the database and the bucket to begin with another one.`,

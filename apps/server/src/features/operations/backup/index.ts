@@ -107,7 +107,15 @@ async function readIfThere(path: string): Promise<string | undefined> {
 
 /** The passphrase in a file: its first line. */
 export async function readPassphrase(file: string): Promise<string> {
-  const [line = ''] = (await readFile(file, 'utf8')).split('\n')
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    const reason = hasErrorCode(cause, 'ENOENT') ? 'it is not there' : String(cause)
+    throw new BackupError(
+      'passphrase',
+      `The file ${file} with the passphrase cannot be read: ${reason}. Name the right one, as a user who may read it.`,
+      { cause },
+    )
+  })
+  const [line = ''] = text.split('\n')
   const passphrase = line.trim()
   if (passphrase !== '') return passphrase
   throw new BackupError('passphrase', `There is no passphrase in the first line of ${file}.`)

@@ -98,11 +98,22 @@ export async function readPiece(
 ): Promise<Buffer> {
   const stored = await readBytes(pieces, name, storedPieceBytes)
   if (stored === undefined) {
-    throw new BackupError('missing', `The part ${name} of the backup is missing in ${label}.`)
+    throw new BackupError(
+      'missing',
+      `The part ${name} of the backup is missing in ${label}. The next backup stores it again if the server still has what is in it.`,
+    )
   }
-  const bytes = await sealing.open(name, stored, pieceBytes)
+  const damaged = (cause?: unknown) =>
+    new BackupError(
+      'damaged',
+      `The part ${name} of the backup is damaged. Delete that file in ${label}: the next backup stores it again if the server still has what is in it, and until then keeps the damaged one.`,
+      { cause },
+    )
+  const bytes = await sealing.open(name, stored, pieceBytes).catch((cause: unknown) => {
+    throw damaged(cause)
+  })
   if (sealing.nameOf(sha256Of(bytes)) === name) return bytes
-  throw new BackupError('damaged', `The part ${name} of the backup is damaged.`)
+  throw damaged()
 }
 
 /**
