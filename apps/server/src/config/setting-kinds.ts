@@ -134,7 +134,7 @@ const durationUnits: Record<string, number> = {
 /** Durations in milliseconds: `500ms`, `10s`, `5m` or a plain number. The ends are texts of this kind too. */
 export function duration(min: string, max: string): Kind<number> {
   return {
-    accepts: `a duration from ${min} to ${max} such as 500ms, 10s, 5m or plain milliseconds`,
+    accepts: `a duration from ${min} to ${max} in ms, s, m, h or d, or plain milliseconds`,
     parse: (text) =>
       within(
         measure(text, durationUnits),

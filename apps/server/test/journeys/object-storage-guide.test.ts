@@ -11,12 +11,12 @@ const guide = 'docs/guides/object-storage.md'
 /** The settings after pasting the commands before the start. */
 async function settingsAsPasted(s3: TestS3): Promise<Record<string, string>> {
   const setup = await tourOf(guide, 'setup')
-  expect(setup.endsWith('npm start\n')).toBe(true)
+  expect(setup.endsWith('npx botstead start\n')).toBe(true)
   const commands = setup
     .replace('http://localhost:9000', s3.endpoint)
     .replace("='key'", `='${s3.accessKeyId}'`)
     .replace("='secret'", `='${s3.secretAccessKey}'`)
-    .replace('npm start', 'env -0')
+    .replace('npx botstead start', 'env -0')
   const { stdout } = await promisify(execFile)('sh', ['-c', commands], { env: {} })
   const pairs = stdout.split('\0').map((line) => line.split(/=(.*)/s).slice(0, 2))
   return Object.fromEntries(pairs.filter(([name = '']) => /^(AWS|BOTSTEAD)_/.test(name)))

@@ -108,7 +108,7 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
       const send = secure ? requestHttps : requestHttp
       const outgoing = send(signed.url, { method, headers, agent, ...(signal && { signal }) })
       outgoing.setTimeout(idleTimeout, () => {
-        outgoing.destroy(new Error(`No byte passed for ${idleTimeout} ms.`))
+        outgoing.destroy(new Error(`No byte passed for ${idleTimeout} ms`))
       })
       outgoing.once('response', resolve)
       outgoing.on('error', (error) => reject(failureOf(error, signal, address)))
