@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
+import { succeed } from '../backups.js'
 import { type CommandPlace, createCommandPlace } from '../command-place.js'
 import { diagnose, failure, warning } from '../doctor.js'
 import { describeEachEngine } from '../engines.js'
@@ -130,6 +131,7 @@ describeEachEngine('botstead doctor', (engine) => {
          values ('b', 'o', '${target}', 'succeeded', '${at}', '${at}', '${at}')`,
       )
     }
+    await succeed(['backup', target, '--no-encryption'], environment)
     await insert(1)
     expect((await diagnose(scheduled)).of('backups')).toEqual([])
     await insert(4)
@@ -140,6 +142,33 @@ describeEachEngine('botstead doctor', (engine) => {
       failure(/is 30 days old, although one is due every/),
     ])
     expect(found.exit).toBe(1)
+    await rm(target, { recursive: true })
+    await change('delete from backup_runs')
+  })
+
+  it('looks for the backups where they were stored, and whether the passphrase opens them', async () => {
+    const target = join(place.dataDir, '..', `doctor-${randomUUID()}`)
+    const file = `${target}-passphrase`
+    await writeFile(file, 'correct horse battery staple\n', { mode: 0o600 })
+    const scheduled = {
+      ...environment,
+      BOTSTEAD_BACKUP_TARGET: target,
+      BOTSTEAD_BACKUP_PASSPHRASE_FILE: file,
+    }
+    await succeed(['backup'], scheduled)
+    expect((await diagnose(scheduled)).of('backups')).toEqual([])
+    await writeFile(file, 'another horse battery staple\n')
+    const locked = await diagnose(scheduled)
+    expect(locked.of('backups')).toMatchObject([failure(/The passphrase does not open/)])
+    expect(locked.exit).toBe(1)
+    // As where the disk is not mounted.
+    await rm(target, { recursive: true })
+    await mkdir(target)
+    const lost = await diagnose(scheduled)
+    expect(lost.of('backups')).toMatchObject([failure(/^There are no backups in .* any more/)])
+    expect(await readdir(target)).toEqual([])
+    await rm(target, { recursive: true })
+    await rm(file)
     await change('delete from backup_runs')
   })
 

@@ -1,10 +1,21 @@
+import type { BackupConfig } from '../../../config/backup-settings.js'
 import type { Config } from '../../../config/config.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { countJobs, findDeadJobs } from '../../../platform/jobs/dead-store.js'
 import { countPending, findTroubledReceivers } from '../../deliveries/index.js'
-import { countFailuresAfter, findLastSuccess } from '../backup/index.js'
-import { durationText, type Finding, failed, ok, warning } from './finding.js'
+import {
+  BackupError,
+  countFailuresAfter,
+  findLastSuccess,
+  openTarget,
+  readPassphrase,
+} from '../backup/index.js'
+import { durationText, type Finding, failed, ok, reasonOf, warning } from './finding.js'
 
+const lostPlace =
+  'Check that its disk is mounted and that nobody emptied it, then run "npx botstead backup".'
+const unreadable =
+  'Mend that: neither a restore nor the next backup works. "npx botstead backup list" shows whether it does.'
 /** Milliseconds that work which is due may wait. */
 const patienceMs = 10 * 60_000
 const dayMs = 86_400_000
@@ -97,6 +108,7 @@ export async function checkBackups(db: Db, { backup }: Config): Promise<Finding[
     } else {
       found.push(ok(text))
     }
+    if (backup !== undefined) found.push(...(await checkPlace(backup)))
   }
   if (failures > 0) {
     found.push(
@@ -107,6 +119,21 @@ export async function checkBackups(db: Db, { backup }: Config): Promise<Finding[
     )
   }
   return found
+}
+
+/** Whether the backups that were made can still be read; adds nothing to their place. */
+async function checkPlace({ place, passphraseFile }: BackupConfig): Promise<Finding[]> {
+  try {
+    const passphrase = passphraseFile && (await readPassphrase(passphraseFile))
+    const { listIds } = await openTarget(place, { passphrase })
+    if ((await listIds()).length > 0) return []
+    return [failed(`There are no backups in ${place.label} any more.`, lostPlace)]
+  } catch (error) {
+    if (error instanceof BackupError && error.kind === 'missing') {
+      return [failed(`There are no backups in ${place.label} any more.`, lostPlace)]
+    }
+    return [failed(`The backups in ${place.label} cannot be read: ${reasonOf(error)}`, unreadable)]
+  }
 }
 
 function countText(count: number, one: string, many: string): string {
