@@ -137,9 +137,13 @@ export async function verify(
     const check = (url: string | undefined) =>
       verifyBackup(target, manifest, { folder, databaseUrl: url }, reading)
     if (manifest.engine === 'sqlite') return { manifest, ...(await check(undefined)) }
-    if (given === undefined || databaseUrl !== undefined) {
-      return { manifest, ...(await check(databaseUrl)) }
+    if (given === undefined) {
+      throw new BackupError(
+        'unusable',
+        `The backup ${manifest.id} is of a PostgreSQL database: name an empty one with --database, or set DATABASE_URL to one of a server on which a temporary one can be created.`,
+      )
     }
+    if (databaseUrl !== undefined) return { manifest, ...(await check(databaseUrl)) }
     const { withTemporaryDatabase } = await import('../platform/db/postgres-load.js')
     return { manifest, ...(await withTemporaryDatabase(given, check)) }
   } finally {

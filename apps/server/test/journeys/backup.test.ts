@@ -113,6 +113,23 @@ describeEachEngine('a backup', (engine) => {
     expect(stderr).toMatch(/is complete: \d+ rows in \d+ tables, \d+ contents/)
   })
 
+  it.runIf(engine.name === 'postgres')(
+    'is verified from a machine without the database',
+    async () => {
+      await succeed(['backup', target, ...encrypted], environmentOf(server))
+      const { environment } = await bench.createPlace(engine)
+      const verify = ['backup', 'verify', target, ...encrypted]
+      expect(await fail(verify, {})).toMatch(
+        /is of a PostgreSQL database: name an empty one with --/,
+      )
+      const { DATABASE_URL: occupied = '' } = environmentOf(server)
+      expect(await fail([...verify, '--database', occupied], {})).toMatch(
+        /^The PostgreSQL database has/m,
+      )
+      await succeed([...verify, '--database', environment.DATABASE_URL ?? ''], {})
+    },
+  )
+
   it('needs its passphrase', async () => {
     await succeed(['backup', target, ...encrypted], environmentOf(server))
     const other = join(bench.folder, 'other-passphrase')

@@ -53,9 +53,12 @@ export async function restoreSqlite(
     await pipeline(counted(), createWriteStream(file, { mode: 0o600, flags: 'wx' }))
   } catch (cause) {
     if (!hasErrorCode(cause, 'ENOSPC', 'EDQUOT')) throw cause
-    throw new Error(`The disk of ${dirname(file)} is full: make room there, and restore again.`, {
-      cause,
-    })
+    throw new Error(
+      `The disk of ${dirname(file)} is full: make room there and run this again; backups are verified in TMPDIR.`,
+      {
+        cause,
+      },
+    )
   }
   await using written = await open(file, 'r+')
   await written.sync()
@@ -136,7 +139,7 @@ export async function requireEmptyPostgres(url: string): Promise<void> {
 function occupiedDatabase(): BackupError {
   return new BackupError(
     'occupied',
-    'The PostgreSQL database of DATABASE_URL has tables: restore to an empty database.',
+    'The PostgreSQL database has tables: restore to an empty database.',
   )
 }
 
