@@ -45,6 +45,12 @@ async function killAfter(
   return status === 0
 }
 
+/** Other bytes, whatever they were: contents are random. */
+function damage(bytes: Buffer): Buffer {
+  const last = bytes.at(-1) ?? 0
+  return Buffer.concat([bytes.subarray(0, -1), Buffer.of(last ^ 1)])
+}
+
 /** Files of different sizes, of one piece each. */
 const files = 6
 
@@ -220,7 +226,7 @@ describe('a backup that was tampered with', () => {
     const [first = ''] = pieces
     const bytes = await readFile(join(folder, first))
     const verify = () => fail(['backup', 'verify', target], environmentOf(server))
-    await writeFile(join(folder, first), Buffer.concat([bytes.subarray(0, -1), Buffer.of(7)]))
+    await writeFile(join(folder, first), damage(bytes))
     expect(await verify()).toMatch(/The part [0-9a-f]{64} of the backup is damaged/)
     await writeFile(join(folder, first), Buffer.concat([bytes, Buffer.alloc(5_000_000)]))
     expect(await verify()).toContain('larger than it may be')
@@ -238,7 +244,7 @@ describe('a backup that was tampered with', () => {
     const names = await readdir(folder, { recursive: true })
     const path = join(folder, names.find((name) => /[0-9a-f]{64}$/.test(name)) ?? '')
     const bytes = await readFile(path)
-    await writeFile(path, Buffer.concat([bytes.subarray(0, -1), Buffer.of(7)]))
+    await writeFile(path, damage(bytes))
     const verify = ['backup', 'verify', target, '--backup', id]
     await succeed(['backup', target, ...open], environmentOf(server))
     expect(await fail(verify, environmentOf(server))).toContain(`Delete that file in ${target}`)
