@@ -130,6 +130,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
         sequence: nextSequence++,
       }
       storage.putUnsent(message)
+      store.set({ isReplacement: false })
       publish()
       flush()
     },

@@ -50,6 +50,8 @@ export function createSession(options: WidgetOptions, configuration: Configurati
   let hasPageKey = Boolean(userToken)
   if (userToken) identity = { ...identity, user: { ...options.user } }
   let unsentProfile = options.profile
+  /** Whether the stored key, and with it the conversation, was dropped because the server refused it. */
+  let hasDroppedKey = false
   /** Conversations whose start this page reported to the bot. */
   const reported = new Set<string>()
   let markReady = () => {}
@@ -99,6 +101,9 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     }
     storage.writeIdentity(identity)
     release()
+    const isGone = requested !== undefined && requested !== conversation.id
+    const isReplacement = isGone || hasDroppedKey
+    hasDroppedKey = false
     const before = store.get()
     const messages = init.messages
       .toReversed()
@@ -112,12 +117,13 @@ export function createSession(options: WidgetOptions, configuration: Configurati
       user,
       participants,
       messages,
+      ...(isReplacement && { isReplacement }),
       ...(before.conversation?.id !== conversation.id && { newestAtOpen: messages.at(-1)?.id }),
       isTyping: false,
     })
     connection.confirm()
     if (before.conversation?.id === conversation.id) emitMissed(before.messages)
-    outbox.rebase(requested === conversation.id ? undefined : requested)
+    outbox.rebase(isGone ? requested : undefined)
     outbox.flush()
     markReady()
     void reportStart(conversation.id)
@@ -183,13 +189,20 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     const isUnknown = error instanceof HttpError && error.status === 401
     if (!isUnknown || hasPageKey || keyOf() === undefined) return false
     switchTo({})
+    hasDroppedKey = true
     return true
   }
 
   function switchTo(next: Identity): void {
     identity = next
     storage.writeIdentity(next)
-    store.set({ conversation: undefined, messages: [], outgoing: [], isTyping: false })
+    store.set({
+      conversation: undefined,
+      isReplacement: false,
+      messages: [],
+      outgoing: [],
+      isTyping: false,
+    })
     connection.reopen()
   }
 

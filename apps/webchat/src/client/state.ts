@@ -23,6 +23,8 @@ export interface ChatState {
   /** Why the server rejected the connection. */
   refusal: string | undefined
   conversation: Conversation | undefined
+  /** Whether the conversation stands in for one that the server no longer had; until the user writes in it. */
+  isReplacement: boolean
   user: User | undefined
   participants: readonly User[]
   /** Oldest first. */
@@ -50,6 +52,7 @@ export function createStore(configuration: Configuration): Store {
     wasOpen: false,
     refusal: undefined,
     conversation: undefined,
+    isReplacement: false,
     user: undefined,
     participants: [],
     messages: [],

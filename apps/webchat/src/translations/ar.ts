@@ -31,6 +31,7 @@ export const ar: Translation = {
   notHelpful: 'غير مفيد',
   connecting: 'جارٍ الاتصال …',
   connected: 'متصل',
+  replaced: 'انتهت المحادثة السابقة. هذه محادثة جديدة.',
   waiting: 'انقطع الاتصال. جارٍ إعادة المحاولة …',
   offline: 'أنت غير متصل. سيُرسل ما تكتبه لاحقًا.',
   refused: 'لا يمكن فتح المحادثة: $',

@@ -31,6 +31,7 @@ export const de: Translation = {
   notHelpful: 'Nicht hilfreich',
   connecting: 'Verbindung wird hergestellt …',
   connected: 'Verbunden',
+  replaced: 'Die frühere Unterhaltung ist beendet. Dies ist eine neue.',
   waiting: 'Die Verbindung ist unterbrochen. Neuer Versuch …',
   offline: 'Sie sind offline. Was Sie schreiben, wird später gesendet.',
   refused: 'Der Chat lässt sich nicht öffnen: $',

@@ -30,6 +30,7 @@ export const en = {
   notHelpful: 'Not helpful',
   connecting: 'Connecting …',
   connected: 'Connected',
+  replaced: 'The earlier conversation has ended. This is a new one.',
   waiting: 'The connection is lost. Trying again …',
   offline: 'You are offline. What you write is sent later.',
   refused: 'The chat does not open: $',

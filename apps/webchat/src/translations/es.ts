@@ -31,6 +31,7 @@ export const es: Translation = {
   notHelpful: 'No es útil',
   connecting: 'Conectando …',
   connected: 'Conectado',
+  replaced: 'La conversación anterior ha terminado. Esta es una nueva.',
   waiting: 'Se perdió la conexión. Intentándolo de nuevo …',
   offline: 'Está sin conexión. Lo que escriba se enviará más tarde.',
   refused: 'El chat no se abre: $',

@@ -31,6 +31,7 @@ export const fr: Translation = {
   notHelpful: 'Pas utile',
   connecting: 'Connexion …',
   connected: 'Connecté',
+  replaced: 'La conversation précédente est terminée. En voici une nouvelle.',
   waiting: 'La connexion est interrompue. Nouvel essai …',
   offline: 'Vous êtes hors ligne. Ce que vous écrivez sera envoyé plus tard.',
   refused: 'La discussion ne s’ouvre pas : $',

@@ -2,11 +2,14 @@ import { useEffect, useState, useSyncExternalStore } from 'react'
 import { format } from '../translations/index.js'
 import { useChat, useChatState, useTranslation } from './context.js'
 
-/** The state of the connection, shown and announced to screen readers; only announced while connected. */
+/**
+ * The state of the connection, and whether the conversation is a new one because the earlier one is gone: shown, and
+ * announced to screen readers. While all is well, it is only announced.
+ */
 export function Status() {
   const texts = useTranslation()
   const { session } = useChat()
-  const { connection, wasOpen, refusal } = useChatState()
+  const { connection, wasOpen, refusal, isReplacement } = useChatState()
   const isOnline = useOnline()
   const [wasBroken, setBroken] = useState(false)
   useEffect(() => {
@@ -14,6 +17,7 @@ export function Status() {
   }, [connection])
 
   const text = () => {
+    if (connection === 'open' && isReplacement) return texts.replaced
     if (connection === 'open') return wasBroken ? texts.connected : ''
     if (!isOnline) return texts.offline
     if (connection === 'refused') return format(texts.refused, { name: refusal ?? '' })
@@ -21,7 +25,7 @@ export function Status() {
   }
   const isConnected = connection === 'open'
   return (
-    <div className={isConnected ? 'visually-hidden' : 'status'}>
+    <div className={isConnected && !isReplacement ? 'visually-hidden' : 'status'}>
       <span role="status">{text()}</span>
       {!isConnected && connection !== 'connecting' && (
         <button type="button" className="link" onClick={() => session.reconnect()}>
