@@ -89,6 +89,37 @@ describe.skipIf(browserPath === undefined)(`the chat on a server ${title}`, () =
     expect(faults).toEqual([])
   })
 
+  it('goes on as another user when its key is revoked, with what is in the composer', async () => {
+    const { bot } = await server().client().createBot({ name: 'Helper' })
+    const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+    const own = server().client({ botId: bot.id })
+    const page = await newPage({ locale: 'en' })
+    await page.goto(`${server().url}/webchat/${webhookId}`)
+    await page.getByRole('button', { name: 'Add files' }).waitFor()
+    await page.evaluate(
+      'window.faults = []; window.botpress.on("error", ({ message }) => faults.push(message))',
+    )
+    await write(page, 'A secret')
+    await log(page).getByText('A secret').waitFor()
+    const sent = async () => {
+      const { messages } = await own.listMessages({})
+      return messages.map(({ payload, userId }) => ({ text: payload.text, userId })).toReversed()
+    }
+    await vi.waitFor(async () => expect(await sent()).toHaveLength(1))
+    const [former] = await sent()
+    await page.getByRole('textbox', { name: 'Message' }).fill('A draft')
+    await own.revokeUserKeys({ id: former?.userId ?? '' })
+    await log(page).getByText('A secret').waitFor({ state: 'detached' })
+    await page.keyboard.press('Enter')
+    await vi.waitFor(async () =>
+      expect(await sent()).toMatchObject([{ text: 'A secret' }, { text: 'A draft' }]),
+    )
+    expect((await sent())[1]?.userId).not.toBe(former?.userId)
+    await log(page).getByText('A draft').waitFor()
+    // The chat has dealt with it, so the page is not notified.
+    expect(await page.evaluate('window.faults')).toEqual([])
+  })
+
   it('does not show what a user wrote who has left as words of the bot', async () => {
     const { bot } = await server().client().createBot({ name: 'Helper' })
     const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''

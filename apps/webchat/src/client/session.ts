@@ -170,7 +170,8 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     open,
     onSignal({ type, data }) {
       if (type === 'init') applyInit(data as Init)
-      else handleSignal(type, Object(data))
+      // An error before `init` is about a former conversation, which this chat replaces by itself.
+      else if (store.get().connection === 'open') handleSignal(type, Object(data))
     },
     onState(state, error) {
       if (state !== 'connecting') release()
