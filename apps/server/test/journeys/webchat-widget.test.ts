@@ -175,6 +175,9 @@ describe.skipIf(browserPath === undefined)(title, () => {
       expect((await bot.client.listConversations({})).conversations).toHaveLength(2),
     )
     await page.locator('.bpHeaderConversationHistoryButton').click()
+    const names = page.locator('.bpConversationHistoryConversationName')
+    await names.nth(1).waitFor()
+    expect(await names.allTextContents()).toEqual(['The second', 'An answer'])
     await page
       .locator('.bpConversationHistoryConversationContainer', { hasText: 'An answer' })
       .click()

@@ -57,12 +57,15 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
     await page.keyboard.press('Enter')
     await dialog.getByText('Hello').waitFor()
     await vi.waitFor(() => expect(chatServer.calls('POST', '/messages')).toHaveLength(1))
-    expect(await dialog.getByText('Hello').evaluate(lookOf)).toEqual({
-      fontSize: '15px',
-      letterSpacing: 'normal',
-      visibility: 'visible',
-      direction: 'ltr',
-    })
+    // The message that comes back replaces the one that is being sent, which has no look any more.
+    await vi.waitFor(async () =>
+      expect(await dialog.getByText('Hello').evaluate(lookOf)).toEqual({
+        fontSize: '15px',
+        letterSpacing: 'normal',
+        visibility: 'visible',
+        direction: 'ltr',
+      }),
+    )
     expect(await page.locator('#own').evaluate(lookOf)).toEqual(before)
     expect(await page.evaluate(added)).toEqual(['botpress'])
     expect(faults).toEqual([])
