@@ -127,6 +127,10 @@ async function makePackage(folder) {
     await readFile(join(server, 'dist/webchat/.licenses.md'), 'utf8'),
   ]
   await writeFile(join(folder, 'THIRD-PARTY-LICENSES.md'), texts.join('\n'))
+  // What the guides name: unit, proxies, image, alerts; and the guides themselves, for machines without a browser.
+  for (const name of ['deploy', 'docs']) {
+    await cp(join(root, name), join(folder, name), { recursive: true })
+  }
   await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   await cp(join(server, 'README.md'), join(folder, 'README.md'))
   await writeManifest(folder)

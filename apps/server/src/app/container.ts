@@ -13,7 +13,7 @@ import { createProxyNotice } from '../http/proxy-notice.js'
 import { mountReference } from '../http/reference/index.js'
 import { type ReadinessCheck, serviceRoutes } from '../http/service-routes.js'
 import { createSessionCookies } from '../http/session-cookies.js'
-import { respondWhileStarting } from '../http/starting.js'
+import { requireFreeAddress, respondWhileStarting } from '../http/starting.js'
 import { mountWebchat } from '../http/webchat/index.js'
 import { noteAddress, removeAddressNote } from '../platform/disk/address-note.js'
 import { prepareDataFolder } from '../platform/disk/data-folder.js'
@@ -68,6 +68,8 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   const { tracing } = options
   if (tracing) closers.add('traces', (timeLeft) => tracing.close(Math.min(timeLeft, maxFlushMs)))
   if (options.config.databaseUrl === undefined) await holdDataFolder(options.config, closers)
+  // Before anything is stored: the next start would not be the first, and would not show the token.
+  if (options.config.port !== 0) await requireFreeAddress(options.config)
   let phase = 'it opens its database and brings the tables up to date'
   const endStarting =
     options.config.port === 0 ? async () => {} : respondWhileStarting(options.config, () => phase)

@@ -1,6 +1,14 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 
+/** Rejects with the error of the system if a server cannot listen at an address. */
+export async function requireFreeAddress(address: { host: string; port: number }): Promise<void> {
+  const server = createServer().listen(address)
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
+}
+
 /** Milliseconds that a start may take before callers are told about it. */
 const patienceMs = 1000
 

@@ -63,6 +63,20 @@ describe('the package, installed in an empty folder', () => {
     }
   })
 
+  it('has the files and guides that an operator needs', async () => {
+    const folder = dirname(dirname(installed.command))
+    for (const name of [
+      'deploy/botstead.service',
+      'deploy/nginx.conf',
+      'deploy/monitoring/alerts.yaml',
+      'docs/guides/backup.md',
+    ]) {
+      expect(await readFile(join(folder, name), 'utf8')).toBe(
+        await readFile(join(checkout, name), 'utf8'),
+      )
+    }
+  })
+
   it('serves the chat to the existing client', async () => {
     const { client } = await admin()
     const { bot } = await client.createBot({ name: 'Chat' })
