@@ -185,7 +185,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   if (config.roles.api) local = loopbackAddress(config, app.server.address())
   if (config.roles.api) {
     // Not awaited: who sees that the server is ready may stop it at once.
-    const noted = noteAddress(config.dataDir, base).catch((err: unknown) =>
+    const noted = noteAddress(config.dataDir, { address: base, local }).catch((err: unknown) =>
       log.warn({ err }, 'commands in this folder cannot find the server by themselves'),
     )
     closers.add('note of the address', async () => {

@@ -5,7 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
 import { succeed } from '../backups.js'
 import { type CommandPlace, createCommandPlace } from '../command-place.js'
@@ -76,6 +76,65 @@ describeEachEngine('botstead doctor', (engine) => {
     expect(found.of('server')).toMatchObject([warning(/^No server runs: nothing responds at/)])
     expect([found.exit, found.status]).toEqual([0, 'warning'])
     expect(await filesOf(place.dataDir)).toEqual(before)
+  })
+
+  /** Waits until a process has noted its address, which it does beside its first responses. */
+  const untilNoted = (pid: number | undefined) =>
+    vi.waitFor(async () => {
+      const note = await readFile(join(place.dataDir, 'server.address'), 'utf8')
+      expect(JSON.parse(note)).toMatchObject({ pid })
+    })
+
+  it('finds a server that listens elsewhere than these settings say', async () => {
+    const elsewhere = String(await freePort())
+    await using server = await startServerProcess({
+      ...environment,
+      PORT: elsewhere,
+      BOTSTEAD_PUBLIC_URL: 'https://bots.example.com',
+    })
+    await untilNoted(server.child.pid)
+    const found = await diagnose(environment)
+    const [running] = found.checks.filter(({ check }) => check === 'server')
+    expect(running).toMatchObject({
+      status: 'ok',
+      message: expect.stringMatching(`^It runs at ${server.url}, version .*, and is ready$`),
+    })
+    expect(found.of('server')).toContainEqual(
+      expect.objectContaining(
+        warning(`^The server listens at ${server.url}, but these settings say .*:${PORT}\\.$`),
+      ),
+    )
+    expect(found.exit).toBe(0)
+    // Without a port of its own a command has nothing to compare.
+    const any = await diagnose({ ...environment, PORT: '0' })
+    expect(any.of('server').map(({ message }) => message)).not.toContainEqual(
+      expect.stringContaining('these settings say'),
+    )
+  })
+
+  it('says that the server on the folder does not respond, and later that it was killed', async () => {
+    const elsewhere = String(await freePort())
+    await using server = await startServerProcess({ ...environment, PORT: elsewhere })
+    await untilNoted(server.child.pid)
+    server.child.kill('SIGSTOP')
+    const stuck = await diagnose(environment)
+    expect(stuck.of('server')).toMatchObject([
+      failure(
+        `^The server of this folder listens at ${server.url} \\(process ${server.child.pid}\\), but does not respond`,
+      ),
+    ])
+    expect(stuck.exit).toBe(1)
+    await server.kill()
+    const killed = await diagnose(environment)
+    expect(killed.of('server')).toMatchObject([
+      warning(
+        `^No server runs: .* The last one, process ${server.child.pid} at ${server.url}, was killed`,
+      ),
+    ])
+    // The next one replaces the note, and removes it when it stops.
+    const next = await startServerProcess(environment)
+    expect(await next.stop()).toBe(0)
+    expect((await diagnose(environment)).of('server')[0]?.message).not.toContain('The last one')
   })
 
   it('prints a line for each check, with what to do', async () => {

@@ -6,14 +6,29 @@ const addressNote = 'server.address'
 
 /** Where a server listens, and its process. */
 interface Note {
+  /** As callers use it. */
   address: string
+  /** As programs on this machine reach it, without a proxy; an earlier release did not note it. */
+  local?: string
   pid: number
 }
 
-/** Notes the address of this process for commands that run in the same folder, whatever its port is. */
-export async function noteAddress(dataDir: string, address: string): Promise<void> {
+/** What a server noted, which may have ended since. */
+export interface NotedServer {
+  /** Base address for programs on this machine, without a trailing slash. */
+  local: string
+  pid: number
+  /** Whether a process has that number. After a kill it may be another one. */
+  isAlive: boolean
+}
+
+/** Notes the addresses of this process for commands that run in the same folder, whatever its port is. */
+export async function noteAddress(
+  dataDir: string,
+  { address, local }: { address: string; local: string },
+): Promise<void> {
   const path = join(dataDir, addressNote)
-  const note: Note = { address, pid: process.pid }
+  const note: Note = { address, local, pid: process.pid }
   const temporary = `${path}.${process.pid}`
   await writeFile(temporary, `${JSON.stringify(note)}\n`, { mode: 0o600 })
   // Never seen in part, also by a command that reads it now.
@@ -32,15 +47,29 @@ export async function readAddressNote(dataDir: string): Promise<string | undefin
   return note !== undefined && isAlive(note.pid) ? note.address : undefined
 }
 
+/** What the server on a data folder noted, also if it was killed since; undefined if nothing is noted. */
+export async function readNotedServer(dataDir: string): Promise<NotedServer | undefined> {
+  const note = await readNote(dataDir)
+  if (note === undefined) return undefined
+  const { address, local = address, pid } = note
+  // In a container a server and the command that looks for it may have the same number.
+  return { local, pid, isAlive: pid !== process.pid && isAlive(pid) }
+}
+
 async function readNote(dataDir: string): Promise<Note | undefined> {
   try {
-    const { address, pid } = Object(JSON.parse(await readFile(join(dataDir, addressNote), 'utf8')))
-    const isNote = typeof address === 'string' && URL.canParse(address) && Number.isInteger(pid)
-    return isNote && pid > 0 ? { address, pid } : undefined
+    const text = await readFile(join(dataDir, addressNote), 'utf8')
+    const { address, local, pid } = Object(JSON.parse(text))
+    const isNote = isAddress(address) && Number.isInteger(pid) && pid > 0
+    return isNote ? { address, pid, ...(isAddress(local) && { local }) } : undefined
   } catch {
     // Nothing is noted, or what a server was killed over.
     return undefined
   }
+}
+
+function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && URL.canParse(value)
 }
 
 /** Whether a process runs; one of another user does too. */

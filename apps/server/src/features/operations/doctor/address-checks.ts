@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, localAddress } from '../../../config/config.js'
 import { isFolderHeld } from '../../../platform/db/sqlite-files.js'
+import { type NotedServer, readNotedServer } from '../../../platform/disk/address-note.js'
 import { instanceOf } from '../../../platform/security/secrets.js'
 import { type DoctorDeps, type Finding, failed, ok, reasonOf, warning } from './finding.js'
 
@@ -37,19 +38,63 @@ export async function checkAddresses(
 ): Promise<{ server: Finding[]; publicAddress: Finding[] }> {
   const { config, settings, version } = deps
   const identity = await identify(config)
-  const local = localAddress(config.host, config.port)
+  const noted = await readNotedServer(config.dataDir)
   const isSet = settings.some(
     ({ name, source }) => name === 'BOTSTEAD_PUBLIC_URL' && source !== 'default',
   )
   const [here, there] = await Promise.all([
-    lookAt(local, identity, signal),
+    findHere(config, noted, identity, signal),
     isSet ? lookAt(config.publicUrl, identity, signal) : undefined,
   ])
-  const isRunning = here.kind === 'this' || isHeld(config)
+  const isRunning = here.found.kind === 'this' || mayServe(config, noted)
   return {
-    server: await describeServer({ config, here, local, isRunning, identity, version }, signal),
+    server: await describeServer({ config, ...here, noted, isRunning, identity, version }, signal),
     publicAddress: describePublic(config.publicUrl, there, isRunning),
   }
+}
+
+/** Looks at the address that the server noted, if it may still run, and else at that of the settings. */
+async function findHere(
+  config: Config,
+  noted: NotedServer | undefined,
+  identity: Identity,
+  signal: AbortSignal,
+): Promise<Place> {
+  const configured = localAddress(config.host, config.port)
+  // The lock is the better witness, where there is one: process numbers are given again.
+  const mayRun = noted !== undefined && (noted.isAlive || isHeld(config))
+  if (!mayRun || isSameAddress(noted.local, config)) {
+    return { local: configured, isNoted: false, found: await lookAt(configured, identity, signal) }
+  }
+  const [there, here] = await Promise.all([
+    lookAt(noted.local, identity, signal),
+    lookAt(configured, identity, signal),
+  ])
+  // Of several processes on one folder, the note is of the last that started.
+  if (there.kind !== 'this' && here.kind === 'this')
+    return { local: configured, isNoted: false, found: here }
+  // What else listens there now is not the server, if no process works on the folder.
+  const isHere =
+    ['this', 'unknown'].includes(there.kind) || (noted.isAlive && mayServe(config, noted))
+  return isHere
+    ? { local: noted.local, isNoted: true, found: there }
+    : { local: configured, isNoted: false, found: here }
+}
+
+/** Whether a server works on the folder: by its lock with SQLite, else by its process. */
+function mayServe(config: Config, noted: NotedServer | undefined): boolean {
+  return config.databaseUrl === undefined ? isHeld(config) : noted?.isAlive === true
+}
+
+/** Whether a noted address is the one of the settings, which name any local one. */
+function isSameAddress(local: string, { host, port }: Config): boolean {
+  const names = ['localhost', '127.0.0.1', '[::1]']
+  const noted = new URL(local)
+  const configured = new URL(localAddress(host, port))
+  const hasSameHost =
+    noted.hostname === configured.hostname ||
+    (names.includes(noted.hostname) && names.includes(configured.hostname))
+  return hasSameHost && noted.port === configured.port
 }
 
 async function identify({ secret, adminToken, dataDir }: Config): Promise<Identity> {
@@ -90,19 +135,26 @@ async function lookAt(base: string, { instance }: Identity, signal: AbortSignal)
   return { kind: body.instance === instance ? 'this' : 'other' }
 }
 
-interface ServerView {
-  config: Config
-  here: Found
+/** Where the server was looked for, and what was found. */
+interface Place {
   local: string
+  /** Whether the server noted that address, and the settings have another one. */
+  isNoted: boolean
+  found: Found
+}
+
+interface ServerView extends Place {
+  config: Config
+  noted: NotedServer | undefined
   isRunning: boolean
   identity: Identity
   version: string
 }
 
 async function describeServer(view: ServerView, signal: AbortSignal): Promise<Finding[]> {
-  const { config, here, local, isRunning } = view
+  const { config, found, local, isNoted, noted, isRunning } = view
   const start = `Start it: "npx botstead start", or your service manager.`
-  switch (here.kind) {
+  switch (found.kind) {
     case 'this':
       return await describeRunning(view, signal)
     case 'unknown':
@@ -114,7 +166,7 @@ async function describeServer(view: ServerView, signal: AbortSignal): Promise<Fi
       ]
     case 'other':
     case 'foreign': {
-      const what = here.kind === 'other' ? 'another installation' : 'another program'
+      const what = found.kind === 'other' ? 'another installation' : 'another program'
       return [
         failed(
           `${isRunning ? 'The server of this folder is not' : 'No server of this folder is'} at ${local}: ${what} responds there.`,
@@ -123,24 +175,46 @@ async function describeServer(view: ServerView, signal: AbortSignal): Promise<Fi
       ]
     }
     case 'unreachable': {
+      if (isNoted) {
+        return [
+          failed(
+            `The server of this folder listens at ${local} (process ${noted?.pid}), but does not respond there: ${found.reason}.`,
+            'See its log and restart it. If it runs in a container, run this in the same one.',
+          ),
+        ]
+      }
       if (isRunning) {
         return [
           warning(
-            `A server works on ${config.dataDir}, but does not respond at ${local}: ${here.reason}.`,
+            `A server works on ${config.dataDir}, but does not respond at ${local}: ${found.reason}.`,
             'Set PORT and HOST as for the server; if they are the same, see its log and restart it.',
           ),
         ]
       }
-      return [warning(`No server runs: nothing responds at ${local} (${here.reason}).`, start)]
+      const end =
+        noted?.isAlive === false
+          ? ` The last one, process ${noted.pid} at ${noted.local}, was killed or lost power.`
+          : ''
+      return [
+        warning(`No server runs: nothing responds at ${local} (${found.reason}).${end}`, start),
+      ]
     }
   }
 }
 
 async function describeRunning(
-  { local, identity, version }: ServerView,
+  { config, local, isNoted, identity, version }: ServerView,
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const found: Finding[] = []
+  if (isNoted && config.port !== 0) {
+    found.push(
+      warning(
+        `The server listens at ${local}, but these settings say ${localAddress(config.host, config.port)}.`,
+        'Run this with the settings of the server; a restart with these would move it.',
+      ),
+    )
+  }
   const readiness = await get(`${local}/readyz`, signal).catch((error: unknown) => reasonOf(error))
   if (typeof readiness === 'string') {
     found.push(failed(`The server at ${local} does not respond at /readyz: ${readiness}.`, seeLog))
@@ -224,15 +298,28 @@ async function get(
   signal: AbortSignal,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const response = await fetch(url, {
-    headers: { accept: 'application/json', connection: 'close', ...headers },
-    redirect: 'manual',
-    signal: AbortSignal.any([signal, AbortSignal.timeout(requestMs)]),
-  })
-  return {
-    status: response.status,
-    location: response.headers.get('location'),
-    body: parse(await readText(response)),
+  // Not AbortSignal.timeout with AbortSignal.any: Node 20 may collect the timer as garbage, and then waits for ever.
+  const ending = new AbortController()
+  const end = () => ending.abort(signal.reason)
+  signal.addEventListener('abort', end, { once: true })
+  const timer = setTimeout(
+    () => ending.abort(new Error(`there was no response within ${requestMs / 1000} s`)),
+    requestMs,
+  )
+  try {
+    const response = await fetch(url, {
+      headers: { accept: 'application/json', connection: 'close', ...headers },
+      redirect: 'manual',
+      signal: ending.signal,
+    })
+    return {
+      status: response.status,
+      location: response.headers.get('location'),
+      body: parse(await readText(response)),
+    }
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
   }
 }
 
