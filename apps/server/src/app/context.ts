@@ -22,6 +22,7 @@ import { createOutgoing, type Outgoing } from '../platform/outgoing/outgoing.js'
 import { createSealer, type Sealer } from '../platform/security/sealing.js'
 import { deriveKey, instanceOf, loadServerSecret } from '../platform/security/secrets.js'
 import type { Log } from '../platform/telemetry/log.js'
+import { createHistogram, type Metric } from '../platform/telemetry/metrics.js'
 import { type Tracing, traceBus, traceRun } from '../platform/telemetry/tracing.js'
 import type { Closers } from './closers.js'
 import { hasBytes, requireDatabase, requireSchema } from './existing-database.js'
@@ -47,6 +48,8 @@ export interface Context {
   domainEvents: EventDispatcher
   /** Calls to addresses that users configure. */
   outgoing: Outgoing
+  /** How long commits take; undefined where no metrics are served. */
+  commits?: Metric | undefined
   /** Undefined where no traces are made. */
   tracing?: Tracing | undefined
 }
@@ -69,6 +72,9 @@ export interface ContextOptions {
   syncLog?: DatabaseOptions['syncLog']
 }
 
+/** Seconds. */
+const commitBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
+
 /** Opens the data folder and the database, brings the schema up to date and connects the bus. */
 export async function openContext(
   options: ContextOptions,
@@ -89,11 +95,20 @@ export async function openContext(
   })
   const keys = deriveKeys(secret, config.chatSecret)
 
+  const commits =
+    config.metrics.access === 'off'
+      ? undefined
+      : createHistogram({
+          name: 'botstead_database_commit_duration_seconds',
+          help: 'Time from a commit until it is durable. Transactions may share one; those of migrations are left out.',
+          bounds: commitBounds,
+        })
   const database = await openDatabase({
     ...(config.databaseUrl === undefined
       ? { file, reserveBytes: config.diskReserveBytes }
       : { url: config.databaseUrl }),
     log,
+    ...(commits && { onCommit: (milliseconds) => commits.record(milliseconds / 1000) }),
     ...(syncLog && { syncLog }),
   })
   closers.add('database', () => database.close())
@@ -105,7 +120,8 @@ export async function openContext(
     await bus[Symbol.asyncDispose]()
   })
 
-  const context = createContext({ config, log, clock, timers, keys, database, bus, tracing })
+  const parts = { config, log, clock, timers, keys, database, bus, tracing, commits }
+  const context = createContext(parts)
   closers.add('outgoing calls', async () => {
     await context.outgoing[Symbol.asyncDispose]()
   })
@@ -119,7 +135,7 @@ const systems = { sqlite: 'sqlite', postgres: 'postgresql' } as const
 export function createContext(
   parts: Pick<
     Context,
-    'config' | 'log' | 'clock' | 'timers' | 'keys' | 'database' | 'bus' | 'tracing'
+    'config' | 'log' | 'clock' | 'timers' | 'keys' | 'database' | 'bus' | 'tracing' | 'commits'
   >,
 ): Context {
   const { config, clock, keys, database, tracing } = parts

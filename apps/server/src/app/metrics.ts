@@ -8,7 +8,9 @@ import type { Context } from './context.js'
 
 /** Metrics of the server beside those of slices, requests and the process. */
 export function serverMetrics(context: Context): Metric[] {
-  return [buildInfo(context), diskMetrics(context), jobMetrics(context.queue)]
+  const { commits, queue } = context
+  const own = [buildInfo(context), diskMetrics(context), jobMetrics(queue)]
+  return commits === undefined ? own : [...own, commits]
 }
 
 /** The folders of this machine that the server writes to, by what they hold. */

@@ -1,5 +1,5 @@
 import { request as plainRequest } from 'node:http'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { describeEachEngine, engines } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { readMetrics, type Series } from '../prometheus.js'
@@ -130,6 +130,20 @@ describeEachEngine('metrics', (engine) => {
     expect(value('botstead_search_duration_seconds_count')).toBe(1)
     expect(value('botstead_searches{state="waiting"}')).toBe(0)
     expect(value('botstead_document_readers{state="running"}')).toBe(0)
+  })
+
+  it('time commits, all of which are in the last bucket', async () => {
+    const name = 'botstead_database_commit_duration_seconds'
+    const count = value(`${name}_count`) ?? 0
+    expect(count).toBeGreaterThan(0)
+    expect(value(`${name}_bucket{le="+Inf"}`)).toBe(count)
+    expect(value(`${name}_sum`)).toBeGreaterThan(0)
+    await server.client().createBot({})
+    // Values may be a second old.
+    await vi.waitFor(async () => {
+      const later = readMetrics((await scrape(server)).text)
+      expect(later.get(`${name}_count`)).toBeGreaterThan(count)
+    })
   })
 
   it('count jobs, waiting deliveries, and listeners', () => {

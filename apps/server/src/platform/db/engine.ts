@@ -15,6 +15,12 @@ export interface DatabaseReads {
   close(): Promise<void>
 }
 
+/**
+ * Called with the milliseconds that a commit took until it was durable, the wait for the disk included. On SQLite several
+ * transactions may share one. Changes of the schema and failed commits are left out.
+ */
+export type OnCommit = (milliseconds: number) => void
+
 /** A database that is open, whatever engine it is. */
 export interface Database {
   /** For reads outside a transaction. Sees committed rows only and refuses to write. */

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import type { Transaction } from 'kysely'
 import { sqliteDialect } from './dialect.js'
 import type { ReservedDeletions } from './disk-reserve.js'
+import type { OnCommit } from './engine.js'
 import {
   CommitFailedError,
   DatabaseBusyError,
@@ -33,6 +34,8 @@ export interface GroupCommitOptions<DB> {
   reserve?: ReservedDeletions | undefined
   /** Makes commits durable, if the connection does not do so itself. */
   sync?: LogSync | undefined
+  /** Called once for each commit that is durable. */
+  onCommit?: OnCommit | undefined
   /** Detects a body that calls `run`; without it, such a body fails only because it waits. */
   guard?: NestingGuard | undefined
 }
@@ -69,7 +72,7 @@ interface Success<T> {
  * outcome, good or bad, is returned before the commit of everything that it may be based on.
  */
 export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCommit<DB> {
-  const { connection, handles, limits, reserve, sync, guard } = options
+  const { connection, handles, limits, reserve, sync, onCommit, guard } = options
   const savepoint = connection.prepare('savepoint job')
   const release = connection.prepare('release job')
   const rollbackTo = connection.prepare('rollback to job')
@@ -120,6 +123,7 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
     const isKeptBack = (member: Member<DB>, error: unknown) =>
       canUseReserve && member.mayUseReserve && error instanceof DatabaseFullError
     let isLocked = false
+    let begunAt = 0
     try {
       await begin()
       isLocked = true
@@ -130,6 +134,7 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
         if (failure && isKeptBack(member, failure.error)) keptBack.push(...batch.splice(-1))
         if (batch.length >= limits.maxBatch || performance.now() >= end) break
       }
+      begunAt = performance.now()
       connection.exec('commit')
     } catch (error) {
       rollback()
@@ -141,8 +146,12 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
       }
       return keptBack
     }
-    if (sync === undefined) for (const { settle } of batch) settle?.()
-    else settling = settleOnceDurable(batch, sync.committed())
+    if (sync === undefined) {
+      onCommit?.(performance.now() - begunAt)
+      for (const { settle } of batch) settle?.()
+    } else {
+      settling = settleOnceDurable(batch, sync.committed(), begunAt)
+    }
     return keptBack
   }
 
@@ -150,9 +159,11 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
   async function settleOnceDurable(
     batch: readonly Member<DB>[],
     durable: Promise<void>,
+    begunAt: number,
   ): Promise<void> {
     try {
       await durable
+      onCommit?.(performance.now() - begunAt)
       for (const { settle } of batch) settle?.()
     } catch (error) {
       for (const { reject } of batch) reject(error)

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Database, DatabaseReads } from './engine.js'
+import type { Database, DatabaseReads, OnCommit } from './engine.js'
 import type { SyncedFile } from './log-sync.js'
 
 export type { Database, DatabaseReads } from './engine.js'
@@ -25,6 +25,7 @@ export interface DatabaseOptions {
   readonly log?: Logger
   /** Milliseconds without a write after which a large log of SQLite is emptied. Default 10,000. */
   readonly logIdleMs?: number
+  readonly onCommit?: OnCommit
   /** Makes the log of SQLite durable, given its path; for tests of a disk that is slow or fails. */
   readonly syncLog?: (path: string) => SyncedFile
 }

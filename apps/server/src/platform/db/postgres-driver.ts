@@ -9,7 +9,7 @@ import {
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { postgresDialect } from './dialect.js'
-import type { Database, DatabaseReads } from './engine.js'
+import type { Database, DatabaseReads, OnCommit } from './engine.js'
 import { CommitFailedError, DatabaseFullError, DatabaseUnavailableError } from './errors.js'
 import { createHandles, type Handles, type SqlWriter } from './executor.js'
 import { breaksConnection, ConnectionPool, execute, send } from './postgres-connection.js'
@@ -26,6 +26,7 @@ export interface PostgresOptions {
   /** Milliseconds one statement may take, or a transaction may be idle. Default 30,000. */
   readonly statementTimeout?: number
   readonly log?: Logger
+  readonly onCommit?: OnCommit
 }
 
 /** Compiles queries to the SQL of PostgreSQL. */
@@ -60,7 +61,7 @@ const beginUpgrade = [
 
 /** Opens a pool of connections to PostgreSQL 15 or newer. Fails if the server cannot be reached. */
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
-  const { url, log } = options
+  const { url, log, onCommit } = options
   const guard = createNestingGuard()
   let loggedAt = Number.NEGATIVE_INFINITY
   const { pool, timeout } = openPool(options, (err) => {
@@ -88,6 +89,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
         if (tries === maxTries || !postgresDialect.isTransient(error)) throw error
       })
       if (success) {
+        onCommit?.(success.commitMs)
         for (const callback of success.callbacks) callback()
         return success.value
       }
@@ -99,7 +101,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   /**
    * Tries a transaction once, on a connection of its own.
    * @param limit milliseconds that one statement may take; no limit if undefined
-   * @returns its result, and what is to be called because it is durable now
+   * @returns its result, what is to be called because it is durable now, and how long its commit took
    */
   async function transact<DB, T>(
     ownHandles: Handles<DB>,
@@ -115,8 +117,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
       try {
         await send(client, { text: beginning }, limit)
         const value = await guard.run(attempt, body)
+        const begunAt = performance.now()
         await commit(client, limit)
-        return { value, callbacks: attempt.callbacks }
+        return { value, callbacks: attempt.callbacks, commitMs: performance.now() - begunAt }
       } catch (error) {
         const isBroken = breaksConnection(attempt.failure?.error ?? error)
         if (isBroken || !(await rollback(client))) discard()

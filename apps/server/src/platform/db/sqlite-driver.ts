@@ -12,7 +12,7 @@ import { freeBytes, isDiskFull, minimumFreeBytes } from '../disk/free-space.js'
 import type { Log } from '../telemetry/log.js'
 import { sqliteDialect } from './dialect.js'
 import { createDiskReserve, createReservedDeletions } from './disk-reserve.js'
-import type { Database, DatabaseReads } from './engine.js'
+import type { Database, DatabaseReads, OnCommit } from './engine.js'
 import { DatabaseUnavailableError } from './errors.js'
 import { createHandles, type SqlWriter } from './executor.js'
 import { createGroupCommit } from './group-commit.js'
@@ -35,6 +35,7 @@ export interface SqliteOptions {
   readonly log?: Log
   /** Milliseconds without a write after which a large log is emptied. Default 10,000. */
   readonly logIdleMs?: number
+  readonly onCommit?: OnCommit
   /** Makes the log of SQLite durable, given its path; for tests of a disk that is slow or fails. */
   readonly syncLog?: (path: string) => SyncedFile
 }
@@ -95,7 +96,15 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       throw err
     }
   })
-  const commits = createGroupCommit({ connection: writer, handles, limits, reserve, sync, guard })
+  const commits = createGroupCommit({
+    connection: writer,
+    handles,
+    limits,
+    reserve,
+    sync,
+    onCommit: options.onCommit,
+    guard,
+  })
   const upkeep = keepLogSmall(file, options.logIdleMs ?? defaultLogIdleMs, log)
   let closing: Promise<void> | undefined
 
