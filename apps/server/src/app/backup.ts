@@ -165,6 +165,7 @@ export async function restore(config: Config, chosen: Chosen, doing: Doing): Pro
         dataDir,
         databaseUrl,
         secret,
+        findObject: () => findObject(config),
         openBlobs: (restored) => openContents(config, installationOf(restored)),
         hasObjectStore: config.objectStore !== undefined,
       },
@@ -187,6 +188,12 @@ async function openContents(config: Config, owner: string): Promise<BlobStore> {
     return await openDiskBlobStore(join(config.dataDir, 'blobs'))
   const { openS3BlobStore } = await import('../platform/blobs/s3.js')
   return await openS3BlobStore(config.objectStore, { owner })
+}
+
+async function findObject({ objectStore }: Config): Promise<string | undefined> {
+  if (objectStore === undefined) return undefined
+  const { findS3Object } = await import('../platform/blobs/s3.js')
+  return await findS3Object(objectStore)
 }
 
 function installationOf(secret: string): string {

@@ -1,8 +1,11 @@
-import { randomBytes } from 'node:crypto'
-import { readdir, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { createClient } from '@botstead/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { putBytes } from '../../src/features/operations/backup/target.js'
+import { openS3BlobStore } from '../../src/platform/blobs/s3.js'
+import { parseS3Address } from '../../src/platform/blobs/s3-address.js'
 import { type BackupBench, createBackupBench, environmentOf, fail, succeed } from '../backups.js'
 import { describeEachEngine } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
@@ -181,8 +184,80 @@ describeEachEngine('a backup', (engine) => {
     )
   })
 
+  it('refuses a folder that has something else, and writes nothing there', async () => {
+    const photos = join(bench.folder, 'photos')
+    await mkdir(join(photos, 'summer'), { recursive: true })
+    await writeFile(join(photos, 'summer', 'sea.jpg'), 'sea')
+    const words = (folder: string) => ['backup', folder, ...encrypted]
+    expect(await fail(words(photos), environmentOf(server))).toMatch(
+      /photos has something else than backups of this server \(summer\): choose an empty folder/,
+    )
+    expect(await readdir(photos)).toEqual(['summer'])
+    // Folders of the same names as those of backups do not make it one.
+    const similar = join(bench.folder, 'similar')
+    await mkdir(join(similar, 'backups'), { recursive: true })
+    await writeFile(join(similar, 'backups', 'monday.tar'), 'archive')
+    expect(await fail(words(similar), environmentOf(server))).toContain('(backups/monday.tar)')
+    expect(await readdir(join(similar, 'backups'))).toEqual(['monday.tar'])
+    expect(
+      await fail(['restore', photos, ...encrypted], (await bench.createPlace(engine)).environment),
+    ).toContain('There are no backups in')
+    // What an interrupted preparation leaves behind is no reason to refuse.
+    const begun = join(bench.folder, 'begun')
+    await mkdir(join(begun, 'backups', 'tmp'), { recursive: true })
+    await mkdir(join(begun, 'lost+found'))
+    await writeFile(join(begun, 'backups', 'tmp', 'draft'), 'half')
+    await succeed(words(begun), environmentOf(server))
+    // Once it has backups, notes of an operator may be beside them; without its header it is no place for more.
+    await writeFile(join(begun, 'README'), 'backups of the bots')
+    await succeed(words(begun), environmentOf(server))
+    const files = await readdir(join(begun, 'backups'), { recursive: true })
+    const header = files.find((name) => name.endsWith('botstead-backups')) ?? ''
+    await rm(join(begun, 'backups', header))
+    expect(await fail(words(begun), environmentOf(server))).toContain('choose an empty folder')
+  })
+
+  it('is not restored to a folder that has anything', async () => {
+    await succeed(['backup', target, ...encrypted], environmentOf(server))
+    for (const name of ['notes.txt', 'botstead.db-wal', 'blobs/ab/file']) {
+      const place = await bench.createPlace(engine)
+      const path = join(place.dataDir, name)
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, 'mine')
+      expect(await fail(['restore', target, ...encrypted], place.environment)).toContain(
+        `has data of a server or of something else (${name}): restore to an empty folder`,
+      )
+      expect((await readdir(place.dataDir)).sort()).toEqual([name.split('/')[0], 'server.lock'])
+      expect(await readFile(path, 'utf8')).toBe('mine')
+    }
+  })
+
   describe('in an object store', () => {
     const s3 = useTestS3()
+
+    it('refuses a prefix that has something else, and writes nothing there', async () => {
+      const prefix = randomUUID()
+      const signed = await openS3BlobStore(
+        parseS3Address(s3().url({ prefix: `${prefix}/photos` }), {}),
+      )
+      await putBytes(signed, 'somebody-elses', Buffer.from('sea'))
+      const before = s3().keys()
+      const url = s3().url({ prefix })
+      expect(await fail(['backup', url, ...encrypted], environmentOf(server))).toMatch(
+        /has something else than backups of this server \(photos\/somebody-elses\): choose an empty prefix/,
+      )
+      expect(s3().keys()).toEqual(before)
+
+      await succeed(['backup', target, ...encrypted], environmentOf(server))
+      const place = await bench.createPlace(engine)
+      const environment = { ...place.environment, BOTSTEAD_BLOBS_URL: url }
+      expect(await fail(['restore', target, ...encrypted], environment)).toMatch(
+        /There are objects \(photos\/somebody-elses\) where contents .* empty prefix or bucket/,
+      )
+      // It does not belong to the server of the backup either.
+      expect(s3().keys()).toEqual(before)
+      expect(await readdir(place.dataDir)).not.toContain('restoring')
+    })
 
     it('keeps contents that are deleted while it is made', async () => {
       const url = s3().url()

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { hasErrorCode, syncFolder } from '../disk/files.js'
+import { findFile, hasErrorCode, syncFolder } from '../disk/files.js'
 import {
   type BlobFacts,
   BlobNotFoundError,
@@ -38,6 +38,11 @@ const readFile = promisify(readFileWithCallback)
 const readSize = 256 * 1024
 /** Bytes gathered for one write. While they are written, the next are received and hashed. */
 const writeSize = 512 * 1024
+
+/** A file below the folder of a blob store that is no leftover of an interrupted put; undefined if there is none. */
+export function findStoredFile(root: string): Promise<string | undefined> {
+  return findFile(root, (path) => /^tmp[/\\]/.test(path))
+}
 
 /**
  * Opens the blobs of a folder, which is made if it is not there. Contents are spread over 256

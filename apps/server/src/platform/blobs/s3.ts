@@ -228,6 +228,22 @@ async function requireOwner(client: S3Client, address: S3Address, owner: string)
   )
 }
 
+/**
+ * The key, without the prefix, of an object below the prefix; undefined if there is none. The name of the installation
+ * and the empty object by which consoles show a folder do not count.
+ * @throws S3SetupError
+ */
+export async function findS3Object(address: S3Address): Promise<string | undefined> {
+  try {
+    for await (const { key } of listObjects(createS3Client(address), address, { limit: 10 })) {
+      if (key !== '' && key !== ownerKey) return key
+    }
+    return undefined
+  } catch (error) {
+    throw explain(error, address)
+  }
+}
+
 /** The installation whose contents are below the prefix; undefined if there is none yet. */
 export async function findOwner(client: S3Client): Promise<string | undefined> {
   try {

@@ -1,4 +1,5 @@
-import { chmod, open, stat } from 'node:fs/promises'
+import { chmod, open, opendir, stat } from 'node:fs/promises'
+import { relative } from 'node:path'
 
 /** Makes new and renamed entries of a folder survive a power loss. */
 export async function syncFolder(path: string): Promise<void> {
@@ -11,6 +12,28 @@ export async function syncFolder(path: string): Promise<void> {
 /** Whether a thrown value is a system error with one of these codes, such as `ENOENT`. */
 export function hasErrorCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code))
+}
+
+/**
+ * The first file in a folder or below, by its path from there; undefined if there is none, or no such folder. The path is
+ * empty if there is a file instead of the folder.
+ * @param isIgnored whether a path from the folder does not count
+ */
+export async function findFile(
+  folder: string,
+  isIgnored: (path: string) => boolean,
+): Promise<string | undefined> {
+  try {
+    for await (const entry of await opendir(folder, { recursive: true })) {
+      const path = relative(folder, `${entry.parentPath}/${entry.name}`)
+      if (!entry.isDirectory() && !isIgnored(path)) return path
+    }
+    return undefined
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return undefined
+    if (hasErrorCode(error, 'ENOTDIR')) return ''
+    throw error
+  }
 }
 
 const ownerOnly = 0o600

@@ -3,6 +3,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { type BlobStore, putAndClose } from '../../../platform/blobs/blob-store.js'
+import { findStoredFile } from '../../../platform/blobs/disk.js'
 import type { Migration } from '../../../platform/db/migrate.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import { syncFolder } from '../../../platform/disk/files.js'
@@ -29,6 +30,11 @@ export interface RestorePlace {
   databaseUrl: string | undefined
   /** The secret of the configuration, if it has one. */
   secret: string | undefined
+  /**
+   * An object where contents would be stored in an object store; undefined if there is none. It is asked for before the
+   * store is opened, which takes possession of it.
+   */
+  findObject(): Promise<string | undefined>
   /**
    * Opens the store of contents.
    * @param secret of the backup, which makes the store that of its server
@@ -122,8 +128,8 @@ export async function restoreBackup(
   const isResumed = await requireEmptyFolder(dataDir, manifest.id)
   // All of it is checked before anything is written: what is refused must not look like an interrupted restore.
   if (!isResumed && databaseUrl !== undefined) await requireEmptyPostgres(databaseUrl)
+  if (!isResumed) await requireNoObjects(place)
   const blobs = await place.openBlobs(secrets.secret)
-  if (!isResumed) await requireNoBlobs(blobs)
   await restoreMarker(dataDir).write(manifest.id)
 
   await restoreContents(target, manifest, blobs, reading)
@@ -187,8 +193,8 @@ export async function verifyBackup(
   return { tables: tables.length, rows, contents: compared }
 }
 
-/** Files of a data folder that mean that a server has data there. */
-const ownFiles = ['botstead.db', 'botstead.db-wal', 'secret', 'admin-token']
+/** What a data folder may have before a restore: the lock of this command, settings, and what each disk of its own has. */
+const harmless = ['server.lock', '.env', 'lost+found']
 
 /** @returns whether a restore of the same backup was interrupted there */
 async function requireEmptyFolder(dataDir: string, id: string): Promise<boolean> {
@@ -200,22 +206,32 @@ async function requireEmptyFolder(dataDir: string, id: string): Promise<boolean>
       `The restore of the backup ${interrupted} to ${dataDir} was interrupted: restore that one, or empty the folder and what else belongs to it (database, bucket) first.`,
     )
   }
-  const names = await readdir(dataDir)
-  const found = ownFiles.find((name) => names.includes(name))
+  const found = await findInFolder(dataDir)
   if (found === undefined) return false
   throw new BackupError(
     'occupied',
-    `${dataDir} has data of a server (${found}): restore to an empty folder, or move that away first.`,
+    `${dataDir} has data of a server or of something else (${found}): restore to an empty folder, or move that away first.`,
   )
 }
 
-async function requireNoBlobs(blobs: BlobStore): Promise<void> {
-  for await (const { key } of blobs.list()) {
-    throw new BackupError(
-      'occupied',
-      `There are contents of files (${key}) where the backup would be restored to: use an empty folder or another prefix of the bucket.`,
-    )
+async function findInFolder(dataDir: string): Promise<string | undefined> {
+  for (const name of (await readdir(dataDir)).sort()) {
+    if (harmless.includes(name)) continue
+    // A restore that was refused may have made the folder of contents.
+    if (name !== 'blobs') return name
+    const file = await findStoredFile(join(dataDir, name))
+    if (file !== undefined) return join(name, file)
   }
+  return undefined
+}
+
+async function requireNoObjects(place: RestorePlace): Promise<void> {
+  const found = await place.findObject()
+  if (found === undefined) return
+  throw new BackupError(
+    'occupied',
+    `There are objects (${found}) where contents of files would be restored to: name an empty prefix or bucket in BOTSTEAD_BLOBS_URL.`,
+  )
 }
 
 /** The bytes of a content. @throws BackupError when they are not what they should be */

@@ -1,9 +1,11 @@
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { BackupPlace } from '../../../config/backup-settings.js'
 import { BlobNotFoundError, type BlobStore } from '../../../platform/blobs/blob-store.js'
-import { openDiskBlobStore } from '../../../platform/blobs/disk.js'
+import { findStoredFile, openDiskBlobStore } from '../../../platform/blobs/disk.js'
+import type { S3Address } from '../../../platform/blobs/s3-address.js'
+import { hasErrorCode } from '../../../platform/disk/files.js'
 import { BackupError } from './errors.js'
 import {
   type Manifest,
@@ -81,6 +83,8 @@ export async function prepareTarget(
       `The passphrase is shorter than ${minPassphraseLength} characters.`,
     )
   }
+  // Opening makes folders, which must not happen in those of others.
+  if (place.kind === 'folder' && !(await isOpened(place.folder))) await requireUnoccupied(place)
   const stores = await openStores(place)
   const found = await readHeader(stores.manifests)
   if (found !== undefined) {
@@ -99,6 +103,7 @@ export async function prepareTarget(
     }
     return await unlock(place, stores, found, passphrase)
   }
+  await requireUnoccupied(place)
   const made = passphrase === undefined ? undefined : await wrapNewKey(passphrase)
   const header: TargetHeader = {
     form: 1,
@@ -125,6 +130,44 @@ async function openStores(place: BackupPlace): Promise<Stores> {
   const below = (part: string) =>
     openS3BlobStore({ ...place.address, prefix: `${place.address.prefix}${part}/` })
   return { manifests: await below('backups'), pieces: await below('contents') }
+}
+
+/** Whether a blob store has been opened where manifests are. */
+async function isOpened(folder: string): Promise<boolean> {
+  const facts = await stat(join(folder, 'backups', 'tmp')).catch(() => undefined)
+  return facts?.isDirectory() === true
+}
+
+/** @throws BackupError when there is anything in a place that has no header */
+async function requireUnoccupied(place: BackupPlace): Promise<void> {
+  const found =
+    place.kind === 'folder' ? await findInFolder(place.folder) : await findInBucket(place.address)
+  if (found === undefined) return
+  throw new BackupError(
+    'occupied',
+    `${place.label} has something else than backups of this server (${found}): choose an empty ${place.kind === 'folder' ? 'folder' : 'prefix'} for them.`,
+  )
+}
+
+async function findInFolder(folder: string): Promise<string | undefined> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (hasErrorCode(error, 'ENOENT')) return []
+    throw error
+  })
+  for (const name of names.sort()) {
+    // Every disk of its own has it, for its user root alone.
+    if (name === 'lost+found') continue
+    // An interrupted preparation leaves both, without a file.
+    if (name !== 'backups' && name !== 'contents') return name
+    const file = await findStoredFile(join(folder, name))
+    if (file !== undefined) return join(name, file)
+  }
+  return undefined
+}
+
+async function findInBucket(address: S3Address): Promise<string | undefined> {
+  const { findS3Object } = await import('../../../platform/blobs/s3.js')
+  return await findS3Object(address)
 }
 
 async function requireFolder(folder: string): Promise<void> {
