@@ -3,7 +3,7 @@ import { createClient } from '@botstead/contract'
 import { describe, expect, it, vi } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
-import { receivedBy, untilClosed } from '../raw-http.js'
+import { receivedBy, request, untilClosed } from '../raw-http.js'
 
 const token = 'a-token-for-tests-only'
 const content = 'x'.repeat(1000)
@@ -65,6 +65,38 @@ describe.concurrent('a server that gets a signal to stop', () => {
     const runtime = createClient({ baseUrl: again.url, token, botId })
     const { file } = await runtime.getFile({ id: fileId })
     expect(file).toMatchObject({ status: 'upload_completed', size: content.length })
+  })
+
+  it('says at /readyz that it is stopping, to who has a connection, while a request is open', async () => {
+    await using place = await createCommandPlace()
+    const environment = { ...place.environment, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '5m' }
+    await using server = await startWith(environment)
+    const { socket, response } = await beginUpload(server)
+    /** A probe whose last line is still to come: its response shows that the server has read the rest. */
+    const beginProbe = async (path: string) => {
+      const probe = connect(Number(new URL(server.url).port), '127.0.0.1')
+      const received = receivedBy(probe)
+      probe.write(`${request('GET /healthz')}GET ${path} HTTP/1.1\r\nHost: localhost\r\n`)
+      await vi.waitFor(() => expect(received()).toContain('"status":"ok"'))
+      const before = received().length
+      return async () => {
+        probe.write('\r\n')
+        await untilClosed(probe)
+        return received().slice(before)
+      }
+    }
+    const endReadiness = await beginProbe('/readyz')
+    const endHealth = await beginProbe('/healthz')
+    await signal(server, 'stopping')
+    await vi.waitFor(async () => await expect(fetch(`${server.url}/readyz`)).rejects.toThrow())
+    const readiness = await endReadiness()
+    expect(readiness).toMatch(/^HTTP\/1\.1 503 /)
+    expect(readiness).toMatch(/\r\nretry-after: 5\r\n/i)
+    expect(readiness).toContain('The server is not ready: it is stopping.')
+    expect(await endHealth()).toMatch(/^HTTP\/1\.1 200 .*"status":"ok"/s)
+    socket.write(content.slice(500))
+    expect(await response).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
+    expect(await server.exited).toBe(0)
   })
 
   it('cuts off an upload that takes too long, and exits with status 0', async () => {
