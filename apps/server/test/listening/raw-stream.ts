@@ -30,6 +30,8 @@ export interface RawAddress {
   conversationId: string
   /** Sent as `?lastEventId=`. */
   after?: number | undefined
+  /** Certificate of the authority that signed that of the address, for a WebSocket. */
+  ca?: Buffer
 }
 
 class Hearing {
@@ -91,7 +93,7 @@ export async function listenBySocket(address: RawAddress): Promise<RawListener> 
   const hearing = new Hearing()
   const url = new URL(listenUrl(address).replace(/^http/, 'ws'))
   url.searchParams.set('x-user-key', address.userKey)
-  const socket = new WebSocket(url)
+  const socket = new WebSocket(url, address.ca && { ca: address.ca })
   socket.on('message', (data) => hearing.take(String(data), undefined))
   const ended = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   await new Promise<void>((resolve, reject) => {

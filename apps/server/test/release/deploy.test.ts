@@ -1,8 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage } from 'node:http'
+import { request as requestHttps } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { Client as ChatClient } from '@botpress/chat'
 import { Client } from '@botpress/client'
 import { describe, expect, it } from 'vitest'
@@ -11,6 +14,7 @@ import { describeSettings } from '../../src/config/config.js'
 import { createCommandPlace } from '../command-place.js'
 import { checkout } from '../documents.js'
 import { engines } from '../engines.js'
+import { listenBySocket } from '../listening/raw-stream.js'
 import { waitUntil } from '../patience.js'
 import { freePort } from '../ports.js'
 import { startServerProcess } from '../processes.js'
@@ -197,14 +201,146 @@ describe.skipIf(!canProxy)(
   },
 )
 
-/** Starts nginx with the configuration as it is shipped, but for names, addresses and the certificate. */
-async function startNginx(port: number, servers: readonly string[]): Promise<AsyncDisposable> {
+const canEncrypt = canProxy && has('openssl', 'version')
+describe.skipIf(!canEncrypt)(
+  `nginx with a certificate${canEncrypt ? '' : ' (skipped: no nginx, openssl or PostgreSQL here)'}`,
+  () => {
+    it('passes WebSockets, streams and uploads on, with what another server signals', async () => {
+      if (postgres === undefined) return
+      const port = await freePort()
+      const address = `https://localhost:${port}`
+      await using place = await createCommandPlace(postgres)
+      await using certificate = await createCertificate()
+      const token = 'the-token-of-the-first-account'
+      const environment = {
+        ...place.environment,
+        BOTSTEAD_ADMIN_TOKEN: token,
+        BOTSTEAD_PUBLIC_URL: address,
+        BOTSTEAD_TRUSTED_PROXIES: '127.0.0.1',
+      }
+      await using writing = await startServerProcess(environment)
+      await using listening = await startServerProcess(environment)
+      // All that goes through nginx reaches the one server, and messages are written at the other.
+      await using _proxy = await startNginx(port, [listening.url], certificate)
+      const { ca } = certificate
+      // Nobody else has signed the certificate, so that it must be the one of the configuration.
+      await expect(fetch(`${address}/readyz`)).rejects.toThrow()
+      await expect(fetch(`http://localhost:${port}/readyz`)).resolves.toHaveProperty('status', 400)
+
+      const someone = new Client({ apiUrl: writing.url, token })
+      const workspaceId = (await someone.listWorkspaces({})).workspaces[0]?.id ?? ''
+      const { bot } = await new Client({ apiUrl: writing.url, token, workspaceId }).createBot({})
+      const client = new Client({ apiUrl: writing.url, token, workspaceId, botId: bot.id })
+      const content = Buffer.alloc(5_000_000, 'larger than a megabyte ')
+      const { file } = await client.upsertFile({ key: 'large.bin', size: content.length })
+      expect(new URL(file.uploadUrl).origin).toBe(address)
+      const sent = await sendEncrypted(file.uploadUrl, { ca, method: 'PUT', body: content })
+      expect([sent.statusCode, (await buffer(sent)).length > 0]).toEqual([200, true])
+      const { url } = (await client.getFile({ id: file.id })).file
+      expect((await buffer(await sendEncrypted(url, { ca }))).equals(content)).toBe(true)
+
+      const chat = Object.values((await client.getBot({ id: bot.id })).bot.integrations)[0]
+      const webhookId = chat?.webhookId ?? ''
+      const user = await ChatClient.connect({ apiUrl: `${writing.url}/chat/${webhookId}` })
+      const conversationId = (await user.createConversation({})).conversation.id
+      const userKey = user.user.key
+      const socket = await listenBySocket({ url: address, webhookId, userKey, conversationId, ca })
+      const stream = await sendEncrypted(
+        `${address}/chat/${webhookId}/conversations/${conversationId}/listen`,
+        { ca, headers: { 'x-user-key': userKey, accept: 'text/event-stream' } },
+      )
+      expect(stream.statusCode).toBe(200)
+      let streamed = ''
+      stream.setEncoding('utf8').on('data', (chunk: string) => {
+        streamed += chunk
+      })
+      for (const text of ['one', 'two', 'three']) {
+        await user.createMessage({ conversationId, payload: { type: 'text', text } })
+        // Each is there before the next is written: nothing waits until a buffer is full.
+        await socket.until((heard) => JSON.stringify(heard).includes(`"text":"${text}"`))
+        await waitUntil(() => streamed.includes(`"text":"${text}"`), { timeout: 10_000 })
+      }
+      const created = socket.heard.filter(({ type }) => type === 'message_created')
+      expect(created).toHaveLength(3)
+      socket.close()
+      stream.destroy()
+    })
+  },
+)
+
+/** A certificate that signs itself, for this machine. */
+interface Certificate extends AsyncDisposable {
+  ca: Buffer
+  certFile: string
+  keyFile: string
+}
+
+async function createCertificate(): Promise<Certificate> {
+  const folder = await mkdtemp(join(tmpdir(), 'botstead-certificate-'))
+  const [keyFile, certFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
+  const kind = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1']
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost']
+  execFileSync(
+    'openssl',
+    [...kind, '-nodes', '-keyout', keyFile, '-out', certFile, '-days', '2', ...names],
+    { stdio: 'ignore' },
+  )
+  return {
+    ca: await readFile(certFile),
+    certFile,
+    keyFile,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+  }
+}
+
+/** Sends a request over TLS to an address whose certificate `ca` has signed; the body of the response is left to be read. */
+function sendEncrypted(
+  url: string,
+  {
+    ca,
+    body,
+    ...options
+  }: { ca: Buffer; method?: string; headers?: Record<string, string>; body?: Buffer },
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const outgoing = requestHttps(url, { ca, agent: false, ...options }, resolve)
+    outgoing.on('error', reject)
+    if (body !== undefined) outgoing.setHeader('content-length', body.length)
+    outgoing.end(body)
+  })
+}
+
+/** The status of a probe through the proxy; undefined while nothing listens. */
+async function probe(port: number, ca: Buffer | undefined): Promise<number | undefined> {
+  try {
+    if (ca === undefined) return (await fetch(`http://127.0.0.1:${port}/readyz`)).status
+    const response = await sendEncrypted(`https://localhost:${port}/readyz`, { ca })
+    response.resume()
+    return response.statusCode
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Starts nginx with the configuration as it is shipped, but for addresses and names.
+ * @param certificate without it, nginx serves without encryption
+ */
+async function startNginx(
+  port: number,
+  servers: readonly string[],
+  certificate?: Certificate,
+): Promise<AsyncDisposable> {
   const folder = await mkdtemp(join(tmpdir(), 'botstead-nginx-'))
   await mkdir(join(folder, 'tmp'))
   const shipped = (await read('nginx.conf'))
-    .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
+    .replace('listen 443 ssl;', `listen 127.0.0.1:${port}${certificate ? ' ssl' : ''};`)
     .replace('server_name bots.example.com;', '')
-    .replace(/ssl_certificate(_key)? .+;/g, '')
+    .replace(/ssl_certificate .+;/, certificate ? `ssl_certificate ${certificate.certFile};` : '')
+    .replace(
+      /ssl_certificate_key .+;/,
+      certificate ? `ssl_certificate_key ${certificate.keyFile};` : '',
+    )
     .replace(
       'server 127.0.0.1:8787;',
       servers.map((url) => `server ${new URL(url).host};`).join('\n'),
@@ -220,9 +356,7 @@ async function startNginx(port: number, servers: readonly string[]): Promise<Asy
   const child = spawn('nginx', ['-p', folder, '-c', config], { stdio: 'ignore' })
   const ended = once(child, 'exit')
   await waitUntil(
-    async () =>
-      child.exitCode !== null ||
-      (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status === 200,
+    async () => child.exitCode !== null || (await probe(port, certificate?.ca)) === 200,
     { timeout: 10_000 },
   )
   if (child.exitCode !== null) throw new Error(await readFile(join(folder, 'log'), 'utf8'))
