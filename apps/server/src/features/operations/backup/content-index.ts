@@ -1,5 +1,12 @@
 import { BackupError } from './errors.js'
-import { type ContentEntry, entryLines, parseEntry } from './manifest.js'
+import {
+  type ContentEntry,
+  damagedList,
+  type EntryLine,
+  entryLines,
+  maxContentBytes,
+  parseEntryLine,
+} from './manifest.js'
 import { type PieceWriter, readPiece } from './pieces.js'
 import { pieceBytes } from './sealing.js'
 import type { BackupTarget } from './target.js'
@@ -23,17 +30,18 @@ export function createIndexWriter(writer: Pick<PieceWriter, 'write'>) {
   return {
     /** Entries come by key. */
     async add(entry: ContentEntry): Promise<void> {
-      const line = entryLines(entry)
-      if (line.length > pieceBytes) {
+      if (entry.size > maxContentBytes) {
         throw new BackupError(
           'unusable',
           `The content ${entry.key} has ${entry.size} bytes, more than a backup takes.`,
         )
       }
-      if (size + line.length > pieceBytes) await flush()
-      lines.push(line)
-      size += line.length
-      if (size >= indexPieceBytes) await flush()
+      for (const line of entryLines(entry)) {
+        if (size + line.length > pieceBytes) await flush()
+        lines.push(line)
+        size += line.length
+        if (size >= indexPieceBytes) await flush()
+      }
     },
     /** Returns the names of the pieces. */
     async end(): Promise<readonly string[]> {
@@ -43,28 +51,39 @@ export function createIndexWriter(writer: Pick<PieceWriter, 'write'>) {
   }
 }
 
-/** The contents that one piece of an index lists. */
+/** The lines of one piece of an index. */
 export async function readIndexPiece(
   target: Pick<BackupTarget, 'pieces' | 'sealing' | 'label'>,
   name: string,
-): Promise<ContentEntry[]> {
+): Promise<EntryLine[]> {
   const lines = (await readPiece(target, name)).toString('utf8').split('\n')
-  return lines.filter((line) => line !== '').map(parseEntry)
+  return lines.filter((line) => line !== '').map(parseEntryLine)
 }
 
-/** All contents of a backup, by key. @throws BackupError when they are not in that order */
+/**
+ * All contents of a backup, by key.
+ * @throws BackupError when they are not in that order, or one does not have the pieces that its size needs
+ */
 export async function* readIndex(
   target: Pick<BackupTarget, 'pieces' | 'sealing' | 'label'>,
   index: readonly string[],
 ): AsyncGenerator<ContentEntry> {
   let last = ''
+  let open: ContentEntry | undefined
   for (const name of index) {
-    for (const entry of await readIndexPiece(target, name)) {
-      if (entry.key <= last) {
-        throw new BackupError('damaged', 'The list of contents of the backup is damaged.')
-      }
-      last = entry.key
-      yield entry
+    for (const { begun, pieces } of await readIndexPiece(target, name)) {
+      // One content ends before the next begins.
+      if ((begun === undefined) === (open === undefined)) throw damagedList()
+      if (begun !== undefined) open = { ...begun, pieces }
+      else if (open !== undefined) open = { ...open, pieces: open.pieces.concat(pieces) }
+      if (open === undefined) continue
+      const needed = Math.ceil(open.size / pieceBytes)
+      if (open.pieces.length > needed || open.key <= last) throw damagedList()
+      if (open.pieces.length < needed) continue
+      last = open.key
+      yield open
+      open = undefined
     }
   }
+  if (open !== undefined) throw damagedList()
 }

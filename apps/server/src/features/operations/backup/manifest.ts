@@ -157,26 +157,47 @@ export interface ContentEntry {
   pieces: readonly string[]
 }
 
-/** The lines of a content in the index. */
-export function entryLines({ key, size, sha256, pieces }: ContentEntry): string {
-  return `${key} ${size} ${sha256} ${pieces.join(' ')}\n`
+/** Bytes that one content may have, 4 TiB: the names of its pieces are in memory. */
+export const maxContentBytes = 2 ** 42
+/** Names in one line, which fits into a piece. */
+const namesPerLine = Math.floor((pieceBytes - 256) / 65)
+
+/** The lines of a content in the index: more than one if it has more pieces than one line names. */
+export function entryLines({ key, size, sha256, pieces }: ContentEntry): string[] {
+  const lines = [`${key} ${size} ${sha256} ${pieces.slice(0, namesPerLine).join(' ')}\n`]
+  for (let at = namesPerLine; at < pieces.length; at += namesPerLine) {
+    lines.push(`+ ${pieces.slice(at, at + namesPerLine).join(' ')}\n`)
+  }
+  return lines
+}
+
+/** A line of the index. */
+export interface EntryLine {
+  /** The content that begins with it; undefined where it continues the one before. */
+  begun: Omit<ContentEntry, 'pieces'> | undefined
+  pieces: readonly string[]
 }
 
 /** @throws BackupError when a line is not one of {@link entryLines} */
-export function parseEntry(line: string): ContentEntry {
-  const [key = '', size = '', sha256 = '', ...rest] = line.split(' ')
-  const pieces = rest.filter((name) => name !== '')
+export function parseEntryLine(line: string): EntryLine {
+  if (line.startsWith('+ ')) return { begun: undefined, pieces: parseNames(line.slice(2)) }
+  const [key = '', size = '', sha256 = ''] = line.split(' ', 3)
   const bytes = /^\d{1,15}$/.test(size) ? Number(size) : -1
-  if (
-    !isBlobKey(key) ||
-    bytes < 0 ||
-    !isPieceName(sha256) ||
-    !pieces.every(isPieceName) ||
-    pieces.length !== Math.ceil(bytes / pieceBytes)
-  ) {
-    throw new BackupError('damaged', 'The list of contents of the backup is damaged.')
+  if (!isBlobKey(key) || bytes < 0 || bytes > maxContentBytes || !isPieceName(sha256)) {
+    throw damagedList()
   }
-  return { key, size: bytes, sha256, pieces }
+  const names = line.slice(key.length + size.length + sha256.length + 3)
+  return { begun: { key, size: bytes, sha256 }, pieces: parseNames(names) }
+}
+
+function parseNames(text: string): string[] {
+  const names = text.split(' ').filter((name) => name !== '')
+  if (!names.every(isPieceName)) throw damagedList()
+  return names
+}
+
+export function damagedList(): BackupError {
+  return new BackupError('damaged', 'The list of contents of the backup is damaged.')
 }
 
 function requireForm(given: Record<string, unknown>): void {
