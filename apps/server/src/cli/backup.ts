@@ -160,14 +160,23 @@ function passphraseFileOfEnvironment(): string | undefined {
   return process.env.BOTSTEAD_BACKUP_PASSPHRASE_FILE?.trim() || undefined
 }
 
+interface Progress {
+  phase: string
+  done: number
+  total: number | undefined
+  bytesRead?: number
+}
+
 interface Doing {
   signal: AbortSignal
-  onProgress(progress: { phase: string; done: number; total: number | undefined }): void
+  onProgress(progress: Progress): void
   print(line: string): void
 }
 
 /** Milliseconds between two lines of progress. */
 const progressMs = 1000
+/** Milliseconds without progress after which a line says so. */
+const silentMs = 10_000
 
 /** Runs long work: with progress on standard error, ended by a signal. */
 async function withProgress(work: (doing: Doing) => Promise<void>): Promise<void> {
@@ -176,19 +185,27 @@ async function withProgress(work: (doing: Doing) => Promise<void>): Promise<void
   process.once('SIGINT', end)
   process.once('SIGTERM', end)
   let shownAt = performance.now()
+  let progressAt = shownAt
+  const waiting = setInterval(() => {
+    const silent = performance.now() - progressAt
+    if (silent >= silentMs) print(`no progress for ${Math.round(silent / 1000)} s`)
+  }, silentMs)
   const print = (line: string) => void process.stderr.write(`${line}\n`)
   try {
     await work({
       signal: ending.signal,
       print,
-      onProgress({ phase, done, total }) {
+      onProgress({ phase, done, total, bytesRead = 0 }) {
+        progressAt = performance.now()
         if (performance.now() - shownAt < progressMs) return
         shownAt = performance.now()
         const of = total === undefined ? '' : ` of ${phase === 'database' ? sizeOf(total) : total}`
-        print(`${phase}: ${phase === 'database' ? sizeOf(done) : done}${of}`)
+        const read = bytesRead > 0 ? `, ${sizeOf(bytesRead)} read` : ''
+        print(`${phase}: ${phase === 'database' ? sizeOf(done) : done}${of}${read}`)
       },
     })
   } finally {
+    clearInterval(waiting)
     process.off('SIGINT', end)
     process.off('SIGTERM', end)
   }

@@ -307,7 +307,7 @@ describe('the object store', () => {
       BOTSTEAD_BLOBS_URL: 's3://user:geheim@contents?endpont=https://storage.example.com',
     })
     expect(problems).toEqual([
-      'BOTSTEAD_BLOBS_URL has a parameter endpont, but only endpoint, region, path_style exist.',
+      'BOTSTEAD_BLOBS_URL has a parameter endpont, but only endpoint, region, path_style, timeout exist.',
     ])
     expect(problemsOf({ BOTSTEAD_BLOBS_URL: 'https://user:geheim@contents' })).toEqual([
       expect.stringMatching(

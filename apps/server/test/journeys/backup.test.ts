@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@botstead/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { putBytes } from '../../src/features/operations/backup/target.js'
@@ -300,6 +301,69 @@ describeEachEngine('a backup', (engine) => {
       await succeed(['restore', url, ...encrypted], place.environment)
       await using restored = await startServerProcess(place.environment)
       expect((await download(restored.url, 'deleted')).equals(content)).toBe(true)
+    })
+
+    it('goes on, and says how far it is, when the store is slow and refuses requests now and then', async () => {
+      const url = s3().url()
+      let puts = 0
+      s3().fault = async ({ method, key }, response) => {
+        if (method !== 'PUT' || !key.includes('/contents/')) return undefined
+        puts += 1
+        if (puts % 3 === 0) {
+          response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>')
+          return 'handled'
+        }
+        // Longer than the time between two lines of progress.
+        if (puts === 1) await sleep(1200)
+        return undefined
+      }
+      const { stderr } = await succeed(['backup', url, ...encrypted], environmentOf(server))
+      s3().fault = undefined
+      expect(puts).toBeGreaterThan(4)
+      expect(stderr).toMatch(/^(database: \d|contents: \d+ of \d)/m)
+      await succeed(['backup', 'verify', url, ...encrypted], environmentOf(server))
+    })
+
+    it('ends when the store does not answer, and the server does not wait for it', async () => {
+      const prefix = randomUUID()
+      const url = s3().url({ prefix, timeout: 1 })
+      let arrived = () => {}
+      const isStalled = new Promise<void>((resolve) => {
+        arrived = resolve
+      })
+      s3().fault = ({ method, key }) => {
+        if (method !== 'PUT' || !key.includes('/contents/')) return undefined
+        arrived()
+        return 'handled'
+      }
+      let hasEnded = false
+      const failing = fail(['backup', url, ...encrypted], environmentOf(server)).finally(() => {
+        hasEnded = true
+      })
+      await isStalled
+      await upload('beside a backup that stalls', randomBytes(20_000))
+      expect(hasEnded).toBe(false)
+      expect(await failing).toContain('does not answer: No byte passed for 1000 ms')
+
+      // Its pieces stall in the middle when they are read.
+      const begun = new Set<string>()
+      s3().fault = undefined
+      await succeed(['backup', url, ...encrypted], environmentOf(server))
+      s3().fault = ({ method, key }, response) => {
+        if (method !== 'GET' || !key.includes('/contents/')) return undefined
+        response.writeHead(200, { 'content-length': 1000 })
+        // What is left is asked for again, and never comes.
+        if (begun.has(key)) response.flushHeaders()
+        else response.write('x'.repeat(10))
+        begun.add(key)
+        return 'handled'
+      }
+      const place = await bench.createPlace(engine)
+      expect(await fail(['restore', url, ...encrypted], place.environment)).toMatch(
+        /No byte (came|passed) for 1000 ms/,
+      )
+      s3().fault = undefined
+      await succeed(['restore', url, ...encrypted], place.environment)
     })
 
     it('that fails half way leaves no backup, and the next one succeeds', async () => {

@@ -20,18 +20,24 @@ interface SeenRequest {
 }
 
 /**
- * A fault of a request: it sends the response itself, the response breaks off in the
+ * A fault of a request, which may take its time: it sends the response itself, the response breaks off in the
  * middle, or the request is performed and its response lost. Undefined lets it pass.
  */
-export type Fault = (
-  seen: SeenRequest,
-  response: ServerResponse,
-) => 'handled' | 'cut-response' | 'lost-response' | undefined
+export type Fault = (seen: SeenRequest, response: ServerResponse) => Outcome | Promise<Outcome>
+
+type Outcome = 'handled' | 'cut-response' | 'lost-response' | undefined
 
 /** An object store on this machine that speaks S3, checks signatures, and fails on demand. */
 export interface TestS3 {
   /** For `BOTSTEAD_BLOBS_URL`; each call has a prefix of its own unless one is given. */
-  url(options?: { bucket?: string; prefix?: string; secret?: string; user?: string }): string
+  url(options?: {
+    bucket?: string
+    prefix?: string
+    secret?: string
+    user?: string
+    /** Seconds. */
+    timeout?: number
+  }): string
   endpoint: string
   accessKeyId: string
   secretAccessKey: string
@@ -74,7 +80,7 @@ export async function startTestS3(): Promise<TestS3> {
       query,
     }
     seen.push(what)
-    const fault = test.fault?.(what, outgoing)
+    const fault = await test.fault?.(what, outgoing)
     if (fault === 'handled') return
     // A body that breaks off rejects here and stores nothing.
     const { status, headers, body = '' } = respond(incoming, await buffer(incoming))
@@ -107,6 +113,7 @@ export async function startTestS3(): Promise<TestS3> {
     url: (options = {}) => {
       const { prefix = randomUUID(), user = 'BOTSTEAD', secret = keys.BOTSTEAD } = options
       const query = new URLSearchParams({ endpoint, region: 'us-east-1' })
+      if (options.timeout !== undefined) query.set('timeout', String(options.timeout))
       return `s3://${user}:${encodeURIComponent(secret)}@${options.bucket ?? bucket}/${prefix}?${query}`
     },
     close: async () => {

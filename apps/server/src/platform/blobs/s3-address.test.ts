@@ -57,6 +57,8 @@ describe('the address of an object store', () => {
     ['s3://contents?endpoint=https://x/path', 'an endpoint such as https://'],
     ['s3://contents?region=', 'region'],
     ['s3://contents?path_style=yes', 'true or false as path_style'],
+    ['s3://contents?timeout=0', 'timeout from 1 to 600 seconds'],
+    ['s3://contents?timeout=601', 'timeout from 1 to 600 seconds'],
     ['s3://user@contents', 'both user and password'],
     ['s3://user:%ZZ@contents', 'both user and password'],
   ])('%s is refused', (address, rule) => {

@@ -12,8 +12,15 @@ export interface S3Address {
   secretAccessKey: string
   /** Of temporary credentials. */
   sessionToken: string | undefined
+  /** Milliseconds without a byte after which a request has failed; 30,000 if undefined. */
+  idleTimeoutMs?: number
   /** What errors call the address; the name of a setting by default. */
   calledBy?: string
+}
+
+/** Milliseconds without a byte after which a request to the store has failed. */
+export function idleTimeoutOf({ idleTimeoutMs = 30_000 }: S3Address): number {
+  return idleTimeoutMs
 }
 
 /** Values from the environment of the AWS tools, for what the address leaves out. */
@@ -30,13 +37,13 @@ export class S3AddressError extends Error {
 }
 
 const defaultRegion = 'us-east-1'
-const parameters = ['endpoint', 'region', 'path_style']
+const parameters = ['endpoint', 'region', 'path_style', 'timeout']
 const bucketName = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/
 const prefixPath = /^[A-Za-z0-9!_.*'()/-]*$/
 const maxPrefixLength = 512
 
 /**
- * Reads `s3://user:password@bucket/prefix?endpoint=...&region=...&path_style=...`. User and password
+ * Reads `s3://user:password@bucket/prefix?endpoint=...&region=...&path_style=...&timeout=...`. User and password
  * are the access key, percent-encoded; without them, those of the environment count.
  * @throws S3AddressError whose message is what is wrong
  */
@@ -60,6 +67,7 @@ export function parseS3Address(text: string, environment: S3Environment): S3Addr
     pathStyle: pathStyleOf(url.searchParams.get('path_style'), {
       otherwise: given !== null || bucket.includes('.'),
     }),
+    ...timeoutOf(url.searchParams.get('timeout')),
     ...credentialsOf(url, environment),
   }
 }
@@ -95,6 +103,14 @@ function pathStyleOf(given: string | null, { otherwise }: { otherwise: boolean }
   if (given === null) return otherwise
   if (given === 'true' || given === 'false') return given === 'true'
   throw new S3AddressError('needs true or false as path_style')
+}
+
+/** From seconds, of which a store that works never needs many. */
+function timeoutOf(given: string | null): Pick<S3Address, 'idleTimeoutMs'> {
+  if (given === null) return {}
+  const seconds = /^\d{1,3}$/.test(given) ? Number(given) : 0
+  if (seconds >= 1 && seconds <= 600) return { idleTimeoutMs: seconds * 1000 }
+  throw new S3AddressError('needs a timeout from 1 to 600 seconds')
 }
 
 function credentialsOf(url: URL, environment: S3Environment) {

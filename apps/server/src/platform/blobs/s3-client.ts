@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
-import type { S3Address } from './s3-address.js'
+import { idleTimeoutOf, type S3Address } from './s3-address.js'
 import { isPassing, S3ConnectionError, S3Error, usualSetting } from './s3-responses.js'
 
 /** Bytes to send. They are kept until the response, so that they can be sent again. */
@@ -66,7 +66,7 @@ const defaultAttempts = 5
 
 /** Speaks S3 over HTTP: signs, sends, and tries again what may pass. Connections are kept and reused. */
 export function createS3Client(address: S3Address, options: S3ClientOptions = {}): S3Client {
-  const { idleTimeout = 30_000, firstPause = 100 } = options
+  const { idleTimeout = idleTimeoutOf(address), firstPause = 100 } = options
   const secure = address.endpoint.startsWith('https:')
   const agent = secure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
   const signingKeys = new Map<string, ArrayBuffer>()

@@ -11,7 +11,7 @@ import {
   removeEach,
   requireSize,
 } from './blob-store.js'
-import type { S3Address } from './s3-address.js'
+import { idleTimeoutOf, type S3Address } from './s3-address.js'
 import { createS3Client, type S3Client, type S3ClientOptions } from './s3-client.js'
 import { lastWriteOf, listObjects, listUploads } from './s3-list.js'
 import { abortUpload, putS3Object } from './s3-put.js'
@@ -38,7 +38,7 @@ export async function openS3BlobStore(
   address: S3Address,
   options: S3Options = {},
 ): Promise<BlobStore> {
-  const { idleTimeout = 30_000, partSize } = options
+  const { idleTimeout = idleTimeoutOf(address), partSize } = options
   const client = createS3Client(address, options)
   /** Uploads in parts of this process, by id: the sweep leaves them alone. */
   const underWay = new Set<string>()

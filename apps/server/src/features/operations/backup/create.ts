@@ -32,6 +32,8 @@ interface Progress {
   done: number
   /** Undefined while it is not known. */
   total: number | undefined
+  /** Bytes of contents that were read for the backup so far: one content may take hours. */
+  bytesRead?: number
 }
 
 export type OnProgress = (progress: Progress) => void
@@ -173,6 +175,7 @@ async function storeContents(
   let lost = 0
   let done = 0
   let bytes = 0
+  let bytesRead = 0
   let previous = await next(known)
 
   /** What the last backup has of a content; asked in the order of keys. */
@@ -186,7 +189,11 @@ async function storeContents(
     signal.throwIfAborted()
     const { key, size, sha256 } = content
     try {
-      const stored = await storeContent(blobs, writer, content)
+      const stored = await storeContent(blobs, writer, content, (size) => {
+        signal.throwIfAborted()
+        bytesRead += size
+        onProgress({ phase: 'contents', done, total: list.count, bytesRead })
+      })
       if (stored.size !== size) return `${key}: it has ${stored.size} bytes instead of ${size}`
       if (sha256 === null || stored.sha256 === sha256) return stored
       return `${key}: it has the SHA-256 ${stored.sha256} instead of ${sha256}`
@@ -214,7 +221,7 @@ async function storeContents(
         bytes += result.size
         await index.add(result)
       }
-      onProgress({ phase: 'contents', done, total: list.count })
+      onProgress({ phase: 'contents', done, total: list.count, bytesRead })
     }
   }
   return { count: done - lost, bytes, index: await index.end(), lost, lostKeys }
@@ -234,6 +241,7 @@ async function storeContent(
   blobs: Pick<BlobStore, 'get'>,
   writer: PieceWriter,
   { key, size, sha256 }: ReferredContent,
+  onChunk: (bytes: number) => void,
 ): Promise<ContentEntry> {
   if (size === 0) return { key, size, sha256: createHash('sha256').digest('hex'), pieces: [] }
   // The name of a content that is one piece is known without reading it.
@@ -243,7 +251,7 @@ async function storeContent(
   }
   const content = await blobs.get(key)
   try {
-    const stream = await writer.writeStream(content)
+    const stream = await writer.writeStream(count(content, onChunk))
     return { key, size: stream.bytes, sha256: stream.sha256, pieces: stream.pieces }
   } finally {
     content.destroy()
