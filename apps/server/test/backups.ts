@@ -1,9 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createClient } from '@botstead/contract'
+import { expect } from 'vitest'
 import type { TestEngine } from './engines.js'
 import type { TestServer } from './harness.js'
 import { runCommand } from './processes.js'
+import type { Tenant } from './tenant.js'
 
 /** A folder for targets and restores of one test file, with a passphrase. */
 export interface BackupBench extends AsyncDisposable {
@@ -68,4 +71,26 @@ export async function fail(
   const { status, stdout, stderr } = await runCommand(words, environment)
   if (status === 1) return stderr
   throw new Error(`${words.join(' ')} ended with ${status}: ${stdout}${stderr}`)
+}
+
+/** Calls of a bot at its server, and at one to which a backup was restored. */
+export function fileCalls(bot: () => Tenant & { url: string }) {
+  const runtimeOf = (baseUrl = bot().url) => {
+    const { botKey: token, botId, workspaceId } = bot()
+    return createClient({ baseUrl, token, botId, workspaceId })
+  }
+  return {
+    runtimeOf,
+    async upload(key: string, content: Buffer): Promise<string> {
+      const { file } = await runtimeOf().upsertFile({ key, size: content.length })
+      const sent = await fetch(file.uploadUrl, { method: 'PUT', body: content })
+      expect(sent.ok).toBe(true)
+      return file.id
+    },
+    async download(baseUrl: string, key: string): Promise<Buffer> {
+      const { file } = await runtimeOf(baseUrl).getFile({ id: key })
+      const { pathname, search } = new URL(file.url)
+      return Buffer.from(await (await fetch(`${baseUrl}${pathname}${search}`)).arrayBuffer())
+    },
+  }
 }

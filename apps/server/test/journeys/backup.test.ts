@@ -7,7 +7,14 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { putBytes } from '../../src/features/operations/backup/target.js'
 import { openS3BlobStore } from '../../src/platform/blobs/s3.js'
 import { parseS3Address } from '../../src/platform/blobs/s3-address.js'
-import { type BackupBench, createBackupBench, environmentOf, fail, succeed } from '../backups.js'
+import {
+  type BackupBench,
+  createBackupBench,
+  environmentOf,
+  fail,
+  fileCalls,
+  succeed,
+} from '../backups.js'
 import { describeEachEngine } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { startServerProcess } from '../processes.js'
@@ -23,25 +30,7 @@ describeEachEngine('a backup', (engine) => {
   let tenant: Tenant
   let target: string
   let encrypted: string[]
-  const runtimeOf = (baseUrl = server.url) =>
-    createClient({
-      baseUrl,
-      token: tenant.botKey,
-      botId: tenant.botId,
-      workspaceId: tenant.workspaceId,
-    })
-  async function upload(key: string, content: Buffer): Promise<string> {
-    const { file } = await runtimeOf().upsertFile({ key, size: content.length })
-    const sent = await fetch(file.uploadUrl, { method: 'PUT', body: content })
-    expect(sent.ok).toBe(true)
-    return file.id
-  }
-  async function download(baseUrl: string, key: string): Promise<Buffer> {
-    const { file } = await runtimeOf(baseUrl).getFile({ id: key })
-    const { pathname, search } = new URL(file.url)
-    return Buffer.from(await (await fetch(`${baseUrl}${pathname}${search}`)).arrayBuffer())
-  }
-
+  const { runtimeOf, upload, download } = fileCalls(() => ({ ...tenant, url: server.url }))
   beforeAll(async () => {
     bench = await createBackupBench()
     server = await startTestServer(engine, { BOTSTEAD_DATA_DIR: join(bench.folder, 'data') })
