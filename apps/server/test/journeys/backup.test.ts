@@ -37,9 +37,8 @@ describeEachEngine('a backup', (engine) => {
     tenant = await settle(server, server)
     target = join(bench.folder, 'target')
     encrypted = ['--passphrase-file', bench.passphraseFile]
-    await upload('large', large)
-    await upload('medium', large.subarray(0, 50_000))
-    await upload('small', large.subarray(0, 500))
+    const sizes = { large: large.length, medium: 50_000, small: 500 }
+    for (const [key, size] of Object.entries(sizes)) await upload(key, large.subarray(0, size))
     await uploadText(runtimeOf(), 'guide.md', '# Zebras\n\nThe zebra eats grass.', true)
     await untilIndexed(runtimeOf(), 'guide.md')
   })

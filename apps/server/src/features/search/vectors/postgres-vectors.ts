@@ -21,7 +21,7 @@ export const postgresVectors: VectorIndex = {
     `.execute(db)
     return rows.length > 0
       ? undefined
-      : 'PostgreSQL has no pgvector 0.8 or newer, or the server may not create the extension'
+      : 'PostgreSQL has no pgvector 0.8 or newer, or the server may not create the extension: install it, and run "create extension vector" in the database'
   },
 
   async prepare(tx, dimensions) {
