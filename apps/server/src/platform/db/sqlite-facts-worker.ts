@@ -24,7 +24,8 @@ serveThread<undefined, string, SqliteFacts>(async () => async (file) => {
     }
     const names = database.prepare(ownTables).all() as { name: string }[]
     const tables = names.map(({ name }) => {
-      const counted = database.prepare(`select count(*) as rows from "${name}"`).get()
+      const quoted = name.replaceAll('"', '""')
+      const counted = database.prepare(`select count(*) as rows from "${quoted}"`).get()
       return { name, rows: Number((counted as { rows: number }).rows) }
     })
     const steps = tables.some(({ name }) => name === 'migrations')

@@ -116,7 +116,8 @@ export function parseManifest(id: string, text: string): Manifest {
   }
   const tables = reader.list(database.tables, maxTables).map((each) => {
     const { name, rows } = reader.object(each)
-    return { name: reader.identifier(name), rows: reader.whole(rows) }
+    // Any name: other tools have tables in the database of SQLite too, such as Litestream.
+    return { name: reader.text(name), rows: reader.whole(rows) }
   })
   const parts = reader.list(database.parts, maxTables).map((each) => {
     const { name, columns } = reader.object(each)

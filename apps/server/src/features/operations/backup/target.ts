@@ -237,6 +237,8 @@ function createTarget(
 
     async writeManifest(manifest) {
       const text = JSON.stringify(manifest)
+      // A backup that could not be read again must fail when it is made.
+      parseManifest(manifest.id, text)
       const bytes = Buffer.from(`${sha256Of(Buffer.from(text))}\n${text}`)
       await putBytes(manifests, manifest.id, await sealing.seal(manifest.id, bytes))
     },
