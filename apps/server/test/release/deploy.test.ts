@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { validate as lintDockerfile } from 'dockerfile-utils'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { describeSettings } from '../../src/config/config.js'
@@ -128,6 +129,11 @@ describe('the image', () => {
     expect(words(check.slice(check.indexOf('[')))).toEqual(['node', script, 'healthcheck'])
     const variables = of('ENV').flatMap((line) => line.split(' ').map((each) => each.split('=')[0]))
     expect(variables.filter((name) => name !== 'NODE_ENV' && !settings.has(name ?? ''))).toEqual([])
+  })
+
+  it('has no fault that a linter knows', async () => {
+    const found = lintDockerfile(await read('Dockerfile'))
+    expect(found.map(({ range, message }) => `${range.start.line + 1}: ${message}`)).toEqual([])
   })
 
   it('is made of the sources alone', async () => {
