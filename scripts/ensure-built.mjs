@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 
 // Before `npm start`: builds what has changed. An installation without development dependencies cannot build;
-// it starts what was built before.
+// it starts what was built before. With --anew, before `npm run pack:release`, that is not enough.
 
 const built = new URL('../apps/server/dist/main.js', import.meta.url)
+const isEnough = !process.argv.includes('--anew') && existsSync(built)
 
 function hasCompiler() {
   try {
@@ -22,9 +23,9 @@ if (hasCompiler()) {
     shell: process.platform === 'win32',
   })
   process.exitCode = status ?? 1
-} else if (!existsSync(built)) {
+} else if (!isEnough) {
   process.stderr.write(
-    'This checkout is not built, and what builds it is not installed: run "npm ci" without --omit=dev. To run the server only, install the package that "npm run pack:release -- <folder>" makes (docs/guides/installation.md).\n',
+    'What builds this checkout is not installed: run "npm ci" without --omit=dev. To run the server only, install the package that "npm run pack:release -- <folder>" then makes (docs/guides/installation.md).\n',
   )
   process.exitCode = 1
 }

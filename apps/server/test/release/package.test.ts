@@ -197,12 +197,23 @@ describe('the package, installed in an empty folder', () => {
 })
 
 describe('a checkout without development dependencies', () => {
-  it('says what to do where nothing is built', async () => {
+  it.each([
+    ['start', false],
+    ['run demo', false],
+    // What was built before may be older than the sources.
+    ['run pack:release -- packed', true],
+  ])('says what to do on npm %s', async (words, isBuilt) => {
     const folder = await mkdtemp(join(tmpdir(), 'botstead-checkout-'))
     for (const path of ['package.json', 'scripts/ensure-built.mjs']) {
       await cp(join(checkout, path), join(folder, path))
     }
-    const failed = await promisify(execFile)('npm', ['start'], { cwd: folder }).catch((e) => e)
+    if (isBuilt) {
+      const path = 'apps/server/dist/main.js'
+      await cp(join(checkout, path), join(folder, path))
+    }
+    const failed = await promisify(execFile)('npm', words.split(' '), { cwd: folder }).catch(
+      (e) => e,
+    )
     await rm(folder, { recursive: true })
     expect(failed).toMatchObject({ code: 1 })
     expect(failed.stderr).toContain('run "npm ci" without --omit=dev')
