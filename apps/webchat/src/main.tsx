@@ -12,7 +12,7 @@ import payloadStyles from './view/payload.css'
 
 /** Shows the chat in an element of a shadow root, and connects. */
 export const mount: Mount = async (options) => {
-  const { base, container, layout, show } = options
+  const { base, container, layout, canClose, show } = options
   const settings = options.settings ?? (await fetchSettings(base))
   const configuration = { ...settings, ...parseConfiguration(options.configuration) }
   options.updateAppearance(configuration)
@@ -27,7 +27,7 @@ export const mount: Mount = async (options) => {
   const session = createSession(options, configuration)
   const { store, outbox } = session
   createRoot(container).render(
-    <ChatContext value={{ session, layout, close: () => show('hide') }}>
+    <ChatContext value={{ session, layout, canClose, close: () => show('hide') }}>
       <Panel />
     </ChatContext>,
   )

@@ -120,9 +120,8 @@ describe.skipIf(browserPath === undefined)(`the web chat of a bot ${title}`, () 
     expect(await page.evaluate('document.activeElement.tagName')).not.toBe('IFRAME')
     const width = 'document.documentElement.scrollWidth'
     expect(await page.evaluate<number>(width)).toBeLessThanOrEqual(320)
-    // In so small a frame there is no button that would open it again.
-    await preview.getByRole('button', { name: 'Close the chat' }).click()
-    await preview.getByRole('heading', { name: 'Helper' }).waitFor()
+    // In so small a frame nothing would open it again.
+    expect(await preview.getByRole('button', { name: 'Close the chat' }).count()).toBe(0)
     await page.getByLabel('Title').focus()
     await page.keyboard.press('Control+A')
     await page.keyboard.type('Ada')

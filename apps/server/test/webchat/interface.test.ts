@@ -201,4 +201,18 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
     await page.getByRole('button', { name: 'Close the chat' }).click()
     await region.waitFor({ state: 'hidden' })
   })
+
+  it('cannot be closed by users in an element where only the page would open it again', async () => {
+    const { page, faults } = await chat.open(
+      site('', 'data-language="en" data-selector="#here" data-open'),
+    )
+    const field = page.getByRole('textbox', { name: 'Message' })
+    await field.press('Escape')
+    expect(await page.getByRole('button', { name: 'New conversation' }).count()).toBe(1)
+    expect(await page.getByRole('button', { name: 'Close the chat' }).count()).toBe(0)
+    // The page can.
+    await page.evaluate('window.botpress.close()')
+    await field.waitFor({ state: 'hidden' })
+    expect(faults).toEqual([])
+  })
 })

@@ -84,6 +84,8 @@ function start({ src, dataset }: HTMLScriptElement): void {
       storageKey: `bp-webchat-${webhookId}`,
       container,
       layout,
+      // A chat that fills an element has no button that would open it again; it can be closed if the page opens it.
+      canClose: layout === 'corner' || (layout === 'element' && dataset.open === undefined),
       settings,
       configuration: options.configuration ?? {},
       user: options.user,

@@ -34,11 +34,6 @@ function show(base: URL): void {
   // Where it would cover the page, an open chat takes the focus, which belongs to the page around this one.
   if (matchMedia(small).matches) {
     chat.dataset.selector = '#chat'
-    // It has no button there that would open it again.
-    chat.addEventListener('load', () => {
-      const { on, open } = Reflect.get(window, 'botpress')
-      on('webchat:closed', open)
-    })
   }
   document.body.append(chat)
 }

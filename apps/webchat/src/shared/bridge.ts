@@ -57,6 +57,8 @@ export interface WidgetOptions {
   /** Element inside of the shadow root that the chat fills. */
   container: HTMLElement
   layout: Layout
+  /** Whether the chat has a button that closes it. */
+  canClose: boolean
   /** Settings that the page has already; otherwise they are fetched. */
   settings: WebchatSettings | undefined
   configuration: Configuration

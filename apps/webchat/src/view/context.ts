@@ -8,6 +8,8 @@ import { type Translation, translations } from '../translations/index.js'
 interface Chat {
   session: Session
   layout: Layout
+  /** Whether the header has a button that closes the chat. */
+  canClose: boolean
   /** Closes the chat, like the button of the page. */
   close(): void
 }

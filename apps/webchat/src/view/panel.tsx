@@ -14,7 +14,7 @@ import { Status } from './status.js'
 /** The whole chat: header, messages, and the field for new ones. */
 export function Panel() {
   const texts = useTranslation()
-  const { session, layout, close } = useChat()
+  const { session, layout, canClose, close } = useChat()
   const { isOpen, configuration } = useChatState()
   const [showsHistory, setShowsHistory] = useState(false)
   const { botName = '', botAvatar, footer, conversationHistory } = configuration
@@ -40,7 +40,7 @@ export function Panel() {
           session.restart()
         }}
       />
-      {layout !== 'page' && <Tool icon="close" label={texts.close} onPress={close} />}
+      {canClose && <Tool icon="close" label={texts.close} onPress={close} />}
     </div>
   )
   return (
