@@ -46,7 +46,7 @@ async function firstWorkspace(server) {
     // Not as the cause: Node would print it with its headers, which contain the token.
     if (!isApiError(error) || error.code !== 401) {
       throw new Error(
-        `No server answers at ${server.apiUrl}: "npm start" starts one, BOTSTEAD_URL names another. (${error.message})`,
+        `No server responds at ${server.apiUrl}: "npm start" starts one, BOTSTEAD_URL names another. (${error.message})`,
       )
     }
     throw new Error(

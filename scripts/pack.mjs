@@ -15,11 +15,14 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const server = join(root, 'apps/server')
 const botHost = join(root, 'apps/bot-host')
 const requireOf = (folder) => createRequire(join(folder, 'package.json'))
+/** The files of the reference, in a package that is copied and not bundled. */
+const referenceFolder = dirname(requireOf(server).resolve('#swagger-ui/swagger-ui.css'))
 
 /** Packages with files for the system that they run on, which npm chooses. */
 const native = ['@photostructure/sqlite', 'sqlite-vec']
-/** Drivers that packages load only if somebody installed them. */
+/** Drivers that packages load only if they are installed, and that are not. */
 const absent = ['pg-native']
+
 /** Bundles entries into a folder; returns the modules that went in. */
 async function bundle(input, dir) {
   const made = await rolldown({
@@ -44,7 +47,10 @@ async function bundle(input, dir) {
   return output.flatMap((each) => each.moduleIds ?? [])
 }
 
-/** Code that is read four times as fast as with other characters; each may be escaped wherever it stands. */
+/**
+ * Escapes all characters outside of ASCII, because Node reads such code four times as fast. In code, each of them is in a
+ * place where it may be escaped.
+ */
 function toAscii(code) {
   return code.replace(
     /[\u0080-\uffff]/g,
@@ -95,29 +101,48 @@ async function writeManifest(folder) {
 
 /** Puts everything of the package into a folder. */
 async function makePackage(folder) {
-  const dist = join(folder, 'dist')
+  const modules = await bundlePrograms(folder)
+  await copyFiles(folder)
+  await writeLicenses(folder, modules)
+  await writeManifest(folder)
+}
+
+/** Bundles the server with its workers, and the host program; returns the modules of the server. */
+async function bundlePrograms(folder) {
   const files = ['main.js', ...(await listWorkers())]
   const entries = files.map((file) => [basename(file, '.js'), join(server, 'dist', file)])
-  const modules = await bundle(Object.fromEntries(entries), dist)
+  const modules = await bundle(Object.fromEntries(entries), join(folder, 'dist'))
   // A package of its own: deployed code may read its folder and no other.
   const host = join(folder, 'bot-host')
   await bundle({ main: join(botHost, 'dist/main.js') }, join(host, 'dist'))
   await writeFile(join(host, 'package.json'), '{ "type": "module" }\n')
+  return modules
+}
 
+/** Copies what is not bundled: pages, demo, files of packages, and what the guides name. */
+async function copyFiles(folder) {
+  const dist = join(folder, 'dist')
   await cp(join(server, 'bin'), join(folder, 'bin'), { recursive: true })
   await cp(join(server, 'demo'), join(folder, 'demo'), { recursive: true })
   for (const name of ['dashboard', 'webchat']) {
     await cp(join(server, 'dist', name), join(dist, name), { recursive: true })
   }
-  const reference = requireOf(server).resolve('#swagger-ui/swagger-ui.css')
   await mkdir(join(dist, 'swagger-ui'))
   for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
-    await cp(join(dirname(reference), name), join(dist, 'swagger-ui', name))
+    await cp(join(referenceFolder, name), join(dist, 'swagger-ui', name))
   }
   const schema = requireOf(join(root, 'packages/json-schema')).resolve('#draft-07')
   await cp(schema, join(dist, 'draft-07.json'))
+  // Unit, proxies, image and alerts; and the guides themselves, for machines without a browser.
+  for (const name of ['deploy', 'docs']) {
+    await cp(join(root, name), join(folder, name), { recursive: true })
+  }
+  await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  await cp(join(server, 'README.md'), join(folder, 'README.md'))
+}
 
-  const packages = [...packagesOf(modules), dirname(dirname(reference))]
+async function writeLicenses(folder, modules) {
+  const packages = [...packagesOf(modules), dirname(referenceFolder)]
   const texts = [
     '# Licences of the packages whose code is part of this one\n',
     await licensesOf(packages),
@@ -127,13 +152,6 @@ async function makePackage(folder) {
     await readFile(join(server, 'dist/webchat/.licenses.md'), 'utf8'),
   ]
   await writeFile(join(folder, 'THIRD-PARTY-LICENSES.md'), texts.join('\n'))
-  // What the guides name: unit, proxies, image, alerts; and the guides themselves, for machines without a browser.
-  for (const name of ['deploy', 'docs']) {
-    await cp(join(root, name), join(folder, name), { recursive: true })
-  }
-  await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'))
-  await cp(join(server, 'README.md'), join(folder, 'README.md'))
-  await writeManifest(folder)
 }
 
 const [target] = process.argv.slice(2)
@@ -145,8 +163,8 @@ const folder = await mkdtemp(join(tmpdir(), 'botstead-package-'))
 try {
   await makePackage(folder)
   await mkdir(target, { recursive: true })
-  const words = ['pack', '--json', '--pack-destination', resolve(target)]
-  const { stdout } = await promisify(execFile)('npm', words, { cwd: folder })
+  const args = ['pack', '--json', '--pack-destination', resolve(target)]
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: folder })
   const [{ filename, size, unpackedSize }] = JSON.parse(stdout)
   const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
   process.stdout.write(

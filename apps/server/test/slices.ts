@@ -62,7 +62,7 @@ export async function createSlices(
       pageTokens: Buffer.alloc(32, 2),
       fileAddresses: Buffer.alloc(32, 3),
       codeAddresses: Buffer.alloc(32, 6),
-      installation: Buffer.alloc(32, 4),
+      installation: '04'.repeat(32),
       deployments: Buffer.alloc(32, 5),
       instance: '0123456789abcdef',
       chatSecrets: Buffer.alloc(32, 7),

@@ -167,9 +167,9 @@ function explainForeign(status: number, text: string): string {
     return 'A proxy in front of the server refuses a body of this size (status 413): raise its limit, in nginx client_max_body_size.'
   }
   if (status === 502 || status === 503 || status === 504) {
-    return `A proxy in front of the server answers for it (status ${status}): the server does not run, or does not answer the proxy in time.`
+    return `A proxy in front of the server returned status ${status}: the server is not running, or did not respond to the proxy in time.`
   }
-  return `A web page came instead of an answer of the server (status ${status}): check the address, and what a proxy in front of the server does.`
+  return `The response is a web page and not one of the server (status ${status}): check the address, and what a proxy in front of the server does.`
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BackupPlace } from '../config/backup-settings.js'
+import type { BackupLocation } from '../config/backup-settings.js'
 import type { Config } from '../config/config.js'
 import {
   BackupError,
@@ -27,7 +27,7 @@ import { openDatabase } from '../platform/db/open.js'
 import { prepareDataFolder } from '../platform/disk/data-folder.js'
 import { requireRestored } from '../platform/disk/restore-marker.js'
 import { createIds } from '../platform/ids.js'
-import { deriveKey } from '../platform/security/secrets.js'
+import { installationOf } from '../platform/security/secrets.js'
 import { createLog } from '../platform/telemetry/log.js'
 import { version } from '../version.js'
 import type { Context } from './context.js'
@@ -35,7 +35,8 @@ import { requireDatabase, requireSchema } from './existing-database.js'
 
 export { readPassphrase }
 
-interface Doing {
+/** How a command follows and ends a long task. */
+interface TaskOptions {
   signal: AbortSignal
   onProgress: OnProgress
 }
@@ -47,7 +48,7 @@ export function createBackupsOf(context: Context, blobs: BlobStore): Backups {
     database,
     dataDir: config.dataDir,
     blobs,
-    installation: keys.installation.toString('hex'),
+    installation: keys.installation,
     secrets: () => readSecretFiles(config.dataDir, config.secret),
     version,
   }
@@ -58,14 +59,14 @@ export function createBackupsOf(context: Context, blobs: BlobStore): Backups {
 export async function backUp(
   config: Config,
   options: BackupOptions,
-  { signal, onProgress }: Doing,
+  { signal, onProgress }: TaskOptions,
 ): Promise<BackupResult> {
   const { dataDir, databaseUrl } = config
   await requireRestored(dataDir)
   await requireDatabase(config)
   const log = await createLog({ level: 'warn', pretty: true, destination: process.stderr })
   const { secret } = await readSecretFiles(dataDir, config.secret)
-  const installation = installationOf(secret)
+  const installation = installationOf(Buffer.from(secret))
   await using database = await openDatabase({
     ...(databaseUrl === undefined ? { file: join(dataDir, 'botstead.db') } : { url: databaseUrl }),
     log,
@@ -84,12 +85,12 @@ export async function backUp(
   return await makeBackup(deps, options, signal, onProgress)
 }
 
-/** The backups in a place, oldest first; the reason instead for one that cannot be read. */
+/** The backups at a location, oldest first; for one that cannot be read, the reason. */
 export async function listBackups(
-  place: BackupPlace,
+  location: BackupLocation,
   passphrase: string | undefined,
 ): Promise<{ id: string; manifest: Manifest | undefined; problem: string | undefined }[]> {
-  const target = await openTarget(place, { passphrase })
+  const target = await openTarget(location, { passphrase })
   const found = []
   for (const id of await target.listIds()) {
     try {
@@ -102,40 +103,43 @@ export async function listBackups(
   return found
 }
 
-/** Which backup of a place is read. */
-export interface Chosen {
-  place: BackupPlace
+/** Which backup is read. */
+export interface BackupSelection {
+  location: BackupLocation
   passphrase: string | undefined
   /** Undefined for the newest. */
   id: string | undefined
 }
 
-async function openBackup({ place, passphrase, id }: Chosen) {
-  const target = await openTarget(place, { passphrase })
+async function openBackup({ location, passphrase, id }: BackupSelection) {
+  const target = await openTarget(location, { passphrase })
   const chosen = id ?? (await target.listIds()).at(-1)
   if (chosen === undefined) {
-    throw new BackupError('missing', `There are no backups in ${target.label}.`)
+    throw new BackupError(
+      'missing',
+      `There are no backups in ${target.label}: make one with "npx botstead backup".`,
+    )
   }
   return { target, manifest: await target.readManifest(chosen) }
 }
 
 /**
- * Restores a backup into a temporary place, and compares.
+ * Restores a backup to a temporary destination, and compares it.
  * @param databaseUrl an empty PostgreSQL database to use; by default, a new one on the server of DATABASE_URL
  */
 export async function verify(
   config: Config,
-  chosen: Chosen,
+  selection: BackupSelection,
   databaseUrl: string | undefined,
-  doing: Doing,
+  task: TaskOptions,
 ): Promise<{ manifest: Manifest; tables: number; rows: number; contents: number }> {
-  const { target, manifest } = await openBackup(chosen)
-  const reading = { ...doing, migrations }
+  const { target, manifest } = await openBackup(selection)
+  const options = { ...task, migrations }
   const folder = await mkdtemp(join(tmpdir(), 'botstead-verify-'))
   try {
     const given = databaseUrl ?? config.databaseUrl
     const check = (url: string | undefined) =>
-      verifyBackup(target, manifest, { folder, databaseUrl: url }, reading)
+      verifyBackup(target, manifest, { folder, databaseUrl: url }, options)
     if (manifest.engine === 'sqlite') return { manifest, ...(await check(undefined)) }
     if (given === undefined) {
       throw new BackupError(
@@ -151,12 +155,16 @@ export async function verify(
   }
 }
 
-/** Restores a backup to the empty place that the configuration names. */
-export async function restore(config: Config, chosen: Chosen, doing: Doing): Promise<Manifest> {
-  const { target, manifest } = await openBackup(chosen)
+/** Restores a backup to the empty destination that the configuration names. */
+export async function restore(
+  config: Config,
+  selection: BackupSelection,
+  task: TaskOptions,
+): Promise<Manifest> {
+  const { target, manifest } = await openBackup(selection)
   const { dataDir, databaseUrl, secret } = config
   await prepareDataFolder(dataDir)
-  const hold = await holdForRestore(dataDir)
+  const lock = await lockForRestore(dataDir)
   try {
     await restoreBackup(
       target,
@@ -166,19 +174,19 @@ export async function restore(config: Config, chosen: Chosen, doing: Doing): Pro
         databaseUrl,
         secret,
         findObject: () => findObject(config),
-        openBlobs: (restored) => openContents(config, installationOf(restored)),
+        openBlobs: (restored) => openContents(config, installationOf(Buffer.from(restored))),
         hasObjectStore: config.objectStore !== undefined,
       },
-      { ...doing, migrations },
+      { ...task, migrations },
     )
   } finally {
-    hold.release()
+    lock.release()
   }
   return manifest
 }
 
-/** No server, and no other restore, works on the folder meanwhile. */
-async function holdForRestore(dataDir: string) {
+/** Keeps servers and other restores off the folder. */
+async function lockForRestore(dataDir: string) {
   const { holdFolder } = await import('../platform/db/sqlite-files.js')
   return holdFolder(dataDir)
 }
@@ -194,8 +202,4 @@ async function findObject({ objectStore }: Config): Promise<string | undefined> 
   if (objectStore === undefined) return undefined
   const { findS3Object } = await import('../platform/blobs/s3.js')
   return await findS3Object(objectStore)
-}
-
-function installationOf(secret: string): string {
-  return deriveKey(Buffer.from(secret), 'installation').toString('hex')
 }

@@ -9,13 +9,13 @@ import { createListener } from '../http/connections/index.js'
 import { mountDashboard } from '../http/dashboard/index.js'
 import { createRequestMeter, mountMetrics, type RequestMeter } from '../http/metrics.js'
 import type { Route } from '../http/mount.js'
-import { createProxyNotice } from '../http/proxy-notice.js'
+import { createProxyWarning } from '../http/proxy-warning.js'
 import { mountReference } from '../http/reference/index.js'
 import { type ReadinessCheck, serviceRoutes } from '../http/service-routes.js'
 import { createSessionCookies } from '../http/session-cookies.js'
 import { requireFreeAddress, respondWhileStarting } from '../http/starting.js'
 import { mountWebchat } from '../http/webchat/index.js'
-import { noteAddress, removeAddressNote } from '../platform/disk/address-note.js'
+import { removeAddressFile, writeAddressFile } from '../platform/disk/address-file.js'
 import { prepareDataFolder } from '../platform/disk/data-folder.js'
 import { createIdempotencyStore } from '../platform/idempotency/store.js'
 import { createRateLimiter, type RateLimiter } from '../platform/security/rate-limit.js'
@@ -131,7 +131,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     sessionCookies:
       config.dashboard === 'on'
         ? createSessionCookies({
-            installation: context.keys.installation.toString('hex').slice(0, 8),
+            installation: context.keys.installation.slice(0, 8),
             baseUrl: () => base,
           })
         : undefined,
@@ -143,7 +143,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     log,
     newRequestId: () => context.ids.next('req'),
     trustedProxies: config.trustedProxies,
-    noticeProxy: hasPublicUrl(config) ? undefined : createProxyNotice(log),
+    warnAboutProxy: hasPublicUrl(config) ? undefined : createProxyWarning(log),
     meter,
     tracing,
     bodyLimits: {
@@ -185,12 +185,13 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   if (config.roles.api) local = loopbackAddress(config, app.server.address())
   if (config.roles.api) {
     // Not awaited: who sees that the server is ready may stop it at once.
-    const noted = noteAddress(config.dataDir, { address: base, local }).catch((err: unknown) =>
-      log.warn({ err }, 'commands in this folder cannot find the server by themselves'),
+    const written = writeAddressFile(config.dataDir, { address: base, local }).catch(
+      (err: unknown) =>
+        log.warn({ err }, 'commands in this folder cannot find the server by themselves'),
     )
-    closers.add('note of the address', async () => {
-      await noted
-      await removeAddressNote(config.dataDir)
+    closers.add('address file', async () => {
+      await written
+      await removeAddressFile(config.dataDir)
     })
   }
   for (const feature of features) feature.ready?.()

@@ -11,7 +11,7 @@ import { migrate } from '../platform/db/migrate.js'
 import { type Database, type DatabaseOptions, openDatabase } from '../platform/db/open.js'
 import { createPager, type Pager } from '../platform/db/pager.js'
 import type { Db, Run } from '../platform/db/schema.js'
-import { closeDataFolder, prepareDataFolder } from '../platform/disk/data-folder.js'
+import { prepareDataFolder, restrictDataFolder } from '../platform/disk/data-folder.js'
 import { requireRestored } from '../platform/disk/restore-marker.js'
 import { createEventDispatcher, type EventDispatcher } from '../platform/domain-events.js'
 import { createEventPublisher, type EventPublisher } from '../platform/events/publisher.js'
@@ -20,10 +20,15 @@ import { createQueue, type Queue } from '../platform/jobs/queue.js'
 import { createAddressRules } from '../platform/outgoing/address-rules.js'
 import { createOutgoing, type Outgoing } from '../platform/outgoing/outgoing.js'
 import { createSealer, type Sealer } from '../platform/security/sealing.js'
-import { deriveKey, instanceOf, loadServerSecret } from '../platform/security/secrets.js'
+import {
+  deriveKey,
+  installationOf,
+  instanceOf,
+  loadServerSecret,
+} from '../platform/security/secrets.js'
 import type { Log } from '../platform/telemetry/log.js'
 import { createHistogram, type Metric } from '../platform/telemetry/metrics.js'
-import { type Tracing, traceBus, traceRun } from '../platform/telemetry/tracing.js'
+import { detachBus, type Tracing, traceTransactions } from '../platform/telemetry/tracing.js'
 import type { Closers } from './closers.js'
 import { hasBytes, requireDatabase, requireSchema } from './existing-database.js'
 
@@ -84,7 +89,7 @@ export async function openContext(
   if (options.isExisting) await requireDatabase(config)
   await prepareDataFolder(config.dataDir)
   await requireRestored(config.dataDir)
-  await closeDataFolder(config.dataDir, log)
+  await restrictDataFolder(config.dataDir, log)
   const file = join(config.dataDir, 'botstead.db')
   const secret = await loadServerSecret({
     secret: config.secret,
@@ -139,9 +144,11 @@ export function createContext(
   >,
 ): Context {
   const { config, clock, keys, database, tracing } = parts
-  const bus = tracing ? traceBus(tracing, parts.bus) : parts.bus
+  const bus = tracing ? detachBus(tracing, parts.bus) : parts.bus
   const { db, dialect } = database
-  const run = tracing ? traceRun(tracing, database.run, dialect.choose(systems)) : database.run
+  const run = tracing
+    ? traceTransactions(tracing, database.run, dialect.choose(systems))
+    : database.run
   const ids = createIds(clock)
   return {
     ...parts,
@@ -173,7 +180,7 @@ export async function openBlobs(
     const { openS3BlobStore } = await import('../platform/blobs/s3.js')
     // Leftovers are for the daily sweep, because a start must not wait for a list of the bucket.
     return await openS3BlobStore(config.objectStore, {
-      owner: keys.installation.toString('hex'),
+      owner: keys.installation,
     })
   }
   const blobs = withSmallBlobs(await openDiskBlobStore(join(config.dataDir, 'blobs')), {
@@ -205,7 +212,7 @@ interface Keys {
   /** Seals secrets in the database. */
   sealing: Buffer
   /** Distinguishes this installation from others that share an object store. */
-  installation: Buffer
+  installation: string
   /** What `/healthz` returns to identify this installation; reveals nothing about the other keys. */
   instance: string
   /** Derives the keys of deployed code. */
@@ -222,7 +229,7 @@ function deriveKeys(secret: Uint8Array, chatSecret: string | undefined): Keys {
     fileAddresses: deriveKey(secret, 'file-addresses'),
     codeAddresses: deriveKey(secret, 'code-addresses'),
     sealing: deriveKey(secret, 'sealing'),
-    installation: deriveKey(secret, 'installation'),
+    installation: installationOf(secret),
     instance: instanceOf(secret),
     deployments: deriveKey(secret, 'deployments'),
     chatSecrets: deriveKey(secret, 'chat-secrets'),

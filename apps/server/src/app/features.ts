@@ -165,7 +165,7 @@ export function createFeatures(
       hosting: config.hosting,
       outgoing: config.outgoing,
       logLevel: config.logLevel === 'debug' ? 'debug' : 'info',
-      installation: keys.installation.toString('hex'),
+      installation: keys.installation,
       addresses,
       deployments: deployments.service,
       deploymentKeys: access.deploymentKeys,
@@ -317,7 +317,7 @@ export function createFeatures(
   )
 
   const backups = add(createBackupsOf(context, blobs))
-  files.provideHold(backups.isHeld)
+  files.provideBackupCheck(backups.isRunning)
 
   // What people see who operate all of it.
   const sources = { bot: botLogSource, delivery: attemptSource, integration: integrationLogSource }

@@ -1,8 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { readBackupPlace } from '../config/backup-place.js'
-import type { BackupPlace } from '../config/backup-settings.js'
+import { readBackupLocation } from '../config/backup-location.js'
+import type { BackupLocation } from '../config/backup-settings.js'
 import { type Config, loadConfig } from '../config/config.js'
 import { duration } from '../config/setting-kinds.js'
+import { sizeText } from '../platform/size-text.js'
 
 interface PassphraseOptions {
   passphraseFile?: string
@@ -22,20 +23,21 @@ const passphraseOption = [
   '--passphrase-file <file>',
   'file whose first line is the passphrase',
 ] as const
-const placeText = 'a folder, or s3://bucket/prefix?endpoint=...; BOTSTEAD_BACKUP_TARGET if left out'
+const targetText =
+  'a folder, or s3://bucket/prefix?endpoint=...; BOTSTEAD_BACKUP_TARGET if left out'
 
 /** `botstead backup`: makes backups, lists them and checks them. */
 export function backupCommand(): Command {
   const command = new Command('backup')
     .description('Back up database, contents and secrets, with or without a running server.')
-    .argument('[target]', placeText)
+    .argument('[target]', targetText)
     .option(...passphraseOption)
     .option('--no-encryption', 'store it without encryption: it contains the secrets of the server')
     .option('--keep <duration>', 'remove earlier backups that are older, such as 30d', toDuration)
     .action(async (given: string | undefined, options: CreateOptions) => {
       const { config } = loadConfig(undefined, { envFile })
-      const place = placeOf(given, config, { isTarget: true })
-      const isEncrypted = options.encryption && !isScheduledWithout(config, given)
+      const location = locationOf(given, config, { isTarget: true })
+      const isEncrypted = options.encryption && !isUnencryptedBySettings(config, given)
       const passphrase = isEncrypted ? await passphraseOf(config, options) : undefined
       if (isEncrypted && passphrase === undefined) {
         throw new Error(
@@ -43,33 +45,33 @@ export function backupCommand(): Command {
         )
       }
       const { backUp } = await import('../app/backup.js')
-      await withProgress(async (doing) => {
-        const request = { place, passphrase, keepMs: options.keep }
-        const { manifest, storedBytes, removed } = await backUp(config, request, doing)
+      await withProgress(async (task) => {
+        const request = { location, passphrase, keepMs: options.keep }
+        const { manifest, storedBytes, removed } = await backUp(config, request, task)
         const { contents, database } = manifest
-        doing.print(
-          `The backup ${manifest.id} is in ${place.label}: ${contents.count} contents of ${sizeOf(contents.bytes)}, a database of ${sizeOf(database.bytes)}; ${sizeOf(storedBytes)} were added.`,
+        task.print(
+          `The backup ${manifest.id} is in ${location.label}: ${contents.count} contents of ${sizeText(contents.bytes)}, a database of ${sizeText(database.bytes)}; ${sizeText(storedBytes)} were added.`,
         )
-        if (removed !== undefined) doing.print(`${removed.backups} earlier backups were removed.`)
-        for (const lost of contents.lostKeys) doing.print(`Lost before the backup: ${lost}`)
+        if (removed !== undefined) task.print(`${removed.backups} earlier backups were removed.`)
+        for (const lost of contents.lostKeys) task.print(`Lost before the backup: ${lost}`)
         process.stdout.write(`${manifest.id}\n`)
       })
     })
   command
     .command('list')
-    .description('List the backups in a place, oldest first.')
-    .argument('[target]', placeText)
+    .description('List the backups of a target, oldest first.')
+    .argument('[target]', targetText)
     .option(...passphraseOption)
     .action(async (given: string | undefined, _: unknown, self: Command) => {
       const { config } = loadConfig(undefined, { envFile })
-      const place = placeOf(given, config, { isTarget: false })
+      const location = locationOf(given, config, { isTarget: false })
       const { listBackups } = await import('../app/backup.js')
-      const found = await listBackups(place, await passphraseOf(config, self.optsWithGlobals()))
+      const found = await listBackups(location, await passphraseOf(config, self.optsWithGlobals()))
       for (const { id, manifest, problem } of found) {
         const text =
           manifest === undefined
             ? problem
-            : `${manifest.createdAt}  ${manifest.engine}  Botstead ${manifest.version}  database ${sizeOf(manifest.database.bytes)}  ${manifest.contents.count} contents ${sizeOf(manifest.contents.bytes)}`
+            : `${manifest.createdAt}  ${manifest.engine}  Botstead ${manifest.version}  database ${sizeText(manifest.database.bytes)}  ${manifest.contents.count} contents ${sizeText(manifest.contents.bytes)}`
         process.stdout.write(`${id}  ${text}\n`)
         if (manifest === undefined) process.exitCode = 1
       }
@@ -77,8 +79,8 @@ export function backupCommand(): Command {
     })
   command
     .command('verify')
-    .description('Restore a backup into a temporary place, and compare all of it.')
-    .argument('[target]', placeText)
+    .description('Restore a backup to a temporary folder or database, and compare all of it.')
+    .argument('[target]', targetText)
     .option('--backup <id>', 'the backup to verify; the newest if left out')
     .option(
       '--database <url>',
@@ -88,22 +90,22 @@ export function backupCommand(): Command {
     .action(async (given: string | undefined, _: unknown, self: Command) => {
       const options = self.optsWithGlobals<ReadOptions & { database?: string }>()
       const { config } = loadConfig(undefined, { envFile })
-      const chosen = await chosenOf(given, config, options)
+      const selection = await selectBackup(given, config, options)
       const { verify } = await import('../app/backup.js')
-      await withProgress(async (doing) => {
-        const found = await verify(config, chosen, options.database, doing)
+      await withProgress(async (task) => {
+        const found = await verify(config, selection, options.database, task)
         const { id, contents } = found.manifest
-        doing.print(
-          `The backup ${id} is complete: ${found.rows} rows in ${found.tables} tables, ${found.contents} contents of ${sizeOf(contents.bytes)}.`,
+        task.print(
+          `The backup ${id} is complete: ${found.rows} rows in ${found.tables} tables, ${found.contents} contents of ${sizeText(contents.bytes)}.`,
         )
-        if (contents.lost > 0) doing.print(`${contents.lost} contents were lost before the backup.`)
+        if (contents.lost > 0) task.print(`${contents.lost} contents were lost before the backup.`)
       })
     })
   for (const part of command.commands) part.exitOverride()
   return command
 }
 
-/** `botstead restore`: restores a backup to an empty place. */
+/** `botstead restore`: restores a backup to an empty data folder, database and bucket. */
 export function restoreCommand(): Command {
   return new Command('restore')
     .description('Restore a backup to an empty data folder, database and bucket.')
@@ -112,35 +114,35 @@ export function restoreCommand(): Command {
     .option(...passphraseOption)
     .action(async (given: string, options: ReadOptions) => {
       const { config } = loadConfig(undefined, { envFile })
-      const chosen = await chosenOf(given, config, options)
+      const selection = await selectBackup(given, config, options)
       const { restore } = await import('../app/backup.js')
-      await withProgress(async (doing) => {
-        const { id, contents, database } = await restore(config, chosen, doing)
+      await withProgress(async (task) => {
+        const { id, contents, database } = await restore(config, selection, task)
         const rows = database.tables.reduce((sum, table) => sum + table.rows, 0)
-        doing.print(
-          `The backup ${id} was restored to ${config.dataDir}, and compared: ${rows} rows in ${database.tables.length} tables, ${contents.count} contents of ${sizeOf(contents.bytes)}. Start the server.`,
+        task.print(
+          `The backup ${id} was restored to ${config.dataDir}, and compared: ${rows} rows in ${database.tables.length} tables, ${contents.count} contents of ${sizeText(contents.bytes)}. Start the server.`,
         )
       })
     })
 }
 
-async function chosenOf(given: string | undefined, config: Config, options: ReadOptions) {
-  const place = placeOf(given, config, { isTarget: false })
-  return { place, passphrase: await passphraseOf(config, options), id: options.backup }
+async function selectBackup(given: string | undefined, config: Config, options: ReadOptions) {
+  const location = locationOf(given, config, { isTarget: false })
+  return { location, passphrase: await passphraseOf(config, options), id: options.backup }
 }
 
-function placeOf(
+function locationOf(
   given: string | undefined,
   config: Config,
   options: { isTarget: boolean },
-): BackupPlace {
-  if (given !== undefined) return readBackupPlace(given, config, { ...options, envFile })
-  if (config.backup !== undefined) return config.backup.place
+): BackupLocation {
+  if (given !== undefined) return readBackupLocation(given, config, { ...options, envFile })
+  if (config.backup !== undefined) return config.backup.location
   throw new Error('Name a folder or a bucket, or set BOTSTEAD_BACKUP_TARGET.')
 }
 
-/** Whether the place is that of the settings, which say that backups there are not encrypted. */
-function isScheduledWithout({ backup }: Config, given: string | undefined): boolean {
+/** Whether the target is that of the settings, which say that backups there are not encrypted. */
+function isUnencryptedBySettings({ backup }: Config, given: string | undefined): boolean {
   return given === undefined && backup !== undefined && backup.passphraseFile === undefined
 }
 
@@ -167,7 +169,8 @@ interface Progress {
   bytesRead?: number
 }
 
-interface Doing {
+/** A long task of a command. */
+interface Task {
   signal: AbortSignal
   onProgress(progress: Progress): void
   print(line: string): void
@@ -179,7 +182,7 @@ const progressMs = 1000
 const silentMs = 10_000
 
 /** Runs long work: with progress on standard error, ended by a signal. */
-async function withProgress(work: (doing: Doing) => Promise<void>): Promise<void> {
+async function withProgress(work: (task: Task) => Promise<void>): Promise<void> {
   const ending = new AbortController()
   const end = (signal: string) => ending.abort(new Error(`Interrupted by ${signal}.`))
   process.once('SIGINT', end)
@@ -199,9 +202,10 @@ async function withProgress(work: (doing: Doing) => Promise<void>): Promise<void
         progressAt = performance.now()
         if (performance.now() - shownAt < progressMs) return
         shownAt = performance.now()
-        const of = total === undefined ? '' : ` of ${phase === 'database' ? sizeOf(total) : total}`
-        const read = bytesRead > 0 ? `, ${sizeOf(bytesRead)} read` : ''
-        print(`${phase}: ${phase === 'database' ? sizeOf(done) : done}${of}${read}`)
+        const of =
+          total === undefined ? '' : ` of ${phase === 'database' ? sizeText(total) : total}`
+        const read = bytesRead > 0 ? `, ${sizeText(bytesRead)} read` : ''
+        print(`${phase}: ${phase === 'database' ? sizeText(done) : done}${of}${read}`)
       },
     })
   } finally {
@@ -217,11 +221,4 @@ function toDuration(given: string): number {
   const value = keepDuration.parse(given)
   if (value === undefined) throw new InvalidArgumentError(`It accepts ${keepDuration.accepts}.`)
   return value
-}
-
-const units = ['B', 'kB', 'MB', 'GB', 'TB']
-
-function sizeOf(bytes: number): string {
-  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
-  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
 }

@@ -25,9 +25,9 @@ export function checkCommand(): Command {
 }
 
 function summaryOf(left: number, repair: boolean): string {
-  if (left === 0) return 'All is well.'
-  const things = left === 1 ? '1 thing is' : `${left} things are`
+  if (left === 0) return repair ? 'No problems remain.' : 'No problems found.'
+  const problems = left === 1 ? '1 problem' : `${left} problems`
   return repair
-    ? `${things} beyond repair.`
-    : `${things} wrong: run "npx botstead check --repair" to put right what is not lost.`
+    ? `${problems} cannot be repaired: the lines above say what to do.`
+    : `${problems} found: run "npx botstead check --repair" to repair all but lost contents.`
 }

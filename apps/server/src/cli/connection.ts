@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ApiError, type Client, createClient } from '@botstead/contract'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ClientConfig, loadClientConfig } from '../config/config.js'
-import { readAddressNote } from '../platform/disk/address-note.js'
+import { readServerAddress } from '../platform/disk/address-file.js'
 import { findBot } from './known-bots.js'
 
 /** Options of every command that calls a server. */
@@ -30,13 +30,13 @@ export function addServerOptions(command: Command): Command {
 
 /**
  * Determines the server and the token: from the options, then the environment, then the current folder, in whose data
- * folder a running server has noted its address.
+ * folder a running server has recorded its address.
  */
 export async function accessServer(options: ServerOptions): Promise<ServerAccess> {
   const config = loadClientConfig(undefined, { envFile: '.env' })
   const { publicUrl, dataDir } = config.local
   const given = options.url ?? config.url
-  const url = (given ?? (await readAddressNote(dataDir)) ?? publicUrl).replace(/\/+$/, '')
+  const url = (given ?? (await readServerAddress(dataDir)) ?? publicUrl).replace(/\/+$/, '')
   if (!URL.canParse(url)) throw new Error(`--url must be an address such as http://localhost:8787.`)
   const token = options.token ?? config.token ?? (await localToken(config, url))
   return { url, token, bot: config.bot }
@@ -81,7 +81,7 @@ export async function reachable<T>(url: string, work: () => Promise<T>): Promise
     const reason = encryptionFailure(url, error)
     if (reason !== undefined) throw new Error(reason, { cause: error })
     throw new Error(
-      `No server answers at ${url}: start it with "npx botstead start", or name another with --url or BOTSTEAD_URL.`,
+      `No server responds at ${url}: start it with "npx botstead start", or name another with --url or BOTSTEAD_URL.`,
       { cause: error },
     )
   }

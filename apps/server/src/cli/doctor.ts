@@ -41,6 +41,6 @@ function summaryOf(checks: Diagnosis['checks']): string {
   const count = (status: string) => checks.filter((each) => each.status === status).length
   const failures = count('failed')
   const warnings = count('warning')
-  if (failures + warnings === 0) return 'All is well.'
+  if (failures + warnings === 0) return 'No problems found.'
   return `${failures} failed, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}.`
 }

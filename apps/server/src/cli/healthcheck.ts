@@ -7,17 +7,17 @@ const longestWait = 300
 
 /**
  * `botstead healthcheck`: whether the server on this machine is ready, as an exit status, for containers and
- * supervisors. It asks the port, not the public address: a proxy in front of the server is not what is examined.
+ * supervisors. It calls the port, not the public address, because a proxy in front of the server is not what it checks.
  */
 export function healthcheckCommand(): Command {
   return new Command('healthcheck')
     .description('Exit with 0 if the server on this machine is ready, else with 1 and the reason.')
-    .option('--url <address>', 'server to ask instead of the one at HOST and PORT')
+    .option('--url <address>', 'server to check instead of the one at HOST and PORT')
     .option('--timeout <seconds>', 'how long the response may take', toSeconds, 5)
     .action(async ({ url, timeout }: { url?: string; timeout: number }) => {
       const { config } = loadConfig(undefined, { envFile: '.env' })
       const base = (url ?? localAddress(config.host, config.port)).replace(/\/+$/, '')
-      const reason = await reasonAgainst(`${base}/readyz`, timeout * 1000)
+      const reason = await reasonNotReady(`${base}/readyz`, timeout * 1000)
       if (reason === undefined) {
         process.stdout.write('ready\n')
         return
@@ -28,18 +28,18 @@ export function healthcheckCommand(): Command {
 }
 
 /** Why a server is not ready; undefined if it is. */
-async function reasonAgainst(address: string, milliseconds: number): Promise<string | undefined> {
+async function reasonNotReady(address: string, milliseconds: number): Promise<string | undefined> {
   try {
     const response = await fetch(address, { signal: AbortSignal.timeout(milliseconds) })
     const body: unknown = await response.json().catch(() => undefined)
     if (response.ok) return undefined
     const { message } = Object(body)
-    return typeof message === 'string' ? message : `${address} answers ${response.status}.`
+    return typeof message === 'string' ? message : `${address} returns ${response.status}.`
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') {
-      return `${address} does not answer within ${milliseconds / 1000} seconds.`
+      return `${address} does not respond within ${milliseconds / 1000} seconds.`
     }
-    return `No server answers at ${address}.`
+    return `No server responds at ${address}.`
   }
 }
 

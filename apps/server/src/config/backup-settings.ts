@@ -67,15 +67,15 @@ export const backupSettings = {
   }),
 }
 
-/** A folder or a bucket for backups. */
-export type BackupPlace = { readonly label: string } & (
+/** The folder or bucket that backups are stored in. */
+export type BackupLocation = { readonly label: string } & (
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 's3'; readonly address: S3Address }
 )
 
 /** Backups that the server makes by itself. */
 export interface BackupConfig {
-  readonly place: BackupPlace
+  readonly location: BackupLocation
   readonly schedule: BackupSchedule
   /** Milliseconds. */
   readonly keepMs: number
@@ -83,12 +83,12 @@ export interface BackupConfig {
   readonly passphraseFile: string | undefined
 }
 
-/** The place that a text names, as a sentence where it names none. */
-export function parseBackupPlace(
+/** The location that a text names; if it names none, a sentence that says why. */
+export function parseBackupLocation(
   given: string,
   environment: S3Environment,
   calledBy: string,
-): BackupPlace | string {
+): BackupLocation | string {
   if (!/^[a-z][a-z0-9+]+:\/\//i.test(given)) {
     const folder = resolve(given)
     return Object.freeze({ kind: 'folder', folder, label: folder })
@@ -103,18 +103,18 @@ export function parseBackupPlace(
   }
 }
 
-/** Why backups must not be stored in a place; undefined if they may. */
+/** Why backups must not be stored at a location; undefined if they may. */
 export function conflictOf(
-  place: BackupPlace,
+  location: BackupLocation,
   { dataDir, objectStore }: { dataDir: string; objectStore: S3Address | undefined },
 ): string | undefined {
-  if (place.kind === 'folder') {
-    const isInside = `${place.folder}/`.startsWith(`${dataDir}/`)
+  if (location.kind === 'folder') {
+    const isInside = `${location.folder}/`.startsWith(`${dataDir}/`)
     return isInside
       ? `is inside of the data folder ${dataDir}, and would be lost with it`
       : undefined
   }
-  const { endpoint, bucket, prefix } = place.address
+  const { endpoint, bucket, prefix } = location.address
   if (objectStore?.endpoint !== endpoint || objectStore.bucket !== bucket) return undefined
   const taken = ['', 'backups/', 'contents/'].map((part) => `${prefix}${part}`)
   return taken.includes(objectStore.prefix)
@@ -135,12 +135,12 @@ export function readBackup(
   const { backupTarget, backupPassphraseFile, backupEncryption } = values
   if (backupTarget === undefined) return undefined
   const { name } = backupSettings.backupTarget
-  const place = parseBackupPlace(backupTarget, environment, name)
-  if (typeof place === 'string') {
-    problems.push(place)
+  const location = parseBackupLocation(backupTarget, environment, name)
+  if (typeof location === 'string') {
+    problems.push(location)
     return undefined
   }
-  const conflict = conflictOf(place, data)
+  const conflict = conflictOf(location, data)
   if (conflict !== undefined) problems.push(`${name} ${conflict}.`)
   if ((backupEncryption === 'on') !== (backupPassphraseFile !== undefined)) {
     problems.push(
@@ -148,7 +148,7 @@ export function readBackup(
     )
   }
   return Object.freeze({
-    place,
+    location,
     schedule: values.backupSchedule,
     keepMs: values.backupKeepMs,
     passphraseFile: backupPassphraseFile,

@@ -45,7 +45,7 @@ export interface AppOptions {
   log: Log
   newRequestId: () => string
   /** Looks at the headers of every request, to say which setting a proxy needs. */
-  noticeProxy?: ((headers: IncomingHttpHeaders) => void) | undefined
+  warnAboutProxy?: ((headers: IncomingHttpHeaders) => void) | undefined
   /** Addresses and networks of proxies whose X-Forwarded-For is trusted. */
   trustedProxies: readonly string[]
   bodyLimits: HttpContext['bodyLimits']
@@ -151,7 +151,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
       request.raw.socket.destroy()
       return
     }
-    options.noticeProxy?.(request.headers)
+    options.warnAboutProxy?.(request.headers)
     upgrades.endAfterResponse(request, reply)
     setRequestId(reply, request.id)
     done()

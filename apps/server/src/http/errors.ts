@@ -78,7 +78,7 @@ function bodyTooLarge({ routeOptions }: FastifyRequest, cause: unknown): ApiErro
 }
 
 function notAvailable(part: string, cause: Error): ApiError {
-  const message = `The ${part} does not answer, so this was not done or its end is unknown: try again in a moment.`
+  const message = `The ${part} does not respond, so this was not done or its outcome is unknown: try again in a moment.`
   return new ApiError('Internal', message, {
     status: 503,
     cause,

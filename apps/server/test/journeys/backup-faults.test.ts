@@ -6,7 +6,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { parseBackupPlace } from '../../src/config/backup-settings.js'
+import { parseBackupLocation } from '../../src/config/backup-settings.js'
 import { openTarget } from '../../src/features/operations/backup/index.js'
 import {
   type BackupBench,
@@ -173,9 +173,9 @@ describe('a backup that was tampered with', () => {
   async function forge(change: (manifest: Record<string, unknown>) => unknown): Promise<void> {
     await rm(target, { recursive: true, force: true })
     await succeed(['backup', target, ...open], environmentOf(server))
-    const place = parseBackupPlace(target, {}, 'target')
-    if (typeof place === 'string') throw new Error(place)
-    const opened = await openTarget(place, { passphrase: undefined })
+    const location = parseBackupLocation(target, {}, 'target')
+    if (typeof location === 'string') throw new Error(location)
+    const opened = await openTarget(location, { passphrase: undefined })
     const [id = ''] = await opened.listIds()
     const manifest = await opened.readManifest(id)
     await opened.writeManifest({ ...manifest, ...(change({ ...manifest }) as object) })
@@ -221,11 +221,11 @@ describe('a backup that was tampered with', () => {
     expect(await refusal()).toMatch(`The backup lists ${files + 1} contents of`)
   })
 
-  it('is refused when it is of a newer release, or of another form', async () => {
+  it('is refused when it is of a newer release, or of another format', async () => {
     await forge(({ schema }) => ({ schema: [...(schema as string[]), '9999-future'] }))
     expect(await refusal()).toContain('which has a newer database: use that version')
     await forge(() => ({ form: 2 }))
-    expect(await refusal()).toContain('The backup has form 2')
+    expect(await refusal()).toContain('The backup has format 2')
   })
 
   it('is found by its verification when a piece is damaged or missing', async () => {
@@ -238,11 +238,11 @@ describe('a backup that was tampered with', () => {
     const bytes = await readFile(join(folder, first))
     const verify = () => fail(['backup', 'verify', target], environmentOf(server))
     await writeFile(join(folder, first), damage(bytes))
-    expect(await verify()).toMatch(/The part [0-9a-f]{64} of the backup is damaged/)
+    expect(await verify()).toMatch(/The piece [0-9a-f]{64} of the backup is damaged/)
     await writeFile(join(folder, first), Buffer.concat([bytes, Buffer.alloc(5_000_000)]))
     expect(await verify()).toContain('larger than it may be')
     await rm(join(folder, first))
-    expect(await verify()).toMatch(/The part [0-9a-f]{64} of the backup is missing/)
+    expect(await verify()).toMatch(/The piece [0-9a-f]{64} of the backup is missing/)
     expect(await refusal()).toContain('is missing')
     await writeFile(join(folder, first), bytes)
     await succeed(['backup', 'verify', target], environmentOf(server))

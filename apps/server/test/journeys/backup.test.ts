@@ -129,7 +129,7 @@ describeEachEngine('a backup', (engine) => {
     const place = await bench.createPlace(engine)
     expect(
       await fail(['restore', target, '--passphrase-file', other], place.environment),
-    ).toContain('The passphrase does not open this backup.')
+    ).toContain('The passphrase does not open these backups')
     expect(await fail(['restore', target], place.environment)).toContain('--passphrase-file')
     const absent = ['--passphrase-file', join(bench.folder, 'absent')]
     expect(await fail(['restore', target, ...absent], place.environment)).toMatch(

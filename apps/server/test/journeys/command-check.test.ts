@@ -26,7 +26,7 @@ describe('botstead check beside a running server', () => {
       await fetch(file.uploadUrl, { method: 'PUT', body: 'abc' })
 
       const check = (...more: string[]) => runCommand(['check', ...more], place.environment)
-      expect(await check()).toEqual({ status: 0, stdout: '', stderr: 'All is well.\n' })
+      expect(await check()).toEqual({ status: 0, stdout: '', stderr: 'No problems found.\n' })
 
       const url = place.environment.DATABASE_URL
       const options = url === undefined ? { file: `${place.dataDir}/botstead.db` } : { url }
@@ -40,12 +40,12 @@ describe('botstead check beside a running server', () => {
         status: 1,
         stdout: `${wrong}\n`,
         stderr:
-          '1 thing is wrong: run "npx botstead check --repair" to put right what is not lost.\n',
+          '1 problem found: run "npx botstead check --repair" to repair all but lost contents.\n',
       })
       expect(await check('--repair')).toEqual({
         status: 0,
         stdout: `${wrong} (repaired)\n`,
-        stderr: 'All is well.\n',
+        stderr: 'No problems remain.\n',
       })
       expect((await check()).status).toBe(0)
     },

@@ -27,7 +27,7 @@ describe('a command in the folder of a server', () => {
     expect(existsSync(note)).toBe(true)
     const gone = await bots()
     expect(gone.status).toBe(1)
-    expect(gone.stderr).toContain('No server answers at http://localhost:1:')
+    expect(gone.stderr).toContain('No server responds at http://localhost:1:')
 
     await using second = await startServerProcess(environment)
     await waitUntil(async () =>
@@ -35,11 +35,11 @@ describe('a command in the folder of a server', () => {
     )
     expect(await bots()).toMatchObject(listed)
     const named = await runCommand(['bots', 'list', '--url', 'http://localhost:1'], environment)
-    expect(named.stderr).toContain('No server answers at http://localhost:1:')
+    expect(named.stderr).toContain('No server responds at http://localhost:1:')
     expect(await second.stop()).toBe(0)
     expect(existsSync(note)).toBe(false)
     await writeFile(note, '{"address": 17')
-    expect((await bots()).stderr).toContain('No server answers at http://localhost:1:')
+    expect((await bots()).stderr).toContain('No server responds at http://localhost:1:')
   })
 
   it('is told once by the server that a proxy needs a public address', async () => {
@@ -126,9 +126,9 @@ describe('what a command says of a connection', () => {
     const url = `http://localhost:${proxy.port}`
     const expected = [
       [413, 'client_max_body_size'],
-      [502, 'the server does not run'],
-      [200, 'A web page came instead'],
-      [404, 'A web page came instead'],
+      [502, 'the server is not running'],
+      [200, 'The response is a web page'],
+      [404, 'The response is a web page'],
     ] as const
     for (const [each, words] of expected) {
       status = each

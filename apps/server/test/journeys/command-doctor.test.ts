@@ -158,12 +158,12 @@ describeEachEngine('botstead doctor', (engine) => {
     try {
       const found = await diagnose(environment)
       expect(found.of('jobs')).toMatchObject([
-        warning(/^1 job was given up, last files\.index job_dead: it broke$/),
+        warning(/^1 job is dead, the last: files\.index job_dead: it broke$/),
         warning(/^A job has been due for \d+ days/),
       ])
       expect(found.of('deliveries')).toMatchObject([
         warning(
-          /^1 bot or integration does not take deliveries: bot_1, paused by failures \(connection refused\)$/,
+          /^1 bot or integration does not receive deliveries: bot_1, paused by failures \(connection refused\)$/,
         ),
       ])
       expect(found.exit).toBe(0)
@@ -285,7 +285,7 @@ describeEachEngine('botstead doctor', (engine) => {
       return found.of('public address')
     }
     expect(await addressFor(page.url)).toMatchObject([
-      failure(/returns 200, and no response of Bot/),
+      failure(/returns 200, which is not the response of a Bot/),
     ])
     expect(await addressFor(other.url)).toMatchObject([failure(/leads to another installation/)])
     expect(await addressFor(moved.url)).toMatchObject([failure(/redirects to https:\/\/bots\.ex/)])

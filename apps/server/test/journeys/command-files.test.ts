@@ -271,7 +271,7 @@ describe('botstead files', () => {
     ])
     expect(cases.map(({ status }) => status)).toEqual([1, 1, 1, 1, 1, 1])
     expect(cases.map(({ stderr }) => stderr)).toEqual([
-      `No server answers at ${nobody}: start it with "npx botstead start", or name another with --url or BOTSTEAD_URL.\n`,
+      `No server responds at ${nobody}: start it with "npx botstead start", or name another with --url or BOTSTEAD_URL.\n`,
       expect.stringMatching(/^There is no token for .*--token or BOTSTEAD_TOKEN/),
       expect.stringMatching(/refuses the token: .* Give another with --token/),
       expect.stringMatching(/^There is no bot "nobody"\. Give one with --bot/),

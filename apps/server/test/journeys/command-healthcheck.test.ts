@@ -19,11 +19,11 @@ describe('botstead healthcheck', () => {
     expect(await runCommand(['healthcheck', '--url', nobody], {})).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: `not ready: No server answers at ${nobody}/readyz.\n`,
+      stderr: `not ready: No server responds at ${nobody}/readyz.\n`,
     })
   })
 
-  it('says why a server is not ready, or that it does not answer', async () => {
+  it('says why a server is not ready, or that it does not respond', async () => {
     const answers = new Map([
       ['/refusing/readyz', { code: 503, message: 'database: it is gone\u001b[2J' }],
       ['/proxy/readyz', undefined],
@@ -43,11 +43,11 @@ describe('botstead healthcheck', () => {
       expect(refusing.stderr).toContain('not ready: database: it is gone')
       expect(refusing.stderr).not.toContain('\u001b')
       const proxy = await runCommand(['healthcheck', '--url', `${base}/proxy`], {})
-      expect(proxy.stderr).toBe(`not ready: ${base}/proxy/readyz answers 502.\n`)
+      expect(proxy.stderr).toBe(`not ready: ${base}/proxy/readyz returns 502.\n`)
       const waiting = await runCommand(['healthcheck', '--url', base, '--timeout', '0.1'], {})
       expect(waiting).toMatchObject({
         status: 1,
-        stderr: `not ready: ${base}/readyz does not answer within 0.1 seconds.\n`,
+        stderr: `not ready: ${base}/readyz does not respond within 0.1 seconds.\n`,
       })
     } finally {
       silent.closeAllConnections()

@@ -136,7 +136,7 @@ describe('a disk that fails to store the log of the database', () => {
         id: expect.stringMatching(/^req_/),
         code: 503,
         type: 'Internal',
-        message: expect.stringContaining('The database does not answer'),
+        message: expect.stringContaining('The database does not respond'),
         metadata: { retryAfterSeconds: 5 },
       }
       for (const response of [await post('lost'), await post('refused')]) {

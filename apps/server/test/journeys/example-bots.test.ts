@@ -119,7 +119,7 @@ it('prints advice when no server responds, without the token', async () => {
   const token = 'bp_pat_of_nobody'
   const nowhere = { url: `http://127.0.0.1:${await freePort()}`, token }
   for (const [to, said] of [
-    [nowhere, `No server answers at ${nowhere.url}: "npm start" starts one`],
+    [nowhere, `No server responds at ${nowhere.url}: "npm start" starts one`],
     [{ url: server().url, token }, `The server at ${server().url} does not know this token`],
   ] as const) {
     const started = startBotProcess(to, ['examples/hello-bot/main.mjs'], /listens/)

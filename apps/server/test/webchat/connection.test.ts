@@ -168,10 +168,10 @@ describe.skipIf(browserPath === undefined)(`the connection of a chat ${title}`, 
     const { chatServer } = chat
     chatServer.refuseNext('/initialize', 403, 'This bot is paused')
     const { page, expectAccessible } = await chat.open(site())
-    await page.getByText('The chat does not open: This bot is paused').waitFor()
+    await page.getByText('The chat cannot be opened: This bot is paused').waitFor()
     await expectAccessible()
     await page.getByRole('button', { name: 'Try again' }).click()
     await connected(page)
-    await page.getByText('does not open').waitFor({ state: 'detached' })
+    await page.getByText('cannot be opened').waitFor({ state: 'detached' })
   })
 })

@@ -33,7 +33,7 @@ export const en = {
   replaced: 'The earlier conversation has ended. This is a new one.',
   waiting: 'The connection is lost. Trying again …',
   offline: 'You are offline. What you write is sent later.',
-  refused: 'The chat does not open: $',
+  refused: 'The chat cannot be opened: $',
   sending: 'Being sent',
   willSend: 'Is sent when the connection is back',
   delivered: 'Delivered',

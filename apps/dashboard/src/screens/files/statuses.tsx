@@ -35,7 +35,7 @@ export const fileStatuses: Readonly<Record<File['status'], Description>> = {
     kind: 'attention',
     label: 'Indexing failed',
     advice:
-      'The content is stored, and search does not find it. Mend what the reason says and send the content again by “Replace”; “Index again” helps if the cause has gone.',
+      'The content is stored, and search does not find it. Fix what the reason says and send the content again by “Replace”; “Index again” helps if the cause has gone.',
   },
   indexing_completed: {
     kind: 'done',

@@ -50,7 +50,7 @@ export async function openSession(options: SessionOptions): Promise<ChatSession>
     }
   } catch (error) {
     if (!isConnectionFailure(error)) throw error
-    throw new Error(`No server answers at ${address.baseUrl}.`, { cause: error })
+    throw new Error(`No server responds at ${address.baseUrl}.`, { cause: error })
   }
 }
 

@@ -3,10 +3,11 @@ import { basename, dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ApiError, type Client } from '@botstead/contract'
 import { Command } from 'commander'
+import { sizeText } from '../../platform/size-text.js'
 import { addConnectionOptions, type ConnectionOptions, connect } from '../connection.js'
 import { inParallel } from '../parallel.js'
 import { addDescriptionOptions, awaitAsWanted, type DescriptionOptions } from './indexing.js'
-import { toLines, toSize } from './output.js'
+import { toLines } from './output.js'
 import { interruptible, listFiles, type RemoteFile, withRetries } from './remote.js'
 import { addSync } from './sync-command.js'
 import { exists, measure, openContent, receiveFile, sendFile } from './transfer.js'
@@ -42,7 +43,7 @@ export function filesCommand(): Command {
           const sent = await withRetries(signal, () =>
             sendFile({ client, key, file, description, signal }),
           )
-          process.stderr.write(`Sent ${key}, ${toSize(file.size)}.\n`)
+          process.stderr.write(`Sent ${key}, ${sizeText(file.size)}.\n`)
           if (given !== undefined && given !== path && (await exists(given))) {
             process.stderr.write(toUnsentNote(given))
           }
@@ -75,7 +76,7 @@ export function filesCommand(): Command {
           const folder = dirname(path)
           if (!(await exists(folder))) throw new Error(`There is no folder ${folder} to write to.`)
           await receiveFile(file.url, path, signal)
-          process.stderr.write(`Wrote ${path}, ${toSize(file.size ?? 0)}.\n`)
+          process.stderr.write(`Wrote ${path}, ${sizeText(file.size ?? 0)}.\n`)
         })
       },
     )

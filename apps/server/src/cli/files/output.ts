@@ -1,3 +1,4 @@
+import { sizeText } from '../../platform/size-text.js'
 import { abbreviate } from '../text.js'
 import type { RemoteFile } from './remote.js'
 
@@ -24,7 +25,7 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
 
   const draw = (force: boolean) => {
     const share = bytes === 0 ? 1 : doneBytes / bytes
-    const text = `${doneFiles}/${files} files, ${toSize(doneBytes)} of ${toSize(bytes)}`
+    const text = `${doneFiles}/${files} files, ${sizeText(doneBytes)} of ${sizeText(bytes)}`
     line.draw(share, text, { force })
   }
 
@@ -54,15 +55,6 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
     },
     end: line.clear,
   }
-}
-
-const units = ['B', 'kB', 'MB', 'GB', 'TB']
-
-/** Formats bytes for people. */
-export function toSize(bytes: number): string {
-  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
-  const value = bytes / 1000 ** step
-  return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`
 }
 
 const barWidth = 24
@@ -97,7 +89,7 @@ export function createStatusLine(out: NodeJS.WriteStream): StatusLine {
 
 /** A file as a line of a list, with a second line for its failure or its progress. */
 export function toLines(file: RemoteFile): string[] {
-  const size = file.size === null ? '-' : toSize(file.size)
+  const size = file.size === null ? '-' : sizeText(file.size)
   const line = `${file.updatedAt}  ${size.padStart(8)}  ${file.status.padEnd(18)}  ${file.key}`
   const more = file.failedStatusReason ?? describeProgress(file)
   return more === undefined ? [line] : [line, `    ${more}`]

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import { sizeText } from '../../platform/size-text.js'
 import { type ConnectionOptions, connect } from '../connection.js'
 import {
   addDescriptionOptions,
@@ -8,7 +9,7 @@ import {
   type DescriptionOptions,
   type IndexingResult,
 } from './indexing.js'
-import { createProgress, toSize } from './output.js'
+import { createProgress } from './output.js'
 import { interruptible } from './remote.js'
 import { type SyncResult, syncFolder } from './sync.js'
 
@@ -79,7 +80,7 @@ function summaryOf(
 ): string {
   const { indexed = 0, failed: notIndexed = 0, waiting = 0 } = indexing ?? {}
   const parts = [
-    `${result.sent} sent (${toSize(result.sentBytes)})`,
+    `${result.sent} sent (${sizeText(result.sentBytes)})`,
     `${result.unchanged} unchanged`,
     ...(result.described > 0 ? [`${result.described} tagged`] : []),
     ...(result.deleted > 0 ? [`${result.deleted} deleted`] : []),

@@ -18,8 +18,8 @@ interface ListeningDeps extends ChatAccessDeps {
   allowsOrigin: WebchatSettingsService['allowsOrigin']
 }
 
-/** A connection that listens, beside the events that it has already. */
-interface Following extends Pick<Subscriber, 'after' | 'firstFrames' | 'onFirstFramesTaken'> {
+/** What a listener has already, what it is sent first, and where it comes from. */
+interface ListenOptions extends Pick<Subscriber, 'after' | 'firstFrames' | 'onFirstFramesTaken'> {
   /** Origin of the page that listens; undefined for programs and pages of this server. */
   pageOrigin: string | undefined
 }
@@ -69,7 +69,7 @@ export function createListening(deps: ListeningDeps, access: ChatAccess) {
       streams: Pick<ConversationStreams, 'subscribe'>,
       actor: ChatUserActor,
       { user, conversation }: OpenedConversation,
-      { after, pageOrigin, ...first }: Following,
+      { after, pageOrigin, ...first }: ListenOptions,
     ): Promise<StartStream> {
       const { botId } = actor.chat
       const member = { botId, userId: user.id }

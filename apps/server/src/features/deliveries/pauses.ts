@@ -88,11 +88,11 @@ export function createPauses({
     const resumed = await run(async (tx) => {
       // A manual pause that began meanwhile stays.
       if (!(await receivers.resume(tx, receiver, 'failures'))) return false
-      await writeLogLine(tx, lineOfReceiver(receiver, 'info', 'it answers again, they go on.'))
+      await writeLogLine(tx, lineOfReceiver(receiver, 'info', 'it responds again, they continue.'))
       return true
     })
     if (!resumed) return
-    log.info(receiver, 'the receiver answers again, deliveries go on')
+    log.info(receiver, 'the receiver responds again, deliveries continue')
     wake()
   }
 

@@ -79,8 +79,8 @@ export type Files = FeatureWith<'routes' | 'jobs' | 'schedule' | 'purge'> & {
   indexing: FilesIndexing
   /** What other slices do with files on behalf of people who have no access to the files of the bot. */
   ofUsers: FilesOfUsers
-  /** Gives the sweeps a way to ask whether a backup needs that all contents stay. */
-  provideHold(isHeld: () => Promise<boolean>): void
+  /** Provides the sweeps with a check whether a backup is being made, during which all contents must stay. */
+  provideBackupCheck(isBackupRunning: () => Promise<boolean>): void
   /** Converts a file to its form in the API. */
   toFile(row: FileRow): ReturnType<typeof toFile>
 }
@@ -94,8 +94,8 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
   const service = createFilesService(deps)
   const waiting = createWaiting(deps.bus, service.get)
   const uploads = createUploads(deps)
-  let isHeld = async () => false
-  const sweeps = createSweeps({ ...deps, isHeld: () => isHeld() })
+  let isBackupRunning = async () => false
+  const sweeps = createSweeps({ ...deps, isBackupRunning: () => isBackupRunning() })
   const knowledgeBases = createKnowledgeBases(deps)
   return {
     name: 'files',
@@ -104,8 +104,8 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
     waiting,
     indexing: createIndexing(deps),
     toFile: (row) => toFile(row, addresses),
-    provideHold(ask) {
-      isHeld = ask
+    provideBackupCheck(check) {
+      isBackupRunning = check
     },
     ofUsers: {
       create: async (actor, file, alsoDo) =>

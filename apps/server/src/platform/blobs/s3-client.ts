@@ -182,7 +182,7 @@ function failureOf(
 ): unknown {
   if (signal?.aborted) return signal.reason
   const reason = error instanceof Error ? error.message || error.name : String(error)
-  return new S3ConnectionError(`The object store of ${calledBy} does not answer: ${reason}.`, {
+  return new S3ConnectionError(`The object store of ${calledBy} does not respond: ${reason}.`, {
     cause: error,
   })
 }

@@ -2,9 +2,9 @@ import { access, constants, mkdir } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Log } from '../telemetry/log.js'
-import { closeToOthers, hasErrorCode } from './files.js'
+import { hasErrorCode, restrictToOwner } from './files.js'
 
-/** Files of the data folder that hold conversations or credentials, or prove which server runs. */
+/** Files of the data folder that contain conversations or credentials, or say which server runs. */
 export const privateFiles = [
   'secret',
   'admin-token',
@@ -19,7 +19,7 @@ export const privateFiles = [
 
 /**
  * Makes the data folder if it is not there.
- * @throws Error whose one line is what is wrong with it and what to do
+ * @throws Error whose message, one line, says what is wrong with it and what to do
  */
 export async function prepareDataFolder(path: string): Promise<void> {
   try {
@@ -37,10 +37,10 @@ export async function prepareDataFolder(path: string): Promise<void> {
  * Restricts the files of a data folder to their owner: an earlier version, or a copy, may have left them
  * readable for others who can enter the folder.
  */
-export async function closeDataFolder(folder: string, log: Log): Promise<void> {
+export async function restrictDataFolder(folder: string, log: Log): Promise<void> {
   for (const name of privateFiles) {
     const path = join(folder, name)
-    if (await closeToOthers(path)) continue
+    if (await restrictToOwner(path)) continue
     log.warn({ path }, 'others may read this file, and its permissions cannot be changed')
   }
 }
@@ -54,5 +54,5 @@ function reasonOf(error: unknown): string {
     return 'there is a file in its place; move that away'
   }
   if (hasErrorCode(error, 'ENOSPC', 'EDQUOT')) return 'its disk is full; make room there'
-  return `${error instanceof Error ? error.message : error}; mend that`
+  return `${error instanceof Error ? error.message : error}; fix this`
 }

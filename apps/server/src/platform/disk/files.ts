@@ -39,19 +39,28 @@ export async function findFile(
 const ownerOnly = 0o600
 const groupAndOthers = 0o077
 
+/** The size of a file in bytes; 0 if it is not there or cannot be examined. */
+export async function fileSize(path: string): Promise<number> {
+  const facts = await stat(path).catch(() => undefined)
+  return facts?.size ?? 0
+}
+
+/** Whether nobody but its owner may use a file. */
+export function isOwnerOnly({ mode }: { mode: number }): boolean {
+  // Windows has permissions of another kind, which files inherit from the user's folder.
+  return process.platform === 'win32' || (mode & groupAndOthers) === 0
+}
+
 /**
  * Restricts a file to its owner, whatever the umask and the folder allow. A missing file is not created.
  * @returns false if others may still use it: it belongs to another user, or its file system has no
  * permissions
  */
-export async function closeToOthers(path: string): Promise<boolean> {
-  // Windows has permissions of another kind, which files inherit from the user's folder.
-  if (process.platform === 'win32') return true
+export async function restrictToOwner(path: string): Promise<boolean> {
   try {
-    const { mode } = await stat(path)
-    if ((mode & groupAndOthers) === 0) return true
+    if (isOwnerOnly(await stat(path))) return true
     await chmod(path, ownerOnly)
-    return ((await stat(path)).mode & groupAndOthers) === 0
+    return isOwnerOnly(await stat(path))
   } catch (error) {
     return hasErrorCode(error, 'ENOENT', 'ENOTDIR')
   }

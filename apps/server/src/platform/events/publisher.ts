@@ -6,7 +6,7 @@ import { afterCommit } from '../db/transaction.js'
 import {
   messagingAttributes,
   type SpanAttributes,
-  signalName,
+  signalKey,
   type Tracing,
 } from '../telemetry/tracing.js'
 
@@ -95,7 +95,7 @@ export async function appendNextEvent(tx: Tx, event: NewEvent): Promise<number> 
 /** Attributes of an event for listeners. */
 function signalAttributes({ stream, sequence, type }: NumberedEvent): SpanAttributes {
   return {
-    'messaging.message.id': signalName(stream, sequence),
+    'messaging.message.id': signalKey(stream, sequence),
     'messaging.message.conversation_id': stream,
     'botstead.event.type': type,
   }
@@ -136,7 +136,7 @@ function announceSpan(tracing: Tracing, parent: string, event: NumberedEvent): v
     parent: sent.traceparent,
     attributes: messagingAttributes('process', 'signals', attributes),
   })
-  tracing.signals.put(signalName(event.stream, event.sequence), processed)
+  tracing.signals.put(signalKey(event.stream, event.sequence), processed)
 }
 
 /** Makes a publisher that sends its hints over `bus`. */

@@ -3,7 +3,7 @@ import { decodeJson } from '../db/columns.js'
 import type { Run } from '../db/schema.js'
 import { HolderStoppedError, LeaseLostError } from '../leases/leases.js'
 import type { Log } from '../telemetry/log.js'
-import { messagingAttributes, type Tracing, typeOf } from '../telemetry/tracing.js'
+import { errorType, messagingAttributes, type Tracing } from '../telemetry/tracing.js'
 import { JobDeadlineError, OutsideJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
 import { type Failure, retryDelay, storeFailure, storeRelease, storeSuccess } from './outcome.js'
@@ -92,7 +92,7 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
       }),
     })
     const handled = await span.run(handle)
-    if ('error' in handled) span.fail(typeOf(handled.error))
+    if ('error' in handled) span.fail(errorType(handled.error))
     span.end()
     return handled
   }

@@ -58,6 +58,11 @@ export function deriveKey(secret: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', secret, '', `botstead/${purpose}`, 32))
 }
 
+/** Identifies an installation in its object store and its backups: 64 hex digits. */
+export function installationOf(secret: Uint8Array): string {
+  return deriveKey(secret, 'installation').toString('hex')
+}
+
 /** Identifies an installation to anybody: 16 hex digits. */
 export function instanceOf(secret: Uint8Array): string {
   return deriveKey(secret, 'instance').toString('hex').slice(0, 16)
@@ -68,7 +73,7 @@ export function instanceOf(secret: Uint8Array): string {
  * together all get the content of the one that was first.
  */
 export async function keepSecretFile(path: string, make: () => string): Promise<string> {
-  const existing = await readIfThere(path)
+  const existing = await readSecretFile(path)
   if (existing !== undefined) return existing
   const folder = dirname(path)
   await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -87,6 +92,16 @@ export async function keepSecretFile(path: string, make: () => string): Promise<
   return (await readFile(path, 'utf8')).trim()
 }
 
+/** The content of such a file; undefined if it is not there. */
+export async function readSecretFile(path: string): Promise<string | undefined> {
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch (error) {
+    if (hasErrorCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
 /** Writes a file that only its owner may read, in place of what was there; readers see either whole. */
 export async function replaceSecretFile(path: string, content: string): Promise<void> {
   const folder = dirname(path)
@@ -98,15 +113,6 @@ export async function replaceSecretFile(path: string, content: string): Promise<
     await syncFolder(folder)
   } finally {
     await rm(draft, { force: true })
-  }
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return (await readFile(path, 'utf8')).trim()
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT')) return undefined
-    throw error
   }
 }
 

@@ -24,20 +24,20 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { OutageLog } from './log.js'
 import {
-  createSpanNotes,
+  createSpanCache,
   readTraceparent,
   type Span,
   type SpanKind,
   type Tracing,
 } from './tracing.js'
 
-/** Where traces go and which, from the `OTEL_*` variables. */
+/** Which traces are sent, and where to, as the `OTEL_*` variables say. */
 export interface TracingOptions {
   /** Address that batches are posted to. */
   readonly url: string
   /** Headers of these requests: they may contain a credential. */
   readonly headers: Readonly<Record<string, string>>
-  /** Milliseconds for one batch, its repetitions included. */
+  /** Milliseconds for one batch, retries included. */
   readonly timeoutMs: number
   readonly isCompressed: boolean
   /** Describes this process, such as `service.name`. */
@@ -54,7 +54,7 @@ export interface TracingOptions {
 /** Spans that wait for the collector; more are dropped, so that a collector that hangs costs no memory. */
 const maxWaiting = 2048
 const batchSize = 512
-/** Milliseconds that a span waits for others. */
+/** Longest time in milliseconds that a span waits for its batch. */
 const batchMs = 2000
 const maxAttributeLength = 256
 const maxLinks = 16
@@ -114,8 +114,8 @@ export function createOtlpTracing(options: TracingOptions, outages: OutageLog): 
   }
 
   return {
-    signals: createSpanNotes<Span>(),
-    delivered: createSpanNotes<string>(),
+    signals: createSpanCache<Span>(),
+    delivered: createSpanCache<string>(),
     begin: (name, { kind, attributes = {}, parent }) =>
       toSpan(
         tracer.startSpan(

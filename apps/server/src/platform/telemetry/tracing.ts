@@ -3,10 +3,10 @@ import type { Run } from '../db/schema.js'
 import { createLruCache } from '../lru-cache.js'
 import type { Outgoing, OutgoingRequest, OutgoingResponse } from '../outgoing/outgoing.js'
 
-/** Kinds of spans, by who waits for whom; those of OpenTelemetry. */
+/** Kinds of spans, as in OpenTelemetry. */
 export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
 
-/** Names and values by the semantic conventions; never texts of messages or secrets. */
+/** Attributes, named by the semantic conventions. They never contain texts of messages or secrets. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
 /** What a span begins with. */
@@ -20,7 +20,7 @@ interface SpanStart {
   parent?: string | null | undefined
 }
 
-/** A piece of work in a trace. Nothing has an effect after its end. */
+/** A unit of work in a trace. Once it has ended, calls have no effect. */
 export interface Span {
   /** Its `traceparent`, for those who continue the trace: 55 characters. */
   readonly traceparent: string
@@ -41,31 +41,31 @@ interface SpanIds {
   span_id: string
 }
 
-/** Spans by a name under which another part of this process finds them; the oldest are forgotten. */
-export interface SpanNotes<Value> {
-  put(name: string, value: Value): void
-  /** Returns what was put under the name, which is then forgotten. */
-  take(name: string): Value | undefined
-  get(name: string): Value | undefined
+/** Spans by a key, under which another part of this process finds them. It has a limit, and drops the oldest. */
+export interface SpanCache<Value> {
+  put(key: string, value: Value): void
+  /** Returns the value under the key, and removes it. */
+  take(key: string): Value | undefined
+  get(key: string): Value | undefined
 }
 
-/** Most names that are remembered. */
-const maxNotes = 1000
+/** Entries of a span cache. */
+const maxCached = 1000
 
-export function createSpanNotes<Value extends {}>(): SpanNotes<Value> {
-  const notes = createLruCache<string, Value>(maxNotes)
+export function createSpanCache<Value extends {}>(): SpanCache<Value> {
+  const cache = createLruCache<string, Value>(maxCached)
   return {
-    put: (name, value) => void notes.set(name, value),
-    take(name) {
-      const value = notes.get(name)
-      notes.delete(name)
+    put: (key, value) => void cache.set(key, value),
+    take(key) {
+      const value = cache.get(key)
+      cache.delete(key)
       return value
     },
-    get: (name) => notes.get(name),
+    get: (key) => cache.get(key),
   }
 }
 
-/** Traces of this process. Where tracing is off there is none, and nothing is called. */
+/** The tracer of this process. Where tracing is off, there is none, and nothing is called. */
 export interface Tracing extends AsyncDisposable {
   begin(name: string, start: SpanStart): Span
   /** The `traceparent` of the current span; undefined outside of all. */
@@ -74,18 +74,18 @@ export interface Tracing extends AsyncDisposable {
   currentIds(): SpanIds | undefined
   /** Binds a function to the current span, or to none, whoever calls it later. */
   bind<Args extends unknown[], T>(work: (...args: Args) => T): (...args: Args) => T
-  /** Runs work in no span: what it begins serves others too. */
+  /** Runs work without a current span, because what it starts serves other callers too. */
   detach<T>(work: () => T): T
-  /** Events that listeners of this process have not got yet, by {@link signalName}. */
-  readonly signals: SpanNotes<Span>
+  /** Spans of events that listeners of this process have not received yet, by {@link signalKey}. */
+  readonly signals: SpanCache<Span>
   /** `traceparent` of the last delivery about a conversation, by the id of the conversation. */
-  readonly delivered: SpanNotes<string>
-  /** Sends what ended so far, for at most `milliseconds`. */
+  readonly delivered: SpanCache<string>
+  /** Sends the spans that have ended, for at most `milliseconds`. */
   close(milliseconds: number): Promise<void>
 }
 
-/** Names an event for its listeners. */
-export function signalName(stream: string, sequence: number): string {
+/** The key of the span of an event. */
+export function signalKey(stream: string, sequence: number): string {
   return `${stream}/${sequence}`
 }
 
@@ -111,7 +111,11 @@ export function messagingAttributes(
 }
 
 /** Returns a function that runs transactions like the given one, with a span for each that is part of a trace. */
-export function traceRun(tracing: Tracing, run: Run, system: 'sqlite' | 'postgresql'): Run {
+export function traceTransactions(
+  tracing: Tracing,
+  run: Run,
+  system: 'sqlite' | 'postgresql',
+): Run {
   const attributes = { 'db.system.name': system }
   return async (work, options) => {
     // Transactions of several callers share a commit, and run where the first of them began it.
@@ -123,7 +127,7 @@ export function traceRun(tracing: Tracing, run: Run, system: 'sqlite' | 'postgre
         run(
           tracing.bind(async (tx) => {
             const result = await work(tx)
-            // Of a transaction that is repeated, the last commit counts.
+            // A transaction may be repeated; then the last commit is the one that is traced.
             commit = tracing.begin('COMMIT', {
               kind: 'client',
               attributes: { ...attributes, 'db.operation.name': 'COMMIT' },
@@ -134,7 +138,7 @@ export function traceRun(tracing: Tracing, run: Run, system: 'sqlite' | 'postgre
         ),
       )
     } catch (error) {
-      span.fail(typeOf(error))
+      span.fail(errorType(error))
       throw error
     } finally {
       commit?.end()
@@ -143,8 +147,8 @@ export function traceRun(tracing: Tracing, run: Run, system: 'sqlite' | 'postgre
   }
 }
 
-/** Returns a bus like the given one, whose subscribers do not become part of the trace of who publishes. */
-export function traceBus(tracing: Tracing, bus: EventBus): EventBus {
+/** Returns a bus like the given one, whose subscribers do not become part of the trace of the publisher. */
+export function detachBus(tracing: Tracing, bus: EventBus): EventBus {
   return {
     publish: (hint) => tracing.detach(() => bus.publish(hint)),
     subscribe: (...subscription) => bus.subscribe(...subscription),
@@ -169,7 +173,7 @@ export function traceOutgoing(tracing: Tracing, outgoing: Outgoing): Outgoing {
   }
 }
 
-/** Sends one request as part of the current trace; outside of one, as it is. */
+/** Sends one request with a span and its `traceparent`; outside of a trace, sends it unchanged. */
 export async function traceCall(
   tracing: Tracing,
   request: OutgoingRequest,
@@ -190,7 +194,7 @@ export async function traceCall(
     if (response.status >= 400) span.fail(String(response.status))
     return response
   } catch (error) {
-    span.fail(typeOf(error))
+    span.fail(errorType(error))
     throw error
   } finally {
     span.end()
@@ -208,8 +212,8 @@ function serverOf(url: string): SpanAttributes {
   }
 }
 
-/** `error.type` of an error: what kind it is, without its message, which may quote data. */
-export function typeOf(error: unknown): string {
+/** The value of `error.type` for an error. Its message is left out, because it may quote data. */
+export function errorType(error: unknown): string {
   if (!(error instanceof Error)) return typeof error
   if ('failure' in error && typeof error.failure === 'string') return error.failure
   return error.name === 'Error' ? error.constructor.name : error.name
@@ -223,10 +227,10 @@ interface TraceParent {
 }
 
 const traceparentPattern = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/
-/** Longest header that is looked at: later versions may be longer than the 55 characters of today. */
+/** Longest header that is parsed: later versions may be longer than the 55 characters of version 00. */
 const maxTraceparent = 128
 
-/** Reads a `traceparent` of W3C Trace Context; undefined for what that document tells to ignore. */
+/** Reads a `traceparent` of W3C Trace Context; undefined for what the standard says to ignore. */
 export function readTraceparent(text: string | null | undefined): TraceParent | undefined {
   if (text == null || text.length > maxTraceparent) return undefined
   const [, version, traceId, spanId, flags = '', rest] = traceparentPattern.exec(text) ?? []

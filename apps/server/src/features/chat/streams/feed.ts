@@ -5,7 +5,7 @@ import { eventsTopic } from '../../../platform/events/publisher.js'
 import { readEvents, sequenceBefore } from '../../../platform/events/read.js'
 import { Frame } from '../../../platform/streams/frame.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import { signalName, type Tracing } from '../../../platform/telemetry/tracing.js'
+import { signalKey, type Tracing } from '../../../platform/telemetry/tracing.js'
 import type { Entry, FollowedConversation, Render } from './entry.js'
 import { endUnlessParticipant, type Listener, untilReady } from './listener.js'
 import { OpenStreams } from './open-streams.js'
@@ -199,7 +199,7 @@ export class Feed {
   }
 
   #endSpan(tracing: Tracing, { sequence }: Entry): void {
-    const span = tracing.signals.take(signalName(this.conversation.id, sequence))
+    const span = tracing.signals.take(signalKey(this.conversation.id, sequence))
     if (span === undefined || this.listeners.size === 0) return
     span.set({ 'botstead.listeners': this.listeners.size })
     span.end()

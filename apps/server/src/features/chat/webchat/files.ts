@@ -113,7 +113,7 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
     }
     await dialect.holdName(tx, `chat files ${botId}`)
     if ((await store.sumChatFiles(tx, botId)) + size > fileLimits.allBytes) {
-      throw new NoSpaceLeft(fileLimits.allBytes)
+      throw new NoSpaceLeftError(fileLimits.allBytes)
     }
     await store.insertChatFile(tx, {
       file_id: id,
@@ -226,7 +226,7 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
         try {
           return await announce()
         } catch (error) {
-          if (!(error instanceof NoSpaceLeft && (await removeUnsent(bot)))) throw error
+          if (!(error instanceof NoSpaceLeftError && (await removeUnsent(bot)))) throw error
         }
       }
     },
@@ -257,7 +257,7 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
 }
 
 /** The files of the chat users of a bot have no space left. */
-class NoSpaceLeft extends ApiError {
+class NoSpaceLeftError extends ApiError {
   constructor(maximum: number) {
     super(
       'LimitExceeded',

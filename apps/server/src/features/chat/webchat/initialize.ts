@@ -20,12 +20,12 @@ export interface InitializeDeps {
   listening: Listening
   isAdmin: AdminCheck
   state: ConversationState
-  openings: Pick<Openings, 'note'>
+  openings: Pick<Openings, 'record'>
   streams: Pick<ConversationStreams, 'subscribe'>
 }
 
 /** What a call of `initialize` passes. */
-export interface Opening {
+export interface InitializeRequest {
   /** User key; undefined or empty if it has none. */
   key: string | undefined
   conversationId: string | undefined
@@ -102,14 +102,14 @@ export function createInitialize(deps: InitializeDeps) {
     }
   }
 
-  async function createVisitor(chat: ChatAddress, opening: Opening): Promise<Visitor> {
-    if (chat.encryptionKey !== undefined && !(await isAdmin(chat, opening.adminSecret))) {
+  async function createVisitor(chat: ChatAddress, request: InitializeRequest): Promise<Visitor> {
+    if (chat.encryptionKey !== undefined && !(await isAdmin(chat, request.adminSecret))) {
       throw new ApiError(
         'Unauthorized',
         'This chat has an encryption key: a web chat needs a user key that is signed with it.',
       )
     }
-    opening.countNewUser()
+    request.countNewUser()
     const user = await run((tx) => users.insert(tx, users.draft(chat, undefined, {})))
     const key = await keys.sign(chat, publicIdOf(user), user.keys_revoked_at)
     return { actor: await keys.verify(chat, key), user, key }
@@ -133,7 +133,7 @@ export function createInitialize(deps: InitializeDeps) {
     const owner = { botId, userId: user.id, alias }
     const conversation = await run(async (tx) => {
       const opened = await conversations.open(tx, owner, undefined, undefined)
-      await openings.note(tx, opened)
+      await openings.record(tx, opened)
       return opened
     })
     return { user, conversation }
@@ -142,11 +142,11 @@ export function createInitialize(deps: InitializeDeps) {
   /** Opens a stream that begins with the state of the conversation and continues with its events. */
   return async function initialize(
     { chat, address }: ChatActor,
-    opening: Opening,
+    request: InitializeRequest,
   ): Promise<StartStream> {
-    const { key, conversationId: id, pageOrigin } = opening
+    const { key, conversationId: id, pageOrigin } = request
     const known = key ? await findVisitor(chat, key) : undefined
-    const visitor = known ?? (await createVisitor(chat, opening))
+    const visitor = known ?? (await createVisitor(chat, request))
     const found = id ? await findConversation(visitor, id) : undefined
     const opened = found ?? (await createConversation(visitor))
     // The position was read before the state: an event between the two is sent twice instead of being lost.
@@ -156,7 +156,7 @@ export function createInitialize(deps: InitializeDeps) {
     const init = new Frame({ type: 'init', data }, undefined)
     const isReplaced = known === undefined || found === undefined
     const firstFrames =
-      key && id && isReplaced ? [endOfFormer(known, data.conversation.id), init] : [init]
+      key && id && isReplaced ? [toConversationEnded(known, data.conversation.id), init] : [init]
     const onFirstFramesTaken = untaken.reserve(address, Buffer.byteLength(init.json))
     const first = { after, pageOrigin, firstFrames, onFirstFramesTaken }
     try {
@@ -169,11 +169,12 @@ export function createInitialize(deps: InitializeDeps) {
 }
 
 /**
- * Notifies a page that is open that it cannot go on: its key is not accepted any more, or its conversation is not there
- * for it. It keeps both whatever `init` says, so that the next message would be refused and lost. This must come before
- * `init`: a page that is only being opened hears no errors then, and takes the user and the conversation of `init`.
+ * The signal that ends the conversation of a page that reconnects with a key that is no longer valid, or with a
+ * conversation that is gone. The official widget keeps both, whatever `init` says, so that its next message would be
+ * refused and lost. The signal must come before `init`: a page that is being opened does not handle errors until then,
+ * and uses the user and the conversation of `init`.
  */
-function endOfFormer(known: Visitor | undefined, conversationId: string): Frame {
+function toConversationEnded(known: Visitor | undefined, conversationId: string): Frame {
   const { type, status, message } =
     known === undefined
       ? new ApiError(

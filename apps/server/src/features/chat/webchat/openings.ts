@@ -13,19 +13,19 @@ export interface OpeningsDeps {
 
 /** Milliseconds for which a conversation that a page view opened is kept without anything in it. */
 const unusedMs = 7 * 24 * 60 * 60 * 1000
-/** Few, because each of their conversations is locked until the transaction ends. */
+/** A small number, because each of these conversations is locked until the transaction ends. */
 const sweptAtOnce = 20
 
 export type Openings = ReturnType<typeof createOpenings>
 
-/** Each view of a page with a web chat may open a conversation: those in which nothing happens do not stay. */
+/** Each view of a page with a web chat may open a conversation. Those in which nothing happens are deleted. */
 export function createOpenings({ clock, conversations }: OpeningsDeps) {
   return {
-    async note(tx: Tx, { id, bot_id, created_at }: ConversationRow): Promise<void> {
+    async record(tx: Tx, { id, bot_id, created_at }: ConversationRow): Promise<void> {
       await insertOpening(tx, { conversation_id: id, bot_id, opened_at: created_at })
     },
 
-    /** Looks once at conversations that are old enough, and deletes those that were not used; returns how many it looked at. */
+    /** Checks each conversation once, when it is old enough, and deletes it if it was not used. Returns how many it checked. */
     async sweep(tx: Tx): Promise<number> {
       const openings = await listOpenings(tx, isoTime(clock.now() - unusedMs), sweptAtOnce)
       for (const { bot_id: botId, conversation_id: id } of openings) {

@@ -33,7 +33,7 @@ export function createRemoveUnused({ domainEvents, hold, remove }: Deps) {
   }
 }
 
-/** Whether nothing happened in a conversation, but that the bot was told of its opening. */
+/** Whether nothing happened in a conversation, except that the bot was notified that it was opened. */
 function isUntouched(conversation: ConversationRow): boolean {
   const { message_count, last_sequence, start_event_id, tags, properties } = conversation
   return (

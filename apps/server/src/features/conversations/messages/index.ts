@@ -8,6 +8,7 @@ import { toConversation } from '../conversations/index.js'
 import { toUser } from '../users/index.js'
 import { emptyConversationJob, releaseMessageJob } from './scheduled.js'
 import { createMessagesService, type MessagesDeps, type MessagesService } from './service.js'
+import { hasScheduledMessages } from './store.js'
 import { toMessage } from './view.js'
 
 export {
@@ -16,9 +17,6 @@ export {
   listCounted as listCountedMessages,
 } from './figures-store.js'
 export type { MessagesService } from './service.js'
-
-import { hasScheduledMessages } from './store.js'
-
 export { listLastMessageTimes, type MessageRow, messageSubjects, sumMessages } from './store.js'
 export { textOf } from './text.js'
 export {

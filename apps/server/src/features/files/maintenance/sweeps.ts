@@ -45,15 +45,15 @@ export interface Sweeps {
 export function createSweeps(
   deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'queue' | 'blobs'> & {
     generations: Generations
-    /** Whether a backup needs that all blobs stay. */
-    isHeld: () => Promise<boolean>
+    /** Whether a backup is being made, during which all blobs must stay. */
+    isBackupRunning: () => Promise<boolean>
   },
 ): Sweeps {
-  const { db, run, clock, queue, blobs, generations, isHeld } = deps
+  const { db, run, clock, queue, blobs, generations, isBackupRunning } = deps
 
   /**
    * Removes blobs without references.
-   * @returns whether it has to run again later, because a backup holds the blobs
+   * @returns whether it has to run again later, because a backup is being made
    */
   async function removeDiscardedBlobs(signal: AbortSignal): Promise<boolean> {
     let last: string | undefined
@@ -64,7 +64,7 @@ export function createSweeps(
       last = keys.at(-1)
       if (last === undefined) break
       // Asked after the list was read: what a later backup refers to cannot be in it.
-      if (await isHeld()) return true
+      if (await isBackupRunning()) return true
       // The blob is removed first: a crash in between leaves a row, and the next run tries again.
       const { removed, ...rest } = await blobs.removeAll(keys)
       failure ??= rest.failure
@@ -88,7 +88,7 @@ export function createSweeps(
     let candidates: string[] = []
     const removeUnused = async () => {
       const used = await listUsedBlobs(db, candidates)
-      if (await isHeld()) return false
+      if (await isBackupRunning()) return false
       const { failure } = await blobs.removeAll(candidates.filter((key) => !used.has(key)))
       if (failure !== undefined) throw failure
       candidates = []

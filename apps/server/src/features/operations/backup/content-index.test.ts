@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createIndexWriter, readIndex } from './content-index.js'
-import { createKeySet } from './key-set.js'
+import { createDiskSet } from './disk-collections.js'
 import type { ContentEntry } from './manifest.js'
 import { createPieceWriter } from './pieces.js'
 import { pieceBytes } from './sealing.js'
@@ -32,7 +32,7 @@ describe('the list of the contents of a backup', () => {
   afterEach(() => rm(folder, { recursive: true }))
 
   async function write(entries: readonly ContentEntry[]): Promise<readonly string[]> {
-    using present = createKeySet()
+    using present = createDiskSet()
     const index = createIndexWriter(
       createPieceWriter(target, present, new AbortController().signal),
     )

@@ -28,12 +28,12 @@ export function createIndexWriter(writer: Pick<PieceWriter, 'write'>) {
   }
 
   return {
-    /** Entries come by key. */
+    /** Entries must be added in the order of their keys. */
     async add(entry: ContentEntry): Promise<void> {
       if (entry.size > maxContentBytes) {
         throw new BackupError(
           'unusable',
-          `The content ${entry.key} has ${entry.size} bytes, more than a backup takes.`,
+          `The content ${entry.key} has ${entry.size} bytes, more than a backup can contain: delete its file, and store it elsewhere.`,
         )
       }
       for (const line of entryLines(entry)) {

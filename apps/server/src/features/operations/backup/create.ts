@@ -6,9 +6,19 @@ import type { Database } from '../../../platform/db/open.js'
 import type { DatabaseSnapshot } from '../../../platform/db/snapshot.js'
 import { listReferredContents, type ReferredContent } from '../../files/index.js'
 import { createIndexWriter, readIndex } from './content-index.js'
-import { type ContentList, createContentList } from './content-list.js'
-import { createKeySet, type KeySet } from './key-set.js'
-import type { ContentEntry, DatabasePart, Manifest, SecretFiles } from './manifest.js'
+import {
+  type ContentList,
+  createContentList,
+  createDiskSet,
+  type DiskSet,
+} from './disk-collections.js'
+import {
+  type ContentEntry,
+  type DatabasePart,
+  formatVersion,
+  type Manifest,
+  type SecretFiles,
+} from './manifest.js'
 import { createPieceWriter, type PieceWriter } from './pieces.js'
 import { pieceBytes } from './sealing.js'
 import type { BackupTarget } from './target.js'
@@ -21,11 +31,11 @@ export interface BackupSource {
   blobs: Pick<BlobStore, 'get'>
   installation: string
   secrets(): Promise<SecretFiles>
-  /** Of the program. */
+  /** Version of the program. */
   version: string
 }
 
-/** How far a long task is. */
+/** Progress of a backup, a restore or a verification. */
 interface Progress {
   phase: 'database' | 'contents' | 'comparison'
   /** Bytes of the database, or contents. */
@@ -51,7 +61,7 @@ export function newBackupId(now: number): string {
 }
 
 /**
- * Makes a backup. The caller holds the contents of the server, so that none is removed.
+ * Makes a backup. The caller has the lease, so that no contents are removed meanwhile.
  * @param createdAt ISO 8601
  */
 export async function createBackup(
@@ -69,7 +79,7 @@ export async function createBackup(
     onProgress: OnProgress
   },
 ): Promise<Manifest> {
-  using present = createKeySet()
+  using present = createDiskSet()
   for await (const { key } of target.pieces.list()) present.add(key)
   const writer = createPieceWriter(target, present, signal)
   const previous = await findPrevious(target)
@@ -84,7 +94,7 @@ export async function createBackup(
   })
   const secrets = Buffer.from(JSON.stringify(await source.secrets()))
   const manifest: Manifest = {
-    form: 1,
+    form: formatVersion,
     id,
     createdAt,
     version: source.version,
@@ -99,7 +109,7 @@ export async function createBackup(
   return manifest
 }
 
-/** The last backup that can be read: its list spares reading contents again. */
+/** The last backup, if it can be read: with its list, contents that it has are not read again. */
 async function findPrevious(target: BackupTarget): Promise<Manifest | undefined> {
   const last = (await target.listIds()).at(-1)
   if (last === undefined) return undefined
@@ -165,7 +175,7 @@ async function storeContents(
     onProgress,
   }: {
     known: AsyncGenerator<ContentEntry>
-    present: KeySet
+    present: DiskSet
     signal: AbortSignal
     onProgress: OnProgress
   },
@@ -209,7 +219,7 @@ async function storeContents(
       const kept: (ContentEntry | undefined)[] = []
       for (const content of some) kept.push(await findKnown(content))
       const results = await Promise.all(
-        some.map(async (content, place) => kept[place] ?? (await store(content))),
+        some.map(async (content, position) => kept[position] ?? (await store(content))),
       )
       for (const result of results) {
         done += 1

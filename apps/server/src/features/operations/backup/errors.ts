@@ -1,6 +1,6 @@
 /** Why a backup cannot be made, read or restored. */
 export type BackupErrorKind =
-  /** It is not there, or a part of it is not. */
+  /** It is not there, or a piece of it is not. */
   | 'missing'
   /** Its bytes are not those that were stored. */
   | 'damaged'
@@ -19,4 +19,13 @@ export class BackupError extends Error {
     super(message, options)
     this.kind = kind
   }
+}
+
+/** The error for a backup that is not what was stored, where another backup may be complete. */
+export function damagedBackup(fault: string, options?: ErrorOptions): BackupError {
+  return new BackupError(
+    'damaged',
+    `${fault} Choose another backup with --backup; "npx botstead backup verify" shows whether it is complete.`,
+    options,
+  )
 }

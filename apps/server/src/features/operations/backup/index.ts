@@ -1,19 +1,24 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BackupConfig, BackupPlace, BackupSchedule } from '../../../config/backup-settings.js'
+import type {
+  BackupConfig,
+  BackupLocation,
+  BackupSchedule,
+} from '../../../config/backup-settings.js'
 import { isoTime } from '../../../platform/clock.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import { hasErrorCode } from '../../../platform/disk/files.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
+import { readSecretFile } from '../../../platform/security/secrets.js'
 import type { Metric } from '../../../platform/telemetry/metrics.js'
 import type { FeatureWith } from '../../feature.js'
 import { type BackupSource, createBackup, newBackupId, type OnProgress } from './create.js'
 import { BackupError } from './errors.js'
-import { type HoldDeps, withHold } from './hold.js'
+import { type LeaseDeps, withLease } from './lease.js'
 import type { Manifest, SecretFiles } from './manifest.js'
 import { type RetentionResult, removeOld } from './retention.js'
-import { countFailuresAfter, findLastSuccess, isRunInForce } from './store.js'
+import { countFailuresAfter, findLastSuccess, isAnyRunning } from './store.js'
 import { prepareTarget } from './target.js'
 
 export type { BackupSource, OnProgress } from './create.js'
@@ -33,7 +38,7 @@ const scheduled = { scheduled: true }
 const maxAttempts = 1_000_000
 
 export interface BackupOptions {
-  place: BackupPlace
+  location: BackupLocation
   /** Undefined to store it without encryption. */
   passphrase: string | undefined
   /** Milliseconds after which earlier backups are removed; undefined to keep all. */
@@ -49,17 +54,17 @@ export interface BackupResult {
 
 /** Makes one backup, and removes those that are too old. */
 export async function makeBackup(
-  deps: HoldDeps & { source: BackupSource },
-  { place, passphrase, keepMs }: BackupOptions,
+  deps: LeaseDeps & { source: BackupSource },
+  { location, passphrase, keepMs }: BackupOptions,
   signal: AbortSignal,
   onProgress: OnProgress,
 ): Promise<BackupResult> {
   const { source, clock, log } = deps
   const now = clock.now()
   const id = newBackupId(now)
-  return await withHold(deps, { id, target: place.label }, signal, async (ending) => {
+  return await withLease(deps, { id, target: location.label }, signal, async (ending) => {
     const { installation } = source
-    const target = await prepareTarget(place, { passphrase, installation })
+    const target = await prepareTarget(location, { passphrase, installation })
     const manifest = await createBackup(source, target, {
       id,
       createdAt: isoTime(now),
@@ -88,21 +93,12 @@ export async function readSecretFiles(
   dataDir: string,
   secret: string | undefined,
 ): Promise<SecretFiles> {
-  const adminToken = await readIfThere(join(dataDir, 'admin-token'))
-  const kept = secret ?? (await readIfThere(join(dataDir, 'secret')))
+  const adminToken = await readSecretFile(join(dataDir, 'admin-token'))
+  const kept = secret ?? (await readSecretFile(join(dataDir, 'secret')))
   if (kept === undefined) {
     throw new BackupError('missing', `There is no secret in ${dataDir}: start the server once.`)
   }
   return { secret: kept, ...(adminToken !== undefined && { adminToken }) }
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return (await readFile(path, 'utf8')).trim()
-  } catch (error) {
-    if (hasErrorCode(error, 'ENOENT')) return undefined
-    throw error
-  }
 }
 
 /** The passphrase in a file: its first line. */
@@ -118,10 +114,13 @@ export async function readPassphrase(file: string): Promise<string> {
   const [line = ''] = text.split('\n')
   const passphrase = line.trim()
   if (passphrase !== '') return passphrase
-  throw new BackupError('passphrase', `There is no passphrase in the first line of ${file}.`)
+  throw new BackupError(
+    'passphrase',
+    `There is no passphrase in the first line of ${file}: write one there, of 12 characters or more.`,
+  )
 }
 
-export interface BackupsDeps extends HoldDeps {
+export interface BackupsDeps extends LeaseDeps {
   queue: Queue
   source: BackupSource
   /** Undefined where the server makes no backups by itself. */
@@ -129,8 +128,8 @@ export interface BackupsDeps extends HoldDeps {
 }
 
 export type Backups = FeatureWith<'jobs' | 'schedule' | 'metrics'> & {
-  /** Whether a backup needs that all contents stay. */
-  isHeld(): Promise<boolean>
+  /** Whether a backup is being made, during which no contents may be removed. */
+  isRunning(): Promise<boolean>
 }
 
 /** Backups that the server makes by itself, and what it knows of those that commands make. */
@@ -148,17 +147,17 @@ export function createBackups(deps: BackupsDeps): Backups {
     })
   }
 
-  async function backUp({ place, keepMs, passphraseFile }: BackupConfig, signal: AbortSignal) {
+  async function backUp({ location, keepMs, passphraseFile }: BackupConfig, signal: AbortSignal) {
     const passphrase = passphraseFile && (await readPassphrase(passphraseFile))
     const start = performance.now()
-    log.info({ target: place.label }, 'backup begins')
+    log.info({ target: location.label }, 'backup begins')
     try {
-      const options = { place, passphrase, keepMs }
+      const options = { location, passphrase, keepMs }
       const { manifest, storedBytes, removed } = await makeBackup(deps, options, signal, () => {})
       log.info(
         {
           id: manifest.id,
-          target: place.label,
+          target: location.label,
           contents: manifest.contents.count,
           databaseBytes: manifest.database.bytes,
           storedBytes,
@@ -168,14 +167,14 @@ export function createBackups(deps: BackupsDeps): Backups {
         'backup made',
       )
     } catch (err) {
-      if (!signal.aborted) log.error({ err, target: place.label }, 'backup failed')
+      if (!signal.aborted) log.error({ err, target: location.label }, 'backup failed')
       throw err
     }
   }
 
   /** Whether a backup is due; a process that starts asks for one while another may be making it. */
-  async function isDue({ place, schedule }: BackupConfig): Promise<boolean> {
-    const last = await findLastSuccess(db, place.label)
+  async function isDue({ location, schedule }: BackupConfig): Promise<boolean> {
+    const last = await findLastSuccess(db, location.label)
     return last === undefined || nextTime(schedule, Date.parse(last.started_at)) <= clock.now()
   }
 
@@ -195,12 +194,12 @@ export function createBackups(deps: BackupsDeps): Backups {
     jobs: { [backupJob]: handler },
     schedule: async (tx) => {
       if (config === undefined) return
-      const last = await findLastSuccess(tx, config.place.label)
+      const last = await findLastSuccess(tx, config.location.label)
       const now = clock.now()
       const due = last && nextTime(config.schedule, Date.parse(last.started_at))
       await enqueue(tx, Math.max(now, due ?? now))
     },
-    isHeld: () => isRunInForce(db, isoTime(clock.now())),
+    isRunning: () => isAnyRunning(db, isoTime(clock.now())),
     metrics: [backupMetrics(deps)],
   }
 }
@@ -218,7 +217,7 @@ function backupMetrics({ db, clock }: Pick<BackupsDeps, 'db' | 'clock'>): Metric
     async collect() {
       const last = await findLastSuccess(db)
       const failures = await countFailuresAfter(db, last?.started_at ?? '')
-      const isRunning = await isRunInForce(db, isoTime(clock.now()))
+      const isRunning = await isAnyRunning(db, isoTime(clock.now()))
       const gauge = (name: string, help: string, value: number) =>
         ({ name, help, type: 'gauge', samples: [{ value }] }) as const
       return [

@@ -1,16 +1,16 @@
 import { isBlobKey } from '../../../platform/blobs/blob-store.js'
-import { BackupError } from './errors.js'
+import { BackupError, damagedBackup } from './errors.js'
 import { pieceBytes, type WrappedKey } from './sealing.js'
 
-/** Version of the form of targets and manifests. */
-const form = 1
+/** Version of the format of targets and manifests, which these name `form`. */
+export const formatVersion = 1
 /** Bytes that a manifest may have: it lists the pieces of a database of 3 TiB. */
 export const maxManifestBytes = 64 * 1024 * 1024
 const maxTables = 10_000
 
 /** The first object of a target: whose backups are in it, and how they are encrypted. */
 export interface TargetHeader {
-  form: typeof form
+  form: typeof formatVersion
   /** Of the server whose backups are here. */
   installation: string
   /** Undefined where backups are not encrypted. */
@@ -34,7 +34,7 @@ export interface DatabasePart extends StoredStream {
 
 /** What a backup consists of. It is stored last: a backup without it does not exist. */
 export interface Manifest {
-  form: typeof form
+  form: typeof formatVersion
   id: string
   /** ISO 8601; of the moment that the backup shows. */
   createdAt: string
@@ -74,24 +74,28 @@ export interface SecretFiles {
 
 /** @throws BackupError */
 export function parseHeader(text: string): TargetHeader {
-  const reader = readerOf(text, 'header')
+  const reader = createReader(text, (cause) => {
+    const message =
+      'The header of the backups is damaged, without which they cannot be read: restore it from a copy of the target, or use another target.'
+    return new BackupError('damaged', message, { cause })
+  })
   const given = reader.object(reader.root)
-  requireForm(given)
+  requireFormat(given)
   const installation = reader.text(given.installation)
-  if (given.encryption === undefined) return { form, installation }
+  if (given.encryption === undefined) return { form: formatVersion, installation }
   const { N, r, p, kdf, salt, key } = reader.object(given.encryption)
-  if (kdf !== 'scrypt') throw reader.wrong()
+  if (kdf !== 'scrypt') throw reader.damaged()
   const encryption: WrappedKey = {
     kdf,
-    // Larger ones would take all of the memory for a passphrase that may be right.
-    N: reader.whole(N, 2 ** 20),
-    r: reader.whole(r, 32),
-    p: reader.whole(p, 16),
+    // Larger values would use up the memory before the passphrase is known to be right.
+    N: reader.integer(N, 2 ** 20),
+    r: reader.integer(r, 32),
+    p: reader.integer(p, 16),
     salt: reader.text(salt),
     key: reader.text(key),
   }
-  if (N !== 2 ** Math.round(Math.log2(encryption.N)) || N < 2) throw reader.wrong()
-  return { form, installation, encryption }
+  if (N !== 2 ** Math.round(Math.log2(encryption.N)) || N < 2) throw reader.damaged()
+  return { form: formatVersion, installation, encryption }
 }
 
 /**
@@ -100,24 +104,26 @@ export function parseHeader(text: string): TargetHeader {
  * @throws BackupError
  */
 export function parseManifest(id: string, text: string): Manifest {
-  const reader = readerOf(text, `manifest ${id}`)
+  const reader = createReader(text, (cause) =>
+    damagedBackup(`The manifest ${id} of the backup is damaged.`, { cause }),
+  )
   const given = reader.object(reader.root)
-  requireForm(given)
+  requireFormat(given)
   const database = reader.object(given.database)
   const contents = reader.object(given.contents)
   if (given.id !== id || (given.engine !== 'sqlite' && given.engine !== 'postgres'))
-    throw reader.wrong()
+    throw reader.damaged()
   const toStream = (value: unknown): StoredStream => {
     const { bytes, sha256, pieces } = reader.object(value)
-    const size = reader.whole(bytes)
-    const names = reader.list(pieces).map(reader.name)
-    if (names.length !== Math.ceil(size / pieceBytes)) throw reader.wrong()
-    return { bytes: size, sha256: reader.text(sha256), pieces: names }
+    const size = reader.integer(bytes)
+    const names = reader.list(pieces).map(reader.pieceName)
+    if (names.length !== Math.ceil(size / pieceBytes)) throw reader.damaged()
+    return { bytes: size, sha256: reader.sha256(sha256), pieces: names }
   }
   const tables = reader.list(database.tables, maxTables).map((each) => {
     const { name, rows } = reader.object(each)
     // Any name: other tools have tables in the database of SQLite too, such as Litestream.
-    return { name: reader.text(name), rows: reader.whole(rows) }
+    return { name: reader.text(name), rows: reader.integer(rows) }
   })
   const parts = reader.list(database.parts, maxTables).map((each) => {
     const { name, columns } = reader.object(each)
@@ -125,30 +131,28 @@ export function parseManifest(id: string, text: string): Manifest {
     return { ...toStream(each), name: reader.identifier(name), columns: named }
   })
   return {
-    form,
+    form: formatVersion,
     id,
     createdAt: reader.text(given.createdAt),
     version: reader.text(given.version),
     installation: reader.text(given.installation),
     engine: given.engine,
     schema: reader.list(given.schema, maxTables).map(reader.text),
-    database: { bytes: reader.whole(database.bytes), tables, parts },
+    database: { bytes: reader.integer(database.bytes), tables, parts },
     contents: {
-      count: reader.whole(contents.count),
-      bytes: reader.whole(contents.bytes),
-      index: reader.list(contents.index).map(reader.name),
-      lost: reader.whole(contents.lost),
+      count: reader.integer(contents.count),
+      bytes: reader.integer(contents.bytes),
+      index: reader.list(contents.index).map(reader.pieceName),
+      lost: reader.integer(contents.lost),
       lostKeys: reader.list(contents.lostKeys, maxTables).map(reader.text),
     },
     secrets: toStream(given.secrets),
-    storedBytes: reader.whole(given.storedBytes),
+    storedBytes: reader.integer(given.storedBytes),
   }
 }
 
-/** Whether a text can be the name of a piece. */
-function isPieceName(name: string): boolean {
-  return /^[0-9a-f]{64}$/.test(name)
-}
+/** A SHA-256 in hex; names of pieces are one too. */
+const sha256Pattern = /^[0-9a-f]{64}$/
 
 /** A content in the index of a backup. */
 export interface ContentEntry {
@@ -184,7 +188,7 @@ export function parseEntryLine(line: string): EntryLine {
   if (line.startsWith('+ ')) return { begun: undefined, pieces: parseNames(line.slice(2)) }
   const [key = '', size = '', sha256 = ''] = line.split(' ', 3)
   const bytes = /^\d{1,15}$/.test(size) ? Number(size) : -1
-  if (!isBlobKey(key) || bytes < 0 || bytes > maxContentBytes || !isPieceName(sha256)) {
+  if (!isBlobKey(key) || bytes < 0 || bytes > maxContentBytes || !sha256Pattern.test(sha256)) {
     throw damagedList()
   }
   const names = line.slice(key.length + size.length + sha256.length + 3)
@@ -193,53 +197,53 @@ export function parseEntryLine(line: string): EntryLine {
 
 function parseNames(text: string): string[] {
   const names = text.split(' ').filter((name) => name !== '')
-  if (!names.every(isPieceName)) throw damagedList()
+  if (!names.every((name) => sha256Pattern.test(name))) throw damagedList()
   return names
 }
 
 export function damagedList(): BackupError {
-  return new BackupError('damaged', 'The list of contents of the backup is damaged.')
+  return damagedBackup('The list of contents of the backup is damaged.')
 }
 
-function requireForm(given: Record<string, unknown>): void {
-  if (given.form === form) return
+function requireFormat(given: Record<string, unknown>): void {
+  if (given.form === formatVersion) return
   throw new BackupError(
     'unusable',
-    `The backup has form ${String(given.form)}, and this version of Botstead reads form ${form}: use the version that made it, or a later one.`,
+    `The backup has format ${String(given.form)}, and this version of Botstead reads format ${formatVersion}: use the version that made it, or a later one.`,
   )
 }
 
-function readerOf(text: string, what: string) {
-  const wrong = (cause?: unknown) =>
-    new BackupError('damaged', `The ${what} of the backup is damaged.`, { cause })
+/** Reads JSON of which every member is checked; whatever is not as expected throws `damaged`. */
+function createReader(text: string, damaged: (cause?: unknown) => BackupError) {
   let root: unknown
   try {
     root = JSON.parse(text)
   } catch (cause) {
-    throw wrong(cause)
+    throw damaged(cause)
   }
-  const texts = (pattern: RegExp) => (value: unknown) => {
-    if (typeof value !== 'string' || !pattern.test(value)) throw wrong()
+  const matching = (pattern: RegExp) => (value: unknown) => {
+    if (typeof value !== 'string' || !pattern.test(value)) throw damaged()
     return value
   }
   return {
     root,
-    wrong,
+    damaged,
     object(value: unknown): Record<string, unknown> {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrong()
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw damaged()
       return value as Record<string, unknown>
     },
     list(value: unknown, most = Number.POSITIVE_INFINITY): unknown[] {
-      if (!Array.isArray(value) || value.length > most) throw wrong()
+      if (!Array.isArray(value) || value.length > most) throw damaged()
       return value
     },
-    whole(value: unknown, most = Number.MAX_SAFE_INTEGER): number {
+    integer(value: unknown, most = Number.MAX_SAFE_INTEGER): number {
       if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0 || value > most)
-        throw wrong()
+        throw damaged()
       return value
     },
-    text: texts(/^[^\0]{1,4096}$/),
-    identifier: texts(/^[a-z][a-z0-9_]{0,62}$/),
-    name: texts(/^[0-9a-f]{64}$/),
+    text: matching(/^[^\0]{1,4096}$/),
+    identifier: matching(/^[a-z][a-z0-9_]{0,62}$/),
+    sha256: matching(sha256Pattern),
+    pieceName: matching(sha256Pattern),
   }
 }

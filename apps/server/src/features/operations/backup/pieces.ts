@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { BackupError } from './errors.js'
-import type { KeySet } from './key-set.js'
+import type { DiskSet } from './disk-collections.js'
+import { BackupError, damagedBackup } from './errors.js'
 import type { StoredStream } from './manifest.js'
 import { pieceBytes, sha256Of, storedPieceBytes } from './sealing.js'
 import { type BackupTarget, putBytes, readBytes } from './target.js'
@@ -25,7 +25,7 @@ const piecesAhead = 3
 /** @param present names of all pieces that the target has */
 export function createPieceWriter(
   { pieces, sealing }: Pick<BackupTarget, 'pieces' | 'sealing'>,
-  present: KeySet,
+  present: DiskSet,
   signal: AbortSignal,
 ): PieceWriter {
   let storedBytes = 0
@@ -100,13 +100,13 @@ export async function readPiece(
   if (stored === undefined) {
     throw new BackupError(
       'missing',
-      `The part ${name} of the backup is missing in ${label}. The next backup stores it again if the server still has what is in it.`,
+      `The piece ${name} of the backup is missing in ${label}. The next backup stores it again if the server still has what is in it.`,
     )
   }
   const damaged = (cause?: unknown) =>
     new BackupError(
       'damaged',
-      `The part ${name} of the backup is damaged. Delete that file in ${label}: the next backup stores it again if the server still has what is in it, and until then keeps the damaged one.`,
+      `The piece ${name} of the backup is damaged. Delete that file in ${label}: the next backup stores it again if the server still has what is in it, and until then keeps the damaged one.`,
       { cause },
     )
   const bytes = await sealing.open(name, stored, pieceBytes).catch((cause: unknown) => {
@@ -135,5 +135,5 @@ export async function* readStream(
     yield piece
   }
   if (size === bytes && hash.digest('hex') === sha256) return
-  throw new BackupError('damaged', 'The parts of the backup do not add up to what was stored.')
+  throw damagedBackup('The pieces of the backup do not add up to what was stored.')
 }

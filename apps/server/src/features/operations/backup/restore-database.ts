@@ -13,17 +13,17 @@ import { listReferredContents } from '../../files/index.js'
 import { openPostgresVectors } from '../../search/index.js'
 import { readIndex } from './content-index.js'
 import type { OnProgress } from './create.js'
-import { BackupError } from './errors.js'
+import { BackupError, damagedBackup } from './errors.js'
 import type { ContentEntry, Manifest } from './manifest.js'
 import { readStream } from './pieces.js'
 import { deleteSmallContents, listSmallContents } from './small-contents-store.js'
 import type { BackupTarget } from './target.js'
 
-/** How a backup is read. */
-export interface Reading {
+/** What a restore and a verification need beside the backup. */
+export interface ReadOptions {
   signal: AbortSignal
   onProgress: OnProgress
-  /** All that this program knows. */
+  /** All migrations that this program has, in order. */
   migrations: readonly Migration[]
 }
 
@@ -32,12 +32,12 @@ export async function restoreSqlite(
   target: BackupTarget,
   manifest: Manifest,
   file: string,
-  { signal, onProgress }: Reading,
+  { signal, onProgress }: ReadOptions,
 ): Promise<void> {
   const { readSqliteFacts, sqlitePart } = await import('../../../platform/db/sqlite-snapshot.js')
   const [part] = manifest.database.parts
   if (part?.name !== sqlitePart) {
-    throw new BackupError('damaged', `The backup ${manifest.id} has no database.`)
+    throw damagedBackup(`The backup ${manifest.id} has no database.`)
   }
   await rm(file, { force: true })
   async function* counted() {
@@ -54,16 +54,14 @@ export async function restoreSqlite(
   } catch (cause) {
     if (!hasErrorCode(cause, 'ENOSPC', 'EDQUOT')) throw cause
     throw new Error(
-      `The disk of ${dirname(file)} is full: make room there and run this again; backups are verified in TMPDIR.`,
-      {
-        cause,
-      },
+      `The disk of ${dirname(file)} is full: make room there and run this again. "backup verify" works in the folder that TMPDIR names.`,
+      { cause },
     )
   }
   await using written = await open(file, 'r+')
   await written.sync()
   const facts = await readSqliteFacts(file).catch((cause: unknown) => {
-    throw new BackupError('damaged', `The database of the backup is damaged: ${messageOf(cause)}`, {
+    throw damagedBackup(`The database of the backup is damaged: ${messageOf(cause)}.`, {
       cause,
     })
   })
@@ -88,7 +86,7 @@ export async function restorePostgres(
     /** What else has to be in the database before it is stored. */
     finish(tx: Tx): Promise<void>
   },
-  { signal, onProgress }: Reading,
+  { signal, onProgress }: ReadOptions,
 ): Promise<void> {
   const { DatabaseOccupiedError, loadPostgres } = await import(
     '../../../platform/db/postgres-load.js'
@@ -149,8 +147,7 @@ function compareTables(manifest: Manifest, found: readonly TableCount[]): void {
   for (const { name, rows } of manifest.database.tables) {
     const restored = counts.get(name) ?? 0
     if (restored === rows) continue
-    throw new BackupError(
-      'damaged',
+    throw damagedBackup(
       `The table ${name} has ${restored} rows after the restore, and had ${rows}.`,
     )
   }
@@ -167,13 +164,12 @@ async function compareContents(target: BackupTarget, manifest: Manifest, db: Db)
       continue
     }
     if (entry.size !== size || (sha256 !== null && entry.sha256 !== sha256)) {
-      throw new BackupError('damaged', `The content ${key} is not the one that the database names.`)
+      throw damagedBackup(`The content ${key} is not the one that the database names.`)
     }
     entry = (await entries.next()).value as ContentEntry | undefined
   }
   if (entry === undefined && lost === manifest.contents.lost) return
-  throw new BackupError(
-    'damaged',
+  throw damagedBackup(
     `The database names ${lost} contents that are not in the backup, which was made without ${manifest.contents.lost}.`,
   )
 }

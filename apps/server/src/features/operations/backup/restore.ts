@@ -10,21 +10,21 @@ import { syncFolder } from '../../../platform/disk/files.js'
 import { restoreMarker } from '../../../platform/disk/restore-marker.js'
 import { replaceSecretFile } from '../../../platform/security/secrets.js'
 import { readIndex } from './content-index.js'
-import { BackupError } from './errors.js'
+import { BackupError, damagedBackup } from './errors.js'
 import type { ContentEntry, Manifest, SecretFiles } from './manifest.js'
 import { readStream } from './pieces.js'
 import {
   moveSmallContents,
   moveSmallContentsOf,
-  type Reading,
+  type ReadOptions,
   requireEmptyPostgres,
   restorePostgres,
   restoreSqlite,
 } from './restore-database.js'
 import type { BackupTarget } from './target.js'
 
-/** The place that a backup is restored to. */
-export interface RestorePlace {
+/** Where a backup is restored to. */
+export interface RestoreDestination {
   dataDir: string
   /** Undefined for SQLite in the data folder. */
   databaseUrl: string | undefined
@@ -56,7 +56,7 @@ function requireUsable(
 ): readonly Migration[] {
   const { id, schema, version, engine } = manifest
   const known = migrations.slice(0, schema.length)
-  if (schema.length === 0 || known.some(({ name }, place) => name !== schema[place])) {
+  if (schema.length === 0 || known.some(({ name }, index) => name !== schema[index])) {
     throw new BackupError(
       'unusable',
       `The backup ${id} was made by Botstead ${version}, whose database this version does not know: use that version, or a later one.`,
@@ -101,24 +101,24 @@ async function readSecrets(
 }
 
 function damagedSecrets(): BackupError {
-  return new BackupError('damaged', 'The secrets of the backup are damaged.')
+  return damagedBackup('The secrets of the backup are damaged.')
 }
 
 /**
- * Restores a backup to an empty place, compares what is there with the backup, and only then lets servers use it.
+ * Restores a backup to an empty destination, compares what is there with the backup, and only then lets servers use it.
  * If it is interrupted, the same restore begins again where contents are concerned.
  * @throws BackupError
  */
 export async function restoreBackup(
   target: BackupTarget,
   manifest: Manifest,
-  place: RestorePlace,
-  reading: Reading,
+  destination: RestoreDestination,
+  options: ReadOptions,
 ): Promise<void> {
-  const { dataDir, databaseUrl } = place
-  const migrations = requireUsable(manifest, reading.migrations, databaseUrl)
-  const secrets = await readSecrets(target, manifest, reading.signal)
-  if (place.secret !== undefined && place.secret !== secrets.secret) {
+  const { dataDir, databaseUrl } = destination
+  const migrations = requireUsable(manifest, options.migrations, databaseUrl)
+  const secrets = await readSecrets(target, manifest, options.signal)
+  if (destination.secret !== undefined && destination.secret !== secrets.secret) {
     throw new BackupError(
       'occupied',
       'BOTSTEAD_SECRET is not the secret of the backup: leave it out, and the secret is restored into the data folder, or set it to that of the server.',
@@ -128,12 +128,12 @@ export async function restoreBackup(
   const isResumed = await requireEmptyFolder(dataDir, manifest.id)
   // All of it is checked before anything is written: what is refused must not look like an interrupted restore.
   if (!isResumed && databaseUrl !== undefined) await requireEmptyPostgres(databaseUrl)
-  if (!isResumed) await requireNoObjects(place)
-  const blobs = await place.openBlobs(secrets.secret)
+  if (!isResumed) await requireNoObjects(destination)
+  const blobs = await destination.openBlobs(secrets.secret)
   await restoreMarker(dataDir).write(manifest.id)
 
-  await restoreContents(target, manifest, blobs, reading)
-  if (place.secret === undefined) {
+  await restoreContents(target, manifest, blobs, options)
+  if (destination.secret === undefined) {
     await replaceSecretFile(join(dataDir, 'secret'), secrets.secret)
   }
   if (secrets.adminToken !== undefined) {
@@ -141,8 +141,8 @@ export async function restoreBackup(
   }
   if (databaseUrl === undefined) {
     const draft = join(dataDir, 'botstead.db-restored')
-    await restoreSqlite(target, manifest, draft, reading)
-    if (place.hasObjectStore) await moveSmallContentsOf(draft, blobs)
+    await restoreSqlite(target, manifest, draft, options)
+    if (destination.hasObjectStore) await moveSmallContentsOf(draft, blobs)
     for (const rest of ['-wal', '-shm'])
       await rm(join(dataDir, `botstead.db${rest}`), { force: true })
     await rename(draft, join(dataDir, 'botstead.db'))
@@ -150,42 +150,48 @@ export async function restoreBackup(
   } else {
     const into = { url: databaseUrl, migrations, keep: true, isResumed }
     const finish = async (tx: Tx) => {
-      if (place.hasObjectStore) await moveSmallContents(tx, (work) => work(tx), blobs)
+      if (destination.hasObjectStore) await moveSmallContents(tx, (work) => work(tx), blobs)
     }
-    await restorePostgres(target, manifest, { ...into, finish }, reading)
+    await restorePostgres(target, manifest, { ...into, finish }, options)
   }
   await restoreMarker(dataDir).remove()
 }
 
 /**
- * Restores a backup into a temporary place, reads every content, and compares all of it with the backup.
- * @param place.folder that is empty and goes afterwards
- * @param place.databaseUrl of an empty database, which stays empty
+ * Restores a backup to a temporary destination, reads every content, and compares all of it with the backup.
+ * @param destination.folder an empty folder, which the caller removes afterwards
+ * @param destination.databaseUrl of an empty PostgreSQL database, which stays empty; undefined for a backup of SQLite
  * @returns what was compared
  * @throws BackupError that says what is wrong
  */
 export async function verifyBackup(
   target: BackupTarget,
   manifest: Manifest,
-  place: { folder: string; databaseUrl: string | undefined },
-  reading: Reading,
+  destination: { folder: string; databaseUrl: string | undefined },
+  options: ReadOptions,
 ): Promise<{ tables: number; rows: number; contents: number }> {
-  const migrations = requireUsable(manifest, reading.migrations, place.databaseUrl)
-  await readSecrets(target, manifest, reading.signal)
+  const migrations = requireUsable(manifest, options.migrations, destination.databaseUrl)
+  await readSecrets(target, manifest, options.signal)
   let compared = 0
   for await (const entry of readIndex(target, manifest.contents.index)) {
-    for await (const _ of readContent(target, entry, reading.signal));
+    for await (const _ of readContent(target, entry, options.signal));
     compared += 1
-    reading.onProgress({ phase: 'contents', done: compared, total: manifest.contents.count })
+    options.onProgress({ phase: 'contents', done: compared, total: manifest.contents.count })
   }
-  if (place.databaseUrl === undefined) {
-    await restoreSqlite(target, manifest, join(place.folder, 'botstead.db'), reading)
+  if (destination.databaseUrl === undefined) {
+    await restoreSqlite(target, manifest, join(destination.folder, 'botstead.db'), options)
   } else {
     await restorePostgres(
       target,
       manifest,
-      { url: place.databaseUrl, migrations, keep: false, isResumed: false, finish: async () => {} },
-      reading,
+      {
+        url: destination.databaseUrl,
+        migrations,
+        keep: false,
+        isResumed: false,
+        finish: async () => {},
+      },
+      options,
     )
   }
   const { tables } = manifest.database
@@ -225,8 +231,8 @@ async function findInFolder(dataDir: string): Promise<string | undefined> {
   return undefined
 }
 
-async function requireNoObjects(place: RestorePlace): Promise<void> {
-  const found = await place.findObject()
+async function requireNoObjects(destination: RestoreDestination): Promise<void> {
+  const found = await destination.findObject()
   if (found === undefined) return
   throw new BackupError(
     'occupied',
@@ -251,7 +257,7 @@ async function restoreContents(
   target: BackupTarget,
   manifest: Manifest,
   blobs: BlobStore,
-  { signal, onProgress }: Reading,
+  { signal, onProgress }: ReadOptions,
 ): Promise<void> {
   let done = 0
   let bytes = 0
@@ -289,8 +295,7 @@ async function restoreContents(
   }
   await flush()
   if (done === manifest.contents.count && bytes === manifest.contents.bytes) return
-  throw new BackupError(
-    'damaged',
+  throw damagedBackup(
     `The backup lists ${done} contents of ${bytes} bytes, but was made with ${manifest.contents.count} of ${manifest.contents.bytes}.`,
   )
 }

@@ -1,5 +1,5 @@
 import { readIndexPiece } from './content-index.js'
-import { createKeySet, type KeySet } from './key-set.js'
+import { createDiskSet, type DiskSet } from './disk-collections.js'
 import type { Manifest } from './manifest.js'
 import type { BackupTarget } from './target.js'
 
@@ -36,7 +36,7 @@ export async function removeOld(
     await target.removeManifest(id)
     backups += 1
   }
-  using needed = createKeySet()
+  using needed = createDiskSet()
   for (const id of ids) {
     if (isOld(id)) continue
     // A manifest that cannot be read may need any piece: then none is removed, and the error says which it is.
@@ -56,7 +56,7 @@ export async function removeOld(
 async function addPieces(
   target: BackupTarget,
   manifest: Manifest,
-  needed: KeySet,
+  needed: DiskSet,
   signal: AbortSignal,
 ): Promise<void> {
   for (const { pieces } of [...manifest.database.parts, manifest.secrets]) {

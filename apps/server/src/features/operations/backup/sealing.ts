@@ -10,7 +10,7 @@ import {
 import { promisify } from 'node:util'
 import { deflateRaw, inflateRaw } from 'node:zlib'
 import { deriveKey } from '../../../platform/security/secrets.js'
-import { BackupError } from './errors.js'
+import { BackupError, damagedBackup } from './errors.js'
 
 const deflate = promisify(deflateRaw)
 const inflate = promisify(inflateRaw)
@@ -80,7 +80,11 @@ export async function unwrapKey(passphrase: string, wrapped: WrappedKey): Promis
   try {
     return decrypt(key, Buffer.from(wrapped.key, 'base64'), 'key')
   } catch (cause) {
-    throw new BackupError('passphrase', 'The passphrase does not open this backup.', { cause })
+    throw new BackupError(
+      'passphrase',
+      'The passphrase does not open these backups: give the one that the first backup there was made with.',
+      { cause },
+    )
   }
 }
 
@@ -117,7 +121,7 @@ export function createSealing(key: Buffer | undefined): Sealing {
         if ((flags & deflated) === 0) return content
         return await inflate(content, { maxOutputLength: maxBytes })
       } catch (cause) {
-        throw new BackupError('damaged', `The part ${name} of the backup is damaged.`, { cause })
+        throw damagedBackup(`The object ${name} of the backup is damaged.`, { cause })
       }
     },
   }

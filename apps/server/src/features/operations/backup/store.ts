@@ -2,15 +2,15 @@ import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { BackupRunRow } from './table.js'
 
-/** Runs that ended and are kept, for those who look for the last ones. */
+/** Finished runs that are kept: `doctor` and the metrics need the last ones. */
 const keptRuns = 200
 
 /** Makes runs begin one after the other, in all processes, until the transaction ends. */
-export async function holdRuns(tx: Tx): Promise<void> {
+export async function lockRuns(tx: Tx): Promise<void> {
   await dialectOf(tx).holdName(tx, 'backup_runs')
 }
 
-/** The runs that have not ended, in force or interrupted. */
+/** The runs that have not ended, whether or not their leases have expired. */
 export async function findRunning(db: Db): Promise<BackupRunRow[]> {
   return await db
     .selectFrom('backup_runs')
@@ -20,7 +20,7 @@ export async function findRunning(db: Db): Promise<BackupRunRow[]> {
     .execute()
 }
 
-/** Adds a run, and forgets old ones. */
+/** Adds a run, and deletes old ones. */
 export async function insertRun(
   tx: Tx,
   run: Pick<BackupRunRow, 'id' | 'owner' | 'target' | 'started_at' | 'lease_until'>,
@@ -37,8 +37,8 @@ export async function insertRun(
     .execute()
 }
 
-/** Prolongs the lease of a run. Returns false if the run counts as interrupted meanwhile. */
-export async function prolongRun(tx: Tx, id: string, until: string): Promise<boolean> {
+/** Extends the lease of a run. Returns false if the run has been marked as interrupted. */
+export async function extendLease(tx: Tx, id: string, until: string): Promise<boolean> {
   const row = await tx
     .updateTable('backup_runs')
     .set({ lease_until: until })
@@ -63,8 +63,8 @@ export async function endRun(
     .execute()
 }
 
-/** Whether a run is in force at an ISO 8601 time. */
-export async function isRunInForce(db: Db, now: string): Promise<boolean> {
+/** Whether there is a run whose lease lasts beyond an ISO 8601 time. */
+export async function isAnyRunning(db: Db, now: string): Promise<boolean> {
   const row = await db
     .selectFrom('backup_runs')
     .select('id')

@@ -1,13 +1,14 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import type { BackupPlace } from '../../../config/backup-settings.js'
+import type { BackupLocation } from '../../../config/backup-settings.js'
 import { BlobNotFoundError, type BlobStore } from '../../../platform/blobs/blob-store.js'
 import { findStoredFile, openDiskBlobStore } from '../../../platform/blobs/disk.js'
 import type { S3Address } from '../../../platform/blobs/s3-address.js'
 import { hasErrorCode } from '../../../platform/disk/files.js'
-import { BackupError } from './errors.js'
+import { BackupError, damagedBackup } from './errors.js'
 import {
+  formatVersion,
   type Manifest,
   maxManifestBytes,
   parseHeader,
@@ -30,9 +31,9 @@ const headerKey = 'botstead-backups'
 const backupId = /^\d{8}T\d{6}Z-[0-9a-f]{8}$/
 const maxHeaderBytes = 64 * 1024
 
-/** A folder or a bucket with backups, once it is known how they are encrypted. */
+/** A location of backups that is open: its header was read, and its key is known. */
 export interface BackupTarget {
-  /** Without credentials, for people. */
+  /** The location as people read it, without credentials. */
   readonly label: string
   /** Of the server whose backups are here. */
   readonly installation: string
@@ -58,14 +59,14 @@ export interface Unlocking {
  * @throws BackupError
  */
 export async function openTarget(
-  place: BackupPlace,
+  location: BackupLocation,
   { passphrase }: Unlocking,
 ): Promise<BackupTarget> {
-  if (place.kind === 'folder') await requireFolder(place.folder)
-  const stores = await openStores(place)
+  if (location.kind === 'folder') await requireFolder(location.folder)
+  const stores = await openStores(location)
   const header = await readHeader(stores.manifests)
-  if (header === undefined) throw noBackups(place.label)
-  return await unlock(place, stores, header, passphrase)
+  if (header === undefined) throw noBackups(location.label)
+  return await unlock(location, stores, header, passphrase)
 }
 
 /**
@@ -74,44 +75,45 @@ export async function openTarget(
  * @throws BackupError
  */
 export async function prepareTarget(
-  place: BackupPlace,
+  location: BackupLocation,
   { passphrase, installation }: Unlocking & { installation: string },
 ): Promise<BackupTarget> {
   if (passphrase !== undefined && passphrase.length < minPassphraseLength) {
     throw new BackupError(
       'passphrase',
-      `The passphrase is shorter than ${minPassphraseLength} characters.`,
+      `The passphrase is shorter than ${minPassphraseLength} characters: choose a longer one.`,
     )
   }
   // Opening makes folders, which must not happen in those of others.
-  if (place.kind === 'folder' && !(await isOpened(place.folder))) await requireUnoccupied(place)
-  const stores = await openStores(place)
+  if (location.kind === 'folder' && !(await isOpened(location.folder)))
+    await requireUnoccupied(location)
+  const stores = await openStores(location)
   const found = await readHeader(stores.manifests)
   if (found !== undefined) {
     if (found.installation !== installation) {
       throw new BackupError(
         'unusable',
-        `${place.label} has the backups of another server: give this one a target of its own.`,
+        `${location.label} has the backups of another server: give this one a target of its own.`,
       )
     }
-    if (passphrase === undefined && found.encryption !== undefined) throw needsPassphrase(place)
+    if (passphrase === undefined && found.encryption !== undefined) throw needsPassphrase(location)
     if (passphrase !== undefined && found.encryption === undefined) {
       throw new BackupError(
         'unusable',
-        `The backups in ${place.label} are not encrypted: choose another target, or go on without encryption.`,
+        `The backups in ${location.label} are not encrypted: choose another target, or go on without encryption.`,
       )
     }
-    return await unlock(place, stores, found, passphrase)
+    return await unlock(location, stores, found, passphrase)
   }
-  await requireUnoccupied(place)
+  await requireUnoccupied(location)
   const made = passphrase === undefined ? undefined : await wrapNewKey(passphrase)
   const header: TargetHeader = {
-    form: 1,
+    form: formatVersion,
     installation,
     ...(made && { encryption: made.wrapped }),
   }
   await putBytes(stores.manifests, headerKey, Buffer.from(JSON.stringify(header)))
-  return createTarget(place, stores, header, createSealing(made?.key))
+  return createTarget(location, stores, header, createSealing(made?.key))
 }
 
 interface Stores {
@@ -119,16 +121,16 @@ interface Stores {
   pieces: BlobStore
 }
 
-async function openStores(place: BackupPlace): Promise<Stores> {
-  if (place.kind === 'folder') {
+async function openStores(location: BackupLocation): Promise<Stores> {
+  if (location.kind === 'folder') {
     return {
-      manifests: await openDiskBlobStore(join(place.folder, 'backups')),
-      pieces: await openDiskBlobStore(join(place.folder, 'contents')),
+      manifests: await openDiskBlobStore(join(location.folder, 'backups')),
+      pieces: await openDiskBlobStore(join(location.folder, 'contents')),
     }
   }
   const { openS3BlobStore } = await import('../../../platform/blobs/s3.js')
   const below = (part: string) =>
-    openS3BlobStore({ ...place.address, prefix: `${place.address.prefix}${part}/` })
+    openS3BlobStore({ ...location.address, prefix: `${location.address.prefix}${part}/` })
   return { manifests: await below('backups'), pieces: await below('contents') }
 }
 
@@ -138,14 +140,16 @@ async function isOpened(folder: string): Promise<boolean> {
   return facts?.isDirectory() === true
 }
 
-/** @throws BackupError when there is anything in a place that has no header */
-async function requireUnoccupied(place: BackupPlace): Promise<void> {
+/** @throws BackupError when there is anything in a location that has no header */
+async function requireUnoccupied(location: BackupLocation): Promise<void> {
   const found =
-    place.kind === 'folder' ? await findInFolder(place.folder) : await findInBucket(place.address)
+    location.kind === 'folder'
+      ? await findInFolder(location.folder)
+      : await findInBucket(location.address)
   if (found === undefined) return
   throw new BackupError(
     'occupied',
-    `${place.label} has something else than backups of this server (${found}): choose an empty ${place.kind === 'folder' ? 'folder' : 'prefix'} for them.`,
+    `${location.label} has something else than backups of this server (${found}): choose an empty ${location.kind === 'folder' ? 'folder' : 'prefix'} for them.`,
   )
 }
 
@@ -176,10 +180,13 @@ async function requireFolder(folder: string): Promise<void> {
 }
 
 function noBackups(label: string): BackupError {
-  return new BackupError('missing', `There are no backups in ${label}.`)
+  return new BackupError(
+    'missing',
+    `There are no backups in ${label}: name the folder or bucket that was given to "npx botstead backup".`,
+  )
 }
 
-function needsPassphrase({ label }: BackupPlace): BackupError {
+function needsPassphrase({ label }: BackupLocation): BackupError {
   return new BackupError(
     'passphrase',
     `The backups in ${label} are encrypted: give the passphrase with --passphrase-file or BOTSTEAD_BACKUP_PASSPHRASE_FILE.`,
@@ -192,20 +199,21 @@ async function readHeader(manifests: BlobStore): Promise<TargetHeader | undefine
 }
 
 async function unlock(
-  place: BackupPlace,
+  location: BackupLocation,
   stores: Stores,
   header: TargetHeader,
   passphrase: string | undefined,
 ): Promise<BackupTarget> {
   const { encryption } = header
-  if (encryption === undefined) return createTarget(place, stores, header, createSealing(undefined))
-  if (passphrase === undefined) throw needsPassphrase(place)
+  if (encryption === undefined)
+    return createTarget(location, stores, header, createSealing(undefined))
+  if (passphrase === undefined) throw needsPassphrase(location)
   const key = await unwrapKey(passphrase, encryption)
-  return createTarget(place, stores, header, createSealing(key))
+  return createTarget(location, stores, header, createSealing(key))
 }
 
 function createTarget(
-  { label }: BackupPlace,
+  { label }: BackupLocation,
   { manifests, pieces }: Stores,
   { installation }: TargetHeader,
   sealing: Sealing,
@@ -230,7 +238,7 @@ function createTarget(
       // Where nothing is encrypted, this is what shows that the manifest is whole.
       const [sum, text = ''] = bytes.toString('utf8').split('\n', 2)
       if (sum !== sha256Of(Buffer.from(text))) {
-        throw new BackupError('damaged', `The manifest ${id} of the backup is damaged.`)
+        throw damagedBackup(`The manifest ${id} of the backup is damaged.`)
       }
       return parseManifest(id, text)
     },
@@ -253,7 +261,10 @@ function createTarget(
 }
 
 function missing(id: string, label: string): BackupError {
-  return new BackupError('missing', `There is no backup ${id} in ${label}.`)
+  return new BackupError(
+    'missing',
+    `There is no backup ${id} in ${label}: "npx botstead backup list" shows the ids of those that exist.`,
+  )
 }
 
 /** Stores bytes under a key, all or nothing. */
@@ -283,7 +294,7 @@ export async function readBytes(
   for await (const chunk of content) {
     size += chunk.length
     if (size > maxBytes)
-      throw new BackupError('damaged', `The part ${key} is larger than it may be.`)
+      throw damagedBackup(`The object ${key} of the backup is larger than it may be.`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Config, localAddress } from '../../../config/config.js'
 import { isFolderHeld } from '../../../platform/db/sqlite-files.js'
-import { type NotedServer, readNotedServer } from '../../../platform/disk/address-note.js'
+import { type RecordedServer, readRecordedServer } from '../../../platform/disk/address-file.js'
 import { instanceOf } from '../../../platform/security/secrets.js'
 import { type DoctorDeps, type Finding, failed, ok, reasonOf, warning } from './finding.js'
 
@@ -25,7 +25,7 @@ interface Identity {
 }
 
 /** What is found at an address. */
-type Found =
+type ProbeResult =
   | { kind: 'this' | 'unknown' | 'other' }
   /** Something that is no server of this program. */
   | { kind: 'foreign'; reason: string }
@@ -38,63 +38,70 @@ export async function checkAddresses(
 ): Promise<{ server: Finding[]; publicAddress: Finding[] }> {
   const { config, settings, version } = deps
   const identity = await identify(config)
-  const noted = await readNotedServer(config.dataDir)
+  const recorded = await readRecordedServer(config.dataDir)
   const isSet = settings.some(
     ({ name, source }) => name === 'BOTSTEAD_PUBLIC_URL' && source !== 'default',
   )
   const [here, there] = await Promise.all([
-    findHere(config, noted, identity, signal),
-    isSet ? lookAt(config.publicUrl, identity, signal) : undefined,
+    findHere(config, recorded, identity, signal),
+    isSet ? probe(config.publicUrl, identity, signal) : undefined,
   ])
-  const isRunning = here.found.kind === 'this' || mayServe(config, noted)
+  const isRunning = here.found.kind === 'this' || mayServe(config, recorded)
   return {
-    server: await describeServer({ config, ...here, noted, isRunning, identity, version }, signal),
+    server: await describeServer(
+      { config, ...here, recorded, isRunning, identity, version },
+      signal,
+    ),
     publicAddress: describePublic(config.publicUrl, there, isRunning),
   }
 }
 
-/** Looks at the address that the server noted, if it may still run, and else at that of the settings. */
+/** Looks at the address that the server recorded, if it may still run, and else at that of the settings. */
 async function findHere(
   config: Config,
-  noted: NotedServer | undefined,
+  recorded: RecordedServer | undefined,
   identity: Identity,
   signal: AbortSignal,
 ): Promise<Place> {
   const configured = localAddress(config.host, config.port)
   // The lock is the better witness, where there is one: process numbers are given again.
-  const mayRun = noted !== undefined && (noted.isAlive || isHeld(config))
-  if (!mayRun || isSameAddress(noted.local, config)) {
-    return { local: configured, isNoted: false, found: await lookAt(configured, identity, signal) }
+  const mayRun = recorded !== undefined && (recorded.isAlive || isFolderLocked(config))
+  if (!mayRun || isSameAddress(recorded.local, config)) {
+    return {
+      local: configured,
+      isRecorded: false,
+      found: await probe(configured, identity, signal),
+    }
   }
   const [there, here] = await Promise.all([
-    lookAt(noted.local, identity, signal),
-    lookAt(configured, identity, signal),
+    probe(recorded.local, identity, signal),
+    probe(configured, identity, signal),
   ])
   // Of several processes on one folder, the note is of the last that started.
   if (there.kind !== 'this' && here.kind === 'this')
-    return { local: configured, isNoted: false, found: here }
+    return { local: configured, isRecorded: false, found: here }
   // What else listens there now is not the server, if no process works on the folder.
   const isHere =
-    ['this', 'unknown'].includes(there.kind) || (noted.isAlive && mayServe(config, noted))
+    ['this', 'unknown'].includes(there.kind) || (recorded.isAlive && mayServe(config, recorded))
   return isHere
-    ? { local: noted.local, isNoted: true, found: there }
-    : { local: configured, isNoted: false, found: here }
+    ? { local: recorded.local, isRecorded: true, found: there }
+    : { local: configured, isRecorded: false, found: here }
 }
 
 /** Whether a server works on the folder: by its lock with SQLite, else by its process. */
-function mayServe(config: Config, noted: NotedServer | undefined): boolean {
-  return config.databaseUrl === undefined ? isHeld(config) : noted?.isAlive === true
+function mayServe(config: Config, recorded: RecordedServer | undefined): boolean {
+  return config.databaseUrl === undefined ? isFolderLocked(config) : recorded?.isAlive === true
 }
 
-/** Whether a noted address is the one of the settings, which name any local one. */
+/** Whether a recorded address is the one of the settings, which name any local one. */
 function isSameAddress(local: string, { host, port }: Config): boolean {
   const names = ['localhost', '127.0.0.1', '[::1]']
-  const noted = new URL(local)
+  const recorded = new URL(local)
   const configured = new URL(localAddress(host, port))
   const hasSameHost =
-    noted.hostname === configured.hostname ||
-    (names.includes(noted.hostname) && names.includes(configured.hostname))
-  return hasSameHost && noted.port === configured.port
+    recorded.hostname === configured.hostname ||
+    (names.includes(recorded.hostname) && names.includes(configured.hostname))
+  return hasSameHost && recorded.port === configured.port
 }
 
 async function identify({ secret, adminToken, dataDir }: Config): Promise<Identity> {
@@ -109,7 +116,7 @@ async function identify({ secret, adminToken, dataDir }: Config): Promise<Identi
   }
 }
 
-function isHeld({ databaseUrl, dataDir }: Config): boolean {
+function isFolderLocked({ databaseUrl, dataDir }: Config): boolean {
   if (databaseUrl !== undefined) return false
   try {
     return isFolderHeld(dataDir)
@@ -119,7 +126,11 @@ function isHeld({ databaseUrl, dataDir }: Config): boolean {
   }
 }
 
-async function lookAt(base: string, { instance }: Identity, signal: AbortSignal): Promise<Found> {
+async function probe(
+  base: string,
+  { instance }: Identity,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
   let answer: Answer
   try {
     answer = await get(`${base}/healthz`, signal)
@@ -138,21 +149,21 @@ async function lookAt(base: string, { instance }: Identity, signal: AbortSignal)
 /** Where the server was looked for, and what was found. */
 interface Place {
   local: string
-  /** Whether the server noted that address, and the settings have another one. */
-  isNoted: boolean
-  found: Found
+  /** Whether the server recorded that address, and the settings have another one. */
+  isRecorded: boolean
+  found: ProbeResult
 }
 
 interface ServerView extends Place {
   config: Config
-  noted: NotedServer | undefined
+  recorded: RecordedServer | undefined
   isRunning: boolean
   identity: Identity
   version: string
 }
 
 async function describeServer(view: ServerView, signal: AbortSignal): Promise<Finding[]> {
-  const { config, found, local, isNoted, noted, isRunning } = view
+  const { config, found, local, isRecorded, recorded, isRunning } = view
   const start = `Start it: "npx botstead start", or your service manager.`
   switch (found.kind) {
     case 'this':
@@ -175,10 +186,10 @@ async function describeServer(view: ServerView, signal: AbortSignal): Promise<Fi
       ]
     }
     case 'unreachable': {
-      if (isNoted) {
+      if (isRecorded) {
         return [
           failed(
-            `The server of this folder listens at ${local} (process ${noted?.pid}), but does not respond there: ${found.reason}.`,
+            `The server of this folder listens at ${local} (process ${recorded?.pid}), but does not respond there: ${found.reason}.`,
             'See its log and restart it. If it runs in a container, run this in the same one.',
           ),
         ]
@@ -192,8 +203,8 @@ async function describeServer(view: ServerView, signal: AbortSignal): Promise<Fi
         ]
       }
       const end =
-        noted?.isAlive === false
-          ? ` The last one, process ${noted.pid} at ${noted.local}, was killed or lost power.`
+        recorded?.isAlive === false
+          ? ` The last one, process ${recorded.pid} at ${recorded.local}, was killed or lost power.`
           : ''
       return [
         warning(`No server runs: nothing responds at ${local} (${found.reason}).${end}`, start),
@@ -203,11 +214,11 @@ async function describeServer(view: ServerView, signal: AbortSignal): Promise<Fi
 }
 
 async function describeRunning(
-  { config, local, isNoted, identity, version }: ServerView,
+  { config, local, isRecorded, identity, version }: ServerView,
   signal: AbortSignal,
 ): Promise<Finding[]> {
   const found: Finding[] = []
-  if (isNoted && config.port !== 0) {
+  if (isRecorded && config.port !== 0) {
     found.push(
       warning(
         `The server listens at ${local}, but these settings say ${localAddress(config.host, config.port)}.`,
@@ -264,7 +275,7 @@ async function runningVersion(
 
 function describePublic(
   publicUrl: string,
-  there: Found | undefined,
+  there: ProbeResult | undefined,
   isRunning: boolean,
 ): Finding[] {
   if (there === undefined) {

@@ -1,8 +1,8 @@
-import { access, constants, readFile } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '../../../config/config.js'
 import { hasErrorCode } from '../../../platform/disk/files.js'
-import { deriveKey } from '../../../platform/security/secrets.js'
+import { installationOf, readSecretFile } from '../../../platform/security/secrets.js'
 import { type ClockReading, type Finding, failed, ok, reasonOf, warning } from './finding.js'
 
 /** Whether contents of files can be written, read and deleted where they are stored. */
@@ -20,7 +20,7 @@ export async function checkContents(
       storeTime === undefined
         ? []
         : [{ of: 'the object store', aheadMs: storeTime - ownTime, toleranceMs: 1500 }]
-    const own = await installation(config)
+    const own = await ownInstallation(config)
     if (owner !== undefined && own !== undefined && owner !== own) {
       const other = failed(
         `Another installation keeps its contents in ${place}: the server does not start.`,
@@ -36,9 +36,9 @@ export async function checkContents(
 }
 
 /** Name of this installation in the object store; undefined where there is no secret yet. */
-async function installation({ secret, dataDir }: Config): Promise<string | undefined> {
-  const text = secret ?? (await readFile(join(dataDir, 'secret'), 'utf8').catch(() => '')).trim()
-  return text === '' ? undefined : deriveKey(Buffer.from(text), 'installation').toString('hex')
+async function ownInstallation({ secret, dataDir }: Config): Promise<string | undefined> {
+  const known = secret ?? (await readSecretFile(join(dataDir, 'secret')).catch(() => undefined))
+  return known ? installationOf(Buffer.from(known)) : undefined
 }
 
 async function checkFolder({ dataDir }: Config): Promise<Finding> {

@@ -7,7 +7,8 @@ import { pendingMigrationsOf } from '../../../platform/db/migrate.js'
 import { openInspection } from '../../../platform/db/open.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { checkStructure } from '../../../platform/db/sqlite-check.js'
-import { hasErrorCode } from '../../../platform/disk/files.js'
+import { fileSize, hasErrorCode } from '../../../platform/disk/files.js'
+import { sizeText } from '../../../platform/size-text.js'
 import {
   type ClockReading,
   type DoctorDeps,
@@ -15,7 +16,6 @@ import {
   failed,
   ok,
   reasonOf,
-  sizeText,
   warning,
 } from './finding.js'
 import { lastMigrationTime, readPostgresState } from './store.js'
@@ -76,7 +76,7 @@ async function inspectSqlite(
       ),
     )
   }
-  const logBytes = await sizeOf(`${file}-wal`)
+  const logBytes = await fileSize(`${file}-wal`)
   if (logBytes > largeLogBytes) {
     findings.push(
       warning(
@@ -205,9 +205,4 @@ async function isMissing(file: string): Promise<boolean> {
   } catch (error) {
     return hasErrorCode(error, 'ENOENT', 'ENOTDIR')
   }
-}
-
-async function sizeOf(file: string): Promise<number> {
-  const facts = await stat(file).catch(() => undefined)
-  return facts?.size ?? 0
 }

@@ -53,14 +53,6 @@ export function reasonOf(error: unknown): string {
   return error.message || error.name
 }
 
-const sizeUnits = ['B', 'kB', 'MB', 'GB', 'TB']
-
-/** A number of bytes for people. */
-export function sizeText(bytes: number): string {
-  const power = Math.min(sizeUnits.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
-  return `${(bytes / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${sizeUnits[power]}`
-}
-
 const timeUnits = [
   ['days', 86_400_000],
   ['hours', 3_600_000],

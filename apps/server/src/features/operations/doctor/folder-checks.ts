@@ -1,13 +1,14 @@
-import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
+import { access, constants, stat, statfs } from 'node:fs/promises'
 import { userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Config } from '../../../config/config.js'
 import { privateFiles } from '../../../platform/disk/data-folder.js'
-import { hasErrorCode } from '../../../platform/disk/files.js'
+import { fileSize, hasErrorCode, isOwnerOnly } from '../../../platform/disk/files.js'
 import { minimumFreeBytes } from '../../../platform/disk/free-space.js'
 import { restoreMarker } from '../../../platform/disk/restore-marker.js'
-import { minSecretLength } from '../../../platform/security/secrets.js'
-import { type Finding, failed, ok, reasonOf, sizeText, warning } from './finding.js'
+import { minSecretLength, readSecretFile } from '../../../platform/security/secrets.js'
+import { sizeText } from '../../../platform/size-text.js'
+import { type Finding, failed, ok, reasonOf, warning } from './finding.js'
 
 /** Whether the data folder is there, is the server's, and is closed to others. */
 export async function checkDataFolder({ dataDir, secret }: Config): Promise<Finding[]> {
@@ -35,7 +36,7 @@ export async function checkDataFolder({ dataDir, secret }: Config): Promise<Find
     const path = join(dataDir, name)
     const file = await stat(path).catch(() => undefined)
     if (file === undefined) continue
-    if (process.platform !== 'win32' && (file.mode & 0o077) !== 0) {
+    if (!isOwnerOnly(file)) {
       found.push(
         warning(
           `Others may read or write ${path}, which must be private.`,
@@ -79,10 +80,7 @@ function missingFolder(dataDir: string): Finding {
 async function checkSecret(dataDir: string, given: string | undefined): Promise<Finding[]> {
   if (given !== undefined) return []
   const path = join(dataDir, 'secret')
-  const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (hasErrorCode(error, 'ENOENT')) return undefined
-    throw error
-  })
+  const text = await readSecretFile(path)
   if (text === undefined) {
     return [
       warning(
@@ -91,7 +89,7 @@ async function checkSecret(dataDir: string, given: string | undefined): Promise<
       ),
     ]
   }
-  if (text.trim().length >= minSecretLength) return []
+  if (text.length >= minSecretLength) return []
   return [failed(`The secret in ${path} is damaged.`, 'Restore the file from a backup.')]
 }
 
@@ -113,9 +111,12 @@ const leastShare = 0.02
 export async function checkDisk(config: Config): Promise<Finding[]> {
   const { backup, dataDir } = config
   const places = [await checkSpace('the data folder', dataDir, await nextToFail(config))]
-  if (backup?.place.kind === 'folder') {
+  if (backup?.location.kind === 'folder') {
     places.push(
-      await checkSpace('the backups', backup.place.folder, { text: 'The next backup', bytes: 0 }),
+      await checkSpace('the backups', backup.location.folder, {
+        text: 'The next backup',
+        bytes: 0,
+      }),
     )
   }
   return places
@@ -129,7 +130,7 @@ interface Need {
 
 async function nextToFail(config: Config): Promise<Need> {
   const file = join(config.dataDir, 'botstead.db')
-  const database = config.databaseUrl === undefined ? await sizeOf(file) : 0
+  const database = config.databaseUrl === undefined ? await fileSize(file) : 0
   const upload = config.objectStore === undefined ? config.limits.fileBytes : 0
   return upload > database || database === 0
     ? {
@@ -164,11 +165,6 @@ async function checkSpace(of: string, folder: string, need: Need): Promise<Findi
   if (free < gigabyte) return warning(`${text}: that is little. ${need.text} fails next.`, room)
   if (free < need.bytes) return ok(`${text}. ${need.text} would fail`)
   return ok(text)
-}
-
-async function sizeOf(file: string): Promise<number> {
-  const facts = await stat(file).catch(() => undefined)
-  return facts?.size ?? 0
 }
 
 /** The folder, or the first above it that exists. */

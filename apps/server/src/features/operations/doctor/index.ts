@@ -1,9 +1,9 @@
 import { checkAddresses } from './address-checks.js'
 import { checkContents } from './contents-check.js'
 import { type InspectedDatabase, inspectDatabase } from './database-check.js'
-import type { DoctorDeps } from './finding.js'
 import {
   type ClockReading,
+  type DoctorDeps,
   durationText,
   type Finding,
   failed,

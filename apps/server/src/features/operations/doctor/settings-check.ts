@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { isOwnerOnly } from '../../../platform/disk/files.js'
 import { type DoctorDeps, type Finding, failed, ok, warning } from './finding.js'
 
 const help = 'Run "npx botstead config --help" for all settings.'
@@ -96,7 +97,6 @@ function unsafeValues({ config, settings }: DoctorDeps): Finding[] {
 
 /** Files with secrets, named by settings, that others may read. */
 async function readableSecrets({ config, settings, envFile }: DoctorDeps): Promise<Finding[]> {
-  if (process.platform === 'win32') return []
   const files: string[] = []
   const hasSecrets = settings.some(({ isSecret, source }) => isSecret && source === 'file')
   if (hasSecrets) files.push(envFile)
@@ -110,8 +110,7 @@ async function readableSecrets({ config, settings, envFile }: DoctorDeps): Promi
           'Correct BOTSTEAD_BACKUP_PASSPHRASE_FILE.',
         )
       }
-      const isClosed = (facts.mode & 0o077) === 0
-      if (isClosed) return []
+      if (isOwnerOnly(facts)) return []
       return warning(`Others may read ${file}, which has secrets.`, `Run: chmod 600 '${file}'`)
     }),
   )

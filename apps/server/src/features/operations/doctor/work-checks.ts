@@ -12,17 +12,14 @@ import {
 } from '../backup/index.js'
 import { durationText, type Finding, failed, ok, reasonOf, warning } from './finding.js'
 
-const lostPlace =
-  'Check that its disk is mounted and that nobody emptied it, then run "npx botstead backup".'
-const unreadable =
-  'Mend that: neither a restore nor the next backup works. "npx botstead backup list" shows whether it does.'
-/** Milliseconds that work which is due may wait. */
-const patienceMs = 10 * 60_000
+/** Milliseconds for which due jobs and deliveries may wait. */
+const maxWaitMs = 10 * 60_000
 const dayMs = 86_400_000
-const shown = 3
-const longestReason = 200
+/** Examples that a finding names. */
+const maxExamples = 3
+const maxReasonLength = 200
 
-/** Jobs that were given up, and whether due ones are worked off. */
+/** Whether jobs are dead, and whether workers run those that are due. */
 export async function checkJobs(db: Db): Promise<Finding[]> {
   const counts = await countJobs(db)
   const sum = (state: string) =>
@@ -30,23 +27,23 @@ export async function checkJobs(db: Db): Promise<Finding[]> {
   const found: Finding[] = []
   const dead = sum('dead')
   if (dead > 0) {
-    const last = await findDeadJobs(db, undefined, shown)
+    const last = await findDeadJobs(db, undefined, maxExamples)
     const examples = last.map(
       ({ id, kind, last_error: reason }) => `${kind} ${id}: ${cut(reason ?? 'no reason known')}`,
     )
     found.push(
       warning(
-        `${countText(dead, 'job was', 'jobs were')} given up, last ${examples.join('; ')}`,
+        `${countText(dead, 'job is', 'jobs are')} dead, the last: ${examples.join('; ')}`,
         'Remove the cause, then retry or delete them under Jobs in the dashboard.',
       ),
     )
   }
   const oldest = earliest(counts.flatMap((each) => (each.state === 'waiting' ? each.earliest : [])))
-  if (oldest !== undefined && Date.now() - oldest > patienceMs) {
+  if (oldest !== undefined && Date.now() - oldest > maxWaitMs) {
     found.push(
       warning(
-        `A job has been due for ${durationText(Date.now() - oldest)}: nothing works jobs off, or too slowly.`,
-        'Check that a process with the role worker runs, and its log.',
+        `A job has been due for ${durationText(Date.now() - oldest)}: no worker runs jobs, or they run too slowly.`,
+        'Check that a process with the role worker runs, and see its log.',
       ),
     )
   }
@@ -55,10 +52,10 @@ export async function checkJobs(db: Db): Promise<Finding[]> {
     : [ok(`${sum('waiting')} wait, ${sum('running')} run, none is dead`)]
 }
 
-/** Whether bots and integrations get what is sent to them. */
+/** Whether bots and integrations receive their deliveries. */
 export async function checkDeliveries(db: Db): Promise<Finding[]> {
   const pending = await countPending(db)
-  const { count, rows } = await findTroubledReceivers(db, shown)
+  const { count, rows } = await findTroubledReceivers(db, maxExamples)
   const found: Finding[] = []
   if (count > 0) {
     const examples = rows.map(({ bot_id: bot, integration, paused, failures, reason }) => {
@@ -68,14 +65,14 @@ export async function checkDeliveries(db: Db): Promise<Finding[]> {
     })
     found.push(
       warning(
-        `${countText(count, 'bot or integration does', 'bots or integrations do')} not take deliveries: ${examples.join('; ')}`,
-        'Mend what receives them; "npx botstead deliveries" shows and resumes them.',
+        `${countText(count, 'bot or integration does', 'bots or integrations do')} not receive deliveries: ${examples.join('; ')}`,
+        'Fix the bot or integration; "npx botstead deliveries" shows and resumes its deliveries.',
       ),
     )
   }
   const active = pending.filter(({ set_aside: parked }) => Number(parked) === 0)
   const oldest = earliest(active.map((each) => each.oldest))
-  if (oldest !== undefined && Date.now() - oldest > patienceMs) {
+  if (oldest !== undefined && Date.now() - oldest > maxWaitMs) {
     found.push(
       warning(
         `The oldest delivery has waited for ${durationText(Date.now() - oldest)}.`,
@@ -89,14 +86,14 @@ export async function checkDeliveries(db: Db): Promise<Finding[]> {
 
 /** Whether there is a backup that is new enough. */
 export async function checkBackups(db: Db, { backup }: Config): Promise<Finding[]> {
-  const last = await findLastSuccess(db, backup?.place.label)
+  const last = await findLastSuccess(db, backup?.location.label)
   const failures = await countFailuresAfter(db, last?.started_at ?? '')
-  const make = 'Make one with "npx botstead backup <place>", and set BOTSTEAD_BACKUP_TARGET.'
+  const make = 'Make one with "npx botstead backup <target>", and set BOTSTEAD_BACKUP_TARGET.'
   const see = 'See "backup failed" in the log of the server, and run "npx botstead backup".'
   const found: Finding[] = []
   if (last === undefined) {
-    const place = backup === undefined ? '' : ` in ${backup.place.label}`
-    found.push(warning(`There is no backup${place}.`, backup === undefined ? make : see))
+    const location = backup === undefined ? '' : ` in ${backup.location.label}`
+    found.push(warning(`There is no backup${location}.`, backup === undefined ? make : see))
   } else {
     const age = Date.now() - Date.parse(last.started_at)
     const everyMs = backup && 'everyMs' in backup.schedule ? backup.schedule.everyMs : dayMs
@@ -108,7 +105,7 @@ export async function checkBackups(db: Db, { backup }: Config): Promise<Finding[
     } else {
       found.push(ok(text))
     }
-    if (backup !== undefined) found.push(...(await checkPlace(backup)))
+    if (backup !== undefined) found.push(...(await checkTarget(backup)))
   }
   if (failures > 0) {
     found.push(
@@ -121,18 +118,26 @@ export async function checkBackups(db: Db, { backup }: Config): Promise<Finding[
   return found
 }
 
-/** Whether the backups that were made can still be read; adds nothing to their place. */
-async function checkPlace({ place, passphraseFile }: BackupConfig): Promise<Finding[]> {
+const lostBackups =
+  'Check that the disk is mounted and that nobody emptied it, then run "npx botstead backup".'
+const unreadableBackups =
+  'Fix this: neither a restore nor the next backup works until then. "npx botstead backup list" shows whether it is fixed.'
+
+/** Whether the backups that were made can still be read; writes nothing. */
+async function checkTarget({ location, passphraseFile }: BackupConfig): Promise<Finding[]> {
+  const lost = failed(`There are no backups in ${location.label} any more.`, lostBackups)
   try {
     const passphrase = passphraseFile && (await readPassphrase(passphraseFile))
-    const { listIds } = await openTarget(place, { passphrase })
-    if ((await listIds()).length > 0) return []
-    return [failed(`There are no backups in ${place.label} any more.`, lostPlace)]
+    const target = await openTarget(location, { passphrase })
+    return (await target.listIds()).length === 0 ? [lost] : []
   } catch (error) {
-    if (error instanceof BackupError && error.kind === 'missing') {
-      return [failed(`There are no backups in ${place.label} any more.`, lostPlace)]
-    }
-    return [failed(`The backups in ${place.label} cannot be read: ${reasonOf(error)}`, unreadable)]
+    if (error instanceof BackupError && error.kind === 'missing') return [lost]
+    return [
+      failed(
+        `The backups in ${location.label} cannot be read: ${reasonOf(error)}`,
+        unreadableBackups,
+      ),
+    ]
   }
 }
 
@@ -148,5 +153,5 @@ function earliest(times: readonly (string | null)[]): number | undefined {
 
 function cut(reason: string): string {
   const line = reason.replaceAll(/\s+/g, ' ')
-  return line.length <= longestReason ? line : `${line.slice(0, longestReason)}…`
+  return line.length <= maxReasonLength ? line : `${line.slice(0, maxReasonLength)}…`
 }

@@ -71,5 +71,5 @@ function adviceOn(error: Error, { id, attempt }: Job<IndexFile>): string {
   if (error instanceof JobDeadlineError) {
     return `Indexing was given up after ${attempt} attempts, each of which took too long. Split the file into smaller ones, or ${again} when the server is less busy.`
   }
-  return `The server could not index the file, ${attempt} times. Its log says why under the job ${id}; when that is mended, ${again}.`
+  return `The server could not index the file, ${attempt} times. Its log says why under the job ${id}; when that is fixed, ${again}.`
 }

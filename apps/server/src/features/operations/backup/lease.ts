@@ -7,7 +7,7 @@ import type { Log } from '../../../platform/telemetry/log.js'
 import * as store from './store.js'
 import type { BackupRunRow } from './table.js'
 
-/** Milliseconds after which a backup whose process fell silent counts as interrupted. */
+/** Milliseconds after which a backup counts as interrupted if its process does not extend the lease. */
 const leaseMs = 60_000
 
 /** Another backup of the same data runs now. */
@@ -15,12 +15,12 @@ class BackupRunningError extends Error {
   override readonly name = 'BackupRunningError'
 }
 
-/** The process did not prolong its lease in time, so contents may have been removed meanwhile. */
+/** The process did not extend its lease in time, so contents may have been removed meanwhile. */
 class BackupInterruptedError extends Error {
   override readonly name = 'BackupInterruptedError'
 }
 
-export interface HoldDeps {
+export interface LeaseDeps {
   db: Db
   run: Run
   clock: Clock
@@ -35,8 +35,8 @@ export interface HoldDeps {
  * @param work its signal is aborted when the lease is lost
  * @throws BackupRunningError
  */
-export async function withHold<T extends { storedBytes: number }>(
-  deps: HoldDeps,
+export async function withLease<T extends { storedBytes: number }>(
+  deps: LeaseDeps,
   { id, target }: { id: string; target: string },
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
@@ -45,24 +45,28 @@ export async function withHold<T extends { storedBytes: number }>(
   await begin(deps, id, target)
   const lost = new AbortController()
   let cancel = () => {}
-  let beating: Promise<void> | undefined
-  const beat = async () => {
+  let heartbeat: Promise<void> | undefined
+  const extend = async () => {
     try {
       const until = isoTime(clock.now() + leaseMs)
-      if (await run((tx) => store.prolongRun(tx, id, until), { mayUseReserve: true })) return
-      lost.abort(new BackupInterruptedError('The backup took too long to report that it runs.'))
+      if (await run((tx) => store.extendLease(tx, id, until), { mayUseReserve: true })) return
+      lost.abort(
+        new BackupInterruptedError(
+          'The backup did not extend its lease in time, so another process may have removed contents: run it again.',
+        ),
+      )
     } catch (err) {
-      log.warn({ err }, 'the backup cannot report that it runs')
+      log.warn({ err }, 'the lease of the backup cannot be extended')
     }
   }
   const plan = () => {
     cancel = timers.after(leaseMs / 3, () => {
-      beating = beat().then(plan)
+      heartbeat = extend().then(plan)
     })
   }
   plan()
   const end = async (state: BackupRunRow['state'], error: unknown, storedBytes: number | null) => {
-    await beating
+    await heartbeat
     cancel()
     const row = {
       state,
@@ -85,16 +89,16 @@ export async function withHold<T extends { storedBytes: number }>(
   }
 }
 
-async function begin(deps: HoldDeps, id: string, target: string): Promise<void> {
+async function begin(deps: LeaseDeps, id: string, target: string): Promise<void> {
   const { run, clock, ids } = deps
   const now = clock.now()
   await run(
     async (tx) => {
-      await store.holdRuns(tx)
+      await store.lockRuns(tx)
       for (const running of await store.findRunning(tx)) {
         if (running.lease_until > isoTime(now) && !hasEnded(running.owner)) {
           throw new BackupRunningError(
-            `A backup to ${running.target} has been running since ${running.started_at} (${running.owner}). Wait for its end; if its process has ended, it counts until ${running.lease_until}.`,
+            `A backup to ${running.target} has been running since ${running.started_at} (${running.owner}). Wait until it ends; if its process has ended, its lease expires at ${running.lease_until}.`,
           )
         }
         await store.endRun(tx, running.id, {
