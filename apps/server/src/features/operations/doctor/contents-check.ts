@@ -28,7 +28,7 @@ export async function checkContents(
       )
       return { findings: [other], readings }
     }
-    return { findings: [ok(`${place} takes, returns and deletes contents`)], readings }
+    return { findings: [ok(`${place} stores, returns and deletes contents`)], readings }
   } catch (error) {
     if (signal.aborted) throw error
     return { findings: [failed(reasonOf(error))], readings: [] }

@@ -22,11 +22,12 @@ import { lastMigrationTime, readPostgresState } from './store.js'
 
 /** The oldest major version of PostgreSQL that works. */
 const minPostgres = 15
-/** Bytes of the log of SQLite that are unusual: it is moved into the file from 32 MB on. */
+/** An unusual size of the log of SQLite in bytes: the server moves it into the database file from 32 MB on. */
 const largeLogBytes = 128e6
+/** Share of the connections of PostgreSQL from which on new ones are likely to fail. */
 const fullShare = 0.9
 
-/** An open database, and what was found on the way. */
+/** An open database, and what was found while it was opened. */
 export interface InspectedDatabase {
   findings: Finding[]
   /** For further reads; undefined if its tables are not those of this release. */
@@ -117,8 +118,8 @@ async function inspectPostgres(deps: DoctorDeps, db: Db): Promise<InspectedDatab
   if (state.connections > fullShare * state.maxConnections) {
     findings.push(
       warning(
-        `${state.connections} of ${state.maxConnections} connections of PostgreSQL are in use: new ones fail next.`,
-        'Raise max_connections, or end what holds them.',
+        `${state.connections} of ${state.maxConnections} connections of PostgreSQL are in use: new ones will fail soon.`,
+        'Raise max_connections, or end the programs that hold them.',
       ),
     )
   }
@@ -146,7 +147,7 @@ async function finish(
   }
 }
 
-/** What is in the database was not made in the future. */
+/** The last migration cannot have been applied in the future: if it was, a clock is wrong. */
 async function readingOfHistory(db: Db): Promise<ClockReading[]> {
   const at = await lastMigrationTime(db)
   if (at === undefined || at <= Date.now()) return []
@@ -175,8 +176,8 @@ async function checkSchema(
   }
 }
 
-/** Of the messages of SQLite, those that mean that the file itself is wrong. */
-const damage = /malformed|not a database|disk image|encrypted/i
+/** Messages of SQLite that mean that the file itself is damaged. */
+const damagePattern = /malformed|not a database|disk image|encrypted/i
 
 function unusable(error: unknown, file: string | undefined): Finding {
   const reason = reasonOf(error)
@@ -186,7 +187,7 @@ function unusable(error: unknown, file: string | undefined): Finding {
       'Check that PostgreSQL runs, that this machine reaches it, and user, password and name in DATABASE_URL.',
     )
   }
-  if (damage.test(reason)) {
+  if (damagePattern.test(reason)) {
     return failed(
       `The database ${file} is damaged: ${reason}`,
       'Stop the server, keep a copy of the file, check the disk, and restore the last backup.',

@@ -4,7 +4,7 @@ import type { Migration } from '../../../platform/db/migrate.js'
 /** What a check found. */
 export interface Finding {
   status: 'ok' | 'warning' | 'failed'
-  /** One sentence about what is. */
+  /** One sentence that says what was found. */
   message: string
   /** What to do next; left out where there is nothing to do. */
   next?: string
@@ -13,7 +13,7 @@ export interface Finding {
 /** What the checks look at. */
 export interface DoctorDeps {
   config: Config
-  /** What loading the settings found unusual. */
+  /** Warnings about the settings from loading them. */
   warnings: readonly string[]
   settings: readonly SettingInForce[]
   /** Path of the file of settings, which need not exist. */
@@ -23,7 +23,7 @@ export interface DoctorDeps {
 
 /** A difference between clocks that a check measured. */
 export interface ClockReading {
-  /** Whose clock, to stand after "that of". */
+  /** Whose clock, as the end of a sentence with "that of". */
   of: string
   /** Milliseconds that it is ahead of the clock of this machine. */
   aheadMs: number
@@ -43,7 +43,7 @@ export function failed(message: string, next?: string): Finding {
   return { status: 'failed', message, ...(next !== undefined && { next }) }
 }
 
-/** The text of whatever was thrown, with that of its causes where these say more, as for `fetch failed`. */
+/** The message of an error, or of its cause if that says more, as with `fetch failed`. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.message === '') {
@@ -60,7 +60,7 @@ const timeUnits = [
   ['seconds', 1000],
 ] as const
 
-/** A duration for people, in the largest unit of which there are two. */
+/** A duration for people, in the largest unit of which it has at least two. */
 export function durationText(milliseconds: number): string {
   const [name, length] = timeUnits.find(([, each]) => milliseconds >= 2 * each) ?? ['seconds', 1000]
   return `${Math.round(milliseconds / length)} ${name}`

@@ -103,28 +103,31 @@ async function isAllowed(path: string, mode: number): Promise<boolean> {
 }
 
 const gigabyte = 1e9
-/** With fewer bytes than this a server with little to do fills the disk within hours. */
+/** With fewer free bytes than this, even a server with little work fills the disk within hours. */
 const scarceBytes = 100e6
-const leastShare = 0.02
+/** Share of the inodes below which new files fail soon. */
+const minInodeShare = 0.02
 
-/** How much room is left where the server writes, and what fails first for lack of it. */
+/** How much space is left where the server writes, and what fails first without it. */
 export async function checkDisk(config: Config): Promise<Finding[]> {
   const { backup, dataDir } = config
-  const places = [await checkSpace('the data folder', dataDir, await nextToFail(config))]
+  const findings = [await checkSpace('the data folder', dataDir, await nextToFail(config))]
   if (backup?.location.kind === 'folder') {
-    places.push(
+    findings.push(
       await checkSpace('the backups', backup.location.folder, {
         text: 'The next backup',
         bytes: 0,
       }),
     )
   }
-  return places
+  return findings
 }
 
+/** What fails next when a disk fills up. */
 interface Need {
-  /** What fails without so many bytes, to stand before "fails". */
+  /** The subject of a sentence that ends with "fails". */
   text: string
+  /** Free bytes that it needs. */
   bytes: number
 }
 
@@ -156,7 +159,7 @@ async function checkSpace(of: string, folder: string, need: Need): Promise<Findi
     )
   }
   if (free < scarceBytes) return failed(`${text}: messages and uploads fail soon.`, room)
-  if (files > 0 && ffree < files * leastShare) {
+  if (files > 0 && ffree < files * minInodeShare) {
     return warning(
       `The disk of ${of} has ${ffree} of ${files} inodes free: new files fail soon.`,
       room,

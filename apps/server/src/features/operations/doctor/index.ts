@@ -15,7 +15,7 @@ import { checkDataFolder, checkDisk } from './folder-checks.js'
 import { checkSettings, settingsProblems } from './settings-check.js'
 import { checkBackups, checkDeliveries, checkJobs } from './work-checks.js'
 
-/** What is checked, in the order of the report. */
+/** The checks, in the order of the report. */
 const checkNames = [
   'version',
   'settings',
@@ -43,7 +43,7 @@ const checkMs = 12_000
 interface Versions {
   own: string
   node: string
-  /** The oldest one that works. */
+  /** The oldest version of Node that works. */
   neededNode: string
 }
 
@@ -114,7 +114,7 @@ async function bounded(
   }
 }
 
-/** Work that is given up after a while, whether or not it heeds its signal. */
+/** Runs work for a limited time, whether or not it obeys its signal. */
 async function within<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const ending = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -148,8 +148,9 @@ function checkVersions({ own, node, neededNode }: Versions): Finding[] {
   return [failed(`${text}: Node ${neededNode} or newer is needed.`, 'Install a newer Node.')]
 }
 
-/** Milliseconds from which on clocks count as different, and from which on leases and signatures fail. */
+/** Difference of clocks in milliseconds that is worth a warning. */
 const differentMs = 2000
+/** Difference of clocks in milliseconds with which leases and signatures fail. */
 const wrongMs = 60_000
 
 function checkClocks(readings: readonly ClockReading[]): Finding[] {

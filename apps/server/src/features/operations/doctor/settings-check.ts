@@ -11,7 +11,7 @@ export function settingsProblems(problems: readonly string[]): Finding[] {
   )
 }
 
-/** Names that are no settings, and values that are probably not meant or not safe. */
+/** Unknown settings, and values that are probably unintended or not safe. */
 export async function checkSettings(deps: DoctorDeps): Promise<Finding[]> {
   const { config, settings } = deps
   const found = [
@@ -55,8 +55,8 @@ function unsafeValues({ config, settings }: DoctorDeps): Finding[] {
   if (isOpen && config.metrics.access === 'public' && config.metrics.token === undefined) {
     found.push(
       warning(
-        'BOTSTEAD_METRICS is public: everybody can read /metrics.',
-        'Set it to loopback, and BOTSTEAD_METRICS_TOKEN for a monitoring elsewhere.',
+        'BOTSTEAD_METRICS is public: anybody can read /metrics.',
+        'Set it to loopback, and BOTSTEAD_METRICS_TOKEN for monitoring from another machine.',
       ),
     )
   }
