@@ -305,6 +305,36 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     expect(faults.filter((fault) => !fault.includes('413'))).toEqual([])
   })
 
+  it('writes each text in the direction of its first letter', async () => {
+    const { page } = await openChat('data-greeting="Hello, who is there?"')
+    const { chatServer } = chat
+    // Whether the punctuation at the end of a text is to the right of its first letter.
+    const endsAtTheRight = async (text: string) => {
+      await page.getByText(text).first().waitFor()
+      return await page.evaluate<boolean>(`(() => {
+        const { shadowRoot } = document.querySelector('botstead-webchat')
+        const paragraphs = [...shadowRoot.querySelectorAll('.bubble p')]
+        const { firstChild } = paragraphs.find((each) => each.textContent === '${text}')
+        const placeOf = (offset) => {
+          const range = document.createRange()
+          range.setStart(firstChild, offset)
+          range.setEnd(firstChild, offset + 1)
+          return range.getBoundingClientRect().x
+        }
+        return placeOf(firstChild.length - 1) > placeOf(0)
+      })()`)
+    }
+    await write(page, 'Hello to you.')
+    chatServer.sendAsBot({ type: 'text', text: 'هل تحتاج إلى المساعدة؟' })
+    for (const language of ['en', 'ar']) {
+      await page.evaluate(`window.botpress.config({ configuration: { language: '${language}' } })`)
+      await page.locator(`.chat:lang(${language})`).waitFor()
+      expect(await endsAtTheRight('Hello, who is there?')).toBe(true)
+      expect(await endsAtTheRight('Hello to you.')).toBe(true)
+      expect(await endsAtTheRight('هل تحتاج إلى المساعدة؟')).toBe(false)
+    }
+  })
+
   it('starts new conversations and opens earlier ones', async () => {
     const { page, faults, expectAccessible } = await openChat()
     const { chatServer } = chat
