@@ -22,6 +22,8 @@ export const ar: Translation = {
   uploading: '$: تم رفع #٪',
   uploaded: '$ جاهز للإرسال',
   uploadFailed: 'تعذّر رفع $',
+  tooLarge: '$ أكبر مما تقبله هذه المحادثة',
+  wrongType: 'نوع $ غير مقبول في هذه المحادثة',
   retry: 'حاول مرة أخرى',
   discard: 'تجاهل',
   tooManyFiles: 'يمكن إرسال # ملفات على الأكثر دفعة واحدة.',

@@ -22,6 +22,8 @@ export const de: Translation = {
   uploading: '$: # % hochgeladen',
   uploaded: '$ kann gesendet werden',
   uploadFailed: '$ konnte nicht hochgeladen werden',
+  tooLarge: '$ ist zu groß für diesen Chat',
+  wrongType: '$ hat einen Typ, den dieser Chat nicht annimmt',
   retry: 'Erneut versuchen',
   discard: 'Verwerfen',
   tooManyFiles: 'Es können höchstens # Dateien auf einmal gesendet werden.',

@@ -21,6 +21,8 @@ export const en = {
   uploading: '$: # % uploaded',
   uploaded: '$ is ready to be sent',
   uploadFailed: '$ could not be uploaded',
+  tooLarge: '$ is too large for this chat',
+  wrongType: '$ is of a type that this chat does not accept',
   retry: 'Try again',
   discard: 'Discard',
   tooManyFiles: 'At most # files can be sent at once.',

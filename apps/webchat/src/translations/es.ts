@@ -22,6 +22,8 @@ export const es: Translation = {
   uploading: '$: # % subido',
   uploaded: '$ está listo para enviarse',
   uploadFailed: 'No se pudo subir $',
+  tooLarge: '$ es demasiado grande para este chat',
+  wrongType: '$ es de un tipo que este chat no acepta',
   retry: 'Intentar de nuevo',
   discard: 'Descartar',
   tooManyFiles: 'Se pueden enviar como máximo # archivos a la vez.',

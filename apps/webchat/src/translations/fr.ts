@@ -22,6 +22,8 @@ export const fr: Translation = {
   uploading: '$ : # % envoyés',
   uploaded: '$ est prêt à être envoyé',
   uploadFailed: '$ n’a pas pu être envoyé',
+  tooLarge: '$ est trop volumineux pour cette discussion',
+  wrongType: '$ est d’un type que cette discussion n’accepte pas',
   retry: 'Réessayer',
   discard: 'Abandonner',
   tooManyFiles: 'Au plus # fichiers peuvent être envoyés à la fois.',

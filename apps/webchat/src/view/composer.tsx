@@ -163,18 +163,18 @@ function AttachmentItem({
   onRemove(attachment: Attachment): void
 }) {
   const texts = useTranslation()
-  const { file, state, progress } = attachment
+  const { file, state, progress, failure = 'uploadFailed' } = attachment
   const number = Math.round(progress * 100)
   const label = {
     uploading: texts.uploading,
     ready: texts.uploaded,
-    failed: texts.uploadFailed,
+    failed: texts[failure],
   }[state]
   return (
     <li className={state}>
       <span>{format(label, { name: file.name, number })}</span>
       {state === 'uploading' && <progress value={progress} max={1} aria-label={file.name} />}
-      {state === 'failed' && (
+      {state === 'failed' && failure === 'uploadFailed' && (
         <button type="button" className="link" onClick={() => onRetry(attachment)}>
           {texts.retry}
         </button>

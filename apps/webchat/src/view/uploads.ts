@@ -1,10 +1,12 @@
 import { useReducer, useRef } from 'react'
-import { newId, upload } from '../client/api.js'
+import { HttpError, newId, upload } from '../client/api.js'
 import type { Session } from '../client/session.js'
 import type { Payload } from '../shared/bridge.js'
 
 /** Largest number of files in one message. */
 export const maxFiles = 8
+
+type Failure = 'tooLarge' | 'wrongType' | 'uploadFailed'
 
 /** A file that is being added to the next message. */
 export interface Attachment {
@@ -15,6 +17,8 @@ export interface Attachment {
   progress: number
   /** Its payload in the message, once it is uploaded. */
   payload?: Payload
+  /** Name of the text that says why it failed. */
+  failure?: Failure
   controller: AbortController
 }
 
@@ -38,8 +42,8 @@ export function useAttachments({ store, api }: Session) {
       const onProgress = (progress: number) => patch(id, { progress })
       await upload(file, to, onProgress, controller.signal)
       patch(id, { state: 'ready', progress: 1, payload: toPayload(file.name, made) })
-    } catch {
-      patch(id, { state: 'failed' })
+    } catch (error) {
+      patch(id, { state: 'failed', failure: failureOf(error) })
     }
   }
 
@@ -72,6 +76,12 @@ export function useAttachments({ store, api }: Session) {
     },
     clear: () => set([]),
   }
+}
+
+/** The first two are refusals of the file itself, which would be the same again. */
+function failureOf(error: unknown): Failure {
+  const status = error instanceof HttpError ? error.status : 0
+  return status === 413 ? 'tooLarge' : status === 415 ? 'wrongType' : 'uploadFailed'
 }
 
 function toPayload(name: string, file: { id: string; url: string; contentType: string }): Payload {
