@@ -156,6 +156,47 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
     expect(faults).toEqual([])
   })
 
+  it('receives a message that a bot writes piece by piece once, when it is complete', async () => {
+    const { chatServer } = chat
+    const { page, faults } = await chat.open(site('', 'data-open data-language="en"'))
+    await page.getByRole('button', { name: 'Add files' }).waitFor()
+    const id = 'stream:1'
+    const piece = chatServer.sendAsBot(
+      { type: 'text', text: 'One' },
+      { id, metadata: { clientMessageId: id } },
+    )
+    const write = (text: string, change = {}) =>
+      chatServer.signal('message_updated', {
+        ...piece,
+        payload: { type: 'text', text },
+        ...change,
+      })
+    write('One, two')
+    await page.getByRole('log').getByText('One, two').waitFor()
+    write('One, two, three', { id: 'msg-complete' })
+    // A later change of it is not another message.
+    write('One, two, three!', { id: 'msg-complete' })
+    await page.getByRole('log').getByText('One, two, three!').waitFor()
+    const received = (await page.evaluate<[string, unknown][]>('window.events')).filter(
+      ([name]) => name === 'message',
+    )
+    expect(received).toMatchObject([['message', { payload: { text: 'One, two, three' } }]])
+    expect(faults).toEqual([])
+  })
+
+  it('receives the error of a message that the server refuses', async () => {
+    const { page } = await chat.open(
+      site(
+        `window.failed = new Promise((resolve) =>
+        window.botpress.on('error', ({ status, message }) => resolve({ status, message })))`,
+        '',
+      ),
+    )
+    chat.chatServer.refuseNext('/messages', 400, 'Too many words')
+    await page.evaluate('window.botpress.sendMessage("a refused one")')
+    expect(await page.evaluate('window.failed')).toEqual({ status: 400, message: 'Too many words' })
+  })
+
   it('is the user whose key the page has, and another one when that changes', async () => {
     const { chatServer } = chat
     const { page, faults } = await chat.open(

@@ -11,6 +11,8 @@ export interface OutboxOptions {
   /** Name of the lock that lets one tab at a time send. */
   lock: string
   onSent(message: Unsent): void
+  /** Called with the error when the server refuses a message. */
+  onRefused(error: unknown): void
   /** Called when the server refuses a message because its conversation is gone. */
   onConversationGone(): void
 }
@@ -82,6 +84,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
       refused = [...refused, { ...message, refusal: (error as Error).message }]
       storage.dropUnsent(clientMessageId)
       publish()
+      options.onRefused(error)
       return true
     }
     backoff.reset()

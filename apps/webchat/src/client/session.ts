@@ -67,6 +67,7 @@ export function createSession(options: WidgetOptions, configuration: Configurati
     api,
     lock: `${storageKey}-outbox`,
     onSent: ({ payload }) => emit('messageSent', payload),
+    onRefused: (error) => emit('error', error),
     onConversationGone: () => connection.reopen(),
   })
 

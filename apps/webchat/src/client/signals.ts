@@ -2,7 +2,7 @@ import type { Configuration, WidgetOptions } from '../shared/bridge.js'
 import type { Message, User } from './api.js'
 import type { Outbox } from './outbox.js'
 import { parseMessage } from './parse.js'
-import { clientIdOf, type Store, upsert } from './state.js'
+import { clientIdOf, isDraft, type Store, upsert } from './state.js'
 
 /** Milliseconds after which the typing indicator disappears without another signal. */
 const typingTimeoutMs = 5000
@@ -55,12 +55,22 @@ export function createSignalHandler({ store, outbox, options, configure }: Signa
             setUnread(unread)
           }
         }
-        emit('message', toPageEvent(message))
+        // Listeners receive a message once, when it is complete.
+        if (!isDraft(message)) emit('message', toPageEvent(message))
         return
       }
-      case 'message_updated':
-        save(parseMessage(data))
+      case 'message_updated': {
+        const message = parseMessage(data)
+        const isWritten =
+          message !== undefined &&
+          !isDraft(message) &&
+          store
+            .get()
+            .messages.some((known) => isDraft(known) && clientIdOf(known) === clientIdOf(message))
+        save(message)
+        if (isWritten) emit('message', toPageEvent(message))
         return
+      }
       case 'message_status_changed': {
         const { message, newStatus } = data
         if (newStatus !== 'processing' && newStatus !== 'processed') return

@@ -81,6 +81,11 @@ export function clientIdOf({ metadata }: Pick<Message, 'metadata'>): string | un
   return typeof id === 'string' ? id : undefined
 }
 
+/** Whether a bot is still writing a message: its id is temporary, that of the author. */
+export function isDraft(message: Message): boolean {
+  return message.id === clientIdOf(message)
+}
+
 /** Returns the list with a message appended, or in place of its earlier version. */
 export function upsert(messages: readonly Message[], message: Message): readonly Message[] {
   const own = clientIdOf(message)
