@@ -1,5 +1,7 @@
-// The server for the examples. Settings: BOTSTEAD_URL, and BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR, where
-// the server stores one.
+// The server for the examples. Settings: BOTSTEAD_URL, or PORT on this machine, and BOTSTEAD_TOKEN or
+// BOTSTEAD_DATA_DIR, where the server stores one; also in the file .env of the working folder, which
+// the server reads too.
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -11,6 +13,7 @@ import { Client, isApiError } from '@botpress/client'
  * @param tokenThere likewise
  */
 export async function findServer(address, tokenThere) {
+  if (existsSync('.env')) process.loadEnvFile('.env')
   const here = `http://localhost:${process.env.PORT || 8787}`
   const apiUrl = address ?? (process.env.BOTSTEAD_URL || here)
   const token = tokenThere ?? (process.env.BOTSTEAD_TOKEN || (await firstToken()))

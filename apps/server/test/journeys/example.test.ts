@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { checkout, withoutProxies } from '../documents.js'
 import { useServer } from '../harness.js'
 
@@ -27,6 +29,16 @@ it('makes the five calls with the client packages, and again with the same bot',
   const [sameBot, , another] = await runExample()
   expect(sameBot).toBe(bot)
   expect(another).not.toBe(conversation)
+})
+
+it('finds the server by the file .env that the server reads too', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'botstead-example-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const { url, token } = server()
+  await writeFile(join(folder, '.env'), `PORT=${new URL(url).port}\nBOTSTEAD_TOKEN=${token}\n`)
+  const { PORT: _, BOTSTEAD_URL, BOTSTEAD_TOKEN, ...env } = withoutProxies(process.env)
+  const { stdout } = await promisify(execFile)(process.execPath, [example], { cwd: folder, env })
+  expect(stdout).toMatch(/^bot +[\w-]{36}$/m)
 })
 
 it('prints one line of advice for an unknown token', async () => {
