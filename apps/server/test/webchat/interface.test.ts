@@ -118,7 +118,7 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
         botName: 'Helper', botAvatar: '${avatar}', botDescription: 'Knows all pumps', language: 'fr', themeMode: 'dark',
         color: '#fd0', greeting: 'Bonjour', suggestedQuestions: ['Which pump?', 'What price?'], feedbackEnabled: false,
         conversationHistory: false, allowFileUpload: false, privacyPolicy: { title: 'Privacy', link: 'https://a.example/' },
-        email: { title: 'Mail', link: 'mailto:a@a.example' }, additionalStylesheet: '.bubble { border-radius: 1px }',
+        email: { title: 'Mail', link: 'mailto:a@a.example' }, phone: { title: 'Phone', link: 'tel:+41315550100' }, additionalStylesheet: '.bubble { border-radius: 1px }',
       } })`),
     )
     await page.getByRole('button', { name: 'Ouvrir la discussion avec Helper' }).click()
@@ -139,6 +139,7 @@ describe.skipIf(browserPath === undefined)(`window.botpress ${title}`, () => {
     expect(await dialog.getByRole('link', { name: 'Mail' }).getAttribute('href')).toContain(
       'mailto:',
     )
+    expect(await dialog.getByRole('link', { name: 'Phone' }).getAttribute('href')).toContain('tel:')
     await expectAccessible()
     await dialog.getByRole('button', { name: 'Which pump?' }).click()
     await vi.waitFor(() =>

@@ -1,5 +1,5 @@
 /** Schemes that links of messages may have. */
-const linkSchemes = ['http:', 'https:', 'mailto:']
+const linkSchemes = ['http:', 'https:', 'mailto:', 'tel:']
 /** Schemes of pictures, recordings and videos; media elements run no scripts. */
 const mediaSchemes = ['http:', 'https:', 'data:', 'blob:']
 
