@@ -17,6 +17,7 @@ import {
   readPassphrase,
   readSecretFiles,
   restoreBackup,
+  timeOf,
   verifyBackup,
 } from '../features/operations/backup/index.js'
 import { migrations } from '../migrations/index.js'
@@ -34,6 +35,8 @@ import type { Context } from './context.js'
 import { requireDatabase, requireSchema } from './existing-database.js'
 
 export { readPassphrase }
+
+const day = 24 * 60 * 60 * 1000
 
 /** How a command follows and ends a long task. */
 interface TaskOptions {
@@ -113,11 +116,19 @@ export interface BackupSelection {
 
 async function openBackup({ location, passphrase, id }: BackupSelection) {
   const target = await openTarget(location, { passphrase })
-  const chosen = id ?? (await target.listIds()).at(-1)
+  const newest = (await target.listIds()).at(-1)
+  const chosen = id ?? newest
   if (chosen === undefined) {
     throw new BackupError(
       'missing',
       `There are no backups in ${target.label}: make one with "npx botstead backup".`,
+    )
+  }
+  // Of a clock that was ahead: others may be newer, and nobody would notice.
+  if (id === undefined && timeOf(chosen) > Date.now() + day) {
+    throw new BackupError(
+      'unusable',
+      `By its name, the newest backup ${chosen} is of a time to come: a clock was or is wrong. See all with "npx botstead backup list", and choose one with --backup.`,
     )
   }
   return { target, manifest: await target.readManifest(chosen) }

@@ -7,10 +7,10 @@ import { sizeText } from '../platform/size-text.js'
 
 interface PassphraseOptions {
   passphraseFile?: string
+  encryption: boolean
 }
 
 interface CreateOptions extends PassphraseOptions {
-  encryption: boolean
   keep?: number
 }
 
@@ -32,7 +32,10 @@ export function backupCommand(): Command {
     .description('Back up database, contents and secrets, with or without a running server.')
     .argument('[target]', targetText)
     .option(...passphraseOption)
-    .option('--no-encryption', 'store it without encryption: it contains the secrets of the server')
+    .option(
+      '--no-encryption',
+      'store or read it without encryption: it contains the secrets of the server',
+    )
     .option('--keep <duration>', 'remove earlier backups that are older, such as 30d', toDuration)
     .action(async (given: string | undefined, options: CreateOptions) => {
       const { config } = loadConfig(undefined, { envFile })
@@ -112,6 +115,7 @@ export function restoreCommand(): Command {
     .argument('<source>', 'a folder with backups, or s3://bucket/prefix?endpoint=...')
     .option('--backup <id>', 'the backup to restore; the newest if left out')
     .option(...passphraseOption)
+    .option('--no-encryption', 'read a backup that was stored without encryption')
     .action(async (given: string, options: ReadOptions) => {
       const { config } = loadConfig(undefined, { envFile })
       const selection = await selectBackup(given, config, options)
@@ -148,8 +152,9 @@ function isUnencryptedBySettings({ backup }: Config, given: string | undefined):
 
 async function passphraseOf(
   { backup }: Config,
-  { passphraseFile }: PassphraseOptions,
+  { passphraseFile, encryption }: PassphraseOptions,
 ): Promise<string | undefined> {
+  if (!encryption) return undefined
   const file = passphraseFile ?? backup?.passphraseFile ?? passphraseFileOfEnvironment()
   if (file === undefined) return undefined
   const { readPassphrase } = await import('../app/backup.js')

@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import { hostname } from 'node:os'
 import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import {
@@ -117,16 +118,19 @@ export function mountMetrics(
 ): void {
   if (access === 'off') return
   let text: Promise<string> | undefined
-  let madeAt = 0
+  /** Undefined while it is rendered, which takes long where the database is slow: more at a time would not help. */
+  let madeAt: number | undefined
   const admit: HttpContext['admitUnmatched'] = (request, reply, done) => {
     if (access === 'public' || isLocalRequest(request) || hasToken(request, token)) return done()
     admitUnmatched(request, reply, (limited) => done(limited ?? metricsForbidden()))
   }
   app.get('/metrics', { onRequest: admit }, async (_request, reply: FastifyReply) => {
-    const now = performance.now()
-    if (text === undefined || now - madeAt > freshMilliseconds) {
-      text = render()
-      madeAt = now
+    const isOld = madeAt !== undefined && performance.now() - madeAt > freshMilliseconds
+    if (text === undefined || isOld) {
+      madeAt = undefined
+      text = render().finally(() => {
+        madeAt = performance.now()
+      })
     }
     return reply
       .type(metricsType)
@@ -147,8 +151,18 @@ function isLocalRequest({ ip, headers, socket }: FastifyRequest): boolean {
   const isPassedOn =
     headers.forwarded ?? headers['x-forwarded-for'] ?? headers['x-real-ip'] ?? headers.via
   const isPage = headers.origin ?? headers['sec-fetch-site']
-  if (isPassedOn !== undefined || isPage !== undefined) return false
+  if (isPassedOn !== undefined || isPage !== undefined || !isOwnName(headers.host)) return false
   return isLoopback(ip) && isLoopback(socket.remoteAddress ?? '')
+}
+
+/**
+ * Whether a Host is one that programs on this machine use: many proxies add nothing but the name that they were asked
+ * for, and the name of a web page may lead here too.
+ */
+function isOwnName(host = 'localhost'): boolean {
+  const name = host.toLowerCase().replace(/:\d+$/, '')
+  const address = name.replace(/^\[(.*)\]$/, '$1')
+  return name === 'localhost' || name === hostname().toLowerCase() || isLoopback(address)
 }
 
 function hasToken({ headers }: FastifyRequest, token: string | undefined): boolean {

@@ -216,6 +216,45 @@ describe('a backup that was tampered with', () => {
     expect(await refusal()).toMatch(/The manifest \S+ of the backup is damaged/)
   })
 
+  it('is refused where an encrypted one is expected, and encryption was taken away', async () => {
+    await rm(target, { recursive: true, force: true })
+    const expected = ['--passphrase-file', bench.passphraseFile]
+    await succeed(['backup', target, ...expected], environmentOf(server))
+    // Who can write to the target does not have the passphrase, and replaces all of it.
+    await forge(() => ({}))
+    expect(await refusal(expected)).toMatch(/^The backups in \S+ are not encrypted, although there/)
+    const verify = ['backup', 'verify', target, ...expected]
+    expect(await fail(verify, environmentOf(server))).toContain('are not encrypted, although')
+    await succeed([...verify, '--no-encryption'], environmentOf(server))
+    const place = await bench.createPlace(sqliteEngine)
+    await succeed(['restore', target, ...expected, '--no-encryption'], place.environment)
+  })
+
+  it.each([
+    ['takes 4 GiB of memory', { N: 2 ** 20, r: 32 }],
+    ['is repeated for hours', { N: 2 ** 20, r: 1, p: 16 }],
+    ['is none', { r: 0 }],
+  ])('is refused with a key whose derivation %s', async (_, change) => {
+    await rm(target, { recursive: true, force: true })
+    const encrypted = ['--passphrase-file', bench.passphraseFile]
+    await succeed(['backup', target, ...encrypted], environmentOf(server))
+    const names = await readdir(join(target, 'backups'), { recursive: true })
+    const name = names.find((each) => each.endsWith('botstead-backups')) ?? ''
+    const path = join(target, 'backups', name)
+    const header = JSON.parse(await readFile(path, 'utf8'))
+    const encryption = { ...header.encryption, ...change }
+    await writeFile(path, JSON.stringify({ ...header, encryption }))
+    expect(await refusal(encrypted)).toMatch(/^The header of the backups is damaged/)
+  })
+
+  it('is refused with texts that a terminal takes for commands', async () => {
+    await forge(() => ({ version: '1.0\u001b[2J\u001b]0;owned\u0007' }))
+    const { status, stdout } = await runCommand(['backup', 'list', target], environmentOf(server))
+    expect(status).toBe(1)
+    expect(stdout).toMatch(/The manifest \S+ of the backup is damaged/)
+    expect(stdout).not.toContain('\u001b')
+  })
+
   it('is refused with counts that are not those of the database', async () => {
     await forge(({ contents }) => ({ contents: { ...(contents as object), count: 2 ** 50 } }))
     expect(await refusal()).toMatch(`The backup lists ${files + 1} contents of`)
@@ -224,6 +263,8 @@ describe('a backup that was tampered with', () => {
   it('is refused when it is of a newer release, or of another format', async () => {
     await forge(({ schema }) => ({ schema: [...(schema as string[]), '9999-future'] }))
     expect(await refusal()).toContain('which has a newer database: use that version')
+    await forge(() => ({ form: { toString: 1 } }))
+    expect(await refusal()).toContain('The backup has format {"toString":1}, and')
     await forge(() => ({ form: 2 }))
     expect(await refusal()).toContain('The backup has format 2')
   })

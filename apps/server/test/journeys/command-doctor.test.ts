@@ -216,6 +216,12 @@ describeEachEngine('botstead doctor', (engine) => {
     }
     await succeed(['backup'], scheduled)
     expect((await diagnose(scheduled)).of('backups')).toEqual([])
+    await chmod(file, 0o644)
+    await chmod(target, 0o777)
+    expect((await diagnose(scheduled)).of('backups')).toMatchObject([
+      warning(/^Others may read \S+-passphrase, which has the passphrase/),
+      warning(/^Others may write to \S+, and remove the backups/),
+    ])
     await writeFile(file, 'another horse battery staple\n')
     const locked = await diagnose(scheduled)
     expect(locked.of('backups')).toMatchObject([failure(/The passphrase does not open/)])

@@ -1,4 +1,5 @@
 import { request as plainRequest } from 'node:http'
+import { hostname } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { describeEachEngine, engines } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
@@ -158,6 +159,8 @@ describeEachEngine('metrics', (engine) => {
   it.each([
     ['came through a proxy', { 'x-forwarded-for': '203.0.113.7' }],
     ['came through another proxy', { via: '1.1 proxy' }],
+    ['came through a proxy that adds only the name', { host: 'bots.example.com' }],
+    ['are sent by a web page whose name leads here', { host: '127.0.0.1.example.com:8787' }],
     ['are sent by a web page', { origin: 'https://www.example.com' }],
     ['have another token', { 'x-forwarded-for': '203.0.113.7', authorization: 'Bearer no' }],
   ])('are refused to requests that %s', async (_, headers: Record<string, string>) => {
@@ -168,6 +171,13 @@ describeEachEngine('metrics', (engine) => {
       message: expect.stringContaining('BOTSTEAD_METRICS_TOKEN'),
     })
   })
+
+  it.each([hostname(), 'localhost', 'LOCALHOST:1', '127.0.0.1:8787', '[::1]:8787'])(
+    'are available to callers on the machine that ask for %s',
+    async (host) => {
+      expect((await scrape(server, { host })).status).toBe(200)
+    },
+  )
 
   it('are available to callers with the token', async () => {
     const headers = { 'x-forwarded-for': '203.0.113.7', authorization: `Bearer ${token}` }

@@ -73,6 +73,22 @@ describe('the list of the contents of a backup', () => {
     }
   })
 
+  it('is read in time when it has a line for each piece, as no server writes it', async () => {
+    using present = createDiskSet()
+    const { write } = createPieceWriter(target, present, new AbortController().signal)
+    const { key, size, sha256, pieces } = entryOf('large-one', 120_000)
+    const lines = pieces.map(
+      (name, at) => `${at === 0 ? `${key} ${size} ${sha256}` : '+'} ${name}\n`,
+    )
+    const index = [
+      await write(Buffer.from(lines.slice(0, 60_000).join(''))),
+      await write(Buffer.from(lines.slice(60_000).join(''))),
+    ]
+    const [found] = await read(index)
+    expect(found?.pieces).toEqual(pieces)
+    // With a copy of the list for each line, it takes more than a minute.
+  }, 40_000)
+
   it('does not take a content of more than 4 TiB', async () => {
     const large = { ...entryOf('large-one', 1), size: 2 ** 42 + 1 }
     await expect(write([large])).rejects.toThrow('more than a backup takes')

@@ -69,13 +69,14 @@ export async function* readIndex(
   index: readonly string[],
 ): AsyncGenerator<ContentEntry> {
   let last = ''
-  let open: ContentEntry | undefined
+  let open: (ContentEntry & { pieces: string[] }) | undefined
   for (const name of index) {
     for (const { begun, pieces } of await readIndexPiece(target, name)) {
       // One content ends before the next begins.
       if ((begun === undefined) === (open === undefined)) throw damagedList()
-      if (begun !== undefined) open = { ...begun, pieces }
-      else if (open !== undefined) open = { ...open, pieces: open.pieces.concat(pieces) }
+      if (begun !== undefined) open = { ...begun, pieces: [...pieces] }
+      // In place: a list with a line for each piece would be copied millions of times.
+      else for (const piece of pieces) open?.pieces.push(piece)
       if (open === undefined) continue
       const needed = Math.ceil(open.size / pieceBytes)
       if (open.pieces.length > needed || open.key <= last) throw damagedList()

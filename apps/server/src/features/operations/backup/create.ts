@@ -12,6 +12,7 @@ import {
   createDiskSet,
   type DiskSet,
 } from './disk-collections.js'
+import type { Lease } from './lease.js'
 import {
   type ContentEntry,
   type DatabasePart,
@@ -61,8 +62,9 @@ export function newBackupId(now: number): string {
 }
 
 /**
- * Makes a backup. The caller has the lease, so that no contents are removed meanwhile.
+ * Makes a backup.
  * @param createdAt ISO 8601
+ * @param lease by which no contents are removed meanwhile
  */
 export async function createBackup(
   source: BackupSource,
@@ -70,15 +72,16 @@ export async function createBackup(
   {
     id,
     createdAt,
-    signal,
+    lease,
     onProgress,
   }: {
     id: string
     createdAt: string
-    signal: AbortSignal
+    lease: Pick<Lease, 'signal' | 'confirm'>
     onProgress: OnProgress
   },
 ): Promise<Manifest> {
+  const { signal } = lease
   using present = createDiskSet()
   for await (const { key } of target.pieces.list()) present.add(key)
   const writer = createPieceWriter(target, present, signal)
@@ -104,7 +107,8 @@ export async function createBackup(
     secrets: await writer.writeStream(Readable.from([secrets], { objectMode: false })),
     storedBytes: writer.storedBytes,
   }
-  signal.throwIfAborted()
+  // Only now it is known that all contents and pieces stayed until here.
+  await lease.confirm()
   await target.writeManifest(manifest)
   return manifest
 }

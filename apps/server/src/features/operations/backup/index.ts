@@ -25,6 +25,7 @@ export type { BackupSource, OnProgress } from './create.js'
 export { BackupError } from './errors.js'
 export type { Manifest } from './manifest.js'
 export { restoreBackup, verifyBackup } from './restore.js'
+export { timeOf } from './retention.js'
 export { countFailuresAfter, findLastSuccess } from './store.js'
 export { openTarget } from './target.js'
 
@@ -62,13 +63,13 @@ export async function makeBackup(
   const { source, clock, log } = deps
   const now = clock.now()
   const id = newBackupId(now)
-  return await withLease(deps, { id, target: location.label }, signal, async (ending) => {
+  return await withLease(deps, { id, target: location.label }, signal, async (lease) => {
     const { installation } = source
     const target = await prepareTarget(location, { passphrase, installation })
     const manifest = await createBackup(source, target, {
       id,
       createdAt: isoTime(now),
-      signal: ending,
+      lease,
       onProgress,
     })
     if (manifest.contents.lost > 0) {
@@ -80,7 +81,7 @@ export async function makeBackup(
     const { storedBytes } = manifest
     if (keepMs === undefined) return { manifest, storedBytes, removed: undefined }
     // The backup is there; that old ones stay is no reason to make it again.
-    const removed = await removeOld(target, now - keepMs, ending).catch((err: unknown) => {
+    const removed = await removeOld(target, now - keepMs, lease).catch((err: unknown) => {
       log.error({ err }, 'old backups cannot be removed')
       return undefined
     })
@@ -174,8 +175,9 @@ export function createBackups(deps: BackupsDeps): Backups {
 
   /** Whether a backup is due; a process that starts asks for one while another may be making it. */
   async function isDue({ location, schedule }: BackupConfig): Promise<boolean> {
-    const last = await findLastSuccess(db, location.label)
-    return last === undefined || nextTime(schedule, Date.parse(last.started_at)) <= clock.now()
+    const now = clock.now()
+    const last = await findLastSuccess(db, { now, target: location.label })
+    return last === undefined || nextTime(schedule, Date.parse(last.started_at)) <= now
   }
 
   const handler: JobHandler<Partial<typeof scheduled>> = {
@@ -194,12 +196,12 @@ export function createBackups(deps: BackupsDeps): Backups {
     jobs: { [backupJob]: handler },
     schedule: async (tx) => {
       if (config === undefined) return
-      const last = await findLastSuccess(tx, config.location.label)
       const now = clock.now()
+      const last = await findLastSuccess(tx, { now, target: config.location.label })
       const due = last && nextTime(config.schedule, Date.parse(last.started_at))
       await enqueue(tx, Math.max(now, due ?? now))
     },
-    isRunning: () => isAnyRunning(db, isoTime(clock.now())),
+    isRunning: () => isAnyRunning(db, clock.now()),
     metrics: [backupMetrics(deps)],
   }
 }
@@ -215,9 +217,10 @@ function nextTime(schedule: BackupSchedule, after: number): number {
 function backupMetrics({ db, clock }: Pick<BackupsDeps, 'db' | 'clock'>): Metric {
   return {
     async collect() {
-      const last = await findLastSuccess(db)
-      const failures = await countFailuresAfter(db, last?.started_at ?? '')
-      const isRunning = await isAnyRunning(db, isoTime(clock.now()))
+      const now = clock.now()
+      const last = await findLastSuccess(db, { now })
+      const failures = await countFailuresAfter(db, last?.started_at ?? '', now)
+      const isRunning = await isAnyRunning(db, now)
       const gauge = (name: string, help: string, value: number) =>
         ({ name, help, type: 'gauge', samples: [{ value }] }) as const
       return [

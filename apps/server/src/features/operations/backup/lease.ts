@@ -7,17 +7,34 @@ import type { Log } from '../../../platform/telemetry/log.js'
 import * as store from './store.js'
 import type { BackupRunRow } from './table.js'
 
-/** Milliseconds after which a backup counts as interrupted if its process does not extend the lease. */
-const leaseMs = 60_000
+const silent =
+  'The backup was suspended for too long, or could not reach the database: contents may have been removed, or another backup may have begun. Make it again.'
 
 /** Another backup of the same data runs now. */
 class BackupRunningError extends Error {
   override readonly name = 'BackupRunningError'
 }
 
-/** The process did not extend its lease in time, so contents may have been removed meanwhile. */
+/** The process did not prolong its lease in time, so contents may have been removed meanwhile. */
 class BackupInterruptedError extends Error {
   override readonly name = 'BackupInterruptedError'
+}
+
+/** That this is the only backup, and that contents stay. */
+export interface Lease {
+  /** Aborted when that is lost. */
+  readonly signal: AbortSignal
+  /**
+   * To be called before a step that would damage the backup of another process. Timers of a process that was suspended
+   * come late; its clock does not.
+   * @throws Error when the lease may have expired
+   */
+  requireLease(): void
+  /**
+   * Extends the lease now.
+   * @throws Error when it was lost at any time since the beginning
+   */
+  confirm(): Promise<void>
 }
 
 export interface LeaseDeps {
@@ -32,36 +49,52 @@ export interface LeaseDeps {
 /**
  * Runs `work` as the only backup of this database. Until it ends, no process removes contents of files: what a
  * snapshot that `work` takes refers to stays readable.
- * @param work its signal is aborted when the lease is lost
  * @throws BackupRunningError
+ * @throws BackupInterruptedError when the lease was lost meanwhile, whatever `work` did
  */
 export async function withLease<T extends { storedBytes: number }>(
   deps: LeaseDeps,
   { id, target }: { id: string; target: string },
   signal: AbortSignal,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (lease: Lease) => Promise<T>,
 ): Promise<T> {
   const { run, clock, timers, log } = deps
-  await begin(deps, id, target)
+  let leaseUntil = await begin(deps, id, target)
   const lost = new AbortController()
+  const ending = AbortSignal.any([signal, lost.signal])
   let cancel = () => {}
   let heartbeat: Promise<void> | undefined
-  const extend = async () => {
-    try {
-      const until = isoTime(clock.now() + leaseMs)
-      if (await run((tx) => store.extendLease(tx, id, until), { mayUseReserve: true })) return
-      lost.abort(
-        new BackupInterruptedError(
-          'The backup did not extend its lease in time, so another process may have removed contents: run it again.',
-        ),
-      )
-    } catch (err) {
-      log.warn({ err }, 'the lease of the backup cannot be extended')
-    }
+
+  function lose(): void {
+    lost.abort(new BackupInterruptedError(silent))
+    lost.signal.throwIfAborted()
+  }
+
+  async function extend(): Promise<void> {
+    const now = clock.now()
+    if (!(await run((tx) => store.extendLease(tx, id, now), { mayUseReserve: true }))) lose()
+    leaseUntil = now + store.leaseMs
+  }
+
+  const lease: Lease = {
+    signal: ending,
+    requireLease() {
+      if (clock.now() >= leaseUntil) lose()
+      ending.throwIfAborted()
+    },
+    async confirm() {
+      await extend()
+      ending.throwIfAborted()
+    },
+  }
+  const beat = async () => {
+    await extend().catch((err: unknown) => {
+      if (!lost.signal.aborted) log.warn({ err }, 'the lease of the backup cannot be extended')
+    })
   }
   const plan = () => {
-    cancel = timers.after(leaseMs / 3, () => {
-      heartbeat = extend().then(plan)
+    cancel = timers.after(store.leaseMs / 3, () => {
+      heartbeat = beat().then(plan)
     })
   }
   plan()
@@ -74,12 +107,12 @@ export async function withLease<T extends { storedBytes: number }>(
       error: error === undefined ? null : textOf(error),
       stored_bytes: storedBytes,
     }
-    await run((tx) => store.endRun(tx, id, row), { mayUseReserve: true })
+    return await run((tx) => store.endRun(tx, id, row), { mayUseReserve: true })
   }
   try {
-    const result = await work(AbortSignal.any([signal, lost.signal]))
+    const result = await work(lease)
     lost.signal.throwIfAborted()
-    await end('succeeded', undefined, result.storedBytes)
+    if (!(await end('succeeded', undefined, result.storedBytes))) lose()
     return result
   } catch (error) {
     await end('failed', error, null).catch((err: unknown) => {
@@ -89,16 +122,20 @@ export async function withLease<T extends { storedBytes: number }>(
   }
 }
 
-async function begin(deps: LeaseDeps, id: string, target: string): Promise<void> {
+/** Returns when the lease ends, in milliseconds since the Unix epoch. */
+async function begin(deps: LeaseDeps, id: string, target: string): Promise<number> {
   const { run, clock, ids } = deps
   const now = clock.now()
+  const until = now + store.leaseMs
   await run(
     async (tx) => {
       await store.lockRuns(tx)
       for (const running of await store.findRunning(tx)) {
-        if (running.lease_until > isoTime(now) && !hasEnded(running.owner)) {
+        const { lease_until: end } = running
+        const isValid = end > isoTime(now) && end <= store.latestLease(now)
+        if (isValid && !hasEnded(running.owner)) {
           throw new BackupRunningError(
-            `A backup to ${running.target} has been running since ${running.started_at} (${running.owner}). Wait until it ends; if its process has ended, its lease expires at ${running.lease_until}.`,
+            `A backup to ${running.target} has been running since ${running.started_at} (${running.owner}). Wait for its end; if its process has ended, it counts until ${end}.`,
           )
         }
         await store.endRun(tx, running.id, {
@@ -113,11 +150,12 @@ async function begin(deps: LeaseDeps, id: string, target: string): Promise<void>
         owner: ownerName(ids),
         target,
         started_at: isoTime(now),
-        lease_until: isoTime(now + leaseMs),
+        lease_until: isoTime(until),
       })
     },
     { mayUseReserve: true },
   )
+  return until
 }
 
 /** Whether the owner of a run was a process of this machine that is gone: nobody has to wait for its lease. */

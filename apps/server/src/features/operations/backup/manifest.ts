@@ -7,6 +7,8 @@ export const formatVersion = 1
 /** Bytes that a manifest may have: it lists the pieces of a database of 3 TiB. */
 export const maxManifestBytes = 64 * 1024 * 1024
 const maxTables = 10_000
+/** Bytes that scrypt may go through for the key, four times what it takes today. */
+const maxKeyBytes = 256 * 1024 * 1024
 
 /** The first object of a target: whose backups are in it, and how they are encrypted. */
 export interface TargetHeader {
@@ -87,7 +89,6 @@ export function parseHeader(text: string): TargetHeader {
   if (kdf !== 'scrypt') throw reader.damaged()
   const encryption: WrappedKey = {
     kdf,
-    // Larger values would use up the memory before the passphrase is known to be right.
     N: reader.integer(N, 2 ** 20),
     r: reader.integer(r, 32),
     p: reader.integer(p, 16),
@@ -95,6 +96,9 @@ export function parseHeader(text: string): TargetHeader {
     key: reader.text(key),
   }
   if (N !== 2 ** Math.round(Math.log2(encryption.N)) || N < 2) throw reader.damaged()
+  if (encryption.r < 1 || encryption.p < 1) throw reader.damaged()
+  // Whoever can write there could take the memory and the time of every command that opens it.
+  if (128 * encryption.N * encryption.r * encryption.p > maxKeyBytes) throw reader.damaged()
   return { form: formatVersion, installation, encryption }
 }
 
@@ -209,7 +213,7 @@ function requireFormat(given: Record<string, unknown>): void {
   if (given.form === formatVersion) return
   throw new BackupError(
     'unusable',
-    `The backup has format ${String(given.form)}, and this version of Botstead reads format ${formatVersion}: use the version that made it, or a later one.`,
+    `The backup has format ${JSON.stringify(given.form)?.slice(0, 20)}, and this version of Botstead reads format ${formatVersion}: use the version that made it, or a later one.`,
   )
 }
 
@@ -241,7 +245,8 @@ function createReader(text: string, damaged: (cause?: unknown) => BackupError) {
         throw damaged()
       return value
     },
-    text: matching(/^[^\0]{1,4096}$/),
+    // Without control characters: a terminal would take them for commands.
+    text: matching(/^[^\p{Cc}\p{Cf}]{1,4096}$/u),
     identifier: matching(/^[a-z][a-z0-9_]{0,62}$/),
     sha256: matching(sha256Pattern),
     pieceName: matching(sha256Pattern),

@@ -1,5 +1,6 @@
 import { readIndexPiece } from './content-index.js'
 import { createDiskSet, type DiskSet } from './disk-collections.js'
+import type { Lease } from './lease.js'
 import type { Manifest } from './manifest.js'
 import type { BackupTarget } from './target.js'
 
@@ -15,24 +16,24 @@ export interface RetentionResult {
 }
 
 /**
- * Removes backups that are too old, and pieces that no backup needs. The newest backup stays in any case. The caller
- * is the only one that makes backups to the target meanwhile.
- * @param before backups made before this time, in milliseconds since the Unix epoch, go; undefined for none
+ * Removes backups that are too old, and pieces that no backup needs. The newest backup stays in any case.
+ * @param before backups made before this time, in milliseconds since the Unix epoch, go
+ * @param hold without which another backup could be using the pieces
  */
 export async function removeOld(
   target: BackupTarget,
-  before: number | undefined,
-  signal: AbortSignal,
+  before: number,
+  lease: Pick<Lease, 'signal' | 'requireLease'>,
 ): Promise<RetentionResult> {
   // The times of pieces are those of the store.
   const leftoversBefore = Date.now() - leftoverAgeMs
   const ids = await target.listIds()
   const newest = ids.at(-1)
-  const isOld = (id: string) => id !== newest && before !== undefined && timeOf(id) < before
+  const isOld = (id: string) => id !== newest && timeOf(id) < before
   // The manifest first: what is interrupted after it leaves pieces that nothing refers to, for the next time.
   let backups = 0
   for (const id of ids.filter(isOld)) {
-    signal.throwIfAborted()
+    lease.requireLease()
     await target.removeManifest(id)
     backups += 1
   }
@@ -40,12 +41,13 @@ export async function removeOld(
   for (const id of ids) {
     if (isOld(id)) continue
     // A manifest that cannot be read may need any piece: then none is removed, and the error says which it is.
-    await addPieces(target, await target.readManifest(id), needed, signal)
+    await addPieces(target, await target.readManifest(id), needed, lease.signal)
   }
   let pieces = 0
   for await (const { key, storedAt } of target.pieces.list()) {
-    signal.throwIfAborted()
+    lease.signal.throwIfAborted()
     if (storedAt > leftoversBefore || needed.has(key)) continue
+    lease.requireLease()
     await target.pieces.remove(key)
     pieces += 1
   }
@@ -74,7 +76,7 @@ async function addPieces(
 }
 
 /** When a backup began, in milliseconds since the Unix epoch. */
-function timeOf(id: string): number {
+export function timeOf(id: string): number {
   const [, y, mo, d, h, mi, s] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(id) ?? []
   return Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`)
 }

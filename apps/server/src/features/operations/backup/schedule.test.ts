@@ -1,10 +1,12 @@
 import { readdir, utimes } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
+import { createClient } from '@botstead/contract'
 import { expect, it, vi } from 'vitest'
 import {
   type BackupBench,
   createBackupBench,
   environmentOf,
+  fail,
   succeed,
 } from '../../../../test/backups.js'
 import { createCommandPlace } from '../../../../test/command-place.js'
@@ -17,6 +19,12 @@ const day = 24 * 60 * 60 * 1000
 async function backupsIn(target: string): Promise<string[]> {
   const names = await readdir(join(target, 'backups'), { recursive: true }).catch(() => [])
   return names.filter((name) => /\d{8}T\d{6}Z-[0-9a-f]{8}$/.test(name))
+}
+
+/** When a backup began, in milliseconds since the Unix epoch. */
+function idTime(path: string): number {
+  const text = basename(path).replace(/^(....)(..)(..)T(..)(..)(..)Z-.*$/, '$1-$2-$3T$4:$5:$6Z')
+  return Date.parse(text)
 }
 
 function settingsOf(bench: BackupBench): Record<string, string> {
@@ -59,10 +67,48 @@ describeEachEngine('backups by a setting', (engine) => {
         expect(jobs.map(({ state }) => state)).toEqual(['waiting'])
       })
       const words = ['backup', 'verify', target, '--passphrase-file', bench.passphraseFile]
-      await succeed(words, environmentOf(server))
+      // The clock of the server is ahead: which backup is the newest is not known.
+      expect(await fail(words, environmentOf(server))).toContain('is of a time to come')
+      const [left = ''] = await backupsIn(target)
+      await succeed([...words, '--backup', basename(left)], environmentOf(server))
     } finally {
       await server.close()
     }
+  })
+
+  it('go on after a start with a clock that was a year ahead', async () => {
+    await using bench = await createBackupBench()
+    await using place = await createCommandPlace(engine)
+    const environment = { ...place.environment, ...settingsOf(bench) }
+    const target = join(bench.folder, 'target')
+    const ahead = await startTestServer(engine, environment)
+    const untilMadeAfter = (time: number) =>
+      vi.waitFor(async () => {
+        const { jobs } = await ahead.client().listJobs({ kind: 'server.backup' })
+        expect(jobs.map(({ state }) => state)).toEqual(['waiting'])
+        const newest = Math.max(...(await backupsIn(target)).map(idTime))
+        expect(newest).toBeGreaterThan(time)
+      })
+    try {
+      await untilMadeAfter(0)
+      ahead.clock.advance(365 * day)
+      await untilMadeAfter(Date.now() + 300 * day)
+    } finally {
+      await ahead.close()
+    }
+    await using server = await startServerProcess(environment)
+    const { token, workspaceId } = ahead
+    const client = createClient({ baseUrl: server.url, token, workspaceId })
+    await vi.waitFor(async () => {
+      const { jobs } = await client.listJobs({ kind: 'server.backup' })
+      expect(Date.parse(jobs[0]?.nextRunAt ?? '')).toBeLessThanOrEqual(Date.now() + day)
+    })
+    // It alerts when the last one gets old.
+    const metrics = await (await fetch(`${server.url}/metrics`)).text()
+    const [, seconds] =
+      /^botstead_backup_last_success_timestamp_seconds (\S+)$/m.exec(metrics) ?? []
+    expect(Number(seconds) * 1000).toBeLessThan(Date.now())
+    expect(await server.stop()).toBe(0)
   })
 
   it('that fail are logged with the reason, counted and tried again', async () => {

@@ -1,7 +1,10 @@
+import { isoTime } from '../../../platform/clock.js'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { BackupRunRow } from './table.js'
 
+/** Milliseconds after which a backup whose process fell silent counts as interrupted. */
+export const leaseMs = 60_000
 /** Finished runs that are kept: `doctor` and the metrics need the last ones. */
 const keptRuns = 200
 
@@ -37,11 +40,32 @@ export async function insertRun(
     .execute()
 }
 
-/** Extends the lease of a run. Returns false if the run has been marked as interrupted. */
-export async function extendLease(tx: Tx, id: string, until: string): Promise<boolean> {
+/**
+ * Extends the lease of a run. Returns false if it is not in force any more, also if no other run began: contents may
+ * have been removed since.
+ */
+export async function extendLease(tx: Tx, id: string, now: number): Promise<boolean> {
   const row = await tx
     .updateTable('backup_runs')
-    .set({ lease_until: until })
+    .set({ lease_until: isoTime(now + leaseMs) })
+    .where('id', '=', id)
+    .where('state', '=', 'running')
+    .where('lease_until', '>', isoTime(now))
+    .where('lease_until', '<=', latestLease(now))
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Ends a run. Returns false if it counts as interrupted already. */
+export async function endRun(
+  tx: Tx,
+  id: string,
+  end: Pick<BackupRunRow, 'state' | 'ended_at' | 'error' | 'stored_bytes'>,
+): Promise<boolean> {
+  const row = await tx
+    .updateTable('backup_runs')
+    .set(end)
     .where('id', '=', id)
     .where('state', '=', 'running')
     .returning('id')
@@ -49,45 +73,56 @@ export async function extendLease(tx: Tx, id: string, until: string): Promise<bo
   return row !== undefined
 }
 
-/** Ends a run. */
-export async function endRun(
-  tx: Tx,
-  id: string,
-  end: Pick<BackupRunRow, 'state' | 'ended_at' | 'error' | 'stored_bytes'>,
-): Promise<void> {
-  await tx
-    .updateTable('backup_runs')
-    .set(end)
-    .where('id', '=', id)
-    .where('state', '=', 'running')
-    .execute()
-}
-
-/** Whether there is a run whose lease lasts beyond an ISO 8601 time. */
-export async function isAnyRunning(db: Db, now: string): Promise<boolean> {
+/**
+ * Whether a run is in force. A lease that ends later than any that begins now was made by a clock that was ahead: it
+ * would keep contents, and stop backups, for as long as that was wrong.
+ */
+export async function isAnyRunning(db: Db, now: number): Promise<boolean> {
   const row = await db
     .selectFrom('backup_runs')
     .select('id')
     .where('state', '=', 'running')
-    .where('lease_until', '>', now)
+    .where('lease_until', '>', isoTime(now))
+    .where('lease_until', '<=', latestLease(now))
     .executeTakeFirst()
   return row !== undefined
 }
 
-/** The last run that succeeded, to any target or to one. */
-export async function findLastSuccess(db: Db, target?: string): Promise<BackupRunRow | undefined> {
-  let query = db.selectFrom('backup_runs').selectAll().where('state', '=', 'succeeded')
+/** The last run that succeeded, to any target or to one, as far as a clock knows. */
+export async function findLastSuccess(
+  db: Db,
+  { now, target }: { now: number; target?: string | undefined },
+): Promise<BackupRunRow | undefined> {
+  let query = db
+    .selectFrom('backup_runs')
+    .selectAll()
+    .where('state', '=', 'succeeded')
+    .where('started_at', '<=', latestStart(now))
   if (target !== undefined) query = query.where('target', '=', target)
   return await query.orderBy('started_at', 'desc').limit(1).executeTakeFirst()
 }
 
-/** Runs that failed or were interrupted after an ISO 8601 time. */
-export async function countFailuresAfter(db: Db, after: string): Promise<number> {
+/** Runs that failed or were interrupted after an ISO 8601 time, as far as a clock knows. */
+export async function countFailuresAfter(db: Db, after: string, now: number): Promise<number> {
   const { count } = await db
     .selectFrom('backup_runs')
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('state', 'in', ['failed', 'interrupted'])
     .where('started_at', '>', after)
+    .where('started_at', '<=', latestStart(now))
     .executeTakeFirstOrThrow()
   return Number(count)
+}
+
+/** Clocks of processes that share a database differ by less. */
+const clockDifferenceMs = leaseMs
+
+/** A run that begins later was made while a clock was ahead, and says nothing about the time since. */
+function latestStart(now: number): string {
+  return isoTime(now + clockDifferenceMs)
+}
+
+/** When a lease ends at the latest, as ISO 8601. */
+export function latestLease(now: number): string {
+  return isoTime(now + leaseMs + clockDifferenceMs)
 }

@@ -66,6 +66,13 @@ export async function openTarget(
   const stores = await openStores(location)
   const header = await readHeader(stores.manifests)
   if (header === undefined) throw noBackups(location.label)
+  // Whoever can write there could replace encrypted backups by forged ones, which nothing else would show.
+  if (passphrase !== undefined && header.encryption === undefined) {
+    throw new BackupError(
+      'passphrase',
+      `The backups in ${location.label} are not encrypted, although there is a passphrase for them: anybody who can write there may have made them. If you stored them so, add --no-encryption.`,
+    )
+  }
   return await unlock(location, stores, header, passphrase)
 }
 

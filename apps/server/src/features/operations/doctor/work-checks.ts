@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import type { BackupConfig } from '../../../config/backup-settings.js'
 import type { Config } from '../../../config/config.js'
 import type { Db } from '../../../platform/db/schema.js'
@@ -86,8 +87,9 @@ export async function checkDeliveries(db: Db): Promise<Finding[]> {
 
 /** Whether there is a backup that is new enough. */
 export async function checkBackups(db: Db, { backup }: Config): Promise<Finding[]> {
-  const last = await findLastSuccess(db, backup?.location.label)
-  const failures = await countFailuresAfter(db, last?.started_at ?? '')
+  const now = Date.now()
+  const last = await findLastSuccess(db, { now, target: backup?.location.label })
+  const failures = await countFailuresAfter(db, last?.started_at ?? '', now)
   const make = 'Make one with "npx botstead backup <target>", and set BOTSTEAD_BACKUP_TARGET.'
   const see = 'See "backup failed" in the log of the server, and run "npx botstead backup".'
   const found: Finding[] = []
@@ -95,7 +97,7 @@ export async function checkBackups(db: Db, { backup }: Config): Promise<Finding[
     const location = backup === undefined ? '' : ` in ${backup.location.label}`
     found.push(warning(`There is no backup${location}.`, backup === undefined ? make : see))
   } else {
-    const age = Date.now() - Date.parse(last.started_at)
+    const age = now - Date.parse(last.started_at)
     const everyMs = backup && 'everyMs' in backup.schedule ? backup.schedule.everyMs : dayMs
     const text = `The last backup, in ${last.target}, is ${durationText(age)} old`
     if (backup !== undefined && age > 7 * everyMs + dayMs) {
@@ -129,7 +131,8 @@ async function checkTarget({ location, passphraseFile }: BackupConfig): Promise<
   try {
     const passphrase = passphraseFile && (await readPassphrase(passphraseFile))
     const target = await openTarget(location, { passphrase })
-    return (await target.listIds()).length === 0 ? [lost] : []
+    if ((await target.listIds()).length === 0) return [lost]
+    return await checkAccess({ location, passphraseFile })
   } catch (error) {
     if (error instanceof BackupError && error.kind === 'missing') return [lost]
     return [
@@ -139,6 +142,32 @@ async function checkTarget({ location, passphraseFile }: BackupConfig): Promise<
       ),
     ]
   }
+}
+
+/** Whether other users of this machine may read the passphrase, or replace what is in the folder. */
+async function checkAccess({
+  location,
+  passphraseFile,
+}: Pick<BackupConfig, 'location' | 'passphraseFile'>): Promise<Finding[]> {
+  if (process.platform === 'win32') return []
+  const found: Finding[] = []
+  if (passphraseFile !== undefined && ((await stat(passphraseFile)).mode & 0o004) !== 0) {
+    found.push(
+      warning(
+        `Others may read ${passphraseFile}, which has the passphrase of the backups.`,
+        `Run: chmod o-rwx '${passphraseFile}'`,
+      ),
+    )
+  }
+  if (location.kind === 'folder' && ((await stat(location.folder)).mode & 0o002) !== 0) {
+    found.push(
+      warning(
+        `Others may write to ${location.folder}, and remove the backups or put other files in their location.`,
+        `Run: chmod o-w '${location.folder}'`,
+      ),
+    )
+  }
+  return found
 }
 
 function countText(count: number, one: string, many: string): string {
