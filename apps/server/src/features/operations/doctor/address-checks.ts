@@ -11,7 +11,7 @@ const requestMs = 5000
 const maxBodyBytes = 256 * 1024
 
 /** What a server returned, as far as it is JSON. */
-interface Answer {
+interface JsonResponse {
   status: number
   location: string | null
   body: Record<string, unknown> | undefined
@@ -131,16 +131,19 @@ async function probe(
   { instance }: Identity,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
-  let answer: Answer
+  let response: JsonResponse
   try {
-    answer = await get(`${base}/healthz`, signal)
+    response = await get(`${base}/healthz`, signal)
   } catch (error) {
     return { kind: 'unreachable', reason: reasonOf(error) }
   }
-  const { status, location, body } = answer
+  const { status, location, body } = response
   if (location !== null) return { kind: 'foreign', reason: `it redirects to ${location}` }
   if (status !== 200 || body?.status !== 'ok') {
-    return { kind: 'foreign', reason: `/healthz returns ${status}, and no response of Botstead` }
+    return {
+      kind: 'foreign',
+      reason: `/healthz returns ${status}, which is not the response of a Botstead server`,
+    }
   }
   if (instance === undefined || typeof body.instance !== 'string') return { kind: 'unknown' }
   return { kind: body.instance === instance ? 'this' : 'other' }
@@ -171,7 +174,7 @@ async function describeServer(view: ServerView, signal: AbortSignal): Promise<Fi
     case 'unknown':
       return [
         warning(
-          `A server responds at ${local}, but it is not known whether it is this one: it starts, is of an earlier release, or there is no secret here.`,
+          `A server responds at ${local}, but it is not known whether it is this one: it is starting, is of an earlier release, or there is no secret here.`,
           'Run this again in a minute, with the settings of the server.',
         ),
       ]
@@ -253,7 +256,7 @@ async function describeRunning(
 
 const seeLog = 'See the log of the server; the other checks may show the cause.'
 
-function degradedParts(body: Answer['body']): { name: string; detail: string }[] {
+function degradedParts(body: JsonResponse['body']): { name: string; detail: string }[] {
   const checks = Array.isArray(body?.checks) ? body.checks : []
   return checks.flatMap((each) =>
     each?.status === 'degraded' ? [{ name: String(each.name), detail: String(each.detail) }] : [],
@@ -268,8 +271,8 @@ async function runningVersion(
 ): Promise<string | undefined> {
   if (token === undefined) return undefined
   const headers = { authorization: `Bearer ${token}` }
-  const answer = await get(`${local}/v1/admin/server`, signal, headers).catch(() => undefined)
-  const version = answer?.status === 200 ? answer.body?.version : undefined
+  const response = await get(`${local}/v1/admin/server`, signal, headers).catch(() => undefined)
+  const version = response?.status === 200 ? response.body?.version : undefined
   return typeof version === 'string' ? version : undefined
 }
 
@@ -308,7 +311,7 @@ async function get(
   url: string,
   signal: AbortSignal,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+): Promise<JsonResponse> {
   // Not AbortSignal.timeout with AbortSignal.any: Node 20 may collect the timer as garbage, and then waits for ever.
   const ending = new AbortController()
   const end = () => ending.abort(signal.reason)
