@@ -24,6 +24,8 @@ interface Service {
   cap_drop?: string[]
   environment?: Record<string, string>
   volumes?: string[]
+  restart?: string
+  depends_on?: string[] | Record<string, { condition: string }>
 }
 
 describe('the compose files', () => {
@@ -59,6 +61,23 @@ describe('the compose files', () => {
     const { ipv4_address: proxy } = cluster.proxy?.networks?.default ?? {}
     for (const name of ['botstead-1', 'botstead-2']) {
       expect(cluster[name]?.environment?.BOTSTEAD_TRUSTED_PROXIES).toBe(proxy)
+    }
+  })
+
+  it('wait until what they need is ready, in versions that do not change by themselves', async () => {
+    const cluster = await servicesOf('compose.cluster.yaml')
+    for (const [name, { image, depends_on: needed }] of Object.entries(cluster)) {
+      if (image !== 'botstead')
+        expect([name, image]).toEqual([name, expect.stringMatching(/:v?\d/)])
+      if (needed === undefined || Array.isArray(needed)) continue
+      for (const [other, { condition }] of Object.entries(needed)) {
+        const isLasting = cluster[other]?.restart !== undefined
+        expect([other, condition]).toEqual([
+          other,
+          isLasting ? 'service_healthy' : 'service_completed_successfully',
+        ])
+        if (isLasting) expect(cluster[other]).toHaveProperty('healthcheck.test')
+      }
     }
   })
 
