@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { describeSettings } from '../../src/config/config.js'
 import { checkout } from '../documents.js'
+import { instructionsOfImage } from './image.js'
 
 const read = (name: string) => readFile(join(checkout, 'deploy', name), 'utf8')
 const settings = new Set(describeSettings().map(({ name }) => name))
@@ -118,20 +119,8 @@ describe('the compose files', () => {
 })
 
 describe('the image', () => {
-  /** Instructions of the last stage, with their words; lines that go on are joined. */
-  async function instructions(): Promise<[string, string][]> {
-    const lines = (await read('Dockerfile')).replaceAll('\\\n', ' ').split('\n')
-    const all = lines
-      .filter((line) => line !== '' && !line.startsWith('#'))
-      .map((line): [string, string] => {
-        const [word = '', ...rest] = line.split(' ')
-        return [word, rest.join(' ')]
-      })
-    return all.slice(all.findLastIndex(([word]) => word === 'FROM'))
-  }
-
   it('runs the package without privileges, and gets signals', async () => {
-    const last = await instructions()
+    const last = await instructionsOfImage()
     const of = (word: string) => last.filter(([each]) => each === word).map(([, text]) => text)
     expect(of('FROM')).toEqual(['node:20-bookworm-slim'])
     expect(of('USER')).toEqual(['node'])

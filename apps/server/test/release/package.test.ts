@@ -1,18 +1,54 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { Client as ChatClient } from '@botpress/chat'
 import { Client } from '@botpress/client'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkout } from '../documents.js'
+import { waitUntil } from '../patience.js'
+import { freePort } from '../ports.js'
 import { runCommand, type ServerProcess, startServerProcess } from '../processes.js'
+import { commandOfImage } from './image.js'
 import { type Installed, installRelease } from './packed.js'
 
 /** Most bytes of the package and what comes with it. */
 const maxBytes = 60e6
+
+/** Options of bwrap for a root of this machine's programs, in which all but mounts can only be read. */
+function container(environment: Record<string, string>, mounts: readonly string[]): string[] {
+  const variables = Object.entries({ ...environment, PATH: '/node:/usr/bin:/bin' })
+  return [
+    ...['--unshare-user', '--uid', '1000', '--gid', '1000', '--cap-drop', 'ALL'],
+    '--die-with-parent',
+    ...[
+      '--ro-bind',
+      '/usr',
+      '/usr',
+      '--ro-bind',
+      '/etc',
+      '/etc',
+      '--proc',
+      '/proc',
+      '--dev',
+      '/dev',
+    ],
+    ...['bin', 'lib', 'lib64'].flatMap((name) => ['--ro-bind-try', `/${name}`, `/${name}`]),
+    ...['--ro-bind', process.execPath, '/node/node', '--tmpfs', '/tmp', ...mounts],
+    ...['--remount-ro', '/', '--chdir', '/data', '--clearenv', '--info-fd', '3'],
+    ...variables.flatMap(([name, value]) => ['--setenv', name, value]),
+    '--',
+  ]
+}
+const canContain =
+  spawnSync('bwrap', [...container({}, ['--tmpfs', '/data']), 'true'], {
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+  }).status === 0
 
 describe('the package, installed in an empty folder', () => {
   let installed: Installed
@@ -183,6 +219,65 @@ describe('the package, installed in an empty folder', () => {
     expect(restored.status, restored.stderr).toBe(0)
     expect((await stat(join(folder, 'restored', 'botstead.db'))).size).toBeGreaterThan(0)
   })
+
+  it.skipIf(!canContain)(
+    `runs as in the image: another user, a root that is read-only, no capabilities${canContain ? '' : ' (skipped: bwrap cannot make a container here)'}`,
+    async () => {
+      const data = await mkdtemp(join(tmpdir(), 'botstead-release-volume-'))
+      await using _ = { [Symbol.asyncDispose]: () => rm(data, { recursive: true }) }
+      const port = await freePort()
+      const url = `http://127.0.0.1:${port}`
+      const image = await commandOfImage()
+      const environment = { ...image.environment, PORT: String(port) }
+      const mounts = ['--ro-bind', installed.folder, '/app', '--bind', data, '/data']
+      const contain = (command: string[]) =>
+        spawn('bwrap', [...container(environment, mounts), ...command], {
+          stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+        })
+
+      const run = async (work: () => Promise<void>) => {
+        const child = contain(image.start)
+        const [output, errors, facts] = child.stdio.slice(1).map((each) => text(each as Readable))
+        const written = Promise.all([output, errors])
+        const closed = once(child, 'close')
+        try {
+          const isReady = async () =>
+            child.exitCode !== null ||
+            (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200
+          await waitUntil(isReady, { timeout: 10_000 })
+          if (child.exitCode !== null) throw new Error((await written).join(''))
+          await work()
+          process.kill(JSON.parse((await facts) ?? '')['child-pid'], 'SIGTERM')
+          expect([(await closed)[0], (await written).join('')]).toEqual([
+            0,
+            expect.stringMatching(/"msg":"stopped"}\s*$/),
+          ])
+        } finally {
+          child.kill('SIGKILL')
+        }
+      }
+      const adminInside = async () => {
+        const token = (await readFile(join(data, 'admin-token'), 'utf8')).trim()
+        const { workspaces } = await new Client({ apiUrl: url, token }).listWorkspaces({})
+        return new Client({ apiUrl: url, token, workspaceId: workspaces[0]?.id ?? '' })
+      }
+
+      await run(async () => {
+        const [checked] = await once(contain(image.healthcheck), 'exit')
+        expect(checked).toBe(0)
+        // Nothing else can be written, which would be missing in the next container.
+        const refused = await text(contain(['touch', '/app/new', '/new']).stdio[2] as Readable)
+        expect(refused.match(/Read-only file system/g)).toHaveLength(2)
+        await (await adminInside()).createBot({ name: 'Kept' })
+      })
+      const [checked] = await once(contain(image.healthcheck), 'exit')
+      expect(checked).toBe(1)
+      await run(async () => {
+        const { bots } = await (await adminInside()).listBots({})
+        expect(bots.map(({ name }) => name)).toEqual(['Kept'])
+      })
+    },
+  )
 
   it('stops on a signal, and starts again on what it stored', async () => {
     const { token } = await admin()
