@@ -335,6 +335,14 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
         return placeOf(firstChild.length - 1) > placeOf(0)
       })()`)
     }
+    const sideOfTitle = async () =>
+      await page.evaluate<string>(`(() => {
+        const title = document.querySelector('botstead-webchat').shadowRoot.querySelector('h2')
+        const range = document.createRange()
+        range.selectNodeContents(title)
+        const [box, text] = [title, range].map((each) => each.getBoundingClientRect())
+        return text.left - box.left < box.right - text.right ? 'left' : 'right'
+      })()`)
     await write(page, 'Hello to you.')
     chatServer.sendAsBot({ type: 'text', text: 'هل تحتاج إلى المساعدة؟' })
     for (const language of ['en', 'ar']) {
@@ -343,6 +351,7 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
       expect(await endsAtTheRight('Hello, who is there?')).toBe(true)
       expect(await endsAtTheRight('Hello to you.')).toBe(true)
       expect(await endsAtTheRight('هل تحتاج إلى المساعدة؟')).toBe(false)
+      expect(await sideOfTitle()).toBe(language === 'ar' ? 'right' : 'left')
     }
   })
 
