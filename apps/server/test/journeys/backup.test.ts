@@ -331,7 +331,7 @@ describeEachEngine('a backup', (engine) => {
       await isStalled
       await upload('beside a backup that stalls', randomBytes(20_000))
       expect(hasEnded).toBe(false)
-      expect(await failing).toContain('does not answer: No byte passed for 1000 ms')
+      expect(await failing).toContain('does not respond: No byte passed for 1000 ms')
 
       // Its pieces stall in the middle when they are read.
       const begun = new Set<string>()

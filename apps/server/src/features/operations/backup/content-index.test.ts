@@ -91,6 +91,6 @@ describe('the list of the contents of a backup', () => {
 
   it('does not take a content of more than 4 TiB', async () => {
     const large = { ...entryOf('large-one', 1), size: 2 ** 42 + 1 }
-    await expect(write([large])).rejects.toThrow('more than a backup takes')
+    await expect(write([large])).rejects.toThrow('more than a backup can contain')
   })
 })
