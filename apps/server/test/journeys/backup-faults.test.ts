@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -178,7 +178,13 @@ describe('a backup that was tampered with', () => {
     const opened = await openTarget(location, { passphrase: undefined })
     const [id = ''] = await opened.listIds()
     const manifest = await opened.readManifest(id)
-    await opened.writeManifest({ ...manifest, ...(change({ ...manifest }) as object) })
+    // As somebody writes it who can write there: the program refuses what it could not read.
+    const text = JSON.stringify({ ...manifest, ...(change({ ...manifest }) as object) })
+    const names = await readdir(join(target, 'backups'), { recursive: true })
+    const path = join(target, 'backups', names.find((name) => name.endsWith(id)) ?? '')
+    const sha256 = createHash('sha256').update(text).digest('hex')
+    // The first byte says that it is neither compressed nor encrypted.
+    await writeFile(path, `\0${sha256}\n${text}`)
   }
   async function refusal(words: string[] = []): Promise<string> {
     const place = await bench.createPlace(sqliteEngine)
