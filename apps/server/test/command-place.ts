@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
@@ -29,7 +29,11 @@ export async function createCommandPlace(
   const place = engine?.name === 'postgres' ? await engine.createPlace(!isEmpty) : undefined
   const url = place?.options.url
   const file = join(dataDir, 'botstead.db')
-  if (url === undefined && !isEmpty) await copyFile(inject('migratedFile'), file)
+  if (url === undefined && !isEmpty) {
+    await copyFile(inject('migratedFile'), file)
+    // A database without its secret is one that has lost it, of which a start warns.
+    await writeFile(join(dataDir, 'secret'), secret, { mode: 0o600 })
+  }
   return {
     dataDir,
     environment: {

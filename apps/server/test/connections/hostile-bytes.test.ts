@@ -94,7 +94,6 @@ describe.runIf(process.platform === 'linux')('a server that is sent hostile byte
     await using place = await createCommandPlace()
     await using server = await startServerProcess({
       ...place.environment,
-      BOTSTEAD_SECRET: 'a secret that is there from the first start on',
       BOTSTEAD_ADMIN_TOKEN: token,
     })
     const targets = await prepare(server)

@@ -50,11 +50,7 @@ async function signal(server: ServerProcess, message: string): Promise<void> {
 describe.concurrent('a server that gets a signal to stop', () => {
   it('finishes an upload, accepts no new call, and exits with status 0', async () => {
     await using place = await createCommandPlace()
-    const environment = {
-      ...place.environment,
-      BOTSTEAD_SECRET: 'a secret that is there from the first start on',
-      BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '5m',
-    }
+    const environment = { ...place.environment, BOTSTEAD_SHUTDOWN_TIMEOUT_MS: '5m' }
     await using server = await startWith(environment)
     const { socket, response, botId, fileId } = await beginUpload(server)
     await signal(server, 'stopping')

@@ -15,7 +15,7 @@ export interface ResumingReader {
   idleTimeout: number
 }
 
-/** Breaks in a row without a byte in between that are mended. */
+/** Interruptions in a row, without a byte in between, after which the rest is requested again. */
 const maxBreaks = 5
 
 /** A content that resumes at the same byte when the connection to the store breaks in the middle. */

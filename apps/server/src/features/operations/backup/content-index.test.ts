@@ -26,8 +26,8 @@ describe('the list of the contents of a backup', () => {
   let target: BackupTarget
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'botstead-index-'))
-    const place = { kind: 'folder', folder, label: folder } as const
-    target = await prepareTarget(place, { passphrase: undefined, installation: 'one' })
+    const location = { kind: 'folder', folder, label: folder } as const
+    target = await prepareTarget(location, { passphrase: undefined, installation: 'one' })
   })
   afterEach(() => rm(folder, { recursive: true }))
 
@@ -60,7 +60,7 @@ describe('the list of the contents of a backup', () => {
     expect(found).toEqual(entries)
   })
 
-  it('is refused when a part of a large content is missing, twice there, or in another place', async () => {
+  it('is refused when a part of a large content is missing, twice there, or in another location', async () => {
     const index = await write([entryOf('large-one', 130_000)])
     const [first = '', second = '', third = ''] = index
     for (const wrong of [
