@@ -3,6 +3,7 @@ import { createChats } from '../../../../test/chats.js'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { existingClient, makeBot } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
+import { MemorySink } from '../../../../test/listening/memory-sink.js'
 import { createLocalBus } from '../../../platform/bus/local.js'
 import { createLog } from '../../../platform/telemetry/log.js'
 
@@ -179,5 +180,34 @@ describeEachEngine('a changed setting of a web chat', (engine) => {
     expect(await colorIn(chats)).toBe('#ff0000')
     // The clock stands still: only the hint makes the other process read again.
     await vi.waitFor(async () => expect(await colorIn(others)).toBe('#ff0000'))
+  })
+
+  it('disconnects the pages that it excludes from all processes', async () => {
+    const bus = createLocalBus(await createLog({ level: 'silent' }))
+    const chats = await createChats(database(), { bus })
+    const others = await createChats(database(), { bus })
+    const { workspace } = await chats.person()
+    const { bot, installations } = await chats.bots.create(workspace, {}, undefined)
+    const caller = await chats.authenticator.chat(installations[0]?.webhook_id ?? '', '127.0.0.1')
+    const { key } = await chats.chat.createUser(caller, {})
+    const user = await chats.authenticator.chatUser(caller.chat.webhookId, key)
+    const { id } = await chats.chat.createConversation(user, {}, undefined)
+    async function listen(process: typeof chats, pageOrigin?: string): Promise<MemorySink> {
+      const sink = new MemorySink()
+      ;(await process.chat.listen(user, id, undefined, pageOrigin))(sink)
+      return sink
+    }
+    const [excluded, allowed] = ['https://one.example', 'https://two.example']
+    const ending = [await listen(chats, excluded), await listen(others, excluded)]
+    const staying = [
+      await listen(chats, allowed),
+      await listen(others, allowed),
+      await listen(others),
+    ]
+    const { webchatSettings } = chats.slices.chat
+    await webchatSettings.update(workspace, bot.id, { allowedOrigins: [allowed] })
+    await vi.waitFor(() => expect(ending.map(({ ended }) => ended)).toEqual(['end', 'end']))
+    await webchatSettings.update(workspace, bot.id, { color: '#ff0000' })
+    expect(staying.map(({ ended }) => ended)).toEqual([undefined, undefined, undefined])
   })
 })
