@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { installGuards } from './guards.js'
-import { codeName, type HandlerRequest, type LoadedCode, loadCode } from './load.js'
+import { type HandlerRequest, type LoadedCode, loadCode } from './load.js'
 import { readOrder } from './order.js'
 import { report, reportFault, reportOutput, runWithSubject, type Subject } from './reports.js'
+import { textOf } from './stacks.js'
 
 // The host program: runs the code of one bot or integration. The server starts it, sends it an order on
 // its standard input, and calls it over a local socket as it calls a bot at an address. What the code
@@ -13,11 +14,6 @@ import { report, reportFault, reportOutput, runWithSubject, type Subject } from 
 const compiledPath = '/compiled'
 /** Path at which the server asks whether the event loop runs. */
 const healthPath = '/health'
-/**
- * Most causes of an error that are reported: a chain of causes may be circular. Declared before the code is
- * loaded below, which may fail.
- */
-const mostCauses = 3
 
 // Either the path of the socket to listen on, and a name that identifies the owner in the list of
 // processes; or `probe` and a folder.
@@ -123,21 +119,4 @@ function textIn(value: unknown): string | undefined {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
-}
-
-/** An error with its stack and its causes. */
-function textOf(error: unknown, causes = mostCauses): string {
-  if (!(error instanceof Error)) return String(error)
-  const text = stackInCode(error.stack ?? error.message)
-  if (error.cause === undefined || causes === 0) return text
-  return `${text}\nCaused by ${textOf(error.cause, causes - 1)}`
-}
-
-/** Leaves out the frames of a stack that are not in the code, but in Node and this program. */
-function stackInCode(stack: string): string {
-  const isForeign = (line: string) => /^ {4}at /.test(line) && !line.includes(codeName)
-  return stack
-    .split('\n')
-    .filter((line) => !isForeign(line))
-    .join('\n')
 }
