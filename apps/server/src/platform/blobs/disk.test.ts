@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, statSync } from 'node:fs'
 import { mkdtemp, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -35,6 +36,24 @@ it('a blob on disk is a file that other processes can read', async () => {
   await store.put(key, Readable.from([Buffer.from('content')]))
   expect(String(await readFile(store.localPath?.(key, 7) ?? ''))).toBe('content')
   expect(() => store.localPath?.('../../../etc/passwd', 7)).toThrow('A blob key has')
+})
+
+it('contents on disk are read in large pieces, and in small ones while many are', async () => {
+  const { store } = await makeStore()
+  const size = 1024 * 1024
+  await store.put(key, Readable.from([Buffer.alloc(size)]))
+  const open = () => store.get(key, { start: 0, end: size - 1 })
+  const pieceOf = async () => {
+    const content = await open()
+    let largest = 0
+    for await (const piece of content) largest = Math.max(largest, piece.length)
+    return largest
+  }
+  expect(await pieceOf()).toBe(512 * 1024)
+  const others = await Promise.all(Array.from({ length: 600 }, open))
+  expect(await pieceOf()).toBe(64 * 1024)
+  await Promise.all(others.map((other) => once(other.destroy(), 'close')))
+  expect(await pieceOf()).toBe(512 * 1024)
 })
 
 describe('a put on disk', () => {

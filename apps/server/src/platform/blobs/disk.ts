@@ -34,8 +34,13 @@ import { readContent } from './read-content.js'
 /** The `readFile` of `node:fs/promises` makes a `FileHandle`, which takes longer than reading a small file. */
 const readFile = promisify(readFileWithCallback)
 
-/** Bytes per read of a download: fewer turns of the event loop than the default of 64 KiB. */
-const readSize = 256 * 1024
+/**
+ * Bytes per read of a download. Each read is a turn of the event loop and a trip to the thread pool, which take longer
+ * than copying the default of 64 KiB, but a download holds up to two of them while its client does not read.
+ */
+const readSize = { least: 64 * 1024, most: 512 * 1024 }
+/** Bytes per read of all downloads together; those that are opened when there are many read less at once. */
+const readBudget = 32 * 1024 * 1024
 /** Bytes gathered for one write. While they are written, the next are received and hashed. */
 const writeSize = 512 * 1024
 
@@ -53,6 +58,7 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
   await mkdir(draftFolder, { recursive: true, mode: 0o700 })
   const drafts = new Set<string>()
   const madeFolders = new Set<string>()
+  let openDownloads = 0
 
   function locate(key: string): { folder: string; path: string } {
     checkBlobKey(key)
@@ -108,7 +114,14 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
       const file = await openBlob(path, key)
       try {
         if (range) checkRange(range, (await file.stat()).size)
-        return file.createReadStream({ ...range, highWaterMark: readSize })
+        const share = Math.max(readSize.least, Math.floor(readBudget / (openDownloads + 1)))
+        const highWaterMark = Math.min(readSize.most, share)
+        const content = file.createReadStream({ ...range, highWaterMark })
+        openDownloads += 1
+        content.once('close', () => {
+          openDownloads -= 1
+        })
+        return content
       } catch (error) {
         await file.close()
         throw error
