@@ -1,55 +1,100 @@
+import { ChildProcess } from 'node:child_process'
 import dgram from 'node:dgram'
-import dns, { type LookupAddress, lookup } from 'node:dns'
-import net, { BlockList, isIP, type LookupFunction } from 'node:net'
+import dns from 'node:dns'
+import { syncBuiltinESMExports } from 'node:module'
+import net from 'node:net'
+import os from 'node:os'
+import { guardConnections } from './connections.js'
+import {
+  handlePrototypeOf,
+  pipePrototype,
+  refusal,
+  replaceForGood,
+  tcpPrototype,
+} from './handles.js'
 import type { NetworkRules } from './order.js'
 
+// As it is before the code can replace it.
+const { apply } = Reflect
+
 /**
- * Closes what Node's permission flags leave open. None of this is a sandbox: it keeps trusted code from
+ * Closes what Node's permission flags leave open, for public functions and for the handles below them,
+ * which objects of the public classes refer to. None of this is a sandbox: it keeps trusted code from
  * harming the server or others by mistake.
  */
 export function installGuards(rules: NetworkRules | undefined): void {
+  const [tcp, pipe] = [tcpPrototype(), pipePrototype()]
   guardProcesses()
-  guardListening()
+  guardListening(tcp, pipe)
   guardDatagrams()
   if (rules) {
-    guardConnections(rules)
+    guardConnections(rules, tcp, pipe)
     guardNameServers()
+  }
+  // What `import` gives of a module of Node is a copy of its functions.
+  syncBuiltinESMExports()
+}
+
+/** A signal or a priority could stop the server or another bot, which may run as the same user. */
+function guardProcesses(): void {
+  const { pid: own } = process
+  replaceForGood(process, ['_kill'], (kill) => (pid, signal) => {
+    if (Number(pid) !== own) throw refusal('Signals to other processes are not available.')
+    return apply(kill, process, [own, signal])
+  })
+  const debugging = ['_debugProcess', '_debugEnd', '_startProfilerIdleNotifier']
+  replaceForGood(process, debugging, () => undefined)
+  guardChildren()
+  const { setPriority } = os
+  os.setPriority = (...given: [number, number?]) => {
+    const [pid, priority = pid] = given
+    if (given.length > 1 && pid !== 0 && pid !== own) {
+      throw refusal('Priorities of other processes are not available.')
+    }
+    setPriority(own, priority)
   }
 }
 
-/** A signal could end the server or another bot, which may run as the same user. */
-function guardProcesses(): void {
-  const kill = process.kill
-  process.kill = (pid, signal) => {
-    if (pid !== process.pid) throw refusal('Signals to other processes are not available.')
-    return kill(pid, signal)
-  }
-  for (const name of ['_kill', '_debugProcess', '_debugEnd', '_startProfilerIdleNotifier']) {
-    Object.defineProperty(process, name, { value: undefined })
-  }
+/** The handle of a child that was never started sends its signals to the group of this process, with the server in it. */
+function guardChildren(): void {
+  const prototype = handlePrototypeOf(new ChildProcess())
+  const started = new WeakSet<object>()
+  replaceForGood(prototype, ['spawn'], (spawn) => {
+    return function (...given) {
+      const failure = apply(spawn, this, given)
+      if (failure === 0) started.add(this)
+      return failure
+    }
+  })
+  replaceForGood(prototype, ['kill'], (kill) => {
+    return function (signal) {
+      if (!started.has(this)) throw refusal('Signals to other processes are not available.')
+      return apply(kill, this, [signal])
+    }
+  })
 }
 
 /** The code is called through the server only, so it needs no listener of its own. */
-function guardListening(): void {
-  net.Server.prototype.listen = () => {
+function guardListening(tcp: object, pipe: object): void {
+  const refuse = () => {
     throw refusal('The code cannot listen on a port or socket: it is called through the server.')
   }
+  net.Server.prototype.listen = refuse
+  replaceForGood(tcp, ['listen'], () => refuse)
+  replaceForGood(pipe, ['listen', 'bind'], () => refuse)
 }
 
 function guardDatagrams(): void {
   const refuse = () => {
     throw refusal('UDP is not available.')
   }
+  const socket = dgram.createSocket('udp4')
+  const state = Object.getOwnPropertySymbols(socket).map((key) => Reflect.get(socket, key))
+  const prototype = handlePrototypeOf({ _handle: state.find((part) => part?.handle)?.handle })
+  socket.close()
   Object.assign(dgram.Socket.prototype, { bind: refuse, connect: refuse, send: refuse })
-}
-
-type Connect = (this: net.Socket, ...given: unknown[]) => net.Socket
-
-interface ConnectOptions {
-  host?: string
-  port?: number | string
-  path?: string | null
-  lookup?: LookupFunction
+  const calls = ['open', 'bind', 'bind6', 'connect', 'connect6', 'send', 'send6']
+  replaceForGood(prototype, calls, () => refuse)
 }
 
 /** With a name server of its choice, the code could send datagrams to any address. */
@@ -60,84 +105,5 @@ function guardNameServers(): void {
   for (const part of [dns, dns.promises, dns.Resolver.prototype, dns.promises.Resolver.prototype]) {
     Object.assign(part, { setServers })
   }
-}
-
-/** Connections go to permitted addresses only; names are checked as they are resolved. */
-function guardConnections({ refused, permitted, api }: NetworkRules): void {
-  const refusedList = listOf(refused)
-  const permittedList = listOf(permitted)
-  const permits = (address: string) => {
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    const bare = address.replace(/%.*$/, '')
-    return permittedList.check(bare, family) || !refusedList.check(bare, family)
-  }
-  const connect = net.Socket.prototype.connect as Connect
-  const guarded: Connect = function (...given) {
-    const [options, then] = connectOptionsOf(given)
-    const { host = 'localhost', port, path } = options
-    // Agents of HTTP clients pass null.
-    if (path) throw refusal('Local sockets are not available.')
-    if (host === api.host && Number(port) === api.port) return connect.call(this, options, then)
-    if (isIP(host) !== 0 && !permits(host)) {
-      // As an `error` event, like every other failure to connect, so that the code handles it in one place.
-      process.nextTick(() => this.destroy(unreachable(host)))
-      return this
-    }
-    const lookup = guardedLookup(permits, options.lookup)
-    return connect.call(this, { ...options, lookup }, then)
-  }
-  net.Socket.prototype.connect = guarded
-}
-
-/** The arguments of `connect` in one form: options, or a path, or a port with or without a host. */
-function connectOptionsOf(given: unknown[]): [options: ConnectOptions, then: unknown] {
-  // Node itself passes the arguments as an array that it has already put into this form.
-  const [first, ...rest] = Array.isArray(given[0]) ? given[0] : given
-  const then = rest.findLast((value) => typeof value === 'function')
-  if (typeof first === 'object' && first !== null) return [first, then]
-  if (typeof first === 'string' && !/^\d+$/.test(first)) return [{ path: first }, then]
-  const [host] = rest
-  return [{ port: Number(first), ...(typeof host === 'string' && { host }) }, then]
-}
-
-function guardedLookup(
-  permits: (address: string) => boolean,
-  resolve: LookupFunction = lookup as LookupFunction,
-): LookupFunction {
-  return (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, found) => {
-      if (error) return callback(error, [])
-      const addresses: LookupAddress[] = Array.isArray(found)
-        ? found
-        : [{ address: found, family: isIP(found) }]
-      const usable = addresses.filter(({ address }) => permits(address))
-      const [first] = usable
-      if (first === undefined) return callback(unreachable(hostname), [])
-      if (options.all) callback(null, usable)
-      else callback(null, first.address, first.family)
-    })
-  }
-}
-
-function listOf(networks: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/')
-    const isV4 = isIP(address) === 4
-    list.addSubnet(address, Number(bits ?? (isV4 ? 32 : 128)), isV4 ? 'ipv4' : 'ipv6')
-  }
-  return list
-}
-
-function unreachable(host: string): NodeJS.ErrnoException {
-  return Object.assign(
-    new Error(
-      `${host} is not a public address, and code on this server may not connect to it: its network is not in BOTSTEAD_ALLOWED_NETWORKS.`,
-    ),
-    { code: 'EACCES' },
-  )
-}
-
-function refusal(message: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(message), { code: 'ERR_ACCESS_DENIED' })
+  replaceForGood(handlePrototypeOf(new dns.Resolver()), ['setServers'], () => setServers)
 }

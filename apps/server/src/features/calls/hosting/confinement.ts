@@ -140,15 +140,20 @@ function nodeFlags(heapBytes: number, isTrusted: boolean): string[] {
     `--max-old-space-size=${Math.round(heapBytes / 2 ** 20)}`,
     '--disable-warning=ExperimentalWarning',
     // A wrapped program is confined by its wrapping, which may have paths of its own.
-    ...(isTrusted
-      ? [
-          process.allowedNodeEnvironmentFlags.has('--permission')
-            ? '--permission'
-            : '--experimental-permission',
-          `--allow-fs-read=${hostFolder}/*`,
-          '--no-addons',
-        ]
-      : []),
+    ...(isTrusted ? [...permissionFlags(), '--no-addons'] : []),
+  ]
+}
+
+/** Flags that take from a program what the guards of the host program cannot, in the words of this version of Node. */
+function permissionFlags(): string[] {
+  const known = (flag: string) => process.allowedNodeEnvironmentFlags.has(flag)
+  return [
+    known('--permission') ? '--permission' : '--experimental-permission',
+    `--allow-fs-read=${hostFolder}/*`,
+    // Where the permissions cover the network. The guards let the code connect, and nothing else.
+    ...(known('--allow-net') ? ['--allow-net'] : []),
+    // It opens any file, whatever the permissions are.
+    ...(known('--no-experimental-sqlite') ? ['--no-experimental-sqlite'] : []),
   ]
 }
 

@@ -1,0 +1,143 @@
+import dns, { type LookupAddress, type LookupOptions } from 'node:dns'
+import net, { type LookupFunction } from 'node:net'
+import { constants } from 'node:os'
+import { refusal, replaceForGood } from './handles.js'
+import type { NetworkRules } from './order.js'
+
+// As they are before the code can replace them.
+const { isIP } = net
+const { check } = net.BlockList.prototype
+const { lookup } = dns
+const { apply } = Reflect
+
+/** What a handle returns for `EACCES`. */
+const accessDenied = -constants.errno.EACCES
+
+type Connect = (this: net.Socket, ...given: unknown[]) => net.Socket
+
+interface ConnectOptions {
+  host?: string
+  port?: number | string
+  path?: string | null
+  lookup?: LookupFunction
+}
+
+/** Connections go to permitted addresses only; names are checked as they are resolved. */
+export function guardConnections(
+  { refused, permitted, api }: NetworkRules,
+  tcp: object,
+  pipe: object,
+): void {
+  const refusedList = listOf(refused)
+  const permittedList = listOf(permitted)
+  const has = (list: net.BlockList, address: string) =>
+    apply(check, list, [address.replace(/%.*$/, ''), isIP(address) === 6 ? 'ipv6' : 'ipv4'])
+  const permits = (address: string) => has(permittedList, address) || !has(refusedList, address)
+  /** Addresses of the server's interface. */
+  const ofApi = new Set([api.host])
+  const lookupApi: LookupFunction = (hostname, options, callback) =>
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, [])
+      for (const { address } of found) ofApi.add(address)
+      pass(found, options, callback)
+    })
+
+  const connect = net.Socket.prototype.connect as Connect
+  const guarded: Connect = function (...given) {
+    const [options, then] = connectOptionsOf(given)
+    const { host = 'localhost', port, path } = options
+    // Agents of HTTP clients pass null.
+    if (path) throw refusal('Local sockets are not available.')
+    if (host === api.host && Number(port) === api.port) {
+      return apply(connect, this, [{ ...options, lookup: lookupApi }, then])
+    }
+    if (isIP(host) !== 0 && !permits(host)) {
+      // As an `error` event, like every other failure to connect, so that the code handles it in one place.
+      process.nextTick(() => this.destroy(unreachable(host)))
+      return this
+    }
+    const lookup = guardedLookup(permits, options.lookup)
+    return apply(connect, this, [{ ...options, lookup }, then])
+  }
+  net.Socket.prototype.connect = guarded
+  const permitsPort = (address: string, port: number) =>
+    permits(address) || (port === api.port && ofApi.has(address))
+  guardHandles(permitsPort, tcp, pipe)
+}
+
+/** Whatever asks for a connection does it here in the end. */
+function guardHandles(
+  permits: (address: string, port: number) => boolean,
+  tcp: object,
+  pipe: object,
+): void {
+  replaceForGood(tcp, ['connect', 'connect6'], (connect) => {
+    return function (request, givenAddress, givenPort) {
+      const address = String(givenAddress)
+      const port = Number(givenPort)
+      if (isIP(address) === 0 || !permits(address, port)) return accessDenied
+      return apply(connect, this, [request, address, port])
+    }
+  })
+  replaceForGood(pipe, ['connect'], () => () => {
+    throw refusal('Local sockets are not available.')
+  })
+}
+
+/** The arguments of `connect` in one form: options, or a path, or a port with or without a host. */
+function connectOptionsOf(given: unknown[]): [options: ConnectOptions, then: unknown] {
+  // Node itself passes the arguments as an array that it has already put into this form.
+  const [first, ...rest] = Array.isArray(given[0]) ? given[0] : given
+  const then = rest.findLast((value) => typeof value === 'function')
+  if (typeof first === 'object' && first !== null) return [first, then]
+  if (typeof first === 'string' && !/^\d+$/.test(first)) return [{ path: first }, then]
+  const [host] = rest
+  return [{ port: Number(first), ...(typeof host === 'string' && { host }) }, then]
+}
+
+function guardedLookup(
+  permits: (address: string) => boolean,
+  resolve: LookupFunction = lookup as LookupFunction,
+): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
+      if (error) return callback(error, [])
+      const addresses: LookupAddress[] = Array.isArray(found)
+        ? found
+        : [{ address: found, family: isIP(found) }]
+      const usable = addresses.filter(({ address }) => permits(address))
+      if (usable.length === 0) return callback(unreachable(hostname), [])
+      pass(usable, options, callback)
+    })
+  }
+}
+
+/** Passes addresses on in the form that was asked for. */
+function pass(
+  found: readonly LookupAddress[],
+  options: LookupOptions,
+  callback: Parameters<LookupFunction>[2],
+): void {
+  const [first] = found
+  if (options.all || first === undefined) callback(null, [...found])
+  else callback(null, first.address, first.family)
+}
+
+function listOf(networks: readonly string[]): net.BlockList {
+  const list = new net.BlockList()
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    const isV4 = isIP(address) === 4
+    list.addSubnet(address, Number(bits ?? (isV4 ? 32 : 128)), isV4 ? 'ipv4' : 'ipv6')
+  }
+  return list
+}
+
+function unreachable(host: string): NodeJS.ErrnoException {
+  return Object.assign(
+    new Error(
+      `${host} is not a public address, and code on this server may not connect to it: its network is not in BOTSTEAD_ALLOWED_NETWORKS.`,
+    ),
+    { code: 'EACCES' },
+  )
+}
