@@ -17,11 +17,17 @@ export interface BuiltFiles {
   match(pattern: RegExp): Promise<string | undefined>
 }
 
-/** The assets of the build in a folder, which is read at the first use; after a failure the next use tries again. */
-export function createBuiltFiles(folder: string): BuiltFiles {
+/**
+ * The assets of the build in a folder, which is read at the first use; after a failure the next use tries again.
+ * @param headers of every response with one of them
+ */
+export function createBuiltFiles(
+  folder: string,
+  headers: Readonly<Record<string, string>> = {},
+): BuiltFiles {
   let files: Promise<Map<string, Respond>> | undefined
   const list = () => {
-    files ??= listFiles(folder).catch((error) => {
+    files ??= listFiles(folder, headers).catch((error) => {
       files = undefined
       throw error
     })
@@ -33,24 +39,27 @@ export function createBuiltFiles(folder: string): BuiltFiles {
   }
 }
 
-async function listFiles(folder: string): Promise<Map<string, Respond>> {
+async function listFiles(
+  folder: string,
+  headers: Readonly<Record<string, string>>,
+): Promise<Map<string, Respond>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = new Map<string, Respond>()
   const names = new Set(entries.map(({ name }) => name))
   for (const entry of entries) {
     const path = join(entry.parentPath, entry.name)
     const name = relative(folder, path).split(sep).join('/')
-    const type = contentType(entry.name)
-    if (!entry.isFile() || !name.startsWith(assets) || type === false) continue
+    if (!entry.isFile() || !name.startsWith(assets) || name.endsWith('.br')) continue
     const make = () => readFile(path)
     const makeBrotli = () => readFile(`${path}.br`)
     files.set(
       name,
       readyContent({
-        contentType: type,
+        contentType: contentType(entry.name) || 'application/octet-stream',
         make,
         ...(names.has(`${entry.name}.br`) && { makeBrotli }),
         caching: 'immutable',
+        headers,
       }),
     )
   }

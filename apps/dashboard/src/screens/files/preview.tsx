@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
 import { useRemembered } from '../../frame/remembered.js'
 import { Button } from '../../ui/button.js'
 import { Empty, ErrorPanel, Skeleton } from '../../ui/states.js'
@@ -8,6 +8,7 @@ import styles from './files.module.css'
 import type { File } from './queries.js'
 
 const Markdown = lazy(async () => ({ default: (await import('../../ui/markdown.js')).Markdown }))
+const PdfPages = lazy(async () => await import('./pdf/pdf.js'))
 
 /** The content of a file, shown without running anything that is in it. */
 export function Preview({ file }: { file: File }) {
@@ -38,7 +39,7 @@ export function Preview({ file }: { file: File }) {
       return (file.size ?? 0) > pdfMaximum ? (
         <NotShown file={file}>It is too large to be shown here.</NotShown>
       ) : (
-        <Pdf file={file} />
+        <Pdf key={file.sha256} file={file} />
       )
     case 'markdown':
     case 'text':
@@ -56,26 +57,25 @@ function NotShown({ file, children }: { file: File; children: string }) {
   )
 }
 
-/** The frame shows a copy that is known to be of this type: nothing else can be opened in it. */
+/** Drawn by the dashboard itself: the viewer of a browser would run the scripts of the document. */
 function Pdf({ file }: { file: File }) {
-  const [url, setUrl] = useState<string>()
+  const [failure, setFailure] = useState<string>()
   const { data, error, refetch } = useQuery({
     queryKey: ['content', file.id, file.sha256, 'blob'],
     queryFn: ({ signal }) => readBlob(file, 'application/pdf', signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   })
-  useEffect(() => {
-    if (data === undefined) return
-    const made = URL.createObjectURL(data)
-    setUrl(made)
-    return () => URL.revokeObjectURL(made)
-  }, [data])
+  if (failure !== undefined) {
+    return <NotShown file={file}>{`This document cannot be shown. ${failure}`}</NotShown>
+  }
   if (error !== null) return <ErrorPanel error={error} retry={() => void refetch()} />
-  if (url === undefined) return <Skeleton />
-  // As wide as the frame, without the small pictures of the pages beside it.
-  const view = '#navpanes=0&view=FitH'
-  return <iframe className={styles.pdf} src={url + view} title={`Content of ${file.key}`} />
+  if (data === undefined) return <Skeleton />
+  return (
+    <Suspense fallback={<Skeleton />}>
+      <PdfPages content={data} label={`Content of ${file.key}`} onFailure={setFailure} />
+    </Suspense>
+  )
 }
 
 function Text({ file, isMarkdown }: { file: File; isMarkdown: boolean }) {

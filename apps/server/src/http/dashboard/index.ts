@@ -12,7 +12,7 @@ const built = packageFile('dist/dashboard')
 
 /**
  * Everything from this server; `data:` and `blob:` are for icons in styles and for previews of files, which the
- * page fetches with its session. Previews of documents are frames without scripts.
+ * page fetches with its session.
  */
 const policy = [
   "default-src 'none'",
@@ -22,11 +22,17 @@ const policy = [
   "media-src 'self' blob:",
   "font-src 'self'",
   "connect-src 'self'",
-  "frame-src 'self' blob:",
+  "frame-src 'self'",
   "base-uri 'self'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
+
+/**
+ * Of the files: workers, which read documents of users, take their policy from their script. They may decode pictures
+ * and load the fonts of the build, and make no other request.
+ */
+const filesPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; font-src 'self'"
 
 const pageHeaders = {
   'content-security-policy': policy,
@@ -57,7 +63,7 @@ export function mountDashboard(
     },
     headers: pageHeaders,
   })
-  const files = createBuiltFiles(built)
+  const files = createBuiltFiles(built, { 'content-security-policy': filesPolicy })
 
   app.get('/dashboard', { onRequest: admitUnmatched }, page)
   app.get('/dashboard/*', { onRequest: admitUnmatched }, async (request, reply) => {
