@@ -1,5 +1,6 @@
 import { createRequire, Module } from 'node:module'
 import { constants, Script } from 'node:vm'
+import { codeName, showFilesOfAuthor } from './stacks.js'
 
 /** A request as the code expects it. */
 export interface HandlerRequest {
@@ -27,8 +28,6 @@ export interface LoadedCode {
   compiled(): Buffer | undefined
 }
 
-/** Name of the code in stacks. */
-export const codeName = '/bundle.cjs'
 /** Node 20 cannot run `import()` in a script that was loaded with compiled code. */
 const dynamicImport = /\bimport\s*(\(|\/\*)/
 /** Beginning of the function in which Node wraps a CommonJS module. */
@@ -46,6 +45,7 @@ export function loadCode(code: string, cachedData?: Buffer): LoadedCode {
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
     ...(cachedData && isCacheable && { cachedData }),
   })
+  showFilesOfAuthor(() => script.sourceMapURL)
   const { createCachedData } = script
   const module = new Module(codeName)
   module.filename = codeName
