@@ -1,9 +1,11 @@
-// Prints the one line that tools read, and fails when anything failed.
+// Prints the one line that tools read, and fails when anything failed. Arguments, three for each part: its
+// name, the status with which it ended, and the file of its report if it consists of tests.
 import { readFileSync } from 'node:fs'
 
-const [report, testStatus, checkStatus] = process.argv.slice(2)
+const given = process.argv.slice(2)
+const total = { passed: 0, failed: 0, skipped: 0 }
 
-function counts() {
+function counts(report) {
   try {
     const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(
       readFileSync(report, 'utf8'),
@@ -14,11 +16,16 @@ function counts() {
   }
 }
 
-const { passed, failed, skipped } = counts()
-// One for what ended the tests, whatever it was, or for that there is none.
-const unseen = failed === 0 && (testStatus !== '0' || passed === 0) ? 1 : 0
-const broken = unseen + (checkStatus === '0' ? 0 : 1)
-if (testStatus !== '0') console.log(`npm test ended with status ${testStatus}`)
-if (checkStatus !== '0') console.log(`npm run check ended with status ${checkStatus}`)
-console.log(`${passed} passed, ${failed + broken} failed${skipped ? `, ${skipped} skipped` : ''}`)
-process.exit(failed + broken === 0 ? 0 : 1)
+for (let at = 0; at < given.length; at += 3) {
+  const [name, status, report] = given.slice(at, at + 3)
+  const { passed, failed, skipped } = counts(report)
+  // One for what ended the part, whatever it was, or for that there is no test in it.
+  const unseen = failed === 0 && (status !== '0' || (report !== '' && passed === 0)) ? 1 : 0
+  if (status !== '0') console.log(`${name} ended with status ${status}`)
+  total.passed += passed
+  total.failed += failed + unseen
+  total.skipped += skipped
+}
+const { passed, failed, skipped } = total
+console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`)
+process.exit(failed === 0 ? 0 : 1)

@@ -1,6 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -30,7 +40,7 @@ interface Fault {
   test?: string
   /** Files of the checkout that are other ones. */
   files?: Record<string, string>
-  /** How many tests `.ci/run` counts as passed. */
+  /** How many tests `.ci/run` counts as passed, without those in other versions of Node. */
   passed: number
 }
 
@@ -99,6 +109,9 @@ const real = [
   'apps/server/test/processes/keeper.mjs',
 ]
 
+/** Runs tests in another version of Node. */
+const onNode = '.ci/on-node'
+
 const checkouts: string[] = []
 afterAll(async () => {
   for (const root of checkouts) await rm(root, { recursive: true, force: true })
@@ -129,10 +142,17 @@ async function createCheckout(
   for (const name of ['tsc', 'biome', 'knip']) {
     await writeScript(join(packages, '.bin', name), `test "$BROKEN" != ${name}`)
   }
+  // Other versions of Node are not fetched: in each of them one test passes.
+  if (!alsoReal.includes(onNode)) {
+    await writeScript(
+      join(root, onNode),
+      `echo '{ "numPassedTests": 1, "numFailedTests": 0, "numPendingTests": 0 }' >"$2"`,
+    )
+  }
   await mkdir(join(root, 'machine'))
   await writeScript(join(root, 'machine/apt-get'), 'exit 1')
-  // Everything is installed, and it may be known to be well; all else is for the real one.
-  const skipped = 'case "$1 $2" in "ci "*|"$WELL") exit;; esac'
+  // Everything is installed, and it may be known to be well; nothing comes from a registry; all else is for the real one.
+  const skipped = 'case "$1 $2" in "ci "*|"$WELL") exit;; "pack "*) exit 1;; esac'
   await writeScript(join(root, 'machine/npm'), `${skipped}; exec "${npm}" "$@"`)
   return root
 }
@@ -182,12 +202,23 @@ function outcomeOf({ output, status }: Ended): Record<string, unknown> {
 // Other cases than the first do not run the checks again.
 const WELL = 'run check'
 
+const nodes: Record<string, string> = JSON.parse(
+  await readFile(join(checkout, '.ci/nodes.json'), 'utf8'),
+)
+
+describe('the oldest Node of the gate', () => {
+  it.each(['package.json', 'apps/server/package.json'])('is that of %s', async (path) => {
+    const { engines } = JSON.parse(await readFile(join(checkout, path), 'utf8'))
+    expect(`${engines.node}.0`).toBe(`>=${nodes.oldest}`)
+  })
+})
+
 // Fifteen runs of the test runner take half a minute of processor time, for what hardly anybody changes.
 describe.runIf(process.env.CI)('the gate', () => {
   it('passes when everything is well', async () => {
     const root = await createCheckout()
     const [ci, verify] = await Promise.all([run(root, '.ci/run'), run(root, 'npm run verify')])
-    expect(outcomeOf(ci)).toEqual({ line: '1 passed, 0 failed', test: 0, check: 0, status: 0 })
+    expect(outcomeOf(ci)).toEqual({ line: '3 passed, 0 failed', test: 0, check: 0, status: 0 })
     expect(verify.status).toBe(0)
   })
 
@@ -195,7 +226,7 @@ describe.runIf(process.env.CI)('the gate', () => {
     const root = await createCheckout({ ...files, 'apps/server/test/bad.test.ts': test ?? '' })
     const ci = await run(root, '.ci/run', { WELL })
     expect(outcomeOf(ci)).toEqual({
-      line: `${passed} passed, 1 failed`,
+      line: `${passed + 2} passed, 1 failed`,
       test: 1,
       check: 0,
       status: 1,
@@ -222,7 +253,16 @@ describe.runIf(process.env.CI)('the gate', () => {
 
   it('fails because of a failing check beside passing tests', async () => {
     const ci = await run(await createCheckout(), '.ci/run', { BROKEN: 'tsc' })
-    expect(outcomeOf(ci)).toEqual({ line: '1 passed, 1 failed', test: 0, check: 1, status: 1 })
+    expect(outcomeOf(ci)).toEqual({ line: '3 passed, 1 failed', test: 0, check: 1, status: 1 })
+  })
+
+  it('fails because another version of Node cannot be had', async () => {
+    const ci = await run(await createCheckout({}, [onNode]), '.ci/run', { WELL })
+    expect(outcomeOf(ci)).toMatchObject({ line: '1 passed, 2 failed', test: 0, status: 1 })
+    for (const version of Object.values(nodes)) {
+      expect(ci.output).toContain(`@${version} could not be fetched from the registry`)
+      expect(ci.output).toContain(`Node ${version} ended with status 1`)
+    }
   })
 
   it('fails because of what the walls find', async () => {

@@ -122,7 +122,7 @@ describe('the image', () => {
   it('runs the package without privileges, and gets signals', async () => {
     const last = await instructionsOfImage()
     const of = (word: string) => last.filter(([each]) => each === word).map(([, text]) => text)
-    expect(of('FROM')).toEqual(['node:20-bookworm-slim'])
+    expect(of('FROM')).toEqual(['node:24-bookworm-slim'])
     expect(of('USER')).toEqual(['node'])
     // After it nothing is made any more, so that nothing in the image belongs to that user but its data.
     expect(last.findIndex(([word]) => word === 'USER')).toBeGreaterThan(
