@@ -117,7 +117,13 @@ export type Chats = Awaited<ReturnType<typeof createChats>>
 
 /** The same bot, called by one of its integrations. */
 export function asIntegration(actor: BotActor, alias: string): BotActor {
-  const caller: Caller = { type: 'integration', id: `id-of-${alias}`, name: alias, alias }
+  const caller: Caller = {
+    type: 'integration',
+    id: `id-of-${alias}`,
+    name: alias,
+    alias,
+    authority: 'key',
+  }
   return { ...actor, caller }
 }
 

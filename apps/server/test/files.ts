@@ -83,6 +83,7 @@ export const integration = (id: string): Caller => ({
   id,
   name: `name of ${id}`,
   alias: `alias of ${id}`,
+  authority: 'key',
 })
 
 /** Sends a content to an upload address. */

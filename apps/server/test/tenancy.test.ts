@@ -155,18 +155,20 @@ describeEachEngine('tenancy', (engine) => {
     const chat = bot.integrations.chat?.id ?? ''
     expect(await call(ann, 'integration', chat)).toBe('done')
     const { client } = ann
-    const inChat = server().client({ ...ann, headers: { 'x-integration-alias': 'chat' } })
-    expect(
-      (await inChat.setState({ type: 'integration', id: chat, ...state })).state.payload,
-    ).toEqual({ seen: 1 })
-    await expect(
-      inChat.getState({ type: 'bot', id: bob.botId, name: 'cursor' }),
-    ).rejects.toMatchObject({ type: 'ResourceNotFound' })
     await client.updateBot({ id: ann.botId, integrations: { [ann.integrationId]: {} } })
     expect(await call(ann, 'integration', ann.integrationId)).toBe('done')
-    await expect(
-      inChat.getState({ type: 'integration', id: ann.integrationId, name: 'cursor' }),
-    ).rejects.toMatchObject({ type: 'ResourceNotFound' })
+    const headers = { 'x-integration-id': ann.integrationId }
+    const inMail = server().client({ ...ann, headers })
+    const own = { type: 'integration', id: ann.integrationId } as const
+    expect((await inMail.setState({ ...own, ...state })).state.payload).toEqual({ seen: 1 })
+    for (const place of [
+      { type: 'bot', id: bob.botId },
+      { type: 'integration', id: chat },
+    ] as const) {
+      await expect(inMail.getState({ ...place, name: 'cursor' })).rejects.toMatchObject({
+        type: 'ResourceNotFound',
+      })
+    }
   })
 
   it('lets viewers of a workspace read and no more', async () => {

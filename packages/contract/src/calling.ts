@@ -19,7 +19,7 @@ export const authHeaders: Record<Auth, TObject | undefined> = {
   bot: Type.Object({
     'x-bot-id': Text(maxHeaderLength, 'Id of the bot that the call acts on.', 1),
     'x-integration-id': scope(
-      'Id of the integration on whose behalf the call is made; it must be installed in the bot.',
+      'Id of the integration on whose behalf the call is made; it must be installed in the bot. The token must be its key, or that of somebody who may write in the workspace that owns it.',
     ),
     'x-integration-alias': scope(
       'Alias under which that integration is installed. Sufficient without the id.',

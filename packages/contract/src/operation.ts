@@ -130,6 +130,12 @@ export interface Operation {
    * Begins or ends the session of a browser, which is a cookie: accepted from pages of the server only.
    */
   session?: 'begins' | 'ends'
+  /**
+   * Members who may write in the workspace of a bot may call it in the place of any integration that is installed there: for
+   * what a user says, which reaches the bot and nobody else. Every other operation refuses callers who name an integration
+   * for which they have no authority.
+   */
+  standIn?: true
   /** A health check for the operator: exempt from rate limits. */
   probe?: true
   /** Maximum body size: `small` for chat and runtime, `large` for definitions and code. */

@@ -48,8 +48,19 @@ export type Caller =
       readonly id: string
       readonly name: string
       readonly alias: string
+      readonly authority: IntegrationAuthority
     }
   | { readonly type: 'user'; readonly id: string; readonly role: string | undefined }
+
+/**
+ * What entitles a caller to act as an integration. Headers only say which one is meant.
+ * - `key`: the key of the integration.
+ * - `developer`: the personal token of somebody who may write in the workspace of the integration, and so could make a
+ *   key. Development tools run integrations with it.
+ * - `none`: a personal token of the workspace of the bot. It may do nothing as the integration, but write what a user says
+ *   in a conversation of it, which `standIn` operations are for.
+ */
+export type IntegrationAuthority = 'key' | 'developer' | 'none'
 
 /** A caller at a chat address without a user key. */
 export interface ChatActor {

@@ -20,7 +20,10 @@ export interface Authenticator {
   token(token: string): Awaitable<TokenActor>
   /** Throws `Forbidden` for the key of a bot, and for a role that may not do what is intended. */
   workspace(token: string, workspaceId: string, intent: Intent): Awaitable<WorkspaceActor>
-  /** Throws `Forbidden` for a role that may not do what is intended. */
+  /**
+   * Throws `Forbidden` for a role that may not do what is intended. The caller that the headers name may be an integration
+   * for which the token has no authority: `Caller` says so.
+   */
   bot(token: string, botId: string, scope: ScopeHeaders, intent: Intent): Awaitable<BotActor>
   /** Throws `ResourceNotFound` for a webhook id that names no chat installation. */
   chat(webhookId: string, address: string): Awaitable<ChatActor>
@@ -35,7 +38,7 @@ export interface Authenticator {
 /** What a call is about to do, by its method: some members of a workspace may only read. */
 export type Intent = 'read' | 'write'
 
-/** The optional headers that name on whose behalf a call inside a bot is made. */
+/** The optional headers that name on whose behalf a call inside a bot is made. They prove nothing. */
 export interface ScopeHeaders {
   integrationId: string | undefined
   integrationAlias: string | undefined

@@ -93,7 +93,7 @@ export function admission(
     }
     try {
       if (operation.session === 'begins') requireSignInPage(request)
-      const actor = identify(authenticator, sessionCookies, operation.auth, request)
+      const actor = identify(authenticator, sessionCookies, operation, request)
       if (!(actor instanceof Promise)) {
         admitAs(operation, request, reply, actor)
         return done()

@@ -1,4 +1,4 @@
-import { ApiError, type Auth } from '@botstead/contract'
+import { ApiError, type Operation } from '@botstead/contract'
 import type { FastifyRequest } from 'fastify'
 import type {
   AccountActor,
@@ -40,11 +40,11 @@ export interface ActorByAuth {
 export function identify(
   authenticator: Authenticator,
   cookies: SessionCookies | undefined,
-  auth: Auth,
+  operation: Operation,
   request: FastifyRequest,
 ): Awaitable<Actor> | undefined {
   const token = () => tokenOf(request, cookies)
-  switch (auth) {
+  switch (operation.auth) {
     case 'public':
     case 'signature':
       return undefined
@@ -59,19 +59,40 @@ export function identify(
         intentOf(request),
       )
     case 'bot':
-      return authenticator.bot(
-        token(),
-        scopeHeader(request, 'x-bot-id'),
-        scopeHeaders(request),
-        intentOf(request),
+      return withAuthority(
+        operation,
+        authenticator.bot(
+          token(),
+          scopeHeader(request, 'x-bot-id'),
+          scopeHeaders(request),
+          intentOf(request),
+        ),
       )
     case 'chat':
       return authenticator.chat(webhookId(request), callerAddress(request))
     case 'chat-user':
       return chatUser(authenticator, webhookId(request), request)
     default:
-      return auth satisfies never
+      return operation.auth satisfies never
   }
+}
+
+/** Refuses to act as an integration for which the caller has no authority: naming it in a header gives none. */
+function withAuthority(operation: Operation, actor: Awaitable<BotActor>): Awaitable<BotActor> {
+  return actor instanceof Promise
+    ? actor.then((known) => requireAuthority(operation, known))
+    : requireAuthority(operation, actor)
+}
+
+function requireAuthority(operation: Operation, actor: BotActor): BotActor {
+  const { caller } = actor
+  if (caller.type !== 'integration' || caller.authority !== 'none' || operation.standIn) {
+    return actor
+  }
+  throw new ApiError(
+    'Forbidden',
+    `The headers name the integration ${caller.alias}: ${operation.id} acts as an integration with its key, or with the personal access token of a member who may write in the workspace that owns it. Leave out x-integration-id and x-integration-alias to act as the bot.`,
+  )
 }
 
 /** The token in `Authorization`, or else the session of a browser. */

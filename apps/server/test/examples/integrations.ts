@@ -70,8 +70,7 @@ export const integrationsExamples: Examples = {
   deleteIntegrationApiKey: byId(({ integrationKeyId }) => integrationKeyId),
   configureIntegration: {
     request: () => ({ body: { identifier: 'own' } }),
-    headers: { 'x-integration-alias': 'chat' },
-    foreign: 'own',
+    foreign: 'Forbidden',
   },
   listPublicIntegrations: own(() => ({ query: { search: 'chat' } })),
   getPublicIntegrationById: own(() => ({

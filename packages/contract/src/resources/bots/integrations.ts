@@ -183,7 +183,8 @@ export const integrations = {
     path: '/v1/chat/integrations/configure',
     tag: 'Integrations',
     summary: 'Configure the installation of the calling integration',
-    description: 'Called by an integration; applies to its installation in the bot of `x-bot-id`.',
+    description:
+      'Called by an integration with its key; applies to its installation in the bot of `x-bot-id`. A personal access token is accepted where the integration is in development and belongs to a workspace in which the caller may write.',
     auth: 'bot',
     body: Type.Object({
       identifier: Type.Optional(

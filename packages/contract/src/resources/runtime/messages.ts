@@ -73,6 +73,7 @@ export const messages = {
     description:
       'A message that an integration creates is incoming and is delivered to the bot; any other message is outgoing, and is sent to listeners of the chat address or delivered to the integration of the conversation. A scheduled message can be read by its id at once and joins the conversation when it is due; deleting it before then cancels it.',
     auth: 'bot',
+    standIn: true,
     body: Type.Object({
       ...messageFields,
       payload,

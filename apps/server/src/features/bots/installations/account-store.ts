@@ -4,7 +4,10 @@ import type { InstallationRow } from './store.js'
 /** Most installations that are considered to have the same account. */
 const mostHolders = 100
 
-/** The installations that have an account and are switched on, among those of the given versions, the first one first. */
+/**
+ * The installations that have an account and are switched on, among those of the given versions, the first one first. Those
+ * whose account was reported to an earlier server, which did not ask for the key of the integration, come last.
+ */
 export async function listInstallationsOfAccount(
   executor: Db | Tx,
   integrationIds: readonly string[],
@@ -17,6 +20,7 @@ export async function listInstallationsOfAccount(
     .where('identifier', '=', identifier)
     .where('integration_id', 'in', [...integrationIds])
     .where('enabled', '=', 1)
+    .orderBy('account_is_proven', 'desc')
     .orderBy('identified_at')
     .orderBy('created_at')
     .orderBy('bot_id')
@@ -35,6 +39,9 @@ export async function findInstallationOfAccount(
   identifier: string,
 ): Promise<InstallationRow | undefined> {
   const rows = await listInstallationsOfAccount(db, integrationIds, identifier)
-  const owner = rows[0]?.workspace_id
-  return rows.findLast(({ workspace_id }) => workspace_id === owner)
+  const first = rows[0]
+  return rows.findLast(
+    (row) =>
+      row.workspace_id === first?.workspace_id && row.account_is_proven === first.account_is_proven,
+  )
 }

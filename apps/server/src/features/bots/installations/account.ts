@@ -1,4 +1,5 @@
 import { type Clock, isoTime } from '../../../platform/clock.js'
+import { encodeBoolean } from '../../../platform/db/columns.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import { type InstallationRow, isWaiting, patchInstallation } from './store.js'
@@ -20,10 +21,15 @@ export async function setAccount(
   row: InstallationRow,
   identifier: string | null,
 ): Promise<void> {
-  if (identifier === row.identifier) return
+  const isProven = identifier !== null
+  if (identifier === row.identifier && encodeBoolean(isProven) === row.account_is_proven) return
   const now = isoTime(clock.now())
-  const identified_at = identifier === null ? null : now
-  const account = { identifier, identified_at, account_served_elsewhere: 0 }
+  const account = {
+    identifier,
+    identified_at: isProven ? now : null,
+    account_is_proven: encodeBoolean(isProven),
+    account_served_elsewhere: 0,
+  }
   const { bot_id: botId, alias } = row
   if (identifier === null || !wantsRegistration(row)) {
     await patchInstallation(tx, botId, alias, account)

@@ -107,6 +107,7 @@ function emptyRow(
     status_reason: null,
     identifier: null,
     identified_at: null,
+    account_is_proven: 0,
     account_served_elsewhere: 0,
     register_every: null,
     created_at: made.now,
@@ -212,7 +213,12 @@ function findReplaced(
 }
 
 /** Another integration must not take over the account: requests of the other service are found by it. */
-const noAccount = { identifier: null, identified_at: null, account_served_elsewhere: 0 }
+const noAccount = {
+  identifier: null,
+  identified_at: null,
+  account_is_proven: 0,
+  account_served_elsewhere: 0,
+}
 
 /** Whether an integration is the installed one, or another version of it. */
 function isVersionOf(

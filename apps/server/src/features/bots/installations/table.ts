@@ -29,6 +29,8 @@ export interface InstallationsTable {
   identifier: string | null
   /** Since when it has this account. */
   identified_at: string | null
+  /** 1 if the integration itself reported the account; 0 for what earlier servers took from others too. */
+  account_is_proven: number
   /** 1 if another workspace connected the account first, so that requests at the shared address go there. */
   account_served_elsewhere: number
   /** How often `register` is called again; null for once. */

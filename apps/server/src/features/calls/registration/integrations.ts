@@ -228,6 +228,12 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
     })
   }
 
+  /** Whether a developer runs the calling integration, with a token of their own. */
+  async function isInDevelopment(caller: { id: string; authority: string }): Promise<boolean> {
+    if (caller.authority !== 'developer') return false
+    return (await integrations.known.of(caller.id))?.isDev === true
+  }
+
   return {
     jobs: { [registerJob]: register, [againJob]: again, [unregisterJob]: unregister },
 
@@ -249,6 +255,13 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
     async configure({ botId, caller }: BotActor, settings: Settings): Promise<void> {
       if (caller.type !== 'integration') {
         throw new ApiError('Forbidden', 'Only an integration may configure its installation.')
+      }
+      // Requests of the other service follow the account, so that nobody else may report one.
+      if (caller.authority !== 'key' && !(await isInDevelopment(caller))) {
+        throw new ApiError(
+          'Forbidden',
+          'Only the key of an integration may configure its installation. A personal access token may where the integration is in development and belongs to a workspace in which it may write.',
+        )
       }
       const { alias } = caller
       const { identifier, scheduleRegisterCall: every } = settings

@@ -62,7 +62,10 @@ describeEachEngine('conversations of a bot', (engine) => {
   })
 
   it('are created in each bot, and for each caller in it, whatever idempotency keys others used', async () => {
-    const other = (await server.client().createBot({})).bot.id
+    const admin = server.client()
+    const { integration } = await admin.createIntegration({ name: 'shared', version: '1.0.0' })
+    const other = (await admin.createBot({})).bot.id
+    await admin.updateBot({ id: other, integrations: { [integration.id]: {} } })
     const create = async (headers: Record<string, string>) => {
       const response = await server.fetch('/v1/chat/conversations', {
         method: 'POST',
@@ -80,7 +83,7 @@ describeEachEngine('conversations of a bot', (engine) => {
     const callers: Record<string, string>[] = [
       { 'x-bot-id': botId },
       { 'x-bot-id': other },
-      { 'x-bot-id': other, 'x-integration-alias': 'chat' },
+      { 'x-bot-id': other, 'x-integration-id': integration.id },
     ]
     const first = await Promise.all(callers.map(create))
     expect(new Set(first).size).toBe(callers.length)

@@ -222,7 +222,7 @@ describeEachEngine('authentication', (engine) => {
     const [chat] = await here.bots.installationsOf(bot.id)
     const scope = { ...noScope, integrationId: chat?.integration_id }
     expect(await authenticator().bot(ann.token, bot.id, scope, 'read')).toMatchObject({
-      caller: { type: 'integration', id: chat?.integration_id, alias: 'chat', name: 'chat' },
+      caller: { type: 'integration', id: chat?.integration_id, authority: 'none' },
     })
   })
 
@@ -282,7 +282,13 @@ describe('the caller inside a bot', () => {
     { id: 'int-1', alias: 'second', name: 'slack' },
   ]
   const caller = (headers: Partial<ScopeHeaders>) => callerOf({ ...noScope, ...headers }, installed)
-  const first = { type: 'integration', id: 'int-1', alias: 'first', name: 'slack' }
+  const first = {
+    type: 'integration',
+    id: 'int-1',
+    alias: 'first',
+    name: 'slack',
+    authority: 'none',
+  }
 
   it.each([
     [{ integrationId: 'int-1' }, first],

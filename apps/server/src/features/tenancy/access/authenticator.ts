@@ -2,6 +2,7 @@ import { ApiError } from '@botstead/contract'
 import type { AccountActor, BotActor, Caller } from '../../../domain/actor.js'
 import {
   type Authenticator,
+  type Awaitable,
   type Intent,
   type ScopeHeaders,
   scopeRefusals,
@@ -32,6 +33,13 @@ export interface AuthenticatorDeps {
   usage: Pick<TokenUsage, 'record'>
   workspaces: Pick<WorkspacesService, 'roleOf'>
   bots: BotDirectory
+  integrations: IntegrationOwners
+}
+
+/** What access reads about integrations, which are a slice above this one. */
+export interface IntegrationOwners {
+  /** The integration with the workspace of its developer; undefined for one that is part of the server. */
+  of(id: string): Awaitable<{ workspaceId: string } | undefined>
 }
 
 /** The holder of a token. */
@@ -135,6 +143,17 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
     })
   }
 
+  /** The caller with the authority that an account has for the integration that it names. */
+  function withAuthority(accountId: string, caller: Caller): Caller | Promise<Caller> {
+    if (caller.type !== 'integration') return caller
+    return after(deps.integrations.of(caller.id), (integration) => {
+      if (integration === undefined) return caller
+      return after(roles.get(keyOf(accountId, integration.workspaceId)), (fact) =>
+        fact !== undefined && mayWrite(fact.role) ? { ...caller, authority: 'developer' } : caller,
+      )
+    })
+  }
+
   return {
     account: (token) => after(holderOf(token), requirePersonal),
 
@@ -162,14 +181,22 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
           if (holder.kind === 'integration') return integrationActor(holder, botId, bot, scope)
           if (bot === undefined) throw foreignBot()
           const { workspaceId } = bot
-          const actor = (tokenId: string): BotActor => {
-            const caller = callerOf(scope, bot.installed)
-            if (caller === undefined) throw foreignIntegration()
-            return { kind: 'bot', workspaceId, botId, tokenId, caller }
+          const caller = () => requireCaller(scope, bot.installed)
+          if (holder.kind === 'bot') {
+            const own = caller()
+            if (own.type === 'integration') throw keyOfBot()
+            return { kind: 'bot', workspaceId, botId, tokenId: holder.tokenId, caller: own }
           }
-          if (holder.kind === 'bot') return actor(holder.tokenId)
           const { accountId, tokenId } = holder.actor
-          return after(checkRole(accountId, workspaceId, intent, foreignBot), () => actor(tokenId))
+          return after(checkRole(accountId, workspaceId, intent, foreignBot), () =>
+            after(withAuthority(accountId, caller()), (caller) => ({
+              kind: 'bot',
+              workspaceId,
+              botId,
+              tokenId,
+              caller,
+            })),
+          )
         })
       }),
 
@@ -299,6 +326,13 @@ function foreignIntegration(): ApiError {
   )
 }
 
+function keyOfBot(): ApiError {
+  return new ApiError(
+    'Forbidden',
+    'The token in Authorization is the key of a bot: it may not act as the integration that x-integration-id or x-integration-alias names. An integration calls with its own key.',
+  )
+}
+
 function foreignBot(): ApiError {
   return new ApiError('Unauthorized', scopeRefusals['x-bot-id'])
 }
@@ -310,10 +344,16 @@ export interface InstalledIntegration {
   name: string
 }
 
+function requireCaller(scope: ScopeHeaders, installed: readonly InstalledIntegration[]): Caller {
+  const caller = callerOf(scope, installed)
+  if (caller === undefined) throw foreignIntegration()
+  return caller
+}
+
 /**
- * The caller that the headers name: a caller with access to the whole bot may act as one of its
- * integrations. Undefined if the headers name an integration that is not installed. An alias
- * without an id is ignored unless the bot has it, because callers also send their own aliases.
+ * The caller that the headers name, without any authority if it is an integration. Undefined if they name an integration
+ * that is not installed. An alias without an id is ignored unless the bot has it, because callers also send their
+ * own aliases.
  */
 export function callerOf(
   scope: ScopeHeaders,
@@ -336,7 +376,8 @@ function ownInstallation(
   { integrationId = id, integrationAlias }: ScopeHeaders,
   installed: readonly InstalledIntegration[],
 ): Caller | undefined {
-  return integrationId === id ? installationOf(id, integrationAlias, installed) : undefined
+  const own = integrationId === id ? installationOf(id, integrationAlias, installed) : undefined
+  return own && { ...own, authority: 'key' }
 }
 
 /** The first installation with this id and alias; undefined matches any. */
@@ -344,11 +385,11 @@ function installationOf(
   id: string | undefined,
   alias: string | undefined,
   installed: readonly InstalledIntegration[],
-): Caller | undefined {
+): Extract<Caller, { type: 'integration' }> | undefined {
   const instance = installed.find(
     (integration) =>
       (id === undefined || integration.id === id) &&
       (alias === undefined || integration.alias === alias),
   )
-  return instance && { type: 'integration', ...instance }
+  return instance && { type: 'integration', ...instance, authority: 'none' }
 }

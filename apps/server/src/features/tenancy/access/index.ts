@@ -5,7 +5,11 @@ import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Feature } from '../../feature.js'
 import type { WorkspacesService } from '../workspaces/index.js'
-import { createTokenAuthenticator, type TokenAuthenticator } from './authenticator.js'
+import {
+  createTokenAuthenticator,
+  type IntegrationOwners,
+  type TokenAuthenticator,
+} from './authenticator.js'
 import {
   createDeploymentKeys,
   type DeploymentKeys,
@@ -41,7 +45,7 @@ interface Deps
   log: Log
   workspaces: { service: Pick<WorkspacesService, 'roleOf'> }
   bots: { service: BotDirectory }
-  integrations: { service: AccessDeps['integrations'] }
+  integrations: { service: AccessDeps['integrations']; known: IntegrationOwners }
 }
 
 /** Access tokens: their holders, and what they may access. */
@@ -54,7 +58,10 @@ export function createAccess(deps: Deps): Access {
     bots: deps.bots.service,
     integrations: deps.integrations.service,
   }
-  const authenticator = createTokenAuthenticator(named)
+  const authenticator = createTokenAuthenticator({
+    ...named,
+    integrations: deps.integrations.known,
+  })
   const service = createAccessService({ ...named, forgetToken: authenticator.forgetToken })
   const reach = createReach(named)
   const sessions = createSessions(deps, authenticator)
