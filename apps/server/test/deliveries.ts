@@ -194,6 +194,7 @@ export async function createDeliveriesBench(database: Database) {
         outgoing: outgoingOf(name),
         hosting: { send: () => Promise.reject(new Error('No code runs here.')) },
         random: () => 0.5,
+        reportIssue: () => {},
         buildBodies: async (rows) => {
           options.onRead?.(rows.map(({ subject_id: subject }) => subject))
           return rows.map(({ subject_id: subject }) =>

@@ -23,6 +23,7 @@ export function deliveryRow(row: Partial<DeliveryRow> & Pick<DeliveryRow, 'bot_i
     next_attempt_at: null,
     set_aside: status === 'pending' ? 1 : 0,
     last_error: null,
+    code_ends: null,
     traceparent: null,
     created_at: at,
     updated_at: at,

@@ -234,6 +234,7 @@ export function createFeatures(
       domainEvents,
       bots: bots.service,
       botLogs: botLogs.service,
+      issues: issues.service,
       events: events.service,
       messages: messages.service,
       changes,

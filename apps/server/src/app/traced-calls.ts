@@ -9,12 +9,12 @@ export function tracedCalls(
   hosting: Hosting,
 ): { outgoing: Outgoing; hosting: Hosting } {
   if (tracing === undefined) return { outgoing, hosting }
-  const send: Hosting['send'] = (owner, request) =>
+  const send: Hosting['send'] = (owner, request, options) =>
     traceCall(
       tracing,
       request,
       () => ({ 'botstead.code.type': owner.type, 'botstead.code.id': owner.id }),
-      (traced) => hosting.send(owner, traced),
+      (traced) => hosting.send(owner, traced, options),
     )
   return { outgoing: traceOutgoing(tracing, outgoing), hosting: { ...hosting, send } }
 }

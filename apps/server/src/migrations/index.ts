@@ -67,6 +67,7 @@ import { backupRuns } from './0089-backup-runs.js'
 import { tracesOfDeliveries } from './0090-traces-of-deliveries.js'
 import { tracesOfJobs } from './0090-traces-of-jobs.js'
 import { webchatOpenings } from './0091-webchat-openings.js'
+import { endsOfCode } from './0120-ends-of-code.js'
 import { provenAccounts } from './0130-proven-accounts.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
@@ -139,5 +140,6 @@ export const migrations: readonly Migration[] = [
   tracesOfDeliveries,
   tracesOfJobs,
   webchatOpenings,
+  endsOfCode,
   provenAccounts,
 ]

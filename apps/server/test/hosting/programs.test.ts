@@ -111,12 +111,23 @@ describe('the code of a bot', () => {
     expect(await call()).toEqual({ key: 'two' })
   })
 
-  it('is started again after it ended, with a pause', async () => {
-    const { call, logs } = await deploy(
+  it('is started again at once after a request ended it', async () => {
+    const { call } = await deploy(
       program('if (input.end) process.exit(7); return { pid: process.pid }'),
     )
     const { pid } = await call()
-    await expect(call({ end: true })).rejects.toMatchObject({ type: 'Runtime' })
+    await expect(call({ end: true })).rejects.toMatchObject({
+      type: 'Runtime',
+      message: expect.stringContaining('The code stopped: it ended by itself with exit code 7'),
+    })
+    expect((await call()).pid).not.toBe(pid)
+  })
+
+  it('is started again after it ended by itself, with a pause', async () => {
+    const { call, logs } = await deploy(
+      program('if (input.end) setTimeout(() => process.exit(7), 100); return { pid: process.pid }'),
+    )
+    const { pid } = await call({ end: true })
     await eventually(async () =>
       expect(await logs()).toContainEqual(expect.stringContaining('exit code 7')),
     )

@@ -226,14 +226,17 @@ export async function freeAll(tx: Tx, now: string): Promise<number> {
 }
 
 /** One claim of one delivery. */
-export type Claim = Pick<DeliveryRow, 'id' | 'attempts' | 'owner' | 'updated_at'>
+export type Claim = Pick<DeliveryRow, 'id' | 'attempts' | 'owner' | 'code_ends' | 'updated_at'>
 
 /** The columns of a delivery when its claim ends. */
-export type Outcome = Pick<DeliveryRow, 'status' | 'last_error' | 'next_attempt_at'>
+export type Outcome = Pick<DeliveryRow, 'status' | 'last_error' | 'next_attempt_at'> & {
+  /** Undefined: as before. */
+  code_ends?: number | undefined
+}
 
 const finish = prepared<
-  Pick<DeliveryRow, 'id' | 'attempts' | 'updated_at'> &
-    Outcome & { owner: string; attempts_made: number; more_prior: number }
+  Pick<DeliveryRow, 'id' | 'attempts' | 'updated_at' | 'code_ends'> &
+    Omit<Outcome, 'code_ends'> & { owner: string; attempts_made: number; more_prior: number }
 >()((db, p) =>
   db
     .updateTable('deliveries')
@@ -243,6 +246,7 @@ const finish = prepared<
       attempts: p('attempts_made'),
       last_error: p('last_error'),
       next_attempt_at: p('next_attempt_at'),
+      code_ends: p('code_ends'),
       updated_at: p('updated_at'),
       spent: eb('spent', '+', p('more_prior')),
     }))
@@ -262,7 +266,7 @@ const finish = prepared<
  */
 export async function endClaim(
   tx: Tx,
-  { id, attempts, owner, updated_at }: Claim,
+  { id, attempts, owner, code_ends, updated_at }: Claim,
   outcome: Outcome,
   now: string,
   of: 'attempt' | 'interruption' | 'nothing' = 'attempt',
@@ -271,6 +275,7 @@ export async function endClaim(
     ...outcome,
     id,
     attempts,
+    code_ends: outcome.code_ends ?? code_ends,
     owner: owner ?? '',
     attempts_made: of === 'nothing' ? attempts - 1 : attempts,
     more_prior: of === 'interruption' ? 1 : 0,

@@ -61,6 +61,8 @@ export interface Dispatcher {
 const contestedPauseMs = 50
 /** Deliveries of one queue in a row before other queues get a turn. */
 const maxChain = 20
+/** Milliseconds until more deliveries that may have ended the code of their receiver are looked at. */
+const suspectsPauseMs = 1000
 /** Most bodies in one batch. */
 const maxBodies = 64
 
@@ -228,6 +230,10 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   /** Sends one delivery and settles it; returns the next of its queue if it was claimed. */
   async function send(entry: Sending, mayChain: boolean): Promise<DeliveryRow | undefined> {
     const { row, receiver } = entry
+    if (row.code_ends !== null && inFlight.hasTooManySuspects(receiver)) {
+      await settle.release(row, { called: false, afterMs: suspectsPauseMs })
+      return undefined
+    }
     const turn = inFlight.takePlace(entry)
     if (turn !== undefined && !(await isStillWanted(entry, turn))) {
       inFlight.freePlace(entry)
@@ -301,6 +307,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       type: body.type,
       body: body.body,
       headers: { 'x-botstead-delivery': row.id, 'x-botstead-attempt': String(row.attempts) },
+      alone: row.code_ends !== null,
       signal: entry.abort.signal,
     })
   }

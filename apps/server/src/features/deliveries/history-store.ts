@@ -79,6 +79,7 @@ export async function reopen(
       next_attempt_at: next.nextAttemptAt,
       // Prior attempts do not count towards giving it up; their numbers are not reused.
       spent: eb.ref('attempts'),
+      code_ends: null,
     }))
     .where('id', '=', id)
     .where('bot_id', '=', bot_id)

@@ -30,6 +30,11 @@ export interface InFlight {
   takePlace(entry: Sending): Promise<void> | undefined
   freePlace(entry: Sending): void
   setSettling(entry: Sending, isSettling: boolean): void
+  /**
+   * Whether more deliveries to a receiver are in flight that may have ended its code than may be: one is sent, the
+   * others wait for it, and must not keep all others from their places.
+   */
+  hasTooManySuspects(receiver: string): boolean
   /** Whether something is in flight to a receiver. */
   has(receiver: string): boolean
   /** How many deliveries may be claimed for all receivers together; may be negative. */
@@ -53,6 +58,8 @@ export function createInFlight({ concurrency, perReceiver }: SendLimits): InFlig
   const entries = new Set<Sending>()
   const all: Load = { entries: 0, settling: 0, calls: 0 }
   const loads = new Map<string, Load>()
+  /** Of one receiver: at most half of its places. */
+  const mostSuspects = Math.max(1, Math.min(8, Math.floor(perReceiver / 2)))
   const waiting: { entry: Sending; begin: () => void }[] = []
 
   function change({ receiver }: Sending, count: keyof Load, by: 1 | -1): void {
@@ -107,6 +114,14 @@ export function createInFlight({ concurrency, perReceiver }: SendLimits): InFlig
       if (entry.isSettling === isSettling) return
       entry.isSettling = isSettling
       change(entry, 'settling', isSettling ? 1 : -1)
+    },
+
+    hasTooManySuspects(receiver) {
+      let count = 0
+      for (const entry of entries) {
+        if (entry.receiver === receiver && entry.row.code_ends !== null) count += 1
+      }
+      return count > mostSuspects
     },
 
     has: (receiver) => loads.has(receiver),

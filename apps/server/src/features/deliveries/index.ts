@@ -7,6 +7,7 @@ import type { Queue } from '../../platform/jobs/queue.js'
 import type { Family, Metric } from '../../platform/telemetry/metrics.js'
 import type { BotsService } from '../bots/bots/index.js'
 import { builtInChat } from '../bots/installations/index.js'
+import type { IssuesService } from '../bots/issues/index.js'
 import type { BotLogsService } from '../bots/logs/index.js'
 import type { EventsService } from '../conversations/events/index.js'
 import type { MessagesService } from '../conversations/messages/index.js'
@@ -60,9 +61,13 @@ export interface Deliveries extends Feature {
 }
 
 interface DeliveriesDeps
-  extends Omit<DispatcherDeps, 'buildBodies' | 'retry' | 'pausing' | 'random' | 'limits'> {
+  extends Omit<
+    DispatcherDeps,
+    'buildBodies' | 'reportIssue' | 'retry' | 'pausing' | 'random' | 'limits'
+  > {
   bots: Pick<BotsService, 'requireIn' | 'installationsOf' | 'idsIn' | 'workspaceOf'>
   botLogs: Pick<BotLogsService, 'provideAttempts'>
+  issues: Pick<IssuesService, 'report'>
   events: Pick<EventsService, 'findAll' | 'provideRequestedEvents' | 'trim'>
   messages: Pick<MessagesService, 'describe'>
   changes: Pick<Changes, 'findAll' | 'trim'>
@@ -102,6 +107,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const dispatcher = createDispatcher({
     ...deps,
     buildBodies,
+    reportIssue: deps.issues.report,
     random: Math.random,
     retry: {
       maximumAttempts: limits.deliveryAttempts,

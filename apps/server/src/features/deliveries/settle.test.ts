@@ -30,6 +30,7 @@ describeEachEngine('deliveries that are settled together', (engine) => {
       clock: bench.time,
       log: bench.log,
       random: () => 0.5,
+      reportIssue: () => {},
       domainEvents: bench.domainEvents,
       writeLogLine: async () => {},
       retry: { maximumAttempts: 5, firstMs: 1000, longestMs: 60_000 },

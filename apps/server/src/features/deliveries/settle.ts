@@ -7,6 +7,7 @@ import type { Run, Tx } from '../../platform/db/schema.js'
 import { afterCommit } from '../../platform/db/transaction.js'
 import type { EventDispatcher } from '../../platform/domain-events.js'
 import type { Log } from '../../platform/telemetry/log.js'
+import type { IssueReport } from '../bots/issues/index.js'
 import { type LogLine, lineOfReceiver } from '../bots/logs/index.js'
 import type { CallResult } from '../calls/requests/index.js'
 import * as attempts from './attempt-store.js'
@@ -43,6 +44,8 @@ export interface SettleDeps extends EndingDeps {
   bus: EventBus
   clock: Clock
   log: Log
+  /** Reports a problem of a bot. */
+  reportIssue: (botId: string, issue: IssueReport) => void
   random: () => number
   retry: RetryPolicy
   pausing: PausePolicy
@@ -69,6 +72,8 @@ export interface Settled {
 /** Deliveries that are settled in one transaction. */
 const maxBatch = 128
 const noAddress = 'The receiver has no address.'
+/** How often a delivery may end the code that handles it. */
+const mostCodeEnds = 3
 
 /** Stores the end of a claim, with all consequences, in one transaction. */
 export function createSettle(deps: SettleDeps) {
@@ -114,16 +119,23 @@ export function createSettle(deps: SettleDeps) {
       if (outcome.status === 'delivered') ended.push({ row, failure: null, nextClaim })
       if (outcome.status === 'failed') {
         const failure = outcome.last_error ?? ''
+        const hasEndedCode = result.endOfCode !== undefined && outcome.code_ends === mostCodeEnds
         ended.push({
           row,
           failure,
-          line: { level: 'error', text: `given up. ${failure}` },
+          line: {
+            level: 'error',
+            text: `given up${hasEndedCode ? ` (${row.id})` : ''}. ${failure}`,
+          },
           // A failing receiver does not get the next delivery at once.
           nextClaim: verdict.result === 'refused' ? nextClaim : undefined,
         })
         const { id: delivery, bot_id: botId, integration } = row
         const about = { delivery, botId, integration, error: failure }
-        afterCommit(tx, () => log.warn(about, 'a delivery was given up'))
+        afterCommit(tx, () => {
+          log.warn(about, 'a delivery was given up')
+          if (hasEndedCode) deps.reportIssue(botId, issueOfEnds(row, failure))
+        })
       }
     }
     const next = await endDeliveries(deps, tx, ended, isoTime(now))
@@ -133,7 +145,10 @@ export function createSettle(deps: SettleDeps) {
     )
   }
 
-  function outcomeOf({ row, result: { verdict } }: Attempt, now: number): claims.Outcome {
+  function outcomeOf(
+    { row, result: { verdict, endOfCode } }: Attempt,
+    now: number,
+  ): claims.Outcome {
     switch (verdict.result) {
       case 'delivered':
         return { status: 'delivered', last_error: null, next_attempt_at: null }
@@ -141,14 +156,19 @@ export function createSettle(deps: SettleDeps) {
         return { status: 'failed', last_error: verdict.error, next_attempt_at: null }
       case 'retry': {
         const made = row.attempts - row.spent
+        const code_ends = codeEndsOf(row, endOfCode)
+        if (endOfCode !== undefined && code_ends === mostCodeEnds) {
+          const last_error = `Given up, because it ended the code ${mostCodeEnds} times. ${verdict.error}`
+          return { status: 'failed', last_error, next_attempt_at: null, code_ends }
+        }
         if (made >= retry.maximumAttempts) {
           const last_error = `Given up after ${made === 1 ? '1 attempt' : `${made} attempts`}. ${verdict.error}`
-          return { status: 'failed', last_error, next_attempt_at: null }
+          return { status: 'failed', last_error, next_attempt_at: null, code_ends }
         }
         const next_attempt_at = isoTime(
           now + pauseAfter(retry, made, verdict.waitMs, deps.random()),
         )
-        return { status: 'pending', last_error: verdict.error, next_attempt_at }
+        return { status: 'pending', last_error: verdict.error, next_attempt_at, code_ends }
       }
       default:
         return verdict satisfies never
@@ -194,16 +214,20 @@ export function createSettle(deps: SettleDeps) {
   }
 
   /**
-   * Releases a delivery that may be sent at once, also by others; does nothing if the claim is
-   * lost.
+   * Releases a delivery that may be sent at once, or after some milliseconds, also by others; does nothing if the
+   * claim is lost.
    * @param called whether its call had begun, so that the receiver may have it
    */
-  async function release(row: DeliveryRow, { called }: { called: boolean }): Promise<void> {
-    const now = isoTime(clock.now())
+  async function release(
+    row: DeliveryRow,
+    { called, afterMs = 0 }: { called: boolean; afterMs?: number },
+  ): Promise<void> {
+    const now = clock.now()
     const { last_error } = row
-    const outcome = { status: 'pending', last_error, next_attempt_at: now } as const
+    const next_attempt_at = isoTime(now + afterMs)
+    const outcome = { status: 'pending', last_error, next_attempt_at } as const
     await run(async (tx) => {
-      await claims.endClaim(tx, row, outcome, now, called ? 'interruption' : 'nothing')
+      await claims.endClaim(tx, row, outcome, isoTime(now), called ? 'interruption' : 'nothing')
       afterCommit(tx, () => announceDelivery(bus, row))
     })
   }
@@ -227,6 +251,33 @@ export function createSettle(deps: SettleDeps) {
   }
 
   return { attempt, cancel, release, awaitAddress }
+}
+
+/** How often a delivery ended the code while nothing else was open there. */
+function codeEndsOf(
+  { code_ends }: DeliveryRow,
+  endOfCode: CallResult['endOfCode'],
+): number | undefined {
+  if (endOfCode === undefined) return undefined
+  return (code_ends ?? 0) + Number(endOfCode === 'alone')
+}
+
+/** The issue of a delivery that was given up because it ended the code again and again. */
+function issueOfEnds(row: DeliveryRow, failure: string): IssueReport {
+  const receiver = row.integration === '' ? 'the bot' : `the integration ${row.integration}`
+  const conversation = orderingKeyOf(row)
+  return {
+    code: 'delivery_ended_code',
+    category: 'limits',
+    title: `A delivery ended the code of ${receiver} again and again`,
+    description: `${failure} Other deliveries continue. When the code is mended, replay this one.`,
+    data: {
+      delivery: { raw: row.id },
+      integration: { raw: row.integration },
+      ...(conversation !== undefined && { orderingKey: { raw: conversation } }),
+    },
+    groupBy: ['integration'],
+  }
 }
 
 /**

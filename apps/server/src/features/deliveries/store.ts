@@ -72,6 +72,7 @@ export const insertDelivery = prepared<NewDelivery>()((db, parameter) =>
     next_attempt_at: parameter('next_attempt_at'),
     set_aside: 0,
     last_error: null,
+    code_ends: null,
     traceparent: parameter('traceparent'),
     created_at: parameter('created_at'),
     updated_at: parameter('created_at'),

@@ -37,6 +37,11 @@ export interface DeliveriesTable {
   /** 0 or 1: parked, because its receiver is paused. */
   set_aside: number
   last_error: string | null
+  /**
+   * How often it ended the code of its receiver, deployed here, while nothing else was open there. 0: others were
+   * open too, so that any of them may have. Null: it is not suspected; all others are sent alone.
+   */
+  code_ends: number | null
   /** Trace of the call that led to it, as W3C Trace Context writes it; null without one. */
   traceparent: string | null
   created_at: string

@@ -31,7 +31,7 @@ const BotIssue = Type.Object(
     id: Id('Id of the issue.'),
     code: Type.String({
       description:
-        'Kind of the problem. The server itself reports `unhandled_error`, `code_stopped`, `memory_exceeded`, `code_unresponsive`, `request_timed_out` and `output_dropped`; code reports its own.',
+        'Kind of the problem. The server itself reports `unhandled_error`, `code_stopped`, `memory_exceeded`, `code_unresponsive`, `delivery_ended_code`, `request_timed_out` and `output_dropped`; code reports its own.',
     }),
     category: OneOf(
       issueCategories,

@@ -33,17 +33,22 @@ import { type CompiledCode, openCompiledCode } from './compiled.js'
 import { type Launcher, openLauncher } from './launch.js'
 import { endLeftovers } from './leftovers.js'
 import { type CodeIssue, createLineSink, type LineSink, type OutputLine } from './output.js'
+import { keyOf, ownerOf } from './owners.js'
 import { type Program, StartError, startProgram } from './program.js'
-import { createPrograms, keyOf, ownerOf } from './programs.js'
+import { createPrograms, type SendOptions } from './programs.js'
 import { isReason, refusal, tryOutCode } from './try-out.js'
+
+export { CodeEndedError } from './instance.js'
 
 /** Runs code that was deployed. */
 export interface Hosting extends Feature {
   /**
    * Sends a request to the code of a bot or integration, which is started if it does not run.
-   * @throws OutgoingError when there is no response; an abort by the signal throws its reason
+   * @param options where it is sent: alone, if it is suspected of ending the code
+   * @throws OutgoingError when there is no response, a `CodeEndedError` if the code ended meanwhile; an abort by the
+   * signal throws its reason
    */
-  send(owner: CodeOwner, request: OutgoingRequest): Promise<OutgoingResponse>
+  send(owner: CodeOwner, request: OutgoingRequest, options?: SendOptions): Promise<OutgoingResponse>
 }
 
 export interface HostingDeps {
@@ -290,13 +295,13 @@ export function createHosting(deps: HostingDeps): Hosting {
 
   return {
     name: 'hosting',
-    async send(owner, request) {
+    async send(owner, request, options) {
       if (hosting.mode === 'off') {
         const reason = 'This server does not run code: BOTSTEAD_HOSTING is off.'
         throw new OutgoingError('refused', reason)
       }
       try {
-        return await programs.send(owner, request)
+        return await programs.send(owner, request, options)
       } catch (error) {
         const isLate = error instanceof OutgoingError && error.failure === 'timeout'
         if (isLate) reportIssue({ owner }, timeoutIssueOf(request))

@@ -8,23 +8,60 @@ import { createGate } from '../../../platform/workers/gate.js'
 import type { HostedCode } from '../../bots/deployments/index.js'
 import type { Program } from './program.js'
 
+/** The program ended while a request was open in it, and not because the server ended it. */
+export class CodeEndedError extends OutgoingError {
+  override name = 'CodeEndedError'
+  /** Whether no other request was open, so that this one ended it. */
+  readonly wasAlone: boolean
+
+  constructor(reason: string, { wasAlone, cause }: { wasAlone: boolean; cause: unknown }) {
+    super('connection', `The code stopped: ${reason}.`, { cause })
+    this.wasAlone = wasAlone
+  }
+}
+
+/** The program did not get a request before its end: another one can have it. */
+export class TurnedAwayError extends OutgoingError {
+  override name = 'TurnedAwayError'
+
+  constructor() {
+    super('connection', 'The code stopped before it got the request.')
+  }
+}
+
 /** A program that serves its owner, from before its start until its end, with the requests that it was given. */
 export interface Instance {
   readonly hosted: HostedCode
+  /** Whether it gets one request at a time: those that are suspected of ending the code. */
+  readonly isAlone: boolean
   /** Rejects if the program does not start. */
   readonly started: Promise<Program>
   /** Undefined until it has started. */
   readonly program: Program | undefined
   /** Requests that it was given and that have not ended, including those that wait. */
   readonly claims: number
+  /** Requests that the program got and has not responded to; after its end, those of that moment. */
+  readonly open: number
+  /** When the oldest of them was sent, in milliseconds of the clock; undefined if there are none. */
+  readonly openSince: number | undefined
+  /** Whether it responded to a request. */
+  readonly hasResponded: boolean
+  readonly hasEnded: boolean
   /** When its last request ended, or when the instance was made without any, in milliseconds of the clock. */
   readonly lastUsed: number
   /** How many requests in a row took too long. */
   readonly timeouts: number
   /** Gives it one more request, until whose end it is not idle. @returns a function to call when the request has ended */
   claim(): () => void
-  /** Sends a request when the program has started and has fewer requests open than it may have. */
+  /**
+   * Sends a request when the program has started and has fewer requests open than it may have.
+   * @throws CodeEndedError if the program ends meanwhile, TurnedAwayError if it does before
+   */
   send(request: OutgoingRequest): Promise<OutgoingResponse>
+  /** Turns away the requests that wait for the program. */
+  turnAway(): void
+  /** Says why the program is about to be ended, for its open requests. */
+  blame(reason: string): void
   /**
    * Ends the program after the requests that it was given.
    * @param withinMs milliseconds after which it ends although requests are open
@@ -37,25 +74,66 @@ export interface Instance {
 /** Most requests that wait for a program, as a multiple of those that it handles at a time. */
 const waitingPerRequest = 10
 
-/** @param requests how many the program handles at a time */
+/** Milliseconds within which a program whose connections broke has ended, if that is why. */
+const endMs = 2000
+
+export interface InstanceDeps {
+  clock: Clock
+  /** How many the program handles at a time. */
+  requests: number
+  isAlone: boolean
+  /** Called when a request took too long; resolves when the program was ended for that, or may go on. */
+  onTimeout: (instance: Instance) => Promise<void>
+}
+
 export function createInstance(
   hosted: HostedCode,
   started: Promise<Program>,
-  { clock, requests }: { clock: Clock; requests: number },
+  { clock, requests, isAlone, onTimeout }: InstanceDeps,
 ): Instance {
   const gate = createGate(requests, requests * waitingPerRequest, () => busy('its queue is full'))
   let program: Program | undefined
   let claims = 0
   let lastUsed = clock.now()
   let timeouts = 0
+  let hasResponded = false
+  /** When each open request was sent, the oldest first. */
+  const open = new Set<{ since: number }>()
+  let openAtEnd: number | undefined
+  let blamed: string | undefined
+  let isEndedByServer = false
   let stopWaiting = () => {}
 
   started.then(
     (ready) => {
       program = ready
+      void ready.ended.then(() => {
+        openAtEnd = open.size
+      })
     },
     () => {},
   )
+
+  /** The error of a request without a response: the end of the program, if that is why. */
+  async function explain(error: unknown, running: Program): Promise<unknown> {
+    if (!(error instanceof OutgoingError)) return error
+    if (error.failure === 'timeout') {
+      timeouts += 1
+      await onTimeout(instance)
+      if (blamed === undefined) return error
+    }
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, endMs, undefined)
+    })
+    const how = await Promise.race([running.ended, patience])
+    clearTimeout(timer)
+    if (how === undefined || isEndedByServer) return error
+    // Whoever ends programs from outside is not to be taken for the request.
+    const wasAlone = openAtEnd === 1 && !/^signal SIG(TERM|INT|HUP)\b/.test(how)
+    const reason = blamed ?? `it ended by itself with ${how}`
+    return new CodeEndedError(reason, { wasAlone, cause: error })
+  }
 
   function busy(detail: string): OutgoingError {
     return new OutgoingError(
@@ -88,14 +166,28 @@ export function createInstance(
     clearTimeout(timer)
   }
 
-  return {
+  const instance: Instance = {
     hosted,
+    isAlone,
     started,
     get program() {
       return program
     },
     get claims() {
       return claims
+    },
+    get open() {
+      return openAtEnd ?? open.size
+    },
+    get openSince() {
+      const [oldest] = open
+      return oldest?.since
+    },
+    get hasResponded() {
+      return hasResponded
+    },
+    get hasEnded() {
+      return openAtEnd !== undefined
     },
     get lastUsed() {
       return lastUsed
@@ -115,28 +207,43 @@ export function createInstance(
 
     async send(request) {
       const leave = await enter(request)
+      const own = { since: clock.now() }
       try {
-        const response = await (await started).send(request)
+        const running = await started
+        if (openAtEnd !== undefined) throw new TurnedAwayError()
+        own.since = clock.now()
+        open.add(own)
+        const response = await running.send(request).catch(async (error: unknown) => {
+          throw await explain(error, running)
+        })
         timeouts = 0
+        hasResponded = true
         return response
-      } catch (error) {
-        if (program && error instanceof OutgoingError && error.failure === 'timeout') timeouts += 1
-        throw error
       } finally {
+        open.delete(own)
         leave()
       }
+    },
+
+    turnAway: () => gate.close(new TurnedAwayError()),
+
+    blame(reason) {
+      blamed ??= reason
     },
 
     async retire(withinMs) {
       const running = await started.catch(() => undefined)
       if (running === undefined) return
       if (claims > 0) await untilUnclaimed(withinMs, running.ended)
+      isEndedByServer = openAtEnd === undefined && blamed === undefined
       await running.end()
     },
 
     async abort() {
+      isEndedByServer = true
       stopWaiting()
       await (await started.catch(() => undefined))?.end()
     },
   }
+  return instance
 }

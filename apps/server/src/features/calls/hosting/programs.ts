@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import type { Clock, Timers } from '../../../platform/clock.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import {
@@ -7,12 +6,14 @@ import {
   type OutgoingResponse,
 } from '../../../platform/outgoing/outgoing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import { createGate } from '../../../platform/workers/gate.js'
 import type { CodeOwner, Deployment, HostedCode, Trial } from '../../bots/deployments/index.js'
 import { crashIssueOf, createFailures } from './failures.js'
-import { createInstance, type Instance } from './instance.js'
+import { createInstance, type Instance, TurnedAwayError } from './instance.js'
 import type { CodeIssue, OutputLine } from './output.js'
+import { keyOf, ownerOf } from './owners.js'
 import { type Program, StartError } from './program.js'
+import { createQuestions } from './questions.js'
+import { createRoom } from './room.js'
 
 export interface ProgramsDeps {
   clock: Clock
@@ -37,10 +38,15 @@ export interface ProgramsDeps {
   reportIssue: (deployment: Deployment, issue: CodeIssue) => void
 }
 
+export interface SendOptions {
+  /** Whether the request gets a program in which no other is open: it is suspected of ending the code. */
+  alone?: boolean
+}
+
 /** The programs of one process of the server. */
 export interface Programs {
   /** Sends a request to the code of an owner, which is started if it does not run. */
-  send(owner: CodeOwner, request: OutgoingRequest): Promise<OutgoingResponse>
+  send(owner: CodeOwner, request: OutgoingRequest, options?: SendOptions): Promise<OutgoingResponse>
   /** A started program as a trial: it takes over when it is adopted. */
   toTrial(program: Program, hosted: HostedCode): Trial
   /** Waits for room for one more program. @returns a function to call once, when the program has ended */
@@ -69,12 +75,12 @@ export interface Programs {
 
 /** Milliseconds after which a running program is healthy: earlier failures do not lengthen its next pause. */
 const healthyMs = 60_000
-/** Milliseconds that a start waits until another program has ended. */
-const roomPatienceMs = 10_000
-/** Most starts that wait for room. */
-const mostWaiting = 1000
 /** Milliseconds between two checks of the memory and the idle time of programs. */
 const watchMs = 2000
+/** Milliseconds after which an idle program for suspects ends. */
+const aloneIdleMs = 10_000
+/** How many programs a request may find ended before it gets there. */
+const mostTurnedAway = 3
 /** How many requests in a row may time out before a program is replaced. */
 const mostTimeouts = 3
 /** Milliseconds that a replaced program has for its open requests: the longest that a request may take. */
@@ -85,11 +91,13 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   const { clock, timers, log, limits, idleMs, findHosted, start, writeLine, reportIssue } = deps
   /** The instance that serves each owner, by key. */
   const serving = new Map<string, Instance>()
+  /** Those for requests that are suspected of ending the code, likewise. */
+  const alone = new Map<string, Instance>()
   /** Those that end after their last requests. */
   const retiring = new Map<Instance, Promise<void>>()
   const failures = createFailures(clock)
-  const starting = createGate(Math.max(2, availableParallelism()), mostWaiting, tooMany)
-  const room = createGate(limits.processes, mostWaiting, tooMany)
+  const questions = createQuestions({ clock, isStopped: () => stopped, bypass, endStuck })
+  const room = createRoom({ timers, processes: limits.processes, endOneIdle })
   let kept: ReadonlySet<string> = new Set()
   let stopped = false
   let cancelWatch: (() => void) | undefined
@@ -100,44 +108,29 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     read: (key) => findHosted(ownerOf(key)),
   })
 
-  function tooMany(): Error {
-    return new OutgoingError(
-      'connection',
-      `This server runs ${limits.processes} programs already (BOTSTEAD_HOSTING_PROCESSES), and all are busy.`,
-    )
-  }
-
-  const isFull = () => room.load().running >= limits.processes
-
-  /** Waits for room; if there is none, ends the program that was idle longest. */
-  async function enter(): Promise<() => void> {
-    if (isFull()) endOneIdle()
-    const patience = new AbortController()
-    const cancel = timers.after(roomPatienceMs, () => patience.abort(tooMany()))
-    try {
-      return await room.enter(patience.signal)
-    } finally {
-      cancel()
-    }
-  }
+  const inService = () => [...serving.values(), ...alone.values()]
+  const placesFor = ({ isAlone }: Pick<Instance, 'isAlone'>) => (isAlone ? alone : serving)
 
   /** Ends programs that are kept alive last, because they are started again as soon as there is room. */
   function endOneIdle(): void {
-    const idle = [...serving].filter(([, { program, claims }]) => program && claims === 0)
+    const idle = inService().filter(({ program, claims }) => program && claims === 0)
     const [next] = idle.sort(
-      ([a, { lastUsed: usedA }], [b, { lastUsed: usedB }]) =>
-        Number(kept.has(a)) - Number(kept.has(b)) || usedA - usedB,
+      (a, b) => Number(isKept(a)) - Number(isKept(b)) || a.lastUsed - b.lastUsed,
     )
-    if (next) end(next[1])
+    if (next) end(next)
+  }
+
+  function isKept({ isAlone, hosted }: Instance): boolean {
+    return !isAlone && kept.has(keyOf(hosted.owner))
   }
 
   function isServing(instance: Instance): boolean {
-    return serving.get(keyOf(instance.hosted.owner)) === instance
+    return placesFor(instance).get(keyOf(instance.hosted.owner)) === instance
   }
 
   /** Takes an instance out of service. @returns whether it was in service */
   function remove(instance: Instance): boolean {
-    return isServing(instance) && serving.delete(keyOf(instance.hosted.owner))
+    return isServing(instance) && placesFor(instance).delete(keyOf(instance.hosted.owner))
   }
 
   /** Takes an instance out of service; it ends after the requests that it was given. */
@@ -153,9 +146,14 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     )
   }
 
-  function serve(hosted: HostedCode, started: Promise<Program>): Instance {
-    const instance = createInstance(hosted, started, { clock, requests: limits.requests })
-    serving.set(keyOf(hosted.owner), instance)
+  function serve(hosted: HostedCode, started: Promise<Program>, isAlone = false): Instance {
+    const instance = createInstance(hosted, started, {
+      clock,
+      requests: isAlone ? 1 : limits.requests,
+      isAlone,
+      onTimeout: afterTimeout,
+    })
+    placesFor(instance).set(keyOf(hosted.owner), instance)
     started.then(
       (program) => void watchEnd(instance, program),
       () => remove(instance),
@@ -170,14 +168,25 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     const how = await program.ended
     if (!remove(instance) || stopped) return
     if (clock.now() - startedAt >= healthyMs) failures.forget(instance.hosted.id)
-    fail(instance.hosted, `it ended by itself with ${how}`)
+    failed(instance, `it ended by itself with ${how}`)
   }
 
-  function fail(hosted: HostedCode, reason: string): void {
-    const pause = failures.add(hosted.id, reason) / 1000
+  /** After the end of a program that was in service, or before the server ends it. */
+  function failed(instance: Instance, reason: string): void {
+    const { hosted, isAlone, open, hasResponded } = instance
+    instance.blame(reason)
+    // Code that serves others is not broken: what it had open is sent alone from now on, and they need not wait.
+    const mayGoOn = open > 0 && (isAlone || hasResponded)
+    if (mayGoOn && !isAlone) failures.forget(hosted.id)
+    fail(hosted, reason, mayGoOn ? 0 : failures.add(hosted.id, reason))
+  }
+
+  /** @param pauseMs milliseconds before the next start */
+  function fail(hosted: HostedCode, reason: string, pauseMs: number): void {
+    const pause = pauseMs / 1000
     const again = kept.has(keyOf(hosted.owner))
       ? `It is started again in ${pause} s.`
-      : `It is started again by the next request, in ${pause} s at the earliest.`
+      : `It is started again by the next request${pause > 0 ? `, in ${pause} s at the earliest` : ''}.`
     log.warn({ owner: hosted.owner, deployment: hosted.id, reason }, 'deployed code stopped')
     writeLine(hosted, {
       level: 'error',
@@ -188,9 +197,9 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   }
 
   async function startInRoom(hosted: HostedCode): Promise<Program> {
-    const leave = await enter()
+    const leave = await room.enter()
     try {
-      const ready = await starting.enter()
+      const ready = await room.begin()
       try {
         const program = await start(hosted)
         void program.ended.finally(leave)
@@ -201,7 +210,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     } catch (error) {
       leave()
       if (!(error instanceof StartError)) throw error
-      fail(hosted, error.message)
+      fail(hosted, error.message, failures.add(hosted.id, error.message))
       throw new OutgoingError('connection', `The code does not start: ${error.message}`, {
         cause: error,
       })
@@ -212,40 +221,52 @@ export function createPrograms(deps: ProgramsDeps): Programs {
    * Gives one more request to the instance of the deployment in force, which is started if it does not run.
    * Nothing is awaited between finding the instance and the claim, because it could end in between.
    */
-  async function claim(owner: CodeOwner): Promise<{ instance: Instance; release: () => void }> {
+  async function claim(
+    owner: CodeOwner,
+    isAlone = false,
+  ): Promise<{ instance: Instance; release: () => void }> {
     const key = keyOf(owner)
+    const places = placesFor({ isAlone })
     for (;;) {
-      const current = serving.get(key)
+      const current = places.get(key)
       const known = inForce.get(key)
       const hosted = known instanceof Promise ? await known : known
       // Another instance took over meanwhile: the deployment that was read may be older than that one.
-      if (serving.get(key) !== current) continue
+      if (places.get(key) !== current) continue
       if (hosted === undefined) {
         throw new OutgoingError('refused', `The ${owner.type} has no code that runs here.`)
       }
-      const instance = current?.hosted.id === hosted.id ? current : replace(current, hosted)
+      const instance =
+        current?.hosted.id === hosted.id ? current : replace(current, hosted, isAlone)
       return { instance, release: instance.claim() }
     }
   }
 
   /** Starts code, in place of an instance whose deployment was replaced. */
-  function replace(former: Instance | undefined, hosted: HostedCode): Instance {
+  function replace(former: Instance | undefined, hosted: HostedCode, isAlone: boolean): Instance {
     if (former) end(former)
     failures.requireNoPause(hosted.id)
-    return serve(hosted, startInRoom(hosted))
+    return serve(hosted, startInRoom(hosted), isAlone)
   }
 
-  /** After a request that took too long: replaces a program that does not respond any more. */
-  async function afterTimeout(instance: Instance, program: Program): Promise<void> {
-    const isStuck = !(await program.responds())
-    if (!isStuck && instance.timeouts < mostTimeouts) return
-    if (!remove(instance)) return
-    const reason = isStuck
-      ? 'it did not respond to anything, as code in an endless loop does'
-      : `${instance.timeouts} requests in a row took too long`
-    fail(instance.hosted, reason)
-    if (isStuck) program.kill()
-    else end(instance)
+  /** Lets requests go on in another program. */
+  function bypass(instance: Instance): void {
+    if (isServing(instance)) end(instance)
+    instance.turnAway()
+  }
+
+  function endStuck(instance: Instance): void {
+    failed(instance, 'it did not respond to anything, as code in an endless loop does')
+    instance.program?.kill()
+  }
+
+  /** After a request that took too long: ends a program that does not respond any more. */
+  async function afterTimeout(instance: Instance): Promise<void> {
+    await questions.ask(instance, 1)
+    if (instance.timeouts < mostTimeouts || !remove(instance)) return
+    const reason = `${instance.timeouts} requests in a row took too long`
+    fail(instance.hosted, reason, failures.add(instance.hosted.id, reason))
+    end(instance)
   }
 
   /** Checks programs regularly as long as there are any. */
@@ -253,44 +274,46 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     if (cancelWatch !== undefined || stopped) return
     cancelWatch = timers.after(watchMs, () => {
       cancelWatch = undefined
-      void Promise.all([...serving.values()].map(check)).finally(() => {
-        if (serving.size > 0) watch()
+      for (const instance of [...inService(), ...retiring.keys()]) questions.askIfLate(instance)
+      void Promise.all(inService().map(check)).finally(() => {
+        if (serving.size + alone.size + retiring.size > 0) watch()
       })
     })
   }
 
   /** Ends a program that uses too much memory, or that has been idle for too long. */
   async function check(instance: Instance): Promise<void> {
-    const { program, hosted } = instance
+    const { program } = instance
     const used = await program?.memoryBytes()
     if (program === undefined || !isServing(instance)) return
     if (used !== undefined && used > limits.memoryBytes) {
       remove(instance)
+      failed(instance, `it used ${Math.round(used / 2 ** 20)} MiB of memory`)
       program.kill()
-      fail(hosted, `it used ${Math.round(used / 2 ** 20)} MiB of memory`)
-    } else if (!kept.has(keyOf(hosted.owner)) && instance.claims === 0) {
-      if (clock.now() - instance.lastUsed >= idleMs) end(instance)
+    } else if (!isKept(instance) && instance.claims === 0) {
+      const limit = instance.isAlone ? Math.min(aloneIdleMs, idleMs) : idleMs
+      if (clock.now() - instance.lastUsed >= limit) end(instance)
     }
   }
 
   async function refresh(owner: CodeOwner): Promise<void> {
     const key = keyOf(owner)
     inForce.forget((known) => known === key)
-    const instance = serving.get(key)
-    if (instance === undefined) return
-    const hosted = await inForce.get(key)
-    if (hosted?.id === instance.hosted.id || !isServing(instance)) return
-    if (hosted === undefined) {
-      remove(instance)
-      awaitEnd(instance, instance.abort())
-    } else {
+    for (const instance of [serving.get(key), alone.get(key)]) {
+      if (instance === undefined) continue
+      const hosted = await inForce.get(key)
+      if (hosted?.id === instance.hosted.id || !isServing(instance)) continue
+      if (hosted === undefined) {
+        remove(instance)
+        awaitEnd(instance, instance.abort())
+      } else if (instance.isAlone) end(instance)
       // Started now, so that the next request need not wait for it.
-      replace(instance, hosted)
+      else replace(instance, hosted, false)
     }
   }
 
   async function startKept(owner: CodeOwner): Promise<void> {
-    if (serving.has(keyOf(owner)) || isFull()) return
+    if (serving.has(keyOf(owner)) || room.isFull()) return
     try {
       const { instance, release } = await claim(owner)
       await instance.started.finally(release)
@@ -301,18 +324,17 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   }
 
   return {
-    async send(owner, request) {
-      if (stopped) throw new OutgoingError('connection', 'The server is stopping.')
-      const { instance, release } = await claim(owner)
-      try {
-        return await instance.send(request)
-      } catch (error) {
-        if (instance.program && error instanceof OutgoingError && error.failure === 'timeout') {
-          void afterTimeout(instance, instance.program)
+    async send(owner, request, options) {
+      for (let times = 1; ; times += 1) {
+        if (stopped) throw new OutgoingError('connection', 'The server is stopping.')
+        const { instance, release } = await claim(owner, options?.alone)
+        try {
+          return await instance.send(request)
+        } catch (error) {
+          if (!(error instanceof TurnedAwayError) || times === mostTurnedAway) throw error
+        } finally {
+          release()
         }
-        throw error
-      } finally {
-        release()
       }
     },
 
@@ -329,7 +351,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       }
     },
 
-    enter,
+    enter: room.enter,
 
     forget(owner) {
       const key = keyOf(owner)
@@ -339,7 +361,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     refresh,
 
     async refreshAll(workspaceId) {
-      const all = [...serving.values()].map(({ hosted }) => hosted)
+      const all = inService().map(({ hosted }) => hosted)
       const some = all.filter(
         (hosted) => (workspaceId ?? hosted.workspaceId) === hosted.workspaceId,
       )
@@ -351,17 +373,16 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       for (const owner of owners) if (!stopped) await startKept(owner)
     },
 
-    countPrograms: () => serving.size + retiring.size,
+    countPrograms: () => inService().length + retiring.size,
 
-    countRequests: () => [...serving.values()].reduce((sum, { claims }) => sum + claims, 0),
+    countRequests: () => inService().reduce((sum, { claims }) => sum + claims, 0),
 
     async stop(timeLeft) {
       stopped = true
       cancelWatch?.()
       const stopping = new OutgoingError('connection', 'The server is stopping.')
-      starting.close(stopping)
       room.close(stopping)
-      for (const instance of [...serving.values()]) end(instance)
+      for (const instance of inService()) end(instance)
       const ending = [...retiring]
       const timer = setTimeout(() => {
         for (const [instance] of ending) void instance.abort()
@@ -370,17 +391,4 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       clearTimeout(timer)
     },
   }
-}
-
-const separator = ':'
-
-/** The key of an owner in maps and hints. */
-export function keyOf({ type, id }: CodeOwner): string {
-  return `${type}${separator}${id}`
-}
-
-/** The owner with such a key. */
-export function ownerOf(key: string): CodeOwner {
-  const end = key.indexOf(separator)
-  return { type: key.slice(0, end) === 'bot' ? 'bot' : 'integration', id: key.slice(end + 1) }
 }

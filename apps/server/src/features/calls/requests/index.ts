@@ -8,7 +8,7 @@ import {
   type OutgoingRequest,
   type OutgoingResponse,
 } from '../../../platform/outgoing/outgoing.js'
-import type { Hosting } from '../hosting/index.js'
+import { CodeEndedError, type Hosting } from '../hosting/index.js'
 import type { CallAddress, Target } from '../targets/index.js'
 
 /** One request to a bot or an integration. */
@@ -21,6 +21,8 @@ export interface Call {
   body: string
   /** Headers in addition to those of every call. */
   headers?: Readonly<Record<string, string>>
+  /** Whether code that runs here gets it alone, in a program for this. */
+  alone?: boolean
   signal?: AbortSignal
 }
 
@@ -99,7 +101,9 @@ export async function sendCall(
     ...(call.signal && { signal: call.signal }),
   }
   const { at } = target
-  const sent = 'url' in at ? outgoing.send(at.url, request) : hosting.send(at.code, request)
+  const { alone = false } = call
+  const sent =
+    'url' in at ? outgoing.send(at.url, request) : hosting.send(at.code, request, { alone })
   if (!target.isForeign) return await sent
   return await sent.catch((error: unknown) => {
     throw error instanceof OutgoingError ? withoutAddress(error) : error
@@ -110,6 +114,13 @@ export async function sendCall(
 function withoutAddress(cause: OutgoingError): OutgoingError {
   const why = cause.failure === 'timeout' ? 'did not respond in time' : 'cannot be reached'
   return new OutgoingError(cause.failure, `The server of the integration ${why}.`, { cause })
+}
+
+/** The end of the code that left a call without a response; undefined if it has another reason. */
+function endOfCode(error: OutgoingError): CallResult['endOfCode'] {
+  const cause = error instanceof CodeEndedError ? error : error.cause
+  if (!(cause instanceof CodeEndedError)) return undefined
+  return cause.wasAlone ? 'alone' : 'with others'
 }
 
 /** Why a call got no response, for the developer of the receiver. */
@@ -155,6 +166,8 @@ function macOf(secret: string, text: string): string {
 /** The outcome of a call. */
 export interface CallResult {
   verdict: Verdict
+  /** Whether code that runs here ended during the call, and whether other requests were open there. */
+  endOfCode?: 'alone' | 'with others' | undefined
   /** ISO 8601 time. */
   startedAt: string
   /** ISO 8601 time. */
@@ -208,7 +221,14 @@ export async function callReceiver(
   const sent = { startedAt, endedAt, durationMs, ...made }
   if (response instanceof OutgoingError) {
     const verdict = { result: 'retry', error: response.message, waitMs: 0 } as const
-    return { ...sent, verdict, status: null, responseText: null, responseHeaders: null }
+    return {
+      ...sent,
+      verdict,
+      endOfCode: endOfCode(response),
+      status: null,
+      responseText: null,
+      responseHeaders: null,
+    }
   }
   const { status, headers, body } = response
   return {

@@ -45,7 +45,7 @@ export function patternOf(message: string): string {
 }
 
 /** The first sentence of the log line about a delivery that was given up, see `deliveries`. */
-const givenUp = /^\S+(?: to \S+)?: given up\. /
+const givenUp = /^\S+(?: to \S+)?: given up(?: \(\S+\))?\. /
 
 /** Whether the log repeats an error that is counted as a failed delivery. */
 export function isGivenUp({ source, message }: WorkspaceLogLine): boolean {

@@ -1,0 +1,244 @@
+import { createClient } from '@botstead/contract'
+import { expect, it, vi } from 'vitest'
+import { createCommandPlace } from '../command-place.js'
+import { describeEachEngine } from '../engines.js'
+import { existingClient } from '../existing-clients.js'
+import { type TestServer, useServer } from '../harness.js'
+import { talkTo } from '../hosted-code.js'
+import { freePort } from '../ports.js'
+import { startServerProcess } from '../processes.js'
+import { deployBot } from './hosted.js'
+
+/**
+ * A bot, without the SDK, that repeats what people say after a moment.
+ * @param poison what it does first, with the text
+ */
+const echo = (poison: string) => `
+exports.handler = async ({ headers, body }) => {
+  if (headers['x-bp-operation'] !== 'event_received') return { body: '{}' }
+  const { message } = JSON.parse(body).event.payload
+  if (message?.direction !== 'incoming') return { body: '{}' }
+  const { text } = message.payload
+  ${poison}
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  const botId = headers['x-bot-id']
+  const response = await fetch(process.env.BP_API_URL + '/v1/chat/messages', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: 'Bearer ' + process.env.BP_TOKEN,
+      'x-bot-id': botId,
+    },
+    body: JSON.stringify({
+      conversationId: message.conversationId,
+      userId: botId,
+      type: 'text',
+      tags: {},
+      payload: { text: text + '!' },
+    }),
+  })
+  if (!response.ok) throw new Error('Status ' + response.status)
+  return { body: '{}' }
+}
+`
+
+const poisons = `
+  if (text === 'exit') process.exit(3)
+  if (text === 'loop') for (;;);
+  if (text === 'memory') for (const kept = []; ; ) kept.push(new Array(1e6).fill(Math.random()))
+`
+
+/** Waits for programs that start one after the other on a machine that is shared. */
+const eventually = <T>(assertion: () => Promise<T> | T) =>
+  vi.waitFor(assertion, { timeout: 40_000, interval: 100 })
+
+/** Where to call a server, and as whom. */
+type Place = Pick<TestServer, 'url' | 'token' | 'workspaceId'>
+
+/** What an operator sees of the deliveries to a bot that were given up. */
+async function failedOf(server: Place, botId: string) {
+  const { url: baseUrl, token, workspaceId } = server
+  const admin = createClient({ baseUrl, token, workspaceId })
+  return (await admin.listDeliveries({ id: botId, status: 'failed' })).deliveries
+}
+
+describeEachEngine('a message that ends the code of its bot', (engine) => {
+  const server = useServer(engine, { BOTSTEAD_HOSTING_MEMORY_BYTES: '64MiB' })
+
+  it.each([
+    ['exit', /exit code 3/],
+    ['loop', /endless loop/],
+    ['memory', /memory/],
+  ])(
+    'is given up after three times, while others are answered: %s',
+    async (text, reason) => {
+      const { admin, bot, webhookId, logs } = await deployBot(server(), echo(poisons))
+      const [poisonous, ...others] = await Promise.all(
+        [1, 2, 3, 4].map(() => talkTo(server(), webhookId)),
+      )
+      for (const other of others) await other.say('hello')
+      await eventually(async () => {
+        for (const other of others) expect(await other.replies()).toEqual(['hello!'])
+      })
+
+      // The others are open in the program when it ends, and more follow.
+      const said = Promise.all([
+        poisonous?.say(text),
+        ...others.flatMap((other) => [other.say('one')]),
+      ])
+      await said
+      await poisonous?.say('after')
+      for (const other of others) await other.say('two')
+      await eventually(async () => {
+        for (const other of others) {
+          expect([...new Set(await other.replies())]).toEqual(['hello!', 'one!', 'two!'])
+        }
+      })
+      const [failed, ...rest] = await eventually(async () => {
+        const found = await failedOf(server(), bot.id)
+        expect(found).not.toEqual([])
+        return found
+      })
+      expect(rest).toEqual([])
+      expect(failed).toMatchObject({
+        orderKey: poisonous?.conversationId,
+        lastError: expect.stringMatching(/^Given up, because it ended the code 3 times\. /),
+      })
+      expect(failed?.lastError).toMatch(reason)
+      // Once more if others were open the first time; some more during a pause.
+      expect(failed?.attempts).toBeLessThan(8)
+      // The conversation goes on.
+      await eventually(async () => expect(await poisonous?.replies()).toEqual(['after!']))
+      expect(await logs()).toContainEqual(
+        expect.stringContaining(`given up (${failed?.id}). Given up, because it ended the code`),
+      )
+      const issue = await eventually(async () => {
+        const { issues } = await admin.listBotIssues({ id: bot.id })
+        const found = issues.find(({ code }) => code === 'delivery_ended_code')
+        expect(found).toMatchObject({ category: 'limits' })
+        return found
+      })
+      const { issueEvents } = await admin.listBotIssueEvents({
+        id: bot.id,
+        issueId: issue?.id ?? '',
+      })
+      expect(issueEvents[0]?.data.delivery?.raw).toBe(failed?.id)
+      await admin.deleteBot({ id: bot.id })
+    },
+    200_000,
+  )
+
+  it('is sent again by a replay, from when the bot is mended', async () => {
+    const { bot, webhookId, redeploy, admin } = await deployBot(server(), echo(poisons))
+    const talk = await talkTo(server(), webhookId)
+    await talk.say('exit')
+    const replay = async () => {
+      const [failed] = await eventually(async () => {
+        const found = await failedOf(server(), bot.id)
+        expect(found).toHaveLength(1)
+        return found
+      })
+      await server()
+        .client()
+        .replayDelivery({ id: bot.id, deliveryId: failed?.id ?? '' })
+      return failed
+    }
+    // Counted anew: one more end does not suffice. Attempts during the pause after an end come besides.
+    const first = await replay()
+    const again = await eventually(async () => {
+      const [found] = await failedOf(server(), bot.id)
+      expect(found).toBeDefined()
+      return found
+    })
+    expect(again?.attempts).toBeGreaterThanOrEqual((first?.attempts ?? 0) + 3)
+    await redeploy(echo(''))
+    await replay()
+    await eventually(async () => expect(await talk.replies()).toEqual(['exit!']))
+    expect(await failedOf(server(), bot.id)).toEqual([])
+    await admin.deleteBot({ id: bot.id })
+  }, 100_000)
+
+  it('does not make those guilty that were open at the same time', async () => {
+    const { bot, webhookId, admin } = await deployBot(server(), echo(poisons))
+    const talks = await Promise.all(Array.from({ length: 12 }, () => talkTo(server(), webhookId)))
+    // Three ends by three messages, with the others in the same program each time.
+    for (const [at, talk] of talks.entries()) void talk.say(at % 4 === 0 ? 'exit' : `${at}`)
+    await eventually(async () => {
+      for (const [at, talk] of talks.entries()) {
+        expect([...new Set(await talk.replies())]).toEqual(at % 4 === 0 ? [] : [`${at}!`])
+      }
+      expect(await failedOf(server(), bot.id)).toHaveLength(3)
+    })
+    await admin.deleteBot({ id: bot.id })
+  }, 100_000)
+})
+
+const token = 'a-token-for-tests-only'
+
+describeEachEngine('the ends of code that a server counts when it is killed', (engine) => {
+  it('are those that the message caused, before and after', async () => {
+    await using place = await createCommandPlace(engine)
+    const environment = {
+      ...place.environment,
+      // The same address after each start.
+      PORT: String(await freePort()),
+      BOTSTEAD_ADMIN_TOKEN: token,
+      BOTSTEAD_JOB_LEASE_MS: '2s',
+      LOG_LEVEL: 'error',
+    }
+    let process = await startServerProcess(environment)
+    try {
+      const { url } = process
+      const { workspaces } = await existingClient({ url, token, workspaceId: '' }).listWorkspaces(
+        {},
+      )
+      const server = { url, token, workspaceId: workspaces[0]?.id ?? '' }
+      const admin = createClient({ baseUrl: url, token, workspaceId: server.workspaceId })
+      // Says that it has begun, so that the server can be killed meanwhile.
+      const { bot, webhookId, logs } = await deployBot(
+        server,
+        echo(`
+          if (text === 'wait') {
+            console.log('begun')
+            await new Promise((resolve) => setTimeout(resolve, 3000))
+          }
+          if (text === 'exit') process.exit(3)
+        `),
+      )
+      const innocent = await talkTo(server, webhookId)
+      const poisonous = await talkTo(server, webhookId)
+      const begun = async () => (await logs()).filter((line) => line.includes('begun')).length
+      const restart = async () => {
+        await process.kill()
+        process = await startServerProcess(environment)
+      }
+
+      await innocent.say('wait')
+      for (let times = 1; times <= 4; times += 1) {
+        await eventually(async () => expect(await begun()).toBeGreaterThanOrEqual(times))
+        await restart()
+      }
+      await eventually(async () => expect(await innocent.replies()).toContain('wait!'))
+      expect(await failedOf(server, bot.id)).toEqual([])
+
+      await poisonous.say('exit')
+      const endsOf = async () => {
+        const { deliveries } = await admin.listDeliveries({
+          id: bot.id,
+          conversationId: poisonous.conversationId,
+        })
+        const deliveryId = deliveries[0]?.id ?? ''
+        const { delivery } = await admin.getDelivery({ id: bot.id, deliveryId })
+        const ends = delivery.attemptLog.filter(({ error }) => error?.includes('exit code 3'))
+        return { status: delivery.status, count: ends.length }
+      }
+      await eventually(async () => expect((await endsOf()).count).toBeGreaterThan(0))
+      await restart()
+      await eventually(async () => expect((await endsOf()).status).toBe('failed'))
+      expect((await endsOf()).count).toBeLessThanOrEqual(4)
+      expect(await process.stop()).toBe(0)
+    } finally {
+      await process[Symbol.asyncDispose]()
+    }
+  }, 300_000)
+})
