@@ -2,6 +2,7 @@ import type { Client } from '@botstead/contract'
 import { describe, expect, it } from 'vitest'
 import { type ReceivedMessage, startBot } from '../bot-server.js'
 import { useServer } from '../harness.js'
+import { useHttpBots } from '../http-bot.js'
 import { runCommand } from '../processes.js'
 import { openTunnel, untilAllAreGone } from '../tunnel-tool.js'
 
@@ -19,6 +20,7 @@ async function publishPiece(
 
 describe('botstead chat', () => {
   const server = useServer()
+  const https = useHttpBots()
 
   /** A bot with a server; the messages that it received, and the options that name it. */
   async function makeBot(reply: (message: ReceivedMessage) => Record<string, unknown>[]) {
@@ -136,6 +138,54 @@ describe('botstead chat', () => {
     const which = await chat('', [])
     expect(which.status).toBe(1)
     expect(which.stderr).toContain('Which bot?')
+  })
+
+  it('ends at once, with the error of a bot that refused', async () => {
+    const { url } = https.as('refusing')
+    const { bot } = await server().client().createBot({ name: 'Refusing', url })
+    const begun = performance.now()
+    // The limit of a test is below that of the command.
+    const refused = await chat('Order\n', ['--bot', bot.id, '--timeout', '300'])
+    expect(performance.now() - begun).toBeLessThan(100_000)
+    expect(refused).toMatchObject({ status: 1, stdout: '' })
+    expect(refused.stderr).toMatch(/^No answer\. .*I do not want this\. What the bot was sent/)
+  })
+
+  it('ends at once, with the reason of the overview, if the bot is not called', async () => {
+    const { bot } = await server().client().createBot({ name: 'Alone' })
+    const seen = async () => {
+      server().clock.advance(5000)
+      const { bots } = await server().client().getOverview()
+      return bots.find(({ id }) => id === bot.id)?.reasons[0]
+    }
+    const words = ['--bot', bot.id, '--timeout', '300']
+    const alone = await chat('Hello\nIs there anybody?\n', words)
+    expect(alone).toMatchObject({ status: 1, stdout: '' })
+    expect(alone.stderr).toMatch(/^No answer\. .*no address.* Set its url to .*\n$/)
+    expect(alone.stderr).not.toContain('deliveries list')
+    expect(await seen()).toMatchObject({ kind: 'no_address' })
+    await server().client().updateBot({ id: bot.id, blocked: true })
+    const { message, action } = (await seen()) ?? {}
+    const blocked = await chat('Hello', words)
+    expect(blocked.stderr).toBe(`No answer. ${message} ${action}\n`)
+  })
+
+  it('prints a streamed message once, also if its pieces are not the whole of it', async () => {
+    const { bot } = await server().client().createBot({ name: 'Writer' })
+    const client = server().client({ botId: bot.id })
+    const url = await startBot(async ({ conversationId }) => {
+      await publishPiece(client, conversationId, { streamId: 's', delta: 'One two' })
+      await client.createMessage({
+        conversationId,
+        userId: bot.id,
+        type: 'text',
+        payload: { text: 'One, two.', metadata: { streamId: 's' } },
+        tags: {},
+      })
+    })
+    await server().client().updateBot({ id: bot.id, url })
+    const { status, stdout } = await chat('Count', ['--bot', bot.id])
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'Writer: One, two.\n' })
   })
 
   it('continues a conversation at an address, without a token', async () => {

@@ -89,18 +89,40 @@ async function createUser(address: Address): Promise<string> {
   }
 }
 
-/** Why the last message did not reach the bot; undefined if it did, or if the server does not know yet. */
-export async function lastFailure({
-  admin,
-  botId,
-  conversationId,
-}: ChatSession): Promise<string | undefined> {
+/** Why a message gets no reply. */
+export interface Trouble {
+  reason: string
+  /** Whether no reply will come: `message` to this one, `bot` to any until somebody does something. */
+  ends?: 'message' | 'bot'
+}
+
+/** Reasons of the overview for which the server does not call the bot. */
+const notCalled = new Set(['no_address', 'blocked', 'receiver_paused'])
+
+/**
+ * Looks for what keeps a message from being answered.
+ * @param sentAt ISO 8601 time of the message
+ * @returns undefined if nothing is known, also if the caller may not read that
+ */
+export async function findTrouble(
+  { admin, botId, conversationId }: ChatSession,
+  sentAt: string,
+): Promise<Trouble | undefined> {
   if (admin === undefined || botId === undefined) return undefined
   try {
-    const of = { id: botId, conversationId, kind: 'event_received', pageSize: 1 } as const
-    return (await admin.listDeliveries(of)).deliveries[0]?.lastError
+    const of = { id: botId, conversationId, kind: 'event_received', since: sentAt } as const
+    const { deliveries } = await admin.listDeliveries({ ...of, pageSize: 100 })
+    const delivery = deliveries.at(-1)
+    const reason = delivery?.lastError
+    if (delivery?.status === 'failed') return { reason: reason ?? 'It failed.', ends: 'message' }
+    if (delivery !== undefined && delivery.status !== 'pending') return undefined
+    const { bots } = await admin.getOverview()
+    const known = bots
+      .find(({ id }) => id === botId)
+      ?.reasons.find(({ kind, target }) => notCalled.has(kind) && target.type === 'bot')
+    if (known !== undefined) return { reason: `${known.message} ${known.action}`, ends: 'bot' }
+    return reason === undefined ? undefined : { reason }
   } catch {
-    // It is an addition to a notice, and the caller may not be allowed to read deliveries.
     return undefined
   }
 }
@@ -111,14 +133,19 @@ const pauses = [500, 1000, 2000, 4000, 8000]
 /**
  * Sends a message. After a lost connection it is sent again with the same idempotency key, so that the
  * server stores it once.
+ * @returns its ISO 8601 time
  */
-export async function sendText({ chat, conversationId }: ChatSession, text: string): Promise<void> {
+export async function sendText(
+  { chat, conversationId }: ChatSession,
+  text: string,
+): Promise<string> {
   const idempotencyKey = randomUUID()
   const message = { conversationId, payload: { type: 'text' as const, text } }
-  for (const pause of [...pauses, undefined]) {
+  for (let attempt = 0; ; attempt += 1) {
+    const pause = pauses[attempt]
     try {
-      await chat.chatCreateMessage(message, { idempotencyKey })
-      return
+      const sent = await chat.chatCreateMessage(message, { idempotencyKey })
+      return sent.message.createdAt
     } catch (error) {
       if (pause === undefined || !isTransient(error)) throw error
       await sleep(pause)

@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { followConversation } from '@botstead/contract'
 import { printableName } from '../text.js'
-import { type ChatSession, lastFailure, sendText } from './session.js'
+import { type ChatSession, findTrouble, sendText, type Trouble } from './session.js'
 import {
   createReplies,
   createScreen,
@@ -54,18 +55,27 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
       lines.prompt()
     }
     const say = (text: string) => sendLine({ session, transcript, notice }, text)
-    if (isTyped) return await sendTyped(written, say, () => lines.prompt())
+    const watch = (sentAt: string, signal: AbortSignal) =>
+      watchTrouble(session, sentAt, timeout, signal)
+    if (isTyped) {
+      const reportTrouble = async (sentAt: string) => {
+        const trouble = await watch(sentAt, ending.signal)
+        if (trouble?.ends !== undefined) notice(`No answer. ${printableName(trouble.reason)}`)
+      }
+      return await sendTyped(written, say, { reportTrouble, prompt: () => lines.prompt() })
+    }
     // The name of a bot may contain anything, and a suggested command is pasted.
-    const why =
+    const more =
       session.botId === undefined
         ? ''
         : ` What the bot was sent, and answered: npx botstead deliveries list --bot ${session.botId}`
-    const reportMissing = async () => {
-      const failure = await lastFailure(session)
-      const reason = failure === undefined ? '' : ` ${printableName(failure)}`
-      notice(`No answer within ${timeout / 1000} s.${reason}${why}`)
+    const reportMissing = (trouble: Trouble | undefined) => {
+      const reason = trouble === undefined ? '' : ` ${printableName(trouble.reason)}`
+      const time = trouble?.ends === undefined ? ` within ${timeout / 1000} s` : ''
+      // A bot that is not called was sent nothing.
+      notice(`No answer${time}.${reason}${trouble?.ends === 'bot' ? '' : more}`)
     }
-    return await sendPiped(written, say, { replies, reportMissing })
+    return await sendPiped(written, say, { replies, watch, reportMissing })
   } finally {
     ending.abort()
     lines.close()
@@ -107,25 +117,62 @@ function listen({ session, transcript, notice, signal }: Listen) {
   return { opened, listening: work() }
 }
 
-type Send = (text: string) => Promise<boolean>
+/** Milliseconds before the first look for what keeps a message from being answered, and between the others. */
+const firstLook = 100
+const lookEvery = 1000
 
-/** Sends a line, or the option that its number selects; returns whether it was sent. */
-async function sendLine({ session, transcript, notice }: Omit<Listen, 'signal'>, line: string) {
-  const chosen = /^\d+$/.test(line) ? transcript.choices()[Number(line) - 1] : undefined
-  try {
-    await sendText(session, chosen?.value ?? line)
-    return true
-  } catch (error) {
-    notice(`Not sent: ${error instanceof Error ? error.message : String(error)}`)
-    return false
+/**
+ * Looks for what keeps a message from being answered, until no reply will come, or for `timeout` milliseconds.
+ * @returns what was found last
+ */
+async function watchTrouble(
+  session: ChatSession,
+  sentAt: string,
+  timeout: number,
+  signal: AbortSignal,
+): Promise<Trouble | undefined> {
+  const end = Date.now() + timeout
+  let trouble: Trouble | undefined
+  for (let pause = firstLook; ; pause = Math.min(2 * pause, lookEvery)) {
+    const left = end - Date.now()
+    await sleep(Math.max(0, Math.min(pause, left)), undefined, { signal }).catch(() => {})
+    if (signal.aborted) return trouble
+    trouble = await findTrouble(session, sentAt)
+    if (trouble?.ends !== undefined || session.admin === undefined || left <= pause) return trouble
   }
 }
 
+/** @returns the ISO 8601 time of the message; undefined if it was not sent */
+type Send = (text: string) => Promise<string | undefined>
+
+/** Sends a line, or the option that its number selects. */
+async function sendLine({ session, transcript, notice }: Omit<Listen, 'signal'>, line: string) {
+  const chosen = /^\d+$/.test(line) ? transcript.choices()[Number(line) - 1] : undefined
+  try {
+    return await sendText(session, chosen?.value ?? line)
+  } catch (error) {
+    notice(`Not sent: ${error instanceof Error ? error.message : String(error)}`)
+    return undefined
+  }
+}
+
+interface Typing {
+  /** Reports that no reply will come. */
+  reportTrouble: (sentAt: string) => Promise<void>
+  prompt: () => void
+}
+
 /** Sends messages as they are typed, without waiting for replies. */
-async function sendTyped(lines: AsyncIterable<string>, say: Send, prompt: () => void) {
+async function sendTyped(
+  lines: AsyncIterable<string>,
+  say: Send,
+  { reportTrouble, prompt }: Typing,
+) {
   let isSent = true
   for await (const line of lines) {
-    isSent = (await say(line)) && isSent
+    const sentAt = await say(line)
+    if (sentAt === undefined) isSent = false
+    else void reportTrouble(sentAt)
     prompt()
   }
   return isSent
@@ -133,23 +180,39 @@ async function sendTyped(lines: AsyncIterable<string>, say: Send, prompt: () => 
 
 interface Waiting {
   replies: Replies
+  /** Looks for what keeps a message from being answered. */
+  watch: (sentAt: string, signal: AbortSignal) => Promise<Trouble | undefined>
   /** Reports a missing reply. */
-  reportMissing: () => Promise<void>
+  reportMissing: (trouble: Trouble | undefined) => void
 }
 
-/** Sends one message per line, each after the reply to the one before. */
+/** Sends one message per line, each after the reply to the one before; ends if the bot is not called at all. */
 async function sendPiped(
   lines: AsyncIterable<string>,
   say: Send,
-  { replies, reportMissing }: Waiting,
+  { replies, watch, reportMissing }: Waiting,
 ) {
   let hasReplied = true
   for await (const line of lines) {
     replies.expect()
-    const isSent = await say(line)
-    const isSettled = isSent && (await replies.settled())
-    if (isSent && !isSettled) await reportMissing()
-    hasReplied &&= isSettled
+    const sentAt = await say(line)
+    if (sentAt === undefined) {
+      hasReplied = false
+      continue
+    }
+    const replied = new AbortController()
+    const watching = watch(sentAt, replied.signal).then((trouble) => {
+      if (trouble?.ends !== undefined) replies.giveUp()
+      return trouble
+    })
+    if (await replies.settled()) {
+      replied.abort()
+      continue
+    }
+    hasReplied = false
+    const trouble = await watching
+    reportMissing(trouble)
+    if (trouble?.ends === 'bot') break
   }
   return hasReplied
 }

@@ -28,9 +28,14 @@ function message(
 
 /** The screen after the signals, and the calls that `replies` received. */
 async function hear(...signals: Signal[]) {
+  return await hearOn({ isLive: true }, signals)
+}
+
+async function hearOn({ isLive }: Pick<Screen, 'isLive'>, signals: readonly Signal[]) {
   let shown = ''
   let isGrowing = false
   const screen: Screen = {
+    isLive,
     show(text) {
       shown += `${isGrowing ? '\n' : ''}${text === '' ? '' : `${text}\n`}`
       isGrowing = false
@@ -60,6 +65,7 @@ async function hear(...signals: Signal[]) {
       received: () => noted.push('received'),
       writing: (streamId) => noted.push(`+${streamId}`),
       finished: (streamId) => noted.push(`-${streamId}`),
+      giveUp: () => {},
       settled: async () => true,
     },
   })
@@ -85,6 +91,20 @@ describe('the transcript of a conversation', () => {
   it('shows the whole message again when it differs from its pieces', async () => {
     const { shown } = await hear(piece('s', 'Helo'), message('m1', 'Hello', { streamId: 's' }))
     expect(shown).toBe('Guide: Helo\nGuide: Hello\n')
+  })
+
+  it('has each message once where nobody sees it grow', async () => {
+    const { shown } = await hearOn({ isLive: false }, [
+      piece('s', 'Hel'),
+      piece('s', 'o'),
+      message('m1', 'Hello', { streamId: 's' }),
+      piece('t', 'Same'),
+      message('m2', 'Same', { streamId: 't' }),
+      piece('u', 'Ne'),
+      piece('u', 'ver'),
+      { type: 'message_stream_abort', data: { streamId: 'u', conversationId: 'c' }, sequence: 7 },
+    ])
+    expect(shown).toBe('Guide: Hello\nGuide: Same\nGuide: Never [broken off]\n')
   })
 
   it('follows one of several streamed messages, and marks one that is aborted', async () => {

@@ -32,7 +32,7 @@ export function createTranscript({ session, screen, replies }: TranscriptDeps) {
     const rendered = render(message.payload)
     if (message.userId !== userId) choices = rendered.choices
     const isGrowing = writing !== undefined && writing.streamId === message.metadata?.streamId
-    const isThere = isGrowing && writing?.text === rendered.text
+    const isThere = isGrowing && screen.isLive && writing?.text === rendered.text
     if (isGrowing) writing = undefined
     screen.show(isThere ? '' : `${name}: ${rendered.text}`)
   }
@@ -41,12 +41,12 @@ export function createTranscript({ session, screen, replies }: TranscriptDeps) {
     // Of several streamed messages only one is followed; the others are shown when they are complete.
     if (writing === undefined) {
       writing = { streamId, text: '' }
-      screen.grow(`${botName}: `)
+      if (screen.isLive) screen.grow(`${botName}: `)
     }
     if (writing.streamId !== streamId) return
     const text = printable(delta)
     writing.text += text
-    screen.grow(text)
+    if (screen.isLive) screen.grow(text)
   }
 
   /** Shows the last messages, oldest first, except those that were shown. */
@@ -79,8 +79,9 @@ export function createTranscript({ session, screen, replies }: TranscriptDeps) {
         return showPiece(data.streamId, data.delta)
       case 'message_stream_abort':
         if (writing?.streamId === data.streamId) {
+          const { text } = writing
           writing = undefined
-          screen.grow(' [broken off]')
+          screen.grow(screen.isLive ? ' [broken off]' : `${botName}: ${text} [broken off]`)
           screen.show('')
         }
         return replies.finished(data.streamId)
@@ -115,6 +116,8 @@ export interface Replies {
   writing(streamId: string): void
   /** Called when a streamed message is complete or aborted. */
   finished(streamId: string): void
+  /** Called when no reply will come. Does nothing after a reply. */
+  giveUp(): void
   /** Waits for a reply and for messages that follow it closely; resolves with whether there was one. */
   settled(): Promise<boolean>
 }
@@ -126,6 +129,7 @@ export interface Replies {
 export function createReplies({ timeout, quiet }: { timeout: number; quiet: number }): Replies {
   const open = new Set<string>()
   let hasReplied = false
+  let isGivenUp = false
   let wake = () => {}
 
   const isComplete = () => hasReplied && open.size === 0
@@ -144,6 +148,7 @@ export function createReplies({ timeout, quiet }: { timeout: number; quiet: numb
   return {
     expect() {
       hasReplied = false
+      isGivenUp = false
     },
     received() {
       hasReplied = true
@@ -157,8 +162,13 @@ export function createReplies({ timeout, quiet }: { timeout: number; quiet: numb
       open.delete(streamId)
       wake()
     },
+    giveUp() {
+      if (hasReplied) return
+      isGivenUp = true
+      wake()
+    },
     async settled() {
-      while (await arrivesWithin(isComplete() ? quiet : timeout));
+      while (!isGivenUp && (await arrivesWithin(isComplete() ? quiet : timeout)));
       return isComplete()
     },
   }
@@ -166,6 +176,11 @@ export function createReplies({ timeout, quiet }: { timeout: number; quiet: numb
 
 /** Displays the conversation. */
 export interface Screen {
+  /**
+   * Whether somebody reads along, and sees a message grow. What goes to a program or a file has each message once, when
+   * it is complete.
+   */
+  readonly isLive: boolean
   /** Shows whole lines. */
   show(text: string): void
   /** Shows text that the next call continues, until something else is shown. */
@@ -188,6 +203,7 @@ export function createScreen(output: NodeJS.WritableStream, lines: Interface | u
   }
 
   return {
+    isLive: lines !== undefined,
     show(text) {
       begin()
       output.write(`${isGrowing ? '\n' : ''}${text === '' ? '' : `${text}\n`}`)
