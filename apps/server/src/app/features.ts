@@ -331,6 +331,9 @@ export function createFeatures(
       accounts: accounts.service,
       bots: bots.service,
       integrations: integrations.service,
+      targets,
+      outgoing,
+      hosting,
     }),
   )
   const ofWorkspaces = { bots: bots.service, integrations: integrations.service }

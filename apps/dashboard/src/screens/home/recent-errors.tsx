@@ -46,6 +46,6 @@ export function RecentErrors({ errors }: { errors: Overview['errors'] }) {
   )
 }
 
-function keyOf({ kind, message, botId, integrationAlias, integrationId }: ErrorGroup): string {
-  return JSON.stringify([kind, message, botId, integrationAlias, integrationId])
+function keyOf({ kind, pattern, botId, integrationAlias, integrationId }: ErrorGroup): string {
+  return JSON.stringify([kind, pattern, botId, integrationAlias, integrationId])
 }

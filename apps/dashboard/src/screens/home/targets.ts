@@ -20,11 +20,11 @@ export function linkOfReason({ kind, target }: Reason, workspaceId: string): Ite
 
 /** Where a group of errors leads: to all of them where they can be listed, or else to the newest one. */
 export function linkOfErrors(group: ErrorGroup, pathTo: PathTo, workspaceId: string): ItemLink {
-  const { kind, target, message, botId } = group
+  const { kind, target, pattern, botId } = group
   const pathOf = (...segments: string[]) =>
     botId === undefined ? pathTo(...segments) : `/${workspaceId}/${botId}/${segments.join('/')}`
   if (kind === 'log') {
-    const text = longestPart(message)
+    const text = longestPart(pattern)
     return { to: pathOf('logs'), search: { level: 'error', range: '24h', text } }
   }
   if (kind === 'delivery') {

@@ -59,6 +59,9 @@ const ErrorGroup = Type.Object(
       'Failed deliveries, files that could not be stored or indexed, lines with the level `error`, or jobs that were given up.',
     ),
     message: Type.String({
+      description: 'The newest one, in words, at most 300 characters.',
+    }),
+    pattern: Type.String({
       description:
         'What the errors of the group have in common; `#` stands for numbers and ids that differ.',
     }),

@@ -18,21 +18,36 @@ export interface BotFacts {
   failedDeliveries: { count: number; newestId: string } | undefined
   failedFiles: { count: number; newestId: string } | undefined
   errorLines: { count: number; newestId: string } | undefined
+  /** Why a program at a url does not respond now; undefined if it does, or was not asked. */
+  unreachable: string | undefined
 }
 
 /** Determines whether a bot works, and if not, why and what to do. */
 export function healthOf(facts: BotFacts): BotHealth {
   const { id, name } = facts.bot
   const urgent = [
-    ...facts.receivers.flatMap((receiver) => ofReceiver(receiver)),
+    ...facts.receivers.flatMap((receiver) => ofReceiver(receiver, facts.bot)),
     ...facts.installations.flatMap((installation) => ofInstallation(installation)),
     ...ofCounts(facts),
   ]
+  const isKnown = urgent.some(({ kind, target }) => target.type === 'bot' && isOfReceiver(kind))
+  if (facts.unreachable !== undefined && !isKnown) {
+    urgent.unshift({
+      kind: 'receiver_failing',
+      message: `The bot does not respond. ${facts.unreachable}`,
+      action: actionFor(facts.bot),
+      target: { type: 'bot', id },
+    })
+  }
   const [unreachable, isMissed] = ofAddress(facts)
   if (urgent.length > 0 || isMissed) {
     return { id, name, status: 'attention', reasons: [...urgent, ...unreachable] }
   }
   return { id, name, status: unreachable.length > 0 ? 'off' : 'ok', reasons: unreachable }
+}
+
+function isOfReceiver(kind: Reason['kind']): boolean {
+  return kind === 'receiver_paused' || kind === 'receiver_failing'
 }
 
 /** Why the bot is not called at all, and whether somebody waits for it. */
@@ -53,7 +68,17 @@ function ofAddress({ bot, lastMessageAt }: BotFacts): [Reason[], boolean] {
   return [[{ kind: 'no_address', message, action, ...since, target }], isMissed]
 }
 
-function ofReceiver(receiver: ReceiverState): Reason[] {
+/** What to do about a bot that does not respond. */
+function actionFor({ url, deployment_id }: BotReachRow): string {
+  if (url !== null) {
+    return 'Start the program of the bot, or correct its url: deliveries go on when it answers a ping.'
+  }
+  return deployment_id === null
+    ? 'Set its url to the address of its program.'
+    : 'Look at its log and its issues, correct the code and deploy it again: deliveries go on when it answers a ping.'
+}
+
+function ofReceiver(receiver: ReceiverState, bot: BotReachRow): Reason[] {
   const {
     bot_id: botId,
     integration,
@@ -82,7 +107,7 @@ function ofReceiver(receiver: ReceiverState): Reason[] {
   }
   const action =
     integration === ''
-      ? 'Start the program of the bot, or correct its url: deliveries go on when it answers a ping.'
+      ? actionFor(bot)
       : `Start the program of ${name}, or correct its address: deliveries go on when it answers a ping.`
   if (paused === 'failures') {
     return [

@@ -6,7 +6,6 @@ import type { FailedFile } from '../../files/index.js'
 /** An error, wherever it was found. */
 interface FoundError {
   kind: 'delivery' | 'file' | 'log' | 'job'
-  /** What it has in common with others. */
   message: string
   /** ISO 8601 time. */
   at: string
@@ -16,8 +15,10 @@ interface FoundError {
   target: { type: 'delivery' | 'file' | 'log' | 'job'; id: string; botId?: string }
 }
 
-/** Errors with the same cause; those of the newest one are its target. */
+/** Errors with the same cause; message and target are those of the newest one. */
 export interface ErrorGroup extends Omit<FoundError, 'at'> {
+  /** What they have in common. */
+  pattern: string
   count: number
   lastAt: string
   /** Errors of each hour, the oldest hour first. */
@@ -56,7 +57,7 @@ export function ofDelivery(row: FailedDelivery): FoundError {
   const { id, bot_id: botId, integration } = row
   return {
     kind: 'delivery',
-    message: patternOf(row.last_error ?? 'Failed.'),
+    message: row.last_error ?? 'Failed.',
     at: row.created_at,
     botId,
     ...(integration !== '' && { integrationAlias: integration }),
@@ -70,14 +71,14 @@ export function ofFile({
   failed_reason,
   updated_at: at,
 }: FailedFile): FoundError {
-  const message = patternOf(failed_reason ?? 'Failed.')
+  const message = failed_reason ?? 'Failed.'
   return { kind: 'file', message, at, botId, target: { type: 'file', id, botId } }
 }
 
 export function ofLine({ id, botId, integrationId, message, createdAt: at }: WorkspaceLogLine) {
   const found: FoundError = {
     kind: 'log',
-    message: patternOf(message),
+    message,
     at,
     botId,
     ...(integrationId !== null && { integrationId }),
@@ -87,7 +88,7 @@ export function ofLine({ id, botId, integrationId, message, createdAt: at }: Wor
 }
 
 export function ofJob({ id, kind, lastError, diedAt: at }: DeadJob): FoundError {
-  const message = `${kind}: ${patternOf(lastError)}`
+  const message = `${kind}: ${lastError}`
   return { kind: 'job', message, at, target: { type: 'job', id } }
 }
 
@@ -100,10 +101,14 @@ export function groupErrors(errors: readonly FoundError[], since: number): Error
   for (const { at, ...error } of errors) {
     const number = Math.floor((Date.parse(at) - since) / hour)
     if (number < 0 || Number.isNaN(number)) continue
-    const { kind, message, botId, integrationAlias, integrationId } = error
-    const key = JSON.stringify([kind, message, botId, integrationAlias, integrationId])
+    const { kind, botId, integrationAlias, integrationId } = error
+    const pattern = patternOf(error.message)
+    const key = JSON.stringify([kind, pattern, botId, integrationAlias, integrationId])
+    const message = error.message.slice(0, longestPattern)
     const group = groups.get(key) ?? {
       ...error,
+      message,
+      pattern,
       count: 0,
       lastAt: at,
       hours: new Array<number>(coveredHours).fill(0),
@@ -115,6 +120,7 @@ export function groupErrors(errors: readonly FoundError[], since: number): Error
     group.hours[column] = (group.hours[column] ?? 0) + 1
     if (at < group.lastAt) continue
     group.lastAt = at
+    group.message = message
     group.target = error.target
   }
   return [...groups.values()].sort(

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
-import { useHttpBots } from '../../../../test/http-bot.js'
+import { startHttpBot, useHttpBots } from '../../../../test/http-bot.js'
 import { addAccount, uploadText } from '../../../../test/tenant.js'
 
 /** Milliseconds for which a result is reused. */
@@ -77,6 +77,34 @@ describeEachEngine('the overview of a workspace', (engine) => {
     await client.deleteBot({ id: works.id })
   })
 
+  it('says that a program is gone, before anybody writes to it', async () => {
+    const app = await startHttpBot()
+    const { bot } = await client.createBot({ name: 'gone', url: app.url })
+    await untilSeen(bot.id, 'ok', [])
+    await app.kill()
+    const [reason] = await untilSeen(bot.id, 'attention', ['receiver_failing'])
+    expect(reason).toMatchObject({
+      message: expect.stringMatching(/^The bot does not respond\. \S/),
+      action: expect.stringContaining('Start the program of the bot, or correct its url'),
+      target: { type: 'bot', id: bot.id },
+    })
+    await client.updateBot({ id: bot.id, url: https.as().url })
+    server().clock.advance(60_000)
+    await untilSeen(bot.id, 'ok', [])
+    await client.deleteBot({ id: bot.id })
+  })
+
+  it('does not speak of the url of code that was deployed', async () => {
+    const { bot } = await client.createBot({ name: 'deployed' })
+    const refuses = `exports.handler = async ({ headers }) =>
+      headers['x-bp-operation'] === 'event_received' ? { status: 500, body: 'Out of order' } : { body: '{}' }`
+    await client.updateBot({ id: bot.id, code: refuses })
+    await say(bot)
+    const [reason] = await untilSeen(bot.id, 'attention', ['receiver_failing'])
+    expect(reason?.action).toMatch(/^Look at its log and its issues, correct the code and deploy/)
+    await client.deleteBot({ id: bot.id })
+  })
+
   it('names paused receivers, and what waits for them', async () => {
     const { bot } = await client.createBot({ name: 'paused', url: https.as().url })
     await client.pauseDeliveries({ id: bot.id })
@@ -107,12 +135,19 @@ describeEachEngine('the overview of a workspace', (engine) => {
       expect(errors.groups).toMatchObject([
         {
           kind: 'delivery',
-          message: 'Status #: I do not want this.',
+          message: expect.stringMatching(/^Status 4\d\d: I do not want this\.$/),
+          pattern: 'Status #: I do not want this.',
           botId: bot.id,
           count: 3,
           target: { type: 'delivery', botId: bot.id },
         },
-        { kind: 'log', message: 'Invoice # has no total', count: 2, target: { type: 'log' } },
+        {
+          kind: 'log',
+          message: expect.stringMatching(/^Invoice [12] has no total$/),
+          pattern: 'Invoice # has no total',
+          count: 2,
+          target: { type: 'log' },
+        },
       ])
       for (const { hours, count } of errors.groups) expect(hours.at(-1)).toBe(count)
     })

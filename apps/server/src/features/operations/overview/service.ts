@@ -6,13 +6,17 @@ import {
   type WorkspaceLogLine,
 } from '../../../domain/log-lines.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
+import { decodeBoolean } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { type DiskSpace, diskSpaces } from '../../../platform/disk/free-space.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
+import type { Outgoing } from '../../../platform/outgoing/outgoing.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import { listInstallationStates } from '../../bots/installations/index.js'
 import type { IntegrationsService } from '../../bots/integrations/index.js'
+import type { Hosting } from '../../calls/hosting/index.js'
+import type { Targets } from '../../calls/targets/index.js'
 import { countConversations } from '../../conversations/conversations/index.js'
 import { listLastMessageTimes } from '../../conversations/messages/index.js'
 import {
@@ -35,6 +39,7 @@ import {
   ofJob,
   ofLine,
 } from './errors.js'
+import { createPings } from './pings.js'
 
 export interface OverviewDeps {
   db: Db
@@ -46,6 +51,9 @@ export interface OverviewDeps {
   accounts: Pick<AccountsService, 'isOperator'>
   bots: Pick<BotsService, 'reachIn' | 'countByWorkspace'>
   integrations: Pick<IntegrationsService, 'idsIn'>
+  targets: Pick<Targets, 'of'>
+  outgoing: Outgoing
+  hosting: Pick<Hosting, 'send'>
 }
 
 /** A disk of this machine. */
@@ -85,6 +93,7 @@ const lowDisk = { bytes: 1e9, share: 0.05 }
 export function createOverviewService(deps: OverviewDeps) {
   const { db, clock, bots, queue } = deps
 
+  const pings = createPings(deps)
   const cache = createFactCache<Overview>({
     clock,
     maxFacts: 100,
@@ -144,6 +153,14 @@ export function createOverviewService(deps: OverviewDeps) {
         countConversations(db, botIds, mostCounted),
         bots.countByWorkspace([scope.workspaceId]),
       ])
+    const silent = await pings.findSilent(
+      rows
+        .filter(({ url, blocked }) => url !== null && !decodeBoolean(blocked))
+        .sort((one, other) =>
+          (messages.get(one.id) ?? '') > (messages.get(other.id) ?? '') ? -1 : 1,
+        )
+        .map(({ id }) => id),
+    )
     const ofBot = <Row extends { bot_id: string }>(all: readonly Row[]) =>
       groupBy(all, ({ bot_id }) => bot_id)
     const statesBy = ofBot(states)
@@ -160,6 +177,7 @@ export function createOverviewService(deps: OverviewDeps) {
         failedDeliveries: summaryOf(failedBy.get(bot.id), ({ created_at }) => created_at),
         failedFiles: summaryOf(filesBy.get(bot.id), ({ updated_at }) => updated_at),
         errorLines: summaryOf(linesBy.get(bot.id), ({ createdAt }) => createdAt),
+        unreachable: silent.get(bot.id),
       }),
     )
     const oldest = waiting.toSorted((one, other) =>

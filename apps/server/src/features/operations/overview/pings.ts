@@ -1,0 +1,52 @@
+import type { Clock } from '../../../platform/clock.js'
+import { createFactCache } from '../../../platform/fact-cache.js'
+import type { Outgoing } from '../../../platform/outgoing/outgoing.js'
+import type { Hosting } from '../../calls/hosting/index.js'
+import { callReceiver } from '../../calls/requests/index.js'
+import type { Targets } from '../../calls/targets/index.js'
+
+export interface PingsDeps {
+  clock: Clock
+  targets: Pick<Targets, 'of'>
+  outgoing: Outgoing
+  hosting: Pick<Hosting, 'send'>
+}
+
+/** Milliseconds that a program has to respond. */
+const timeoutMs = 3000
+/** Most bots that one overview asks. */
+const mostAsked = 20
+
+/**
+ * Asks the programs of bots at a url whether they are there: one that is gone shows no error until somebody writes
+ * to it. What they responded is used for some seconds.
+ */
+export function createPings({ targets, ...deps }: PingsDeps) {
+  const known = createFactCache<{ silence: string | undefined }>({
+    clock: deps.clock,
+    maxFacts: 1000,
+    read: async (botId) => ({ silence: await ask(botId) }),
+  })
+
+  async function ask(botId: string): Promise<string | undefined> {
+    const target = await targets.of({ botId, integration: '' })
+    if (target === undefined || !('url' in target.at)) return undefined
+    const call = { operation: 'ping', type: 'ping', body: '{}' }
+    const { status, verdict } = await callReceiver(deps, { ...target, timeoutMs }, call)
+    // Any response below 500 shows that the program is there, as for receivers that are paused.
+    if (verdict.result === 'delivered' || (status !== null && status < 500)) return undefined
+    return verdict.error
+  }
+
+  return {
+    /** Why bots do not respond, by id: of the first of these, and of bots at a url only. */
+    async findSilent(botIds: readonly string[]): Promise<Map<string, string>> {
+      const found = await Promise.all(
+        botIds.slice(0, mostAsked).map(async (id) => [id, (await known.get(id))?.silence] as const),
+      )
+      return new Map(
+        found.flatMap(([id, silence]) => (silence === undefined ? [] : [[id, silence]])),
+      )
+    },
+  }
+}
