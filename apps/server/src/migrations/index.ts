@@ -69,6 +69,7 @@ import { tracesOfJobs } from './0090-traces-of-jobs.js'
 import { webchatOpenings } from './0091-webchat-openings.js'
 import { endsOfCode } from './0120-ends-of-code.js'
 import { provenAccounts } from './0130-proven-accounts.js'
+import { leftoversOfWorkspaces } from './0131-leftovers-of-workspaces.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -142,4 +143,5 @@ export const migrations: readonly Migration[] = [
   webchatOpenings,
   endsOfCode,
   provenAccounts,
+  leftoversOfWorkspaces,
 ]

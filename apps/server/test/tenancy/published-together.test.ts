@@ -1,24 +1,14 @@
-import { sql } from 'kysely'
 import { describe, expect, it, vi } from 'vitest'
 import { dialectOf } from '../../src/platform/db/dialect.js'
-import type { Tx } from '../../src/platform/db/schema.js'
 import { describeEachEngine } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { addAccount, type Login } from '../tenant.js'
 import { inDatabase } from './seed.js'
+import { countWaiting } from './waiting.js'
 
 type Existing = ReturnType<typeof existingClient>
 type Call = () => Promise<unknown>
-
-/** How many transactions of this database wait for a lock; other tests share the server of the database. */
-async function countWaiting(tx: Tx): Promise<number> {
-  const waiting = sql<{ count: number }>`select count(distinct waiting.pid)::int as count
-    from pg_locks as waiting join pg_locks as own on own.pid = waiting.pid
-    join pg_database on pg_database.oid = own.database and datname = current_database()
-    where not waiting.granted`
-  return (await waiting.execute(tx)).rows[0]?.count ?? 0
-}
 
 /** Something that one workspace publishes and another uses, and what both do with it at the same time. */
 interface Published {

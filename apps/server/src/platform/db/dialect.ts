@@ -25,6 +25,13 @@ export interface Dialect {
   lockRows<DB, TB extends keyof DB, O>(
     query: SelectQueryBuilder<DB, TB, O>,
   ): SelectQueryBuilder<DB, TB, O>
+  /**
+   * Keeps the selected rows from being deleted until the transaction ends: for what is created below them. Others may keep
+   * them too, and change them. On SQLite the transaction has it all.
+   */
+  keepRows<DB, TB extends keyof DB, O>(
+    query: SelectQueryBuilder<DB, TB, O>,
+  ): SelectQueryBuilder<DB, TB, O>
   /** Like `lockRows`, passing over rows that another transaction holds: for claiming jobs. */
   lockFreeRows<DB, TB extends keyof DB, O>(
     query: SelectQueryBuilder<DB, TB, O>,
@@ -95,6 +102,7 @@ export const sqliteDialect: Dialect = {
     return (await found.execute(handle)).rows.length > 0
   },
   lockRows: (query) => query,
+  keepRows: (query) => query,
   lockFreeRows: (query) => query,
   holdName: async () => {},
   shareName: async () => {},
@@ -139,6 +147,7 @@ export const postgresDialect: Dialect = {
     return (await found.execute(handle)).rows.length > 0
   },
   lockRows: (query) => query.forUpdate(),
+  keepRows: (query) => query.forKeyShare(),
   lockFreeRows: (query) => query.forUpdate().skipLocked(),
   async holdName(tx, name) {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`.execute(tx)

@@ -88,6 +88,14 @@ export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
       return await store.findWorkspaceOf(db, botId)
     },
 
+    /**
+     * Keeps a bot from being deleted until the transaction ends, which creates something that belongs to it.
+     * @returns whether it is in the workspace
+     */
+    async hold(tx: Tx, { workspaceId }: WorkspaceActor, botId: string): Promise<boolean> {
+      return await store.keepBot(tx, workspaceId, botId)
+    },
+
     /** Throws `ResourceNotFound` unless the bot belongs to the workspace. */
     async requireIn({ workspaceId }: WorkspaceActor, botId: string): Promise<void> {
       if ((await store.findWorkspaceOf(db, botId)) === workspaceId) return

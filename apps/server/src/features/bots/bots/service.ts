@@ -13,6 +13,7 @@ import type { Remember } from '../../../platform/idempotency/store.js'
 import { newSigningSecret } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Log } from '../../../platform/telemetry/log.js'
+import { holdWorkspace } from '../../tenancy/workspaces/index.js'
 import { rotateSigningSecret } from '../definitions/index.js'
 import {
   type DeploymentsService,
@@ -273,6 +274,7 @@ export function createBotsService(deps: BotsDeps) {
       })
       return await orAbandon(deployment, () =>
         run(async (tx) => {
+          await holdWorkspace(tx, actor)
           await store.insertBot(tx, bot)
           logPatternsOfBot(tx, deps.log, id, definition)
           await installations.insertInstallation(tx, chat)

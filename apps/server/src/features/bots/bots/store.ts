@@ -61,6 +61,16 @@ export async function lockBot(tx: Tx, workspaceId: string, id: string): Promise<
   await dialectOf(tx).lockRows(query).execute()
 }
 
+/** Keeps a bot from being deleted until the transaction ends. @returns whether it is in the workspace */
+export async function keepBot(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
+  const query = tx
+    .selectFrom('bots')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+  return (await dialectOf(tx).keepRows(query).executeTakeFirst()) !== undefined
+}
+
 const selectWorkspaceOf = prepared<{ id: string }>()((db, p) =>
   db.selectFrom('bots').select('workspace_id').where('id', '=', p('id')),
 )

@@ -102,6 +102,14 @@ export function integrationLookups(db: Db, sealer: Sealer) {
       )
     },
 
+    /**
+     * Keeps an integration from being deleted until the transaction ends, which creates something that belongs to it.
+     * @returns whether it is in the workspace
+     */
+    async hold(tx: Tx, { workspaceId }: WorkspaceActor, id: string): Promise<boolean> {
+      return await store.keepIntegration(tx, workspaceId, id)
+    },
+
     /** The ids of all integrations of a workspace. */
     async idsIn(workspaceId: string): Promise<string[]> {
       return await store.listIds(db, workspaceId)

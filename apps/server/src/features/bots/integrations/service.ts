@@ -12,7 +12,7 @@ import { type Ids, newSigningSecret } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
+import { holdWorkspace, type WorkspacesService } from '../../tenancy/workspaces/index.js'
 import { highestOf, rotateSigningSecret, stillUsed } from '../definitions/index.js'
 import {
   type DeploymentsService,
@@ -225,6 +225,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
       const row = { ...made, deployment_id: deployment?.id ?? null }
       return await orAbandon(deployment, () =>
         run(async (tx) => {
+          await holdWorkspace(tx, actor)
           await publishing.requireNew(tx, row)
           if (!(await store.insertIntegration(tx, row))) throw taken(row)
           await recordInterfaces(tx, row)

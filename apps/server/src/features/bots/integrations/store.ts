@@ -154,6 +154,16 @@ export async function lockIntegration(
   return await dialectOf(tx).lockRows(query).executeTakeFirst()
 }
 
+/** Keeps an integration from being deleted until the transaction ends. @returns whether it is in the workspace */
+export async function keepIntegration(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
+  const query = tx
+    .selectFrom('integrations')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+  return (await dialectOf(tx).keepRows(query).executeTakeFirst()) !== undefined
+}
+
 const published = ['public', 'unlisted'] as const
 
 /** An integration that every workspace may see and install. */

@@ -7,7 +7,7 @@ import type { Pager } from '../../../platform/db/pager.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
-import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
+import { holdWorkspace, type WorkspacesService } from '../../tenancy/workspaces/index.js'
 import {
   createCatalogue,
   requireName,
@@ -71,6 +71,7 @@ export function createInterfacesService(deps: InterfacesServiceDeps) {
         ...changesOf(encodeJson(emptyDefinition), input, now),
       }
       return await run(async (tx) => {
+        await holdWorkspace(tx, actor)
         await catalogue.insert(tx, row)
         await remember?.(tx, row)
         return row

@@ -8,7 +8,7 @@ import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
+import { holdWorkspace, type WorkspacesService } from '../../tenancy/workspaces/index.js'
 import {
   type Catalogue,
   createCatalogue,
@@ -124,6 +124,7 @@ export function createPluginsService(deps: PluginsServiceDeps) {
         ...changesOf(encodeJson(emptyDefinition), input, dependencies, now),
       }
       return await run(async (tx) => {
+        await holdWorkspace(tx, actor)
         await catalogue.insert(tx, row)
         await store.putCodes(tx, row, input.code)
         await recordInterfaces(tx, row)

@@ -8,6 +8,7 @@ import type { Db, Run } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
+import { holdWorkspace } from '../../tenancy/workspaces/index.js'
 import { countOfReceivers } from '../listing-store.js'
 import { createSelection, type SelectionDeps } from '../selection.js'
 import { type ReplayFilter, rangeOf, statusesOf } from './filter.js'
@@ -102,6 +103,7 @@ export function createReplaysService(deps: ReplaysDeps) {
         ended_at: null,
       }
       return await run(async (tx) => {
+        await holdWorkspace(tx, actor)
         if ((await store.countRunning(tx, actor.workspaceId)) >= mostRunning) {
           throw new ApiError(
             'LimitExceeded',

@@ -23,6 +23,10 @@ const endsSchedule = 'it would not run again before the next start of the server
 
 /** All kinds of jobs; a test compares them with those that the slices have. */
 const kinds: Readonly<Record<string, JobKindInfo>> = {
+  'workspaces.leftovers': mayNot(
+    'Deletes what was created in a workspace after its deletion, which earlier versions allowed.',
+    onlyOnce,
+  ),
   'bots.purge': mayNot('Removes what a deleted bot leaves behind.', leavesRows),
   'bots.register': may(
     'Calls a bot that has a new address, so that it registers what it needs.',

@@ -1,5 +1,5 @@
-import type { BotActor } from '../../../domain/actor.js'
-import type { Db } from '../../../platform/db/schema.js'
+import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
+import type { Db, Tx } from '../../../platform/db/schema.js'
 import { mayWrite, readsOnly, type WorkspacesService } from '../workspaces/index.js'
 import { findToken } from './store.js'
 
@@ -7,6 +7,11 @@ import { findToken } from './store.js'
 export interface BotDirectory {
   /** The workspace of a bot; undefined if there is no such bot. */
   workspaceOf(botId: string): Promise<string | undefined>
+  /**
+   * Keeps a bot from being deleted until the transaction ends, which creates something that belongs to it.
+   * @returns whether it is in the workspace
+   */
+  hold(tx: Tx, actor: WorkspaceActor, botId: string): Promise<boolean>
   /** The integrations that are installed in a bot. */
   installationsOf(
     botId: string,

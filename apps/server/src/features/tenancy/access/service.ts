@@ -6,6 +6,7 @@ import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import { hashToken, type Ids, newToken } from '../../../platform/ids.js'
 import type { AccountsService } from '../accounts/index.js'
+import { holdWorkspace } from '../workspaces/index.js'
 import type { BotDirectory } from './reach.js'
 import type { TokenRow } from './store.js'
 import * as store from './store.js'
@@ -19,8 +20,10 @@ export interface AccessDeps {
   run: Run
   clock: Clock
   ids: Ids
-  bots: Pick<BotDirectory, 'workspaceOf'>
+  bots: Pick<BotDirectory, 'workspaceOf' | 'hold'>
   integrations: {
+    /** As `hold` of bots. */
+    hold: BotDirectory['hold']
     /** Throws `ReferenceNotFound` unless the integration is one of the workspace. */
     requireIn(actor: WorkspaceActor, id: string, field: string): Promise<void>
   }
@@ -37,16 +40,19 @@ export function createAccessService(deps: AccessDeps) {
   /** @param field path of the id in the request */
   async function requireBot(actor: WorkspaceActor, botId: string, field: string): Promise<void> {
     if ((await deps.bots.workspaceOf(botId)) === actor.workspaceId) return
-    throw new ApiError('ReferenceNotFound', `${field}: there is no bot ${botId} in this workspace.`)
+    throw unknownOwner('bot', botId, field)
   }
 
+  /** @param hold keeps the owner from being deleted until the transaction ends; throws if it is gone */
   async function create(
     owner: TokenOwner,
     note: string,
     remember: Remember<MadeToken>,
+    hold?: (tx: Tx) => Promise<void>,
   ): Promise<MadeToken> {
     const made = makeToken(owner, note, deps)
     await run(async (tx) => {
+      await hold?.(tx)
       await store.insertToken(tx, made.token)
       await remember?.(tx, made)
     })
@@ -100,8 +106,11 @@ export function createAccessService(deps: AccessDeps) {
     ): Promise<MadeToken> {
       const { workspaceId } = actor
       const { botId, note = '' } = input
-      await requireBot(actor, botId, 'body.botId')
-      return await create({ kind: 'bot', workspaceId, botId }, note, remember)
+      return await create({ kind: 'bot', workspaceId, botId }, note, remember, async (tx) => {
+        await holdWorkspace(tx, actor)
+        if (await deps.bots.hold(tx, actor, botId)) return
+        throw unknownOwner('bot', botId, 'body.botId')
+      })
     },
 
     async removeBotKey(actor: WorkspaceActor, id: string): Promise<void> {
@@ -123,8 +132,12 @@ export function createAccessService(deps: AccessDeps) {
     ): Promise<MadeToken> {
       const { workspaceId } = actor
       const { integrationId, note = '' } = input
-      await deps.integrations.requireIn(actor, integrationId, 'body.integrationId')
-      return await create({ kind: 'integration', workspaceId, integrationId }, note, remember)
+      const owner = { kind: 'integration', workspaceId, integrationId } as const
+      return await create(owner, note, remember, async (tx) => {
+        await holdWorkspace(tx, actor)
+        if (await deps.integrations.hold(tx, actor, integrationId)) return
+        throw unknownOwner('integration', integrationId, 'body.integrationId')
+      })
     },
 
     async removeIntegrationKey(actor: WorkspaceActor, id: string): Promise<void> {
@@ -147,6 +160,10 @@ export function createAccessService(deps: AccessDeps) {
       await run((tx) => store.deleteKeysOfBot(tx, botId), { mayUseReserve: true })
     },
   }
+}
+
+function unknownOwner(kind: 'bot' | 'integration', id: string, field: string): ApiError {
+  return new ApiError('ReferenceNotFound', `${field}: there is no ${kind} ${id} in this workspace.`)
 }
 
 /** A new token: the only time that its value is known. */

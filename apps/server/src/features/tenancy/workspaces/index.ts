@@ -2,6 +2,7 @@ import { contract, type Output } from '@botstead/contract'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
 import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
+import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Feature } from '../../feature.js'
 import {
   createWorkspacesService,
@@ -11,13 +12,25 @@ import {
 } from './service.js'
 
 export type { WorkspacesService } from './service.js'
-export { mayWrite, readsOnly } from './service.js'
+export { holdWorkspace, mayWrite, readsOnly } from './service.js'
 export type { Role } from './table.js'
+
+/** Kind of the job that an update of the server enqueues for each workspace that left something behind. */
+const leftoversJob = 'workspaces.leftovers'
 
 /** Workspaces, the tenants, and their members. */
 export function createWorkspaces(deps: WorkspacesDeps): Feature & { service: WorkspacesService } {
   const service = createWorkspacesService(deps)
-  return { name: 'workspaces', service, routes: workspacesRoutes(service) }
+  const removeLeftovers: JobHandler<{ workspaceId: string }> = {
+    mayUseReserve: true,
+    handler: ({ payload: { workspaceId } }) => service.removeLeftovers(workspaceId),
+  }
+  return {
+    name: 'workspaces',
+    service,
+    routes: workspacesRoutes(service),
+    jobs: { [leftoversJob]: removeLeftovers },
+  }
 }
 
 function workspacesRoutes(service: WorkspacesService): Route[] {

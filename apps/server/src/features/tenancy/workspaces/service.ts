@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, type Output, type Query } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
+import { scopeRefusals } from '../../../domain/authenticator.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
@@ -192,10 +193,23 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
       await run(
         async (tx) => {
+          // Whoever creates something in it keeps it until then: all of that is seen, and deleted too.
+          await store.lockWorkspace(tx, id)
           const { role } = await require(tx, actor, id)
           if (!mayDeleteWorkspace(role)) throw forbidden('delete', role)
           await deps.domainEvents.raise(tx, 'workspace.removed', { workspaceId: id })
           await store.deleteWorkspace(tx, id)
+        },
+        { mayUseReserve: true },
+      )
+    },
+
+    /** Deletes what an earlier server let others create in a workspace that was deleted. */
+    async removeLeftovers(workspaceId: string): Promise<void> {
+      await run(
+        async (tx) => {
+          if (await store.lockWorkspace(tx, workspaceId)) return
+          await deps.domainEvents.raise(tx, 'workspace.removed', { workspaceId })
         },
         { mayUseReserve: true },
       )
@@ -224,6 +238,19 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
       return await store.findRole(db, accountId, workspaceId)
     },
   }
+}
+
+/**
+ * Keeps a workspace from being deleted until the transaction ends: the first statement of each transaction that creates
+ * something in it. Processes trust for some seconds that a workspace is there, so that what follows could outlive it.
+ * @throws ApiError `Unauthorized`, as authentication does, if it is gone
+ */
+export async function holdWorkspace(
+  tx: Tx,
+  { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
+): Promise<void> {
+  if (await store.keepWorkspace(tx, workspaceId)) return
+  throw new ApiError('Unauthorized', scopeRefusals['x-workspace-id'])
 }
 
 function changesOf(patch: WorkspacePatch, now: string) {

@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Role, WorkspaceMembersTable, WorkspacesTable } from './table.js'
@@ -46,6 +47,18 @@ export async function findForMember(
     .where('workspace_members.account_id', '=', accountId)
     .where('workspaces.id', '=', id)
     .executeTakeFirst()
+}
+
+/** Keeps a workspace from being deleted until the transaction ends. @returns whether there is one */
+export async function keepWorkspace(tx: Tx, id: string): Promise<boolean> {
+  const query = tx.selectFrom('workspaces').select('id').where('id', '=', id)
+  return (await dialectOf(tx).keepRows(query).executeTakeFirst()) !== undefined
+}
+
+/** Locks a workspace until the transaction ends: nothing is created in it meanwhile. @returns whether there is one */
+export async function lockWorkspace(tx: Tx, id: string): Promise<boolean> {
+  const query = tx.selectFrom('workspaces').select('id').where('id', '=', id)
+  return (await dialectOf(tx).lockRows(query).executeTakeFirst()) !== undefined
 }
 
 /** Returns the role of an account in a workspace; undefined if it is no member. */

@@ -1,0 +1,11 @@
+import { sql } from 'kysely'
+import type { Tx } from '../../src/platform/db/schema.js'
+
+/** How many transactions of this database wait for a lock; other tests share the server of the database. */
+export async function countWaiting(tx: Tx): Promise<number> {
+  const waiting = sql<{ count: number }>`select count(distinct waiting.pid)::int as count
+    from pg_locks as waiting join pg_locks as own on own.pid = waiting.pid
+    join pg_database on pg_database.oid = own.database and datname = current_database()
+    where not waiting.granted`
+  return (await waiting.execute(tx)).rows[0]?.count ?? 0
+}
