@@ -116,7 +116,7 @@ export function admission(
     } catch (limited) {
       return done(toError(limited))
     }
-    done()
+    done(hasZero(request.params) ? nothingThere() : undefined)
   }
 
   const countAs: HttpContext['countAs'] = (name, amount, request, reply) => {
@@ -182,6 +182,18 @@ function tooManyBytes({ limit, retryAfterSeconds }: RateLimitDecision): ApiError
 
 function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
+}
+
+/**
+ * Whether a part of the path contains U+0000, which PostgreSQL cannot search for. Operations have schemas that refuse it;
+ * other addresses have none.
+ */
+function hasZero(params: unknown): boolean {
+  return Object.values(Object(params)).some((value) => String(value).includes('\0'))
+}
+
+function nothingThere(): ApiError {
+  return new ApiError('ResourceNotFound', 'There is no address with the character U+0000.')
 }
 
 interface Rate {

@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { RawRequest } from '../../../http/raw-routes.js'
+import { storableText } from '../../../platform/db/columns.js'
 
 /** A request from outside as an integration gets it, except for its path. */
 export interface OutsideRequest {
@@ -46,7 +47,7 @@ export function addresseeOf(url: string): { addressee: Addressee; query: string 
   if (first === 'oauth') {
     const isEnd = prefix.startsWith('app') || /^\/+interstitial\/*$/.test(path)
     if (isEnd) return { addressee: { to: 'end' }, query }
-    const webhookId = new URLSearchParams(query).get('state') ?? ''
+    const webhookId = storableText(new URLSearchParams(query).get('state') ?? '')
     return { addressee: { to: 'setup', webhookId, path: `/oauth${path}` }, query }
   }
   const shared = /^\/+global\/+(.*)$/s.exec(path)?.[1]

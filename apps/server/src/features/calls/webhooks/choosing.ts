@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { RawRequest, RawResponse } from '../../../http/raw-routes.js'
+import { storableText } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { findInstallationOfAccount, type InstallationRow } from '../../bots/installations/index.js'
 import type { IntegrationLogs, KnownIntegrations } from '../../bots/integrations/index.js'
@@ -63,7 +64,7 @@ export function createChooser({ db, integrations, scripts, sharedAddresses }: Ch
     try {
       const result = await runScript(asker, script, data)
       const isText = typeof result === 'string' || typeof result === 'number'
-      const identifier = isText ? String(result).slice(0, longestIdentifier) : ''
+      const identifier = isText ? storableText(String(result).slice(0, longestIdentifier)) : ''
       return identifier === '' ? { reason: 'the script found no account' } : { identifier }
     } catch (error) {
       // The other service repeats what did not succeed: a request with an account must not get another response.
