@@ -60,7 +60,7 @@ export type Caller =
  * - `none`: a personal token of the workspace of the bot. It may do nothing as the integration, but write what a user says
  *   in a conversation of it, which `standIn` operations are for.
  */
-export type IntegrationAuthority = 'key' | 'developer' | 'none'
+type IntegrationAuthority = 'key' | 'developer' | 'none'
 
 /** A caller at a chat address without a user key. */
 export interface ChatActor {
