@@ -109,6 +109,10 @@ describe.skipIf(browserPath === undefined)(`versions and issues of a bot ${title
     await page.keyboard.press('Enter')
     await page.getByText(`Error: ${hostile} 1`).waitFor()
     await expectAccessible()
+    // The number follows what happens while it is open, as the events do.
+    await expect(call({ fault: `${hostile} 3` })).rejects.toThrow()
+    await page.getByText(/Error of the code, 3 times/).waitFor({ timeout: 60_000 })
+    await page.getByText(`Error: ${hostile} 3`).first().waitFor({ timeout: 60_000 })
     await page.getByRole('button', { name: /^Delete the issue/ }).click()
     await page.getByText('Nothing went wrong.').waitFor()
     expect(faults).toEqual([])

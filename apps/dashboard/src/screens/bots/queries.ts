@@ -57,17 +57,27 @@ export function useVersionActions(id: string) {
   }
 }
 
+/** Milliseconds between two looks at issues. */
+const issuesEvery = 5000
+
 /** The issues of a bot, the one that happened last first. */
 export function useBotIssues(id: string) {
   const { workspaceId } = useScope()
-  const query = useInfiniteQuery(list({ workspaceId }, 'listBotIssues', { id, pageSize: 20 }))
+  const query = useInfiniteQuery({
+    ...list({ workspaceId }, 'listBotIssues', { id, pageSize: 20 }),
+    // Its events are read when it is opened: the number beside them must not be an older one.
+    refetchInterval: issuesEvery,
+  })
   return { query, issues: query.data?.pages.flatMap(({ issues }) => issues) ?? [] }
 }
 
 /** The events of an issue, newest first. */
 export function useIssueEvents(id: string, issueId: string) {
   const { workspaceId } = useScope()
-  return useQuery(read({ workspaceId }, 'listBotIssueEvents', { id, issueId }))
+  return useQuery({
+    ...read({ workspaceId }, 'listBotIssueEvents', { id, issueId }),
+    refetchInterval: issuesEvery,
+  })
 }
 
 /** What is done with the issues of a bot. */
