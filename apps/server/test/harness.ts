@@ -57,7 +57,8 @@ export function createTestClock(): ServerClock {
       // In the order in which they are due; timers that are set meanwhile count from now.
       for (const timer of [...timers].sort((a, b) => a.at - b.at)) {
         clearTimeout(timer.handle)
-        timer.handle = setTimeout(timer.ring, Math.min(timer.at - now(), longestTimeout))
+        const left = Math.max(timer.at - now(), 0)
+        timer.handle = setTimeout(timer.ring, Math.min(left, longestTimeout))
       }
     },
     hold: async (work) => {
