@@ -2,11 +2,11 @@
 // PostgreSQL itself is not in it.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { countDay } from '../apps/server/dist/features/conversations/analytics/counting.js'
-import { migrations } from '../apps/server/dist/migrations/index.js'
-import { migrate } from '../apps/server/dist/platform/db/migrate.js'
-import { openDatabase } from '../apps/server/dist/platform/db/open.js'
-import { createIds } from '../apps/server/dist/platform/ids.js'
+import { countDay } from '#server/features/conversations/analytics/counting.js'
+import { migrations } from '#server/migrations/index.js'
+import { migrate } from '#server/platform/db/migrate.js'
+import { openDatabase } from '#server/platform/db/open.js'
+import { createIds } from '#server/platform/ids.js'
 import { startPostgres } from './inspected.mjs'
 import { quantiles } from './timed.mjs'
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@botstead/contract'
-import { openSqliteReads } from '../apps/server/dist/platform/db/sqlite-driver.js'
+import { openSqliteReads } from '#server/platform/db/sqlite-driver.js'
 import { startBenchServer } from './processes.mjs'
 
 const perFile = 2500

@@ -46,6 +46,7 @@ const server = createServer((request, response) => {
 server.listen(0, '127.0.0.1', () => {
   process.send({ url: `http://127.0.0.1:${server.address().port}/` })
 })
+process.once('disconnect', () => process.exit())
 process.on('message', (command) => {
   if (command === 'stop') process.exit(0)
   process.send(command === 'orders' ? [...seen] : { count })

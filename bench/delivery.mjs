@@ -1,5 +1,4 @@
 // Deliveries: how many per second reach one bot, in order, and how soon a bot's reply arrives.
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import http from 'node:http'
 import { createRequire } from 'node:module'
@@ -8,6 +7,7 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startBenchServer } from './processes.mjs'
+import { firstMessage, startScript } from './programs.mjs'
 
 const { Agent } = createRequire(new URL('../apps/server/package.json', import.meta.url))('undici')
 const json = { 'content-type': 'application/json' }
@@ -38,15 +38,16 @@ async function each(items, atOnce, work) {
 }
 
 async function startBot({ address, token }) {
-  const child = fork(script, [address, token])
-  const [{ url }] = await once(child, 'message')
+  const child = startScript(script, { args: [address, token] })
+  const { url } = await firstMessage(child)
   const query = async (what) => {
     child.send(what)
     return (await once(child, 'message'))[0]
   }
   const stop = async () => {
+    const gone = once(child, 'exit')
     child.send('stop')
-    await once(child, 'exit')
+    await gone
   }
   return { url, query, stop }
 }

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { migrate } from '../apps/server/dist/platform/db/migrate.js'
-import { openDatabase } from '../apps/server/dist/platform/db/open.js'
-import { prepared } from '../apps/server/dist/platform/db/prepared.js'
+import { migrate } from '#server/platform/db/migrate.js'
+import { openDatabase } from '#server/platform/db/open.js'
+import { prepared } from '#server/platform/db/prepared.js'
 
 const callers = 64
 const conversations = 1000

@@ -1,6 +1,5 @@
 // Deployed code: how soon a bot replies, cold and warm, and the memory of its process, beside the same bot
 // in a process of its own behind an address.
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import http from 'node:http'
@@ -10,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { bundleBot } from './hosting-bot.mjs'
 import { startBenchServer } from './processes.mjs'
+import { firstMessage, startScript } from './programs.mjs'
 
 const json = { 'content-type': 'application/json' }
 const botProgram = fileURLToPath(new URL('./hosting-bot.mjs', import.meta.url))
@@ -43,21 +43,19 @@ function adminOf({ address, token, workspaceId }) {
 
 /** The bot as a program behind an address. */
 async function startPeer(file, server) {
-  const child = fork(botProgram, [file], {
-    execArgv: [],
+  const child = startScript(botProgram, {
+    args: [file],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: { BP_API_URL: server.address, BP_TOKEN: server.token },
   })
-  const ended = once(child, 'exit').then(() => {
-    throw new Error('The program of the peer has ended')
-  })
-  const [{ url }] = await Promise.race([once(child, 'message'), ended])
+  const { url } = await firstMessage(child)
   return {
     url,
     pid: child.pid,
     stop: async () => {
+      const gone = once(child, 'exit')
       child.disconnect()
-      await ended.catch(() => {})
+      await gone
     },
   }
 }

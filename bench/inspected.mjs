@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { tsImport } from 'tsx/esm/api'
-import { openDatabase } from '../apps/server/dist/platform/db/open.js'
-import { createIds } from '../apps/server/dist/platform/ids.js'
+import { openDatabase } from '#server/platform/db/open.js'
+import { createIds } from '#server/platform/ids.js'
 import { createWords } from './collection.mjs'
 
 /** Of everything, the share that is made: less, to try the benchmark itself. */

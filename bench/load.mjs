@@ -1,14 +1,13 @@
 // A load on one address: requests per second and latencies.
 // By wrk where it is installed; autocannon, which is among the dependencies, is slower than a fast server.
-import { execFile, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import autocannon from 'autocannon'
+import { outputOf, tryProgram } from './programs.mjs'
 
-const hasWrk = spawnSync('wrk', ['--version']).error === undefined
+const hasWrk = tryProgram('wrk', ['--version']) !== undefined
 
 /** To be shown with figures of servers that are faster than the client. */
 export const limitOfClient = hasWrk ? '' : ' (limited by the client: install wrk)'
@@ -108,8 +107,7 @@ async function byWrk(url, { seconds, connections, requests }) {
     await writeFile(script, toLua(new URL(url).pathname, requests))
     // On a busy machine, requests wait for longer than the two seconds after which wrk counts them as failed.
     const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout=20s', '-s', script, url]
-    const { stdout } = await promisify(execFile)('wrk', options)
-    const [, json] = /FIGURES (.*)/.exec(stdout) ?? []
+    const [, json] = /FIGURES (.*)/.exec(await outputOf('wrk', options)) ?? []
     const { count, failed, duration, p50, p99 } = JSON.parse(json)
     return {
       requests: count - failed,

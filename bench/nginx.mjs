@@ -1,16 +1,15 @@
 // The nginx of the system as a reference for files: PUT by its dav module, GET by sendfile.
-import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { untilReady } from './processes.mjs'
+import { startProgram, tryProgram } from './programs.mjs'
 
 const port = 18_788
 
 /** Whether nginx is installed with the module for uploads. */
 export function hasNginx() {
-  const { stderr, error } = spawnSync('nginx', ['-V'], { encoding: 'utf8' })
-  return error === undefined && stderr.includes('http_dav_module')
+  return tryProgram('nginx', ['-V'])?.includes('http_dav_module') === true
 }
 
 /** Starts nginx on a folder of its own; nothing of the system is read or written. */
@@ -41,7 +40,7 @@ http {
 }
 `,
   )
-  const child = spawn('nginx', ['-p', folder, '-c', config], { stdio: 'inherit' })
+  const child = startProgram('nginx', ['-p', folder, '-c', config])
   const address = `http://127.0.0.1:${port}`
   await writeFile(join(folder, 'data', 'ready'), '')
   await untilReady(`${address}/ready`)

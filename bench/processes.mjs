@@ -1,10 +1,10 @@
 // Starts and stops the measured processes.
-import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { firstMessage, startProgram, startScript } from './programs.mjs'
 
 const benchServer = fileURLToPath(new URL('./server.mjs', import.meta.url))
 const bareServer = fileURLToPath(new URL('./bare.mjs', import.meta.url))
@@ -21,8 +21,11 @@ export async function startBareServer() {
 }
 
 async function start(script, environment) {
-  const child = fork(script, { env: { ...process.env, ...environment }, execArgv: ['--expose-gc'] })
-  const [facts] = await once(child, 'message')
+  const child = startScript(script, {
+    env: { ...process.env, ...environment },
+    execArgv: ['--expose-gc'],
+  })
+  const facts = await firstMessage(child)
   return {
     ...facts,
     pid: child.pid,
@@ -32,8 +35,9 @@ async function start(script, environment) {
       await once(child, 'message')
     },
     stop: async () => {
+      const gone = once(child, 'exit')
       child.send('stop')
-      await once(child, 'exit')
+      await gone
     },
   }
 }
@@ -41,9 +45,11 @@ async function start(script, environment) {
 /** Starts the real command on a data folder; returns the milliseconds until it serves, and its idle memory. */
 export async function measureStart(dataDir, port) {
   const begin = performance.now()
-  const child = spawn(process.execPath, [command, 'start'], {
-    env: { ...process.env, BOTSTEAD_DATA_DIR: dataDir, PORT: String(port), LOG_LEVEL: 'warn' },
-    stdio: 'inherit',
+  const child = startProgram(process.execPath, [command, 'start'], {
+    ...process.env,
+    BOTSTEAD_DATA_DIR: dataDir,
+    PORT: String(port),
+    LOG_LEVEL: 'warn',
   })
   try {
     await untilReady(`http://127.0.0.1:${port}/readyz`)

@@ -1,10 +1,8 @@
 // Figures of one run on one machine, each as a ratio to a reference of the same run.
 // npm run bench            everything
 // npm run bench -- chat    only the parts whose names are given
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { parts, pieces } from './parts.mjs'
+import { createRunFolder, endPrograms } from './programs.mjs'
 import { printTable } from './table.mjs'
 
 const wanted = process.argv.slice(2)
@@ -17,7 +15,7 @@ if (unknown.length > 0) {
   process.exit(1)
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'botstead-bench-'))
+const folder = await createRunFolder()
 try {
   const rows = []
   for (const name of wanted.length > 0 ? wanted : Object.keys(parts)) {
@@ -27,5 +25,5 @@ try {
   printTable(rows)
   if (rows.some(({ budget, ratio }) => budget !== undefined && ratio < budget)) process.exitCode = 1
 } finally {
-  await rm(folder, { recursive: true, force: true })
+  await endPrograms()
 }

@@ -1,7 +1,7 @@
 // The cost of searches for other requests, and the time until a document is searchable.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openSqliteReads } from '../apps/server/dist/platform/db/sqlite-driver.js'
+import { openSqliteReads } from '#server/platform/db/sqlite-driver.js'
 import { createWords, startCollection, upload } from './collection.mjs'
 import { residentMegabytes } from './processes.mjs'
 import { describe, quantiles } from './timed.mjs'

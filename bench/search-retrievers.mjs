@@ -2,13 +2,13 @@
 
 import { toIndexText } from '@botstead/documents/text'
 import { sql } from 'kysely'
-import { createKeywordIndex } from '../apps/server/dist/features/search/keywords/index.js'
-import { toQuery } from '../apps/server/dist/features/search/query.js'
-import { createCandidateReader } from '../apps/server/dist/features/search/retrieval/candidate-texts.js'
-import { scoreGrams } from '../apps/server/dist/features/search/retrieval/grams.js'
-import { createRanker } from '../apps/server/dist/features/search/retrieval/ranker.js'
-import { createSemanticRetriever } from '../apps/server/dist/features/search/retrieval/semantic-retriever.js'
-import { sqliteDialect } from '../apps/server/dist/platform/db/dialect.js'
+import { createKeywordIndex } from '#server/features/search/keywords/index.js'
+import { toQuery } from '#server/features/search/query.js'
+import { createCandidateReader } from '#server/features/search/retrieval/candidate-texts.js'
+import { scoreGrams } from '#server/features/search/retrieval/grams.js'
+import { createRanker } from '#server/features/search/retrieval/ranker.js'
+import { createSemanticRetriever } from '#server/features/search/retrieval/semantic-retriever.js'
+import { sqliteDialect } from '#server/platform/db/dialect.js'
 
 /** As many as each retriever proposes in a search. */
 const limit = 100

@@ -5,7 +5,7 @@
 // BENCH_JSON=<file>             writes the figures, for bench/plot.mjs
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openSqliteReads } from '../apps/server/dist/platform/db/sqlite-driver.js'
+import { openSqliteReads } from '#server/platform/db/sqlite-driver.js'
 import { startCollection } from './collection.mjs'
 import { measureMessages } from './search-impact.mjs'
 import { retrieversOf } from './search-retrievers.mjs'
@@ -37,8 +37,10 @@ export async function searchBySize(folder) {
 async function searchIn(dataDir, passages) {
   const collection = await startCollection(dataDir, passages)
   const { server, file, botId, words, inBot } = collection
-  const reads = await openSqliteReads(file, 'mapped reader')
+  /** @type {Awaited<ReturnType<typeof openSqliteReads>> | undefined} */
+  let reads
   try {
+    reads = await openSqliteReads(file)
     const queries = Array.from({ length: questions }, (_, at) => {
       const question = words.text(8)
       // Every tenth with a typing error in its first word.
@@ -56,7 +58,7 @@ async function searchIn(dataDir, passages) {
       others: [together, ...(await measureMessages(collection, passages, queries))],
     }
   } finally {
-    reads.close()
+    reads?.close()
     await server.stop()
   }
 }

@@ -1,10 +1,10 @@
 // The server under load, in a process of its own, with empty routes for comparison.
 import { createWriteStream } from 'node:fs'
 import { contract, operation } from '@botstead/contract'
-import { startServer } from '../apps/server/dist/app/container.js'
-import { loadConfig } from '../apps/server/dist/config/config.js'
-import { route } from '../apps/server/dist/http/mount.js'
-import { createLog } from '../apps/server/dist/platform/telemetry/log.js'
+import { startServer } from '#server/app/container.js'
+import { loadConfig } from '#server/config/config.js'
+import { route } from '#server/http/mount.js'
+import { createLog } from '#server/platform/telemetry/log.js'
 
 const emptyPost = operation({
   ...contract.chat.createMessage,
@@ -49,6 +49,8 @@ process.send?.({
   token: server.firstStart?.token,
   workspaceId: server.firstStart?.workspaceId,
 })
+// With the benchmark, should that be killed.
+process.once('disconnect', () => process.exit())
 process.on('message', async (message) => {
   if (message === 'collect') {
     globalThis.gc?.()

@@ -4,16 +4,16 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toIndexText } from '@botstead/documents/text'
 import { sql } from 'kysely'
-import { fitLsa } from '../apps/server/dist/features/search/vectors/lsa/fit.js'
-import { toLsaVector } from '../apps/server/dist/features/search/vectors/lsa/model.js'
-import { toBytes } from '../apps/server/dist/features/search/vectors/packed-vectors.js'
+import { fitLsa } from '#server/features/search/vectors/lsa/fit.js'
+import { toLsaVector } from '#server/features/search/vectors/lsa/model.js'
+import { toBytes } from '#server/features/search/vectors/packed-vectors.js'
 import {
   createSqliteVectors,
   createVectorCache,
-} from '../apps/server/dist/features/search/vectors/sqlite-vectors.js'
-import { migrations } from '../apps/server/dist/migrations/index.js'
-import { migrate } from '../apps/server/dist/platform/db/migrate.js'
-import { openDatabase } from '../apps/server/dist/platform/db/open.js'
+} from '#server/features/search/vectors/sqlite-vectors.js'
+import { migrations } from '#server/migrations/index.js'
+import { migrate } from '#server/platform/db/migrate.js'
+import { openDatabase } from '#server/platform/db/open.js'
 import { createWords } from './collection.mjs'
 import { describe, timed } from './timed.mjs'
 
