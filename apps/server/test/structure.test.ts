@@ -50,6 +50,17 @@ describe('the files of the server', () => {
     expect(having(asking, [display, parts.database, parts.migrations])).toEqual([])
   })
 
+  it('print through one door, which lets nothing act on a terminal', () => {
+    const printing =
+      /process\s*\.\s*(stdout|stderr)|\bconsole\b|\.write\(|writeSync|\/dev\/(tty|std)/
+    const rooms = /\/src\/(?!cli\/)|\/cli\/terminal\.ts$/
+    expect(having(printing, [rooms])).toEqual([])
+    // Elsewhere the outputs are only handed to the log, and watched for their end.
+    const elsewhere = /process\s*\.\s*(stdout|stderr)\s*\.\s*write|\bconsole\.|writeSync\([12],/
+    expect(having(elsewhere, [/\/cli\/terminal\.ts$/])).toEqual([])
+    expect(having(/from '(\.\.?\/)+terminal\.js'/, []).length).toBeGreaterThan(20)
+  })
+
   it('start the programs beside them, which is where the package has them', () => {
     const elsewhere = /new URL\('(?!\.\/)[^']+-worker\.js'/
     expect(having(elsewhere, [])).toEqual([])

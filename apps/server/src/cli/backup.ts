@@ -4,6 +4,7 @@ import type { BackupLocation } from '../config/backup-settings.js'
 import { type Config, loadConfig } from '../config/config.js'
 import { duration } from '../config/setting-kinds.js'
 import { sizeText } from '../platform/size-text.js'
+import { notices, out } from './terminal.js'
 
 interface PassphraseOptions {
   passphraseFile?: string
@@ -57,7 +58,7 @@ export function backupCommand(): Command {
         )
         if (removed !== undefined) task.print(`${removed.backups} earlier backups were removed.`)
         for (const lost of contents.lostKeys) task.print(`Lost before the backup: ${lost}`)
-        process.stdout.write(`${manifest.id}\n`)
+        out.line(manifest.id)
       })
     })
   command
@@ -75,10 +76,10 @@ export function backupCommand(): Command {
           manifest === undefined
             ? problem
             : `${manifest.createdAt}  ${manifest.engine}  Botstead ${manifest.version}  database ${sizeText(manifest.database.bytes)}  ${manifest.contents.count} contents ${sizeText(manifest.contents.bytes)}`
-        process.stdout.write(`${id}  ${text}\n`)
+        out.line(`${id}  ${text}`)
         if (manifest === undefined) process.exitCode = 1
       }
-      if (found.length === 0) process.stderr.write('There are no backups.\n')
+      if (found.length === 0) notices.line('There are no backups.')
     })
   command
     .command('verify')
@@ -198,7 +199,7 @@ async function withProgress(work: (task: Task) => Promise<void>): Promise<void> 
     const silent = performance.now() - progressAt
     if (silent >= silentMs) print(`no progress for ${Math.round(silent / 1000)} s`)
   }, silentMs)
-  const print = (line: string) => void process.stderr.write(`${line}\n`)
+  const print = (line: string) => notices.line(line)
   try {
     await work({
       signal: ending.signal,

@@ -2,9 +2,11 @@ import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { type Client, createClient } from '@botstead/contract'
 import { Command } from 'commander'
+import { escapeLine } from '../platform/terminal-text.js'
 import { accessServer, addServerOptions, reachable, type ServerOptions } from './connection.js'
 import { findBot, findWorkspace, listBots, onlyOf } from './known-bots.js'
-import { printableName, shareLinkOf } from './text.js'
+import { notices, out } from './terminal.js'
+import { shareLinkOf } from './text.js'
 
 type Bot = Awaited<ReturnType<Client['getBot']>>['bot']
 
@@ -80,7 +82,8 @@ export function botsCommand(): Command {
       const which = (isOnly ? '' : ` --bot ${bot.id}`) + there
       // Lines that work as pasted in the folder of a checkout.
       const lines = options.serverUrl === undefined ? firstSteps() : firstStepsOfProgram
-      process.stderr.write(`Next:\n${lines.map((line) => `  ${line}${which}\n`).join('')}`)
+      notices.line('Next:')
+      for (const line of lines) notices.line(`  ${line}${which}`)
     })
 
   add('list', 'List bots of all workspaces, newest first in each, those in development last.')
@@ -95,11 +98,11 @@ export function botsCommand(): Command {
         for (const bot of bots) {
           const workspace = several ? `  (workspace ${bot.workspaceId})` : ''
           const development = bot.dev ? '  (in development)' : ''
-          const line = `${bot.id}  ${bot.createdAt}  ${printableName(bot.name)}${development}${workspace}`
-          print(options.json ? JSON.stringify(bot) : line)
+          if (options.json) out.json(bot)
+          else out.line(`${bot.id}  ${bot.createdAt}  ${bot.name}${development}${workspace}`)
         }
         if (bots.length > 0) return
-        process.stderr.write('There are no bots: "npx botstead bots create First" makes one.\n')
+        notices.line('There are no bots: "npx botstead bots create First" makes one.')
       })
     })
 
@@ -115,10 +118,10 @@ export function botsCommand(): Command {
     .option('--yes', 'do not ask', false)
     .action(async (wanted: string, options: ServerOptions & { yes: boolean }) => {
       const { admin, id } = await requireBot(wanted, options)
-      const name = printableName((await admin.getBot({ id })).bot.name)
+      const { name } = (await admin.getBot({ id })).bot
       if (!options.yes) await confirm(`Delete ${name} (${id}) and everything in it?`)
       await admin.deleteBot({ id })
-      process.stderr.write(`Deleted ${name} (${id}).\n`)
+      notices.line(`Deleted ${name} (${id}).`)
     })
 
   for (const part of command.commands) part.exitOverride()
@@ -167,11 +170,11 @@ function show(shown: ShownBot, { json }: JsonOptions): void {
     ...(key !== undefined && { key }),
   }
   if (json) {
-    print(JSON.stringify({ ...bot, ...addresses }))
+    out.json({ ...bot, ...addresses })
     return
   }
   const facts: [string, string | undefined][] = [
-    ['bot', printableName(bot.name)],
+    ['bot', bot.name],
     ['id', bot.id],
     ['workspace', workspaceId],
     ['files, search', `${url}/v1/files (with the header x-bot-id: ${bot.id})`],
@@ -180,7 +183,7 @@ function show(shown: ShownBot, { json }: JsonOptions): void {
     ['signing secret', signingSecret && `${signingSecret} (shown once)`],
     ['key', key === undefined ? undefined : `${key} (shown once)`],
   ]
-  for (const [name, fact] of facts) if (fact !== undefined) print(`${name.padEnd(15)} ${fact}`)
+  for (const [name, fact] of facts) if (fact !== undefined) out.line(`${name.padEnd(15)} ${fact}`)
 }
 
 async function confirm(question: string): Promise<void> {
@@ -188,12 +191,8 @@ async function confirm(question: string): Promise<void> {
     throw new Error(
       'Without a terminal the deletion cannot be confirmed: give --yes to delete the bot.',
     )
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  const answer = await lines.question(`${question} [y/N] `)
+  const lines = createInterface({ input: process.stdin, output: notices.stream })
+  const answer = await lines.question(`${escapeLine(question)} [y/N] `)
   lines.close()
   if (!/^y(es)?$/i.test(answer.trim())) throw new Error('Nothing was deleted.')
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

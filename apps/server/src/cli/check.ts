@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { loadConfig } from '../config/config.js'
+import { notices, out } from './terminal.js'
 
 /** `botstead check`: compares counters with the stored data. A server may run on the same data. */
 export function checkCommand(): Command {
@@ -14,12 +15,12 @@ export function checkCommand(): Command {
       const left = await withFilesCheck(config, { repair, contents }, async (findings) => {
         let count = 0
         for await (const { kind, text, repaired } of findings) {
-          process.stdout.write(`${kind}: ${text}${repaired ? ' (repaired)' : ''}\n`)
+          out.line(`${kind}: ${text}${repaired ? ' (repaired)' : ''}`)
           if (!repaired) count++
         }
         return count
       })
-      process.stderr.write(`${summaryOf(left, repair)}\n`)
+      notices.line(summaryOf(left, repair))
       if (left > 0) process.exitCode = 1
     })
 }

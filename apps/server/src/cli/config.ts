@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { describeSettings, loadConfig } from '../config/config.js'
+import { notices, out } from './terminal.js'
 import { wrapText } from './text.js'
 
 const secretSettings = /SECRET|TOKEN|DATABASE_URL/
@@ -11,9 +12,8 @@ export function configCommand(): Command {
     .addHelpText('after', () => `\n${settingsText()}`)
     .action(() => {
       const { config, warnings } = loadConfig(undefined, { envFile: '.env' })
-      const shown = JSON.stringify(config, hideSecrets, 2)
-      process.stdout.write(`${shown}\n`)
-      for (const warning of warnings) process.stderr.write(`Warning: ${warning}\n`)
+      out.json(JSON.parse(JSON.stringify(config, hideSecrets)), 2)
+      for (const warning of warnings) notices.line(`Warning: ${warning}`)
     })
 }
 
@@ -27,7 +27,7 @@ const widest = 100
 
 /** Every variable with its meaning, its default and what it accepts. */
 function settingsText(): string {
-  const textWidth = Math.min(process.stdout.columns ?? widest, widest) - nameWidth
+  const textWidth = Math.min(out.columns ?? widest, widest) - nameWidth
   const entries = describeSettings().map(({ name, type, default: fallback, meaning }) => {
     const lines = [
       ...wrapText(meaning, textWidth),

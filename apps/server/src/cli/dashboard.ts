@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { loadConfig } from '../config/config.js'
+import { notices, out } from './terminal.js'
 
 /** `botstead dashboard`: prints a link that signs a browser in, with or without a running server. */
 export function dashboardCommand(): Command {
@@ -17,8 +18,8 @@ export function dashboardCommand(): Command {
       const { withOperatorTokens } = await import('../app/offline.js')
       await withOperatorTokens(config, async (tokens) => {
         const code = await tokens.signInCodeOfFirstAccount()
-        process.stdout.write(`${signInLink(config.publicUrl, code)}\n`)
-        process.stderr.write('The link signs one browser in, within an hour.\n')
+        out.line(signInLink(config.publicUrl, code))
+        notices.line('The link signs one browser in, within an hour.')
       })
     })
 }

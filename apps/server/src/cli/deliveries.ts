@@ -1,6 +1,7 @@
 import { ApiError, type Client, createClient } from '@botstead/contract'
 import { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.js'
+import { notices, out } from './terminal.js'
 
 type Delivery = Awaited<ReturnType<Client['listDeliveries']>>['deliveries'][number]
 
@@ -29,10 +30,12 @@ export function deliveriesCommand(): Command {
     action('show', 'Show one delivery with its attempts.', async (of, id) => {
       const { delivery } = await of.client.getDelivery({ id: of.botId, deliveryId: id })
       const { attemptLog, ...rest } = delivery
-      print(JSON.stringify(rest, undefined, 2))
+      out.json(rest, 2)
       for (const { number, startedAt, durationMs, status, error, answer: response } of attemptLog) {
-        print(`${number}. ${startedAt}  ${durationMs} ms  ${oneLine(error ?? `status ${status}`)}`)
-        if (response) print(`   ${oneLine(response)}`)
+        out.line(
+          `${number}. ${startedAt}  ${durationMs} ms  ${oneLine(error ?? `status ${status}`)}`,
+        )
+        if (response) out.line(`   ${oneLine(response)}`)
       }
     }).argument('<id>', 'id of the delivery'),
   )
@@ -53,7 +56,7 @@ export function deliveriesCommand(): Command {
         }
         if (name === 'pause') await client.pauseDeliveries(given)
         else await client.resumeDeliveries(given)
-        print(`Deliveries are ${name}d.`)
+        out.line(`Deliveries are ${name}d.`)
       }),
     )
   }
@@ -74,7 +77,7 @@ function listCommand(): Command {
     const { receivers } = await client.listDeliveryReceivers({ id: botId })
     for (const { integration, paused, failures, reason } of receivers) {
       const state = paused === undefined ? count(failures, 'failure') : `paused (${paused})`
-      print(
+      out.line(
         `! ${integration ?? 'bot'}: ${state}${reason === undefined ? '' : `: ${oneLine(reason)}`}`,
       )
     }
@@ -87,8 +90,8 @@ function listCommand(): Command {
       ...(options.integration && { integration: options.integration }),
       ...(options.kind && { kind: options.kind }),
     })
-    for (const delivery of deliveries) print(lineOf(delivery))
-    if (deliveries.length === 0) process.stderr.write('There are no such deliveries.\n')
+    for (const delivery of deliveries) out.line(lineOf(delivery))
+    if (deliveries.length === 0) notices.line('There are no such deliveries.')
   })
 }
 
@@ -101,7 +104,7 @@ function replayCommand(): Command {
     const { client, botId } = await connectAsPerson(options)
     if (id !== 'failed') {
       await client.replayDelivery({ id: botId, deliveryId: id })
-      return print(`${id} is pending again.`)
+      return out.line(`${id} is pending again.`)
     }
     const { integration } = options
     const wanted = { id: botId, ...(integration !== undefined && { integration }) }
@@ -111,7 +114,9 @@ function replayCommand(): Command {
       page = await client.replayFailedDeliveries({ ...wanted, nextToken: page.nextToken })
       total += page.replayed
     }
-    print(total === 1 ? '1 delivery is pending again.' : `${total} deliveries are pending again.`)
+    out.line(
+      total === 1 ? '1 delivery is pending again.' : `${total} deliveries are pending again.`,
+    )
   })
 }
 
@@ -122,8 +127,8 @@ function testCommand(): Command {
     const { result } = await client.sendTestEvent({ id: botId })
     const { delivered, durationMs, status, error, answer: response } = result
     const came = error === undefined ? `status ${status}` : oneLine(error)
-    print(`${delivered ? 'Delivered' : 'Failed'} after ${durationMs} ms: ${came}`)
-    if (response) print(oneLine(response))
+    out.line(`${delivered ? 'Delivered' : 'Failed'} after ${durationMs} ms: ${came}`)
+    if (response) out.line(oneLine(response))
     if (!delivered) process.exitCode = 1
   })
 }
@@ -166,12 +171,8 @@ function count(number: number, name: string): string {
   return `${number} ${name}${number === 1 ? '' : 's'}`
 }
 
-/** The beginning of a receiver's response, without control characters. */
+/** The beginning of a receiver's response. */
 function oneLine(said: string): string {
-  const text = said.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  const text = said.replaceAll(/\s+/g, ' ').trim()
   return text.length > maxResponseLength ? `${text.slice(0, maxResponseLength)}...` : text
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -9,7 +9,7 @@ import {
   reachable,
 } from './connection.js'
 import { findBot, findWorkspace, listBots } from './known-bots.js'
-import { printableName } from './text.js'
+import { notices, out } from './terminal.js'
 
 interface DeployOptions extends ConnectionOptions {
   create: boolean
@@ -60,17 +60,17 @@ export function deployCommand(): Command {
     })
     const chatUrl = bot.integrations.chat?.webhookUrl
     if (options.json) {
-      process.stdout.write(`${JSON.stringify({ ...bot, apiUrl: url, chatUrl })}\n`)
+      out.json({ ...bot, apiUrl: url, chatUrl })
       return
     }
     const size = Math.ceil(Buffer.byteLength(code) / 1000)
-    process.stdout.write(
-      `Deployed ${basename(file)} (${size} kB) to ${printableName(bot.name)} (${id}).\n`,
-    )
-    if (chatUrl !== undefined) process.stdout.write(`${chatUrl}\n`)
+    out.line(`Deployed ${basename(file)} (${size} kB) to ${bot.name} (${id}).`)
+    if (chatUrl !== undefined) out.line(chatUrl)
     const there = options.url === undefined ? '' : ` --url ${options.url}`
     const words = `--bot ${id}${there}`
-    process.stderr.write(`Next:\n  npx botstead chat ${words}\n  npx botstead logs ${words}\n`)
+    for (const line of ['Next:', `  npx botstead chat ${words}`, `  npx botstead logs ${words}`]) {
+      notices.line(line)
+    }
   })
 }
 

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { Command } from 'commander'
 import type { Diagnosis } from '../app/doctor.js'
-import { printableName, wrapText } from './text.js'
+import { printable } from '../platform/terminal-text.js'
+import { out } from './terminal.js'
+import { wrapText } from './text.js'
 
 /** `botstead doctor`: checks the installation, and says what to do. */
 export function doctorCommand(): Command {
@@ -13,7 +15,7 @@ export function doctorCommand(): Command {
       const { diagnose } = await import('../app/doctor.js')
       const diagnosis = await diagnose('.env')
       const text = json ? `${JSON.stringify(diagnosis, undefined, 2)}\n` : reportOf(diagnosis)
-      if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+      if (!out.text(text)) await once(out.stream, 'drain')
       // A connection that does not respond must not keep the command from ending.
       process.exit(diagnosis.status === 'failed' ? 1 : 0)
     })
@@ -26,12 +28,12 @@ const markWidth = 9
 
 function reportOf({ checks }: Diagnosis): string {
   const margin = ' '.repeat(markWidth + nameWidth)
-  const width = Math.max(40, Math.min(process.stdout.columns ?? widest, widest) - margin.length)
+  const width = Math.max(40, Math.min(out.columns ?? widest, widest) - margin.length)
   const lines = checks.flatMap(({ check, status, message, next }) => {
     const begin = marks[status].padEnd(markWidth) + check.padEnd(nameWidth)
     // Settings and errors may contain what others have written.
-    const text = wrapText(printableName(message), width)
-    const advice = next === undefined ? [] : wrapText(`→ ${printableName(next)}`, width)
+    const text = wrapText(printable(message), width)
+    const advice = next === undefined ? [] : wrapText(`→ ${printable(next)}`, width)
     return [...text, ...advice].map((line, at) => (at === 0 ? begin : margin) + line)
   })
   return `${[...lines, '', summaryOf(checks)].join('\n')}\n`

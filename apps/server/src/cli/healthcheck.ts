@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { loadConfig, localAddress } from '../config/config.js'
-import { printable } from './text.js'
+import { notices, out } from './terminal.js'
 
 /** Longest wait that can be asked for, in seconds. */
 const longestWait = 300
@@ -19,10 +19,10 @@ export function healthcheckCommand(): Command {
       const base = (url ?? localAddress(config.host, config.port)).replace(/\/+$/, '')
       const reason = await reasonNotReady(`${base}/readyz`, timeout * 1000)
       if (reason === undefined) {
-        process.stdout.write('ready\n')
+        out.line('ready')
         return
       }
-      process.stderr.write(`not ready: ${printable(reason)}\n`)
+      notices.line(`not ready: ${reason}`)
       process.exitCode = 1
     })
 }

@@ -1,5 +1,5 @@
 import { createClient } from '@botstead/contract'
-import { printableName } from './text.js'
+import { escapeLine } from '../platform/terminal-text.js'
 
 interface Wanted {
   url: string
@@ -51,12 +51,12 @@ export async function findBot({ url, token, wanted, ...how }: Wanted): Promise<F
     const found = byId ?? (named.length === 1 ? named[0] : undefined)
     if (found !== undefined) return found
     if (named.length === 0) {
-      throw new Error(`There is no bot "${printableName(wanted)}". ${choices(bots, how.advice)}`)
+      throw new Error(`There is no bot "${escapeLine(wanted)}". ${choices(bots, how.advice)}`)
     }
     // Their names are equal, so the creation time distinguishes them.
     const dated = named.map(({ id, createdAt }) => ({ id, name: `made ${createdAt}` }))
     throw new Error(
-      `${named.length} bots are called "${printableName(wanted)}". ${how.advice ?? 'Give the id of one with --bot or BOTSTEAD_BOT'}:${linesOf(dated)}`,
+      `${named.length} bots are called "${escapeLine(wanted)}". ${how.advice ?? 'Give the id of one with --bot or BOTSTEAD_BOT'}:${linesOf(dated)}`,
     )
   }
   const only = onlyOf(bots)
@@ -139,9 +139,7 @@ function choices(bots: readonly ListedBot[], advice = defaultAdvice): string {
 }
 
 function linesOf(choices: readonly Named[]): string {
-  const lines = choices
-    .slice(0, maxChoices)
-    .map(({ id, name }) => `\n  ${id}  ${printableName(name)}`)
+  const lines = choices.slice(0, maxChoices).map(({ id, name }) => `\n  ${id}  ${escapeLine(name)}`)
   const more = choices.length > maxChoices ? `\n  and ${choices.length - maxChoices} more` : ''
   return `${lines.join('')}${more}`
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient, readEventStream, toApiError } from '@botstead/contract'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { printable } from '../platform/terminal-text.js'
 import { addConnectionOptions, type ConnectionOptions, connect, reachable } from './connection.js'
-import { printable } from './text.js'
+import { out } from './terminal.js'
 
 type Line = Awaited<ReturnType<Client['listLogs']>>['logs'][number]
 
@@ -114,11 +115,14 @@ async function* eventsOf(response: Response | undefined) {
 }
 
 function show(line: Line, { json }: LogOptions): void {
+  if (json) {
+    out.json(line)
+    return
+  }
   const { timestamp, level } = line
-  const message = printable(line.message).replaceAll('\n', '\n    ')
-  process.stdout.write(
-    `${json ? JSON.stringify(line) : `${timestamp}  ${level.padEnd(5)}  ${message}`}\n`,
-  )
+  const [first, ...more] = printable(line.message).split('\n')
+  out.line(`${timestamp}  ${level.padEnd(5)}  ${first}`)
+  for (const part of more) out.line(`    ${part}`)
 }
 
 function toLines(text: string): number {

@@ -19,7 +19,7 @@ import { logsCommand } from './logs.js'
 import { reindexCommand } from './reindex.js'
 import { searchCommand } from './search.js'
 import { startCommand } from './start.js'
-import { printable } from './text.js'
+import { notices, out } from './terminal.js'
 import { tokenCommand } from './token.js'
 
 const hints = `
@@ -54,6 +54,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
   for (const command of program.commands) command.exitOverride()
+  printThroughDoor(program)
   try {
     requireKnown(program, argv[2])
     await program.parseAsync(argv)
@@ -61,6 +62,16 @@ export async function run(argv: readonly string[]): Promise<number> {
   } catch (error) {
     return report(error)
   }
+}
+
+/** What a command complains of may be pasted, or come from a script. */
+function printThroughDoor(command: Command): void {
+  command.configureOutput({
+    writeOut: out.text,
+    writeErr: notices.text,
+    outputError: (text) => printError(text.trimEnd()),
+  })
+  for (const part of command.commands) printThroughDoor(part)
 }
 
 /** Otherwise a misspelt command would count as an argument of the default one. */
@@ -77,15 +88,21 @@ function requireKnown(program: Command, word: string | undefined): void {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode
   if (error instanceof ConfigError) {
-    for (const problem of error.problems) process.stderr.write(`${problem}\n`)
-    process.stderr.write('Run "npx botstead config --help" for all settings.\n')
+    for (const problem of error.problems) notices.line(problem)
+    notices.line('Run "npx botstead config --help" for all settings.')
     return 1
   }
-  // It may name what others have named.
-  process.stderr.write(`${printable(error instanceof Error ? adviceOn(error) : String(error))}\n`)
+  printError(error instanceof Error ? adviceOn(error) : String(error))
   // biome-ignore lint/style/noProcessEnv: a switch for debugging
-  if (process.env.DEBUG && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+  if (process.env.DEBUG && error instanceof Error) notices.text(`${error.stack}\n`)
   return 1
+}
+
+/** An error may name what others have named: a line of theirs must not pass for one of the command. */
+function printError(text: string): void {
+  const [first = '', ...more] = text.split('\n')
+  notices.line(first)
+  for (const line of more) notices.line(line.startsWith(' ') ? line : `  ${line}`)
 }
 
 function adviceOn(error: Error): string {

@@ -2,6 +2,7 @@ import { ApiError, type Client } from '@botstead/contract'
 import { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.js'
 import { inParallel } from './parallel.js'
+import { notices, out } from './terminal.js'
 
 /** Files that are indexed at a time. */
 const concurrency = 8
@@ -32,7 +33,7 @@ export function reindexCommand(): Command {
     await inParallel(ids, concurrency, new AbortController().signal, async (id) => {
       if (!(await reindex(client, id, options))) failed += 1
     })
-    process.stderr.write(`${ids.length - failed} of ${ids.length} files were indexed again.\n`)
+    notices.line(`${ids.length - failed} of ${ids.length} files were indexed again.`)
     if (failed > 0) process.exitCode = 1
   })
 }
@@ -62,11 +63,11 @@ async function reindex(client: Client, id: string, { wait }: ReindexOptions): Pr
     while (wait && file.status === 'indexing_pending') {
       file = (await client.getFile({ id: file.id, waitFor: 'indexing_completed' })).file
     }
-    process.stdout.write(`${describe(file)}\n`)
+    out.line(describe(file))
     return file.status !== 'indexing_failed'
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    process.stdout.write(`${id}: ${error.message}\n`)
+    out.line(`${id}: ${error.message}`)
     return false
   }
 }

@@ -1,7 +1,8 @@
-import { styleText } from 'node:util'
 import type { Client } from '@botstead/contract'
 import { Command, InvalidArgumentError } from 'commander'
+import { printable } from '../platform/terminal-text.js'
 import { addConnectionOptions, addTag, type ConnectionOptions, connect } from './connection.js'
+import { notices, out, type Part, paint } from './terminal.js'
 import { layOut } from './text.js'
 
 interface SearchOptions extends ConnectionOptions {
@@ -43,26 +44,16 @@ export function searchCommand(): Command {
       ...(options.minScore !== undefined && { minScore: options.minScore }),
     })
     if (options.json) {
-      for (const passage of passages) process.stdout.write(`${JSON.stringify(passage)}\n`)
+      for (const passage of passages) out.json(passage)
       return
     }
-    if (passages.length === 0) process.stderr.write('Nothing was found.\n')
-    const isTerminal = process.stdout.isTTY === true
-    const mark = isTerminal ? (text: string) => styleText('bold', text) : undefined
-    passages.forEach((passage, at) => {
-      process.stdout.write(`${printPassage(passage, at + 1, { query, mark })}\n`)
-    })
+    if (passages.length === 0) notices.line('Nothing was found.')
+    for (const [at, passage] of passages.entries()) printPassage(passage, at + 1, query)
   })
 }
 
-interface Look {
-  query: string
-  /** Highlights a text; undefined without colours. */
-  mark: ((text: string) => string) | undefined
-}
-
-/** Formats a passage: its file and page, its headings and its content. */
-function printPassage(passage: Passage, rank: number, { query, mark }: Look): string {
+/** Prints a passage: its file and page, its headings and its content. */
+function printPassage(passage: Passage, rank: number, query: string): void {
   const { meta, file, score, explanation, context = [] } = passage
   const page = meta.pageNumber === undefined ? '' : `, page ${meta.pageNumber}`
   const scores = Object.entries(explanation ?? {}).map(
@@ -70,22 +61,22 @@ function printPassage(passage: Passage, rank: number, { query, mark }: Look): st
   )
   const why = scores.length === 0 ? '' : `  (${scores.join(', ')})`
   const headings = context.flatMap(({ type, text }) => (type === 'breadcrumb' ? [text] : []))
-  const lines = layOut(passage.content, width)
-  return [
-    `${rank}. ${file.key}${page}  ${score.toFixed(2)}${why}`,
-    ...(headings.length === 0 ? [] : [`${indent}${headings.join(' › ')}`]),
-    ...lines.map((line) => `${indent}${mark === undefined ? line : highlight(line, query, mark)}`),
-    '',
-  ].join('\n')
+  out.line(`${rank}. ${file.key}${page}  ${score.toFixed(2)}${why}`)
+  if (headings.length > 0) out.line(`${indent}${headings.join(' › ')}`)
+  for (const line of layOut(printable(passage.content), width)) {
+    out.line(indent, ...(out.hasColors() ? highlight(line, query) : [line]))
+  }
+  out.line('')
 }
 
 /** Marks the words that begin like a word of the query, so that other forms of it are marked too. */
-function highlight(line: string, query: string, mark: (text: string) => string): string {
+function highlight(line: string, query: string): Part[] {
   const words = query.match(/[\p{L}\p{N}]{3,}/gu) ?? []
-  if (words.length === 0) return line
+  if (words.length === 0) return [line]
   const stems = words.map((word) => word.slice(0, Math.max(3, word.length - 2)))
-  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${stems.join('|')})[\\p{L}\\p{N}]*`, 'giu')
-  return line.replace(pattern, (found) => mark(found))
+  const pattern = new RegExp(`((?<![\\p{L}\\p{N}])(?:${stems.join('|')})[\\p{L}\\p{N}]*)`, 'giu')
+  // What the group matched stands between what surrounds it.
+  return line.split(pattern).map((part, at) => (at % 2 === 0 ? part : paint('bold', part)))
 }
 
 function toCount(text: string): number {

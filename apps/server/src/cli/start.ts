@@ -5,6 +5,7 @@ import { type Config, loadConfig } from '../config/config.js'
 import { createLog, createOutageLog, type Log } from '../platform/telemetry/log.js'
 import type { Tracing } from '../platform/telemetry/tracing.js'
 import { signInLink } from './dashboard.js'
+import { out } from './terminal.js'
 
 /** `botstead start`: runs the server until it is stopped. */
 export function startCommand(): Command {
@@ -13,7 +14,7 @@ export function startCommand(): Command {
     let tracing: Tracing | undefined
     const log = await createLog({
       level: config.logLevel,
-      pretty: process.stdout.isTTY,
+      pretty: out.isTerminal,
       ...(config.tracing && { fields: () => tracing?.currentIds() }),
     })
     tracing = await openTracing(config, log)
@@ -74,7 +75,7 @@ function welcome(config: Config, server: Server, first: FirstStart): void {
   const line = (name: string, value: string) => `  ${name.padEnd(12)} ${value}\n`
   const given = { shown: 'the one in BOTSTEAD_ADMIN_TOKEN', sent: '$BOTSTEAD_ADMIN_TOKEN' }
   const token = first.isNew ? { shown: first.token, sent: first.token } : given
-  process.stdout.write(
+  out.text(
     [
       '\nBotstead is ready. This is shown once:\n\n',
       line('address', server.address),

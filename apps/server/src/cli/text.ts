@@ -1,8 +1,3 @@
-/** Control characters, and those that change the direction in which a terminal shows what follows. */
-const unprintable =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g
-
 /** A text of at most `longest` characters: whole words, with an ellipsis where text is missing. */
 export function cutText(text: string, longest: number): string {
   if (text.length <= longest) return text
@@ -73,19 +68,6 @@ function joinLines(lines: readonly string[]): string[] {
 /** Shortens a long value without spaces, such as a key, so that it can still be recognised. */
 export function abbreviate(value: string, longest = 48): string {
   return value.length <= longest ? value : `${value.slice(0, longest - 1)}…`
-}
-
-/**
- * Removes control characters but tabs and ends of lines, and marks of direction: bots and other users write the text, and
- * an escape sequence could hide or forge lines.
- */
-export function printable(text: string): string {
-  return text.replace(/\r\n?/g, '\n').replace(unprintable, '')
-}
-
-/** A name within a line, without the characters that could end or hide the line. */
-export function printableName(name: string): string {
-  return printable(name).replace(/\s+/g, ' ')
 }
 
 /** The page of a chat, which people open, by the address that programs call. */

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { withOperatorTokens } from '../app/offline.js'
 import { loadConfig } from '../config/config.js'
+import { notices, out } from './terminal.js'
 
 /** `botstead token`: manages access tokens directly in the database, with or without a running server. */
 export function tokenCommand(): Command {
@@ -12,8 +13,8 @@ export function tokenCommand(): Command {
     .action(async ({ note }: { note: string }) => {
       await withTokens(async (tokens) => {
         const made = await tokens.createForFirstAccount(note)
-        process.stdout.write(`${made.value}\n`)
-        process.stderr.write(`Token ${made.token.id} was created. Its value is not stored.\n`)
+        out.line(made.value)
+        notices.line(`Token ${made.token.id} was created. Its value is not stored.`)
       })
     })
   command
@@ -24,9 +25,9 @@ export function tokenCommand(): Command {
         const rows = await tokens.listAll()
         for (const { id, kind, note, created_at, last_used_at } of rows) {
           const used = last_used_at === null ? 'never used' : `used ${last_used_at}`
-          process.stdout.write(`${id}  ${kind.padEnd(8)}  ${created_at}  ${used}  ${note}\n`)
+          out.line(`${id}  ${kind.padEnd(8)}  ${created_at}  ${used}  ${note}`)
         }
-        if (rows.length === 0) process.stderr.write('There are no tokens.\n')
+        if (rows.length === 0) notices.line('There are no tokens.')
       })
     })
   command
@@ -36,7 +37,7 @@ export function tokenCommand(): Command {
     .action(async (id: string) => {
       await withTokens(async (tokens) => {
         if (!(await tokens.revoke(id))) throw new Error(`There is no token ${id}.`)
-        process.stderr.write(`Token ${id} was revoked.\n`)
+        notices.line(`Token ${id} was revoked.`)
       })
     })
   for (const part of command.commands) part.exitOverride()

@@ -96,7 +96,7 @@ it('botstead bots creates a bot that can be used at once, shows, lists and delet
     // A name can neither hide nor forge a line.
     const forged = await server.client().createBot({ name: 'Nice\u001b[2J\nforged' })
     const printed = (await bots('get', forged.bot.id)).stdout
-    expect(printed).toMatch(/^bot +Nice\[2J forged$/m)
+    expect(printed).toMatch(/^bot +Nice\\u001b\[2J\\nforged$/m)
     await server.client().deleteBot({ id: forged.bot.id })
     // A bot in development is found by its id and name, but is in nobody's way.
     const trial = { dev: true, url: 'http://localhost:8075' }

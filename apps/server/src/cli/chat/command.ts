@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { addConnectionOptions } from '../connection.js'
+import { notices, out } from '../terminal.js'
 import { openSession, type SessionOptions } from './session.js'
 import { talk } from './talk.js'
 
@@ -26,8 +27,8 @@ export function chatCommand(): Command {
     const session = await openSession(options)
     const hasReplied = await talk(session, {
       input: process.stdin,
-      output: process.stdout,
-      notices: process.stderr,
+      output: out,
+      notices,
       timeout: timeout * 1000,
     })
     if (!hasReplied) process.exitCode = 1

@@ -1,4 +1,4 @@
-import { printable } from '../text.js'
+import { printable } from '../../platform/terminal-text.js'
 
 /** An option that is chosen by its number. */
 export interface Choice {

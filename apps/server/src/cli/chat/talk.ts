@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { followConversation } from '@botstead/contract'
-import { printableName } from '../text.js'
+import { escapeLine } from '../../platform/terminal-text.js'
+import type { Output } from '../terminal.js'
 import { type ChatSession, findTrouble, sendText, type Trouble } from './session.js'
 import {
   createReplies,
@@ -13,9 +14,9 @@ import {
 
 interface TalkOptions {
   input: NodeJS.ReadStream
-  output: NodeJS.WriteStream
+  output: Output
   /** Output for notices that are not part of the conversation. */
-  notices: NodeJS.WritableStream
+  notices: Output
   /** Milliseconds to wait for a reply to a line of input that is not from a terminal. */
   timeout: number
 }
@@ -30,16 +31,16 @@ const quiet = 500
  */
 export async function talk(session: ChatSession, options: TalkOptions): Promise<boolean> {
   const { input, output, notices, timeout } = options
-  const isTyped = input.isTTY && output.isTTY
+  const isTyped = input.isTTY && output.isTerminal
   const lines = createInterface({
     input,
-    ...(isTyped && { output, prompt: '> ' }),
+    ...(isTyped && { output: output.stream, prompt: '> ' }),
     crlfDelay: Number.POSITIVE_INFINITY,
   })
   // Read from the start: lines that arrive before a reader is attached would be lost.
   const written = messages(lines[Symbol.asyncIterator]())
   const screen = createScreen(output, isTyped ? lines : undefined)
-  const notice = isTyped ? screen.show : (text: string) => void notices.write(`${text}\n`)
+  const notice = isTyped ? screen.show : (text: string) => notices.line(text)
   const replies = createReplies({ timeout, quiet })
   const transcript = createTranscript({ session, screen, replies })
   const ending = new AbortController()
@@ -50,7 +51,7 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
   try {
     await Promise.race([opened, listening])
     if (isTyped) {
-      notice(`You talk to ${printableName(session.botName)}; /quit ends.`)
+      notice(`You talk to ${escapeLine(session.botName)}; /quit ends.`)
       if (!session.isNew) await transcript.showEarlier()
       lines.prompt()
     }
@@ -60,7 +61,7 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
     if (isTyped) {
       const reportTrouble = async (sentAt: string) => {
         const trouble = await watch(sentAt, ending.signal)
-        if (trouble?.ends !== undefined) notice(`No answer. ${printableName(trouble.reason)}`)
+        if (trouble?.ends !== undefined) notice(`No answer. ${escapeLine(trouble.reason)}`)
       }
       return await sendTyped(written, say, { reportTrouble, prompt: () => lines.prompt() })
     }
@@ -70,7 +71,7 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
         ? ''
         : ` What the bot was sent, and answered: npx botstead deliveries list --bot ${session.botId}`
     const reportMissing = (trouble: Trouble | undefined) => {
-      const reason = trouble === undefined ? '' : ` ${printableName(trouble.reason)}`
+      const reason = trouble === undefined ? '' : ` ${escapeLine(trouble.reason)}`
       const time = trouble?.ends === undefined ? ` within ${timeout / 1000} s` : ''
       // A bot that is not called was sent nothing.
       notice(`No answer${time}.${reason}${trouble?.ends === 'bot' ? '' : more}`)

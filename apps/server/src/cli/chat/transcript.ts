@@ -1,6 +1,7 @@
-import { clearLine, cursorTo, type Interface } from 'node:readline'
+import type { Interface } from 'node:readline'
 import type { Signal, SignalData } from '@botstead/contract'
-import { printable, printableName } from '../text.js'
+import { escapeLine, printable } from '../../platform/terminal-text.js'
+import type { Output } from '../terminal.js'
 import { type Choice, render } from './render.js'
 import type { ChatSession } from './session.js'
 
@@ -20,7 +21,7 @@ export type Transcript = ReturnType<typeof createTranscript>
 /** Shows what happens in a conversation. */
 export function createTranscript({ session, screen, replies }: TranscriptDeps) {
   const { chat, conversationId, userId, botId } = session
-  const botName = printableName(session.botName)
+  const botName = escapeLine(session.botName)
   const shown = new Set<string>()
   /** The message that is being streamed to the screen. */
   let writing: { streamId: string; text: string } | undefined
@@ -57,7 +58,7 @@ export function createTranscript({ session, screen, replies }: TranscriptDeps) {
       ...(botId === undefined ? [] : [[botId, botName] as const]),
     ])
     for (const message of messages.slice(0, limit).reverse()) {
-      showMessage(message, names.get(message.userId) ?? printable(message.userId))
+      showMessage(message, names.get(message.userId) ?? escapeLine(message.userId))
     }
   }
 
@@ -68,7 +69,7 @@ export function createTranscript({ session, screen, replies }: TranscriptDeps) {
         const streamId = message.metadata?.streamId
         // Messages from this terminal are already on the screen.
         if (message.userId !== userId) {
-          showMessage(message, isBot ? botName : printable(message.userId))
+          showMessage(message, isBot ? botName : escapeLine(message.userId))
         }
         if (isBot && typeof streamId === 'string') replies.finished(streamId)
         if (isBot) replies.received()
@@ -192,27 +193,26 @@ export interface Screen {
  *
  * @param lines the input; undefined without a terminal
  */
-export function createScreen(output: NodeJS.WritableStream, lines: Interface | undefined): Screen {
+export function createScreen(output: Output, lines: Interface | undefined): Screen {
   /** Whether the last line on the screen is still growing. */
   let isGrowing = false
 
   function begin(): void {
     if (isGrowing || lines === undefined) return
-    cursorTo(output, 0)
-    clearLine(output, 0)
+    output.clear()
   }
 
   return {
     isLive: lines !== undefined,
     show(text) {
       begin()
-      output.write(`${isGrowing ? '\n' : ''}${text === '' ? '' : `${text}\n`}`)
+      output.text(`${isGrowing ? '\n' : ''}${text === '' ? '' : `${text}\n`}`)
       isGrowing = false
       lines?.prompt(true)
     },
     grow(text) {
       begin()
-      output.write(text)
+      output.text(text)
       isGrowing = true
     },
   }

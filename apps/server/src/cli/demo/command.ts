@@ -7,6 +7,7 @@ import { loadConfig } from '../../config/config.js'
 import { createLog } from '../../platform/telemetry/log.js'
 import { signInLink } from '../dashboard.js'
 import { untilStopped } from '../start.js'
+import { out } from '../terminal.js'
 import { shareLinkOf } from '../text.js'
 import { botPath } from './bot.js'
 import { createPrinter, type Printer } from './print.js'
@@ -39,7 +40,7 @@ export function demoCommand(): Command {
 /** Returns the exit status. */
 async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1> {
   const { runTour } = await import('./tour.js')
-  const print = createPrinter(process.stdout)
+  const print = createPrinter(out)
   const port = options.port ?? String(loadConfig(undefined, { envFile: '.env' }).config.port)
   const server = await startDemoServer(dataDir, port, print)
   print.title(`Botstead is running at ${server.address}, with its data in ${dataDir}.`)
@@ -57,7 +58,7 @@ async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1
 }
 
 async function startDemoServer(dataDir: string, port: string, print: Printer): Promise<Server> {
-  const log = await createLog({ level: 'warn', pretty: process.stdout.isTTY })
+  const log = await createLog({ level: 'warn', pretty: out.isTerminal })
   const { startServer } = await import('../../app/container.js')
   const start = (on: string) => {
     // Without the caller's environment: a demonstration must not touch their data.

@@ -1,5 +1,4 @@
-import { WriteStream } from 'node:tty'
-import { styleText } from 'node:util'
+import { type Output, type Part, paint, type Style } from '../terminal.js'
 import { abbreviate, wrapText } from '../text.js'
 
 /** An HTTP call as it was made. */
@@ -50,23 +49,19 @@ export interface Printer {
   command(what: string, line: string): void
 }
 
-type Style = Parameters<typeof styleText>[0]
-
 const margin = '    '
 const narrowest = 60
 const widest = 100
 const longestSegment = 40
 
 /** Writes for people; without colours where the output is not a terminal or declines them. */
-export function createPrinter(out: NodeJS.WritableStream): Printer {
-  const terminal = out instanceof WriteStream ? out : undefined
-  const colors = terminal?.hasColors() ?? false
-  const columns = Math.max(narrowest, Math.min(terminal?.columns ?? widest, widest))
+export function createPrinter(out: Output): Printer {
+  const colors = out.hasColors()
+  const columns = Math.max(narrowest, Math.min(out.columns ?? widest, widest))
   const width = columns - margin.length
-  const paint = (style: Style, text: string) => (colors ? styleText(style, text) : text)
-  const write = (text: string) => out.write(`${text}\n`)
-  const indented = (lines: readonly string[], indent = margin) => {
-    for (const line of lines) write(`${indent}${line}`)
+  const styled = (style: Style, text: string): Part => (colors ? paint(style, text) : text)
+  const indented = (lines: readonly Part[], indent = margin) => {
+    for (const line of lines) out.line(indent, line)
   }
   let steps = 0
 
@@ -75,50 +70,52 @@ export function createPrinter(out: NodeJS.WritableStream): Printer {
     const longest = Math.max(...names.map((name) => name.length))
     names.forEach((name, index) => {
       const mark = index === 0 ? arrow : ' '
-      write(`${margin}${mark} ${paint('dim', name.padEnd(longest))}  ${values[name]}`)
+      out.line(margin, mark, ' ', styled('dim', name.padEnd(longest)), `  ${values[name]}`)
     })
   }
 
   return {
-    title: (text) => write(`\n${paint('bold', text)}`),
+    title: (text) => {
+      out.line()
+      out.line(styled('bold', text))
+    },
     step: (what) => {
       steps += 1
-      write(`\n${paint('bold', `${String(steps).padStart(2)}  ${what}`)}`)
+      out.line()
+      out.line(styled('bold', `${String(steps).padStart(2)}  ${what}`))
     },
     call: ({ method, path, status, milliseconds }) => {
-      const result = paint(status < 400 ? 'green' : 'red', String(status))
-      const time = paint('dim', `${milliseconds.toFixed(0)} ms`)
-      write(`${margin}${paint('cyan', `${method} ${shortPath(path)}`)}  ${result}  ${time}`)
+      const result = styled(status < 400 ? 'green' : 'red', String(status))
+      const time = styled('dim', `${milliseconds.toFixed(0)} ms`)
+      out.line(margin, styled('cyan', `${method} ${shortPath(path)}`), '  ', result, '  ', time)
     },
     sent: (values) => facts('→', values),
     received: (values) => facts('←', values),
     list: (lines) => indented(lines.map((line, index) => `${index === 0 ? '←' : ' '} ${line}`)),
     quotes: (quotes) => {
       for (const [index, { score, path, text }] of quotes.entries()) {
-        const number = `${index + 1}.`
-        const where = paint('bold', path.join(' › '))
-        write(
-          `${margin}${index === 0 ? '←' : ' '} ${number} ${paint('dim', score.toFixed(2))}  ${where}`,
-        )
+        const begin = `${margin}${index === 0 ? '←' : ' '} ${index + 1}. `
+        out.line(begin, styled('dim', score.toFixed(2)), '  ', styled('bold', path.join(' › ')))
         indented(wrapText(`“${text}”`, width - 5), `${margin}     `)
       }
     },
-    note: (text) => indented([paint('green', text)]),
+    note: (text) => indented([styled('green', text)]),
     said: (text) => {
       for (const line of text.split('\n')) {
-        if (line.trim() === '') write('')
+        if (line.trim() === '') out.line()
         else if (URL.canParse(line.trim()))
-          indented([`  ${paint('dim', abbreviate(line.trim(), width - 2))}`])
+          indented([styled('dim', abbreviate(line.trim(), width - 2))], `${margin}  `)
         else indented(wrapText(line, width))
       }
     },
     failed: ({ what, advice }) => {
-      indented(wrapText(`✗ ${what}`, width).map((line) => paint('red', line)))
+      indented(wrapText(`✗ ${what}`, width).map((line) => styled('red', line)))
       indented(wrapText(advice, width))
     },
     command: (what, line) => {
-      write(`\n  ${what}`)
-      write(`  ${paint('yellow', line)}`)
+      out.line()
+      out.line(`  ${what}`)
+      out.line('  ', styled('yellow', line))
     },
   }
 }

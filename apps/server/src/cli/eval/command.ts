@@ -3,6 +3,7 @@ import type { Client } from '@botstead/contract'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Measures, measure, separate } from '../../domain/ranking-measures.js'
 import type { RetrieverWeights } from '../../domain/retriever-weights.js'
+import { notices, out } from '../terminal.js'
 import { ask, awaitSettled, idsOf } from './ask.js'
 import {
   type Document,
@@ -215,7 +216,7 @@ async function evaluateSet(set: string, options: EvalOptions): Promise<boolean> 
   await using target = await openTarget({ url, ...(token && { token }), ...(bot && { bot }) })
   const signal = AbortSignal.timeout(toMilliseconds('--timeout', timeout))
   const results = await runSet(target.client, set, misses, { say, signal })
-  await print(`${JSON.stringify(results, null, 2)}\n`, `${describeSet(results).join('\n')}\n`, file)
+  await print(results, describeSet(results), file)
   const { difference = 0, pValue = 1 } = results.comparison?.measures.ndcg ?? {}
   return difference < 0 && pValue < significant
 }
@@ -227,20 +228,26 @@ async function report(
   { json: file, misses }: Pick<EvalOptions, 'json' | 'misses'>,
 ): Promise<void> {
   const [first, ...others] = results
-  const json = `${JSON.stringify(others.length === 0 ? first : results, null, 2)}\n`
   const parts = results.map((each, at) => {
     const older = baseline ?? (at > 0 ? first : undefined)
     const lines = [...describeResults(each, older), ...describeQuestions(each, misses)]
-    return `${lines.join('\n')}\n`
+    return at === 0 ? lines : ['', ...lines]
   })
-  await print(json, parts.join('\n'), file)
+  await print(others.length === 0 ? first : results, parts.flat(), file)
 }
 
 /** Prints the lines, and writes the JSON to a file, or to the standard output instead of the lines. */
-async function print(json: string, lines: string, file: string | undefined): Promise<void> {
+async function print(
+  results: unknown,
+  lines: readonly string[],
+  file: string | undefined,
+): Promise<void> {
+  const json = `${JSON.stringify(results, null, 2)}\n`
   if (file !== undefined && file !== '-') await writeFile(file, json)
-  process.stdout.write(file === '-' ? json : lines)
-  if (file === '-') process.stderr.write(lines)
+  if (file === '-') {
+    out.json(results, 2)
+  }
+  for (const line of lines) (file === '-' ? notices : out).line(line)
 }
 
 function isWorse(results: Results, baseline: Results): boolean {
@@ -263,5 +270,5 @@ function toMilliseconds(option: string, text: string): number {
 
 /** Progress goes to standard error, not to the output. */
 function say(line: string): void {
-  process.stderr.write(`${line}\n`)
+  notices.line(line)
 }

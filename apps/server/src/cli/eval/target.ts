@@ -6,6 +6,7 @@ import type { Server } from '../../app/container.js'
 import { loadConfig } from '../../config/config.js'
 import type { RetrieverWeights } from '../../domain/retriever-weights.js'
 import { createLog } from '../../platform/telemetry/log.js'
+import { notices } from '../terminal.js'
 
 /** A bot on a server that receives the documents. */
 export interface Target extends AsyncDisposable {
@@ -76,7 +77,7 @@ async function startOn(dataDir: string, weights: RetrieverWeights | undefined): 
     PORT: '0',
     BOTSTEAD_RATE_LIMIT: 'off',
   })
-  const log = await createLog({ level: 'warn', destination: process.stderr })
+  const log = await createLog({ level: 'warn', destination: notices.stream })
   const { startServer } = await import('../../app/container.js')
   return await startServer({ config, log, ...(weights && { weights }) })
 }

@@ -6,6 +6,7 @@ import { Command } from 'commander'
 import { sizeText } from '../../platform/size-text.js'
 import { addConnectionOptions, type ConnectionOptions, connect } from '../connection.js'
 import { inParallel } from '../parallel.js'
+import { notices, out } from '../terminal.js'
 import { addDescriptionOptions, awaitAsWanted, type DescriptionOptions } from './indexing.js'
 import { toLines } from './output.js'
 import { interruptible, listFiles, type RemoteFile, withRetries } from './remote.js'
@@ -43,9 +44,9 @@ export function filesCommand(): Command {
           const sent = await withRetries(signal, () =>
             sendFile({ client, key, file, description, signal }),
           )
-          process.stderr.write(`Sent ${key}, ${sizeText(file.size)}.\n`)
+          notices.line(`Sent ${key}, ${sizeText(file.size)}.`)
           if (given !== undefined && given !== path && (await exists(given))) {
-            process.stderr.write(toUnsentNote(given))
+            notices.line(toUnsentNote(given))
           }
           await awaitAsWanted({ client, signal }, options, [sent])
         })
@@ -64,7 +65,7 @@ export function filesCommand(): Command {
         await interruptible(async (signal) => {
           const { file } = await client.getFile({ id: key }, { signal })
           if (given === '-') {
-            await pipeline(await openContent(file.url, signal), process.stdout, { end: false })
+            await pipeline(await openContent(file.url, signal), out.forContent(), { end: false })
             return
           }
           const path = given ?? basename(file.key)
@@ -76,7 +77,7 @@ export function filesCommand(): Command {
           const folder = dirname(path)
           if (!(await exists(folder))) throw new Error(`There is no folder ${folder} to write to.`)
           await receiveFile(file.url, path, signal)
-          process.stderr.write(`Wrote ${path}, ${sizeText(file.size ?? 0)}.\n`)
+          notices.line(`Wrote ${path}, ${sizeText(file.size ?? 0)}.`)
         })
       },
     )
@@ -87,8 +88,8 @@ export function filesCommand(): Command {
       const { client } = await connect(options)
       await interruptible(async (signal) => {
         for await (const file of listFiles(client, prefix, signal)) {
-          const lines = options.json ? [JSON.stringify(file)] : toLines(file)
-          for (const line of lines) process.stdout.write(`${line}\n`)
+          if (options.json) out.json(file)
+          else for (const line of toLines(file)) out.line(line)
         }
       })
     })
@@ -120,7 +121,7 @@ async function remove(
         if (!options.dryRun) {
           await withRetries(signal, () => deleteIfThere(client, file.id, signal))
         }
-        process.stderr.write(`${options.dryRun ? 'Would delete' : 'Deleted'} ${file.key}.\n`)
+        notices.line(`${options.dryRun ? 'Would delete' : 'Deleted'} ${file.key}.`)
       })
     }
   })
@@ -137,7 +138,7 @@ async function filesBelow(
   const prefix = folder.endsWith('/') ? folder : `${folder}/`
   const found: RemoteFile[] = []
   for await (const file of listFiles(client, prefix, signal)) found.push(file)
-  if (found.length === 0) process.stderr.write(`There is no file below ${prefix} in this bot.\n`)
+  if (found.length === 0) notices.line(`There is no file below ${prefix} in this bot.`)
   return found
 }
 
@@ -151,9 +152,9 @@ async function findFile(
     return (await client.getFile({ id }, { signal })).file
   } catch (error) {
     if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
-    process.stderr.write(`${error.message}\n`)
+    notices.line(error.message)
     if (id.endsWith('/')) {
-      process.stderr.write('With --recursive, all files below a folder are deleted.\n')
+      notices.line('With --recursive, all files below a folder are deleted.')
     }
     return undefined
   }
@@ -177,5 +178,5 @@ async function requireFile(path: string): Promise<void> {
 
 /** Two files in one command are a likely mistake: the second is taken for the key of the first. */
 function toUnsentNote(key: string): string {
-  return `${key} is also a file here, which was not sent: "npx botstead files sync" sends a whole folder.\n`
+  return `${key} is also a file here, which was not sent: "npx botstead files sync" sends a whole folder.`
 }

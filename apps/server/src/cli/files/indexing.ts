@@ -2,6 +2,7 @@ import { ApiError, type Client } from '@botstead/contract'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { addTag } from '../connection.js'
 import { inParallel } from '../parallel.js'
+import { notices, type Output } from '../terminal.js'
 import { abbreviate } from '../text.js'
 import { createStatusLine, describeProgress } from './output.js'
 import { type RemoteFile, withRetries } from './remote.js'
@@ -31,7 +32,7 @@ interface WaitOptions {
   signal: AbortSignal
   /** Longest wait for all of them, in milliseconds. */
   timeoutMs: number
-  out: NodeJS.WriteStream
+  out: Output
 }
 
 /**
@@ -51,7 +52,7 @@ export async function awaitIndexed(
   }
   const report = (what: string, { key }: AwaitedFile, reason = '') => {
     line.clear()
-    out.write(`${what.padEnd(8)} ${abbreviate(key, 200)}${reason}\n`)
+    out.line(`${what.padEnd(8)} ${abbreviate(key, 200)}${reason}`)
   }
 
   async function look({ id, key }: AwaitedFile, timeout: number): Promise<RemoteFile | undefined> {
@@ -72,12 +73,12 @@ export async function awaitIndexed(
   await inParallel(unknown, concurrency, signal, async (awaited) => {
     for (;;) {
       const left = Math.max(0, endsAt - Date.now())
-      const file = await look(awaited, Math.min(left, out.isTTY ? shortWait : longWait))
+      const file = await look(awaited, Math.min(left, out.isTerminal ? shortWait : longWait))
       if (file === undefined) return
       if (!file.status.endsWith('_pending')) {
         if (file.failedStatusReason === undefined) {
           result.indexed += 1
-          if (!out.isTTY || files.length === 1) report('indexed', file)
+          if (!out.isTerminal || files.length === 1) report('indexed', file)
         } else {
           result.failed += 1
           report('failed', file, `: ${file.failedStatusReason}`)
@@ -131,7 +132,7 @@ export async function awaitAsWanted(
   files: readonly AwaitedFile[],
 ): Promise<IndexingResult | undefined> {
   if (!index || !wait || files.length === 0) return undefined
-  const options = { ...deps, timeoutMs: timeout, out: process.stderr }
+  const options = { ...deps, timeoutMs: timeout, out: notices }
   const result = await awaitIndexed(options, files)
   if (result.failed + result.waiting > 0) process.exitCode = 1
   return result

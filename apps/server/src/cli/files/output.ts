@@ -1,4 +1,5 @@
 import { sizeText } from '../../platform/size-text.js'
+import type { Output } from '../terminal.js'
 import { abbreviate } from '../text.js'
 import type { RemoteFile } from './remote.js'
 
@@ -16,7 +17,7 @@ export interface Progress {
 }
 
 /** Makes the display of one synchronisation, which writes to `out` until its `end`. */
-export function createProgress(out: NodeJS.WriteStream): Progress {
+export function createProgress(out: Output): Progress {
   const line = createStatusLine(out)
   let files = 0
   let bytes = 0
@@ -41,8 +42,8 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
     },
     done(what, key) {
       doneFiles += 1
-      if (out.isTTY) draw(false)
-      else out.write(`${what.padEnd(8)} ${key}\n`)
+      if (out.isTerminal) draw(false)
+      else out.line(`${what.padEnd(8)} ${key}`)
     },
     unchanged() {
       doneFiles += 1
@@ -50,7 +51,7 @@ export function createProgress(out: NodeJS.WriteStream): Progress {
     },
     failed(key, reason) {
       line.clear()
-      out.write(`failed   ${abbreviate(key, 200)}: ${reason}\n`)
+      out.line(`failed   ${abbreviate(key, 200)}: ${reason}`)
       draw(true)
     },
     end: line.clear,
@@ -68,22 +69,18 @@ export interface StatusLine {
 }
 
 /** Makes the status line of a stream. It writes nothing unless the stream is a terminal. */
-export function createStatusLine(out: NodeJS.WriteStream): StatusLine {
+export function createStatusLine(out: Output): StatusLine {
   let drawnAt = 0
-  const clear = () => {
-    if (out.isTTY) out.write('\r\u001b[2K')
-  }
   return {
     draw(share, text, { force } = { force: false }) {
-      if (!out.isTTY || (!force && Date.now() - drawnAt < redrawMilliseconds)) return
+      if (!out.isTerminal || (!force && Date.now() - drawnAt < redrawMilliseconds)) return
       drawnAt = Date.now()
       const filled = Math.round(Math.min(1, share) * barWidth)
       const bar = `${'█'.repeat(filled)}${'░'.repeat(barWidth - filled)}`
-      clear()
       // A longer line would wrap, and its first part could not be cleared.
-      out.write(abbreviate(`${bar} ${text}`, Math.max(barWidth, out.columns - 1)))
+      out.redraw(`${bar} ${text}`)
     },
-    clear,
+    clear: out.clear,
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, type Client } from '@botstead/contract'
 import { isConnectionFailure } from '../connection.js'
+import { notices } from '../terminal.js'
 
 export type RemoteFile = Awaited<ReturnType<Client['getFile']>>['file']
 
@@ -66,7 +67,7 @@ export async function interruptible(work: (signal: AbortSignal) => Promise<void>
     await work(controller.signal)
   } catch (error) {
     if (!controller.signal.aborted) throw error
-    process.stderr.write('\nInterrupted. Run the same command again to go on.\n')
+    notices.text('\nInterrupted. Run the same command again to go on.\n')
     process.exitCode = interrupted
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal)

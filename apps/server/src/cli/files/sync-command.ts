@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { sizeText } from '../../platform/size-text.js'
 import { type ConnectionOptions, connect } from '../connection.js'
+import { notices, out } from '../terminal.js'
 import {
   addDescriptionOptions,
   awaitAsWanted,
@@ -45,7 +46,7 @@ async function sync(folder: string, options: SyncCommandOptions): Promise<void> 
   }
   const { client } = await connect(options)
   await interruptible(async (signal) => {
-    const progress = createProgress(process.stderr)
+    const progress = createProgress(notices)
     const description = { index, tags: tag }
     try {
       const wanted = { ...rest, prefix, folder: root, description, remove }
@@ -56,9 +57,9 @@ async function sync(folder: string, options: SyncCommandOptions): Promise<void> 
         options,
         options.dryRun ? [] : result.toIndex,
       )
-      process.stdout.write(`${summaryOf(result, indexing, options.dryRun)}\n`)
+      out.line(summaryOf(result, indexing, options.dryRun))
       if (result.failed > 0) {
-        process.stderr.write('Run the same command again for those that failed.\n')
+        notices.line('Run the same command again for those that failed.')
         process.exitCode = 1
       }
     } finally {

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Level, type Logger, pino } from 'pino'
+import { escapeJson, escapeParsedJson } from '../terminal-text.js'
 
 /** The logger handed to every part of the product. Facts first, message second: `log.warn({ key }, 'text')`. */
 export type Log = Logger
@@ -44,14 +45,15 @@ export async function createLog(options: LogOptions): Promise<Log> {
     ...(fields && { mixin: () => fields() ?? {} }),
   }
   const destination = options.destination ?? pino.destination({ dest: 1, sync: true })
-  if (!options.pretty) return pino(settings, destination)
+  // Lines name what others have named, and JSON lines too are read on terminals.
+  if (!options.pretty) return pino({ ...settings, hooks: { streamWrite: escapeJson } }, destination)
   // Loaded only for people: it costs a start 25 ms.
   const { prettyFactory } = await import('pino-pretty')
   const format = prettyFactory({
     colorize: options.destination === undefined,
     translateTime: 'SYS:HH:MM:ss.l',
   })
-  return pino(settings, { write: (line) => destination.write(format(line)) })
+  return pino(settings, { write: (line) => destination.write(format(escapeParsedJson(line))) })
 }
 
 interface DescribedError {
