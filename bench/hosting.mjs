@@ -270,15 +270,83 @@ async function measureMany(folder, code) {
   }
 }
 
+/** What a program does whose output or errors never end, once for each of its kinds. */
+const noises = {
+  console: "setInterval(() => console.log('x'.repeat(1e6)), 1000)",
+  descriptor: `const fs = require('fs'), line = Buffer.from('x'.repeat(1e6) + '\\n')
+    setInterval(() => {
+      for (let at = 0; at < line.length;) try { at += fs.writeSync(1, line, at) } catch {}
+    }, 1000)`,
+  structured: `const log = { issue: (issue) => console.info(JSON.stringify(issue)) }
+    setInterval(() => log.issue({ type: 'issue', code: 'c', data: { a: 'x'.repeat(1e6) } }), 1000)`,
+  rejections: `const reject = () => {
+      for (let at = 0; at < 100; at++) Promise.reject(new Error('no ' + at))
+      setImmediate(reject)
+    }
+    setTimeout(reject, 1000)`,
+}
+const noisyPrograms = Number(process.env.BENCH_NOISY ?? 8)
+
+/** Replies of a deployed bot while other programs write without end. */
+async function measureNoise(folder, code, kind, noise) {
+  const server = await startBenchServer(join(folder, `noise-${kind}`), patient)
+  try {
+    const admin = adminOf(server)
+    const bot = await admin.create({})
+    await admin.update(bot.id, { code: code('quiet') })
+    const talk = await openTalk(bot)
+    for (let i = 0; i < 20; i += 1) await talk.ask()
+    for (let i = 0; i < noisyPrograms; i += 1) {
+      const { id } = await admin.create({})
+      await admin.update(id, {
+        code: `${noise}\nexports.handler = async () => ({ body: '{}' })`,
+      })
+    }
+    await sleep(3000)
+    const waits = []
+    const end = performance.now() + activeSeconds * 2000
+    while (performance.now() < end) {
+      waits.push((await talk.ask()).milliseconds)
+      await sleep(20)
+    }
+    talk.close()
+    return waits
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Rows about programs that write without end. */
+export async function measureNoisyHosted(folder) {
+  const code = await openCode()
+  const rows = []
+  for (const [kind, noise] of Object.entries(noises)) {
+    const waits = await measureNoise(folder, code, kind, noise)
+    const p95 = at(waits, 0.95)
+    rows.push({
+      work: `reply of a bot beside ${noisyPrograms} programs with endless output: ${kind}`,
+      figure: `p50 ${at(waits, 0.5).toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`,
+      against: '100 ms',
+      ratio: 100 / p95,
+      budget: 1,
+    })
+  }
+  return rows
+}
+
 /** Code of the bot by the name of its version. */
 async function openCode() {
   const text = await bundleBot()
   return (version) => text.replace('BENCH_VERSION', version)
 }
 
-/** Rows of the table: all of one bot, beside the same bot behind an address, then many bots. */
+/** Rows of the table: all of one bot, beside the same bot behind an address, then many bots, and noisy ones. */
 export async function measureHosting(folder) {
-  return [...(await measureOneHosted(folder)), ...(await measureManyHosted(folder))]
+  return [
+    ...(await measureOneHosted(folder)),
+    ...(await measureManyHosted(folder)),
+    ...(await measureNoisyHosted(folder)),
+  ]
 }
 
 /** Rows about one bot. */

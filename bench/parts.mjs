@@ -6,7 +6,12 @@ import { measureDashboard } from './dashboard.mjs'
 import { measureDelivery } from './delivery.mjs'
 import { files } from './files.mjs'
 import { measureGroupCommit } from './group-commit.mjs'
-import { measureHosting, measureManyHosted, measureOneHosted } from './hosting.mjs'
+import {
+  measureHosting,
+  measureManyHosted,
+  measureNoisyHosted,
+  measureOneHosted,
+} from './hosting.mjs'
 import { measureHttp } from './http.mjs'
 import { measureIndexing } from './index.mjs'
 import { limitOfClient, load, measure, medians } from './load.mjs'
@@ -227,6 +232,7 @@ export const pieces = {
   analytics: measureAnalytics,
   'hosting-one': (folder) => measureOneHosted(join(folder, 'hosting')),
   'hosting-many': (folder) => measureManyHosted(join(folder, 'hosting')),
+  'hosting-noise': (folder) => measureNoisyHosted(join(folder, 'hosting')),
   'search-size': searchBySize,
   'search-thread': searchThread,
   'search-put': timeToSearchable,

@@ -1,9 +1,18 @@
 import { existsSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import { installGuards } from './guards.js'
 import { type HandlerRequest, type LoadedCode, loadCode } from './load.js'
 import { readOrder } from './order.js'
-import { report, reportFault, reportOutput, runWithSubject, type Subject } from './reports.js'
+import { flushPrinted, reportPrinted } from './printed.js'
+import {
+  openReports,
+  reportFailed,
+  reportFault,
+  reportReady,
+  runWithSubject,
+  type Subject,
+} from './reports.js'
 import { textOf } from './stacks.js'
 
 // The host program: runs the code of one bot or integration. The server starts it, sends it an order on
@@ -28,11 +37,13 @@ Object.assign(env, order.environment)
 const server = createServer()
 // Before the guards, which refuse to listen.
 server.listen(socket)
+// Before the code is loaded: until the server has its connection, nothing but this program has run here.
+openReports(await untilReader(server), order.reports)
 installGuards(order.network)
-reportOutput()
+reportPrinted()
 process.on('unhandledRejection', (reason) => {
   // Other requests may be in progress: one forgotten promise must not end them.
-  reportFault(`Unhandled rejection: ${textOf(reason)}`)
+  reportFault(() => `Unhandled rejection: ${textOf(reason)}`)
 })
 try {
   const compiled = order.compiled === undefined ? undefined : Buffer.from(order.compiled, 'base64')
@@ -42,12 +53,26 @@ try {
     else if (request.url === healthPath) response.writeHead(204).end()
     else void respond(code, request, response)
   })
-  report({ host: 'ready' })
+  reportReady()
 } catch (error) {
-  report({ host: 'failed', reason: textOf(error) })
   process.exitCode = 1
+  await reportFailed(textOf(error))
   server.close()
   process.stdin.destroy()
+}
+
+/** Waits for the connection of the server that reads the reports: it asks to upgrade it, and sends no more. */
+async function untilReader(of: Server): Promise<Socket> {
+  return await new Promise((resolve) => {
+    of.once('upgrade', (_, connection) => {
+      if (!(connection instanceof Socket)) return
+      // Others find no listener, and are closed by the server.
+      connection.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: reports\r\n\r\n',
+      )
+      resolve(connection)
+    })
+  })
 }
 
 function sendCompiled(code: LoadedCode, response: ServerResponse): void {
@@ -78,9 +103,11 @@ async function respond(
     const result = await runWithSubject(subject, () => code.handle(given))
     response.writeHead(result?.status ?? 200, result?.headers ?? {}).end(result?.body)
   } catch (error) {
-    runWithSubject(subject, () => reportFault(textOf(error)))
+    reportFault(() => textOf(error), subject)
     if (response.headersSent) response.destroy()
     else response.writeHead(500).end(JSON.stringify({ error: messageOf(error) }))
+  } finally {
+    flushPrinted(subject)
   }
 }
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Socket } from 'node:net'
 
 /** What an output is about, as far as the request says so during which it was written. */
 export interface Subject {
@@ -10,66 +11,138 @@ export interface Subject {
   workflowId?: string | undefined
 }
 
-/** A message to the server, one line of JSON each. Any other line comes from Node itself. */
-type Report =
+export type Level = 'debug' | 'info' | 'warn' | 'error'
+
+/** A problem as the logger of an SDK reports it. */
+export interface Issue {
+  code: string
+  category: string
+  title: string
+  description: string
+  data: Record<string, { raw: string; pretty?: string }>
+  groupBy: string[]
+}
+
+/** A message to the server, one line of JSON each, on a connection that carries nothing else. */
+export type Report =
   | { host: 'ready' }
   | { host: 'failed'; reason: string }
+  | { host: 'line'; level: Level; text: string; about: Subject }
   | { host: 'fault'; text: string; about: Subject }
-  | { host: 'text'; stream: 'out' | 'error'; text: string; about: Subject }
+  | { host: 'issue'; issue: Issue; about: Subject }
+  | { host: 'dropped'; lines: number }
 
-/** Most characters of a text that are reported. */
-const longestText = 16_000
-/** Most characters of a line of JSON in which the code reports an issue: cut, it could not be parsed. */
-const longestIssue = 140_000
+/** How much the server takes in a minute; the rest is dropped here, where it costs the server nothing. */
+export interface ReportLimits {
+  linesPerMinute: number
+  issuesPerMinute: number
+}
 
+/** Most characters of an error; of a line see below. */
+const longestFault = 16_000
+/** Most characters of a line: with the note about the rest, as many as the log of a bot keeps. */
+const longestLine = 3900
+/** Most bytes that wait while the server does not read. */
+const mostWaiting = 2 ** 20
+const minuteMs = 60_000
+/** Milliseconds after which the server hears how many lines were dropped. */
+const droppedMs = 1000
+
+// As they were before the code was loaded, which may replace them.
+const { stringify } = JSON
+const { now } = performance
+const later = setTimeout
 const subjects = new AsyncLocalStorage<Subject>()
-const write = process.stdout.write.bind(process.stdout)
+/** Outside of requests. */
+const noSubject: Subject = {}
+
+let channel: Socket | undefined
+let limits: ReportLimits = { linesPerMinute: 0, issuesPerMinute: 0 }
+const used = { lines: 0, issues: 0 }
+let minuteEnd = 0
+let dropped = 0
+let isCounting = false
+
+/** Sends all reports to this connection from now on. */
+export function openReports(to: Socket, given: ReportLimits): void {
+  channel = to
+  limits = given
+  // The server has ended, or ends this program.
+  to.on('error', () => {})
+}
 
 /** Runs a function, and reports what it writes with this subject. */
 export function runWithSubject<Result>(subject: Subject, run: () => Result): Result {
   return subjects.run(subject, run)
 }
 
-/** Sends a report to the server. */
-export function report(message: Report): void {
-  write(`${JSON.stringify(message)}\n`)
+/** What the current request is about. */
+export function currentSubject(): Subject {
+  return subjects.getStore() ?? noSubject
 }
 
-/** Reports an error that the code did not handle. */
-export function reportFault(text: string): void {
-  report({ host: 'fault', text: cut(text), about: subjects.getStore() ?? {} })
+/** Reports that the code is loaded. */
+export function reportReady(): void {
+  send({ host: 'ready' })
 }
 
-/**
- * Reports what the code writes to its standard output and standard error. Everything up to a write that ends
- * a line is one text, so that an error keeps its stack.
- */
-export function reportOutput(): void {
-  process.stdout.write = reporting('out')
-  process.stderr.write = reporting('error')
+/** Reports why the code cannot be loaded, and ends the connection. Resolves when the server has the reason. */
+export async function reportFailed(reason: string): Promise<void> {
+  send({ host: 'failed', reason: cut(reason, longestFault) })
+  await new Promise<void>((resolve) => {
+    if (channel === undefined) return resolve()
+    channel.once('close', resolve)
+    channel.end(() => resolve())
+  })
 }
 
-function reporting(stream: 'out' | 'error') {
-  let pending = ''
-  return (chunk: string | Uint8Array, encoding?: unknown, done?: unknown): boolean => {
-    pending += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8')
-    if (pending.endsWith('\n') || pending.length > longestOf(pending)) {
-      const text = cut(pending.trimEnd())
-      pending = ''
-      report({ host: 'text', stream, text, about: subjects.getStore() ?? {} })
-    }
-    const then = typeof encoding === 'function' ? encoding : done
-    if (typeof then === 'function') process.nextTick(() => then())
+/** Reports a line that the code printed. */
+export function reportLine(level: Level, text: string, about = currentSubject()): void {
+  if (admits('lines')) send({ host: 'line', level, text: cut(text, longestLine), about })
+}
+
+/** Reports an error that the code did not handle. @param textOf is called if the error is reported */
+export function reportFault(textOf: () => string, about = currentSubject()): void {
+  if (admits('issues')) send({ host: 'fault', text: cut(textOf(), longestFault), about })
+}
+
+/** Reports a problem. */
+export function reportIssue(issue: Issue, about: Subject): void {
+  if (admits('issues')) send({ host: 'issue', issue, about })
+}
+
+function admits(kind: 'lines' | 'issues'): boolean {
+  const time = now.call(performance)
+  if (time >= minuteEnd) {
+    minuteEnd = time + minuteMs
+    used.lines = 0
+    used.issues = 0
+  }
+  const most = kind === 'lines' ? limits.linesPerMinute : limits.issuesPerMinute
+  if (used[kind] < most && (channel?.writableLength ?? 0) < mostWaiting) {
+    used[kind] += 1
     return true
   }
+  dropped += 1
+  if (!isCounting) {
+    isCounting = true
+    later(reportDropped, droppedMs).unref()
+  }
+  return false
 }
 
-function longestOf(text: string): number {
-  return text.startsWith('{"type":"issue"') ? longestIssue : longestText
+function reportDropped(): void {
+  isCounting = false
+  send({ host: 'dropped', lines: dropped })
+  dropped = 0
 }
 
-function cut(text: string): string {
-  const longest = longestOf(text)
+function send(message: Report): void {
+  channel?.write(`${stringify(message)}\n`)
+}
+
+/** The beginning of a text, with a note about the rest. */
+export function cut(text: string, longest: number): string {
   const rest = text.length - longest
   return rest > 0 ? `${text.slice(0, longest)} … (${rest} more characters)` : text
 }

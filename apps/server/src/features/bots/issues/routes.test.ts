@@ -9,6 +9,7 @@ const act = { input: { schema: {} }, output: { schema: {} } }
 
 /** Code without the SDK: `handle` gets the input of an action. */
 const program = (handle: string) => `
+const logger = { issue(given) { console.info(JSON.stringify(given)) } }
 const handle = async (input) => { ${handle} }
 exports.handler = async (request) => {
   if (request.headers['x-bp-operation'] !== 'action_triggered') return { body: '{}' }
@@ -171,7 +172,7 @@ describeEachEngine('issues of a bot', (engine) => {
       const { code, from, to, size = 1 } = input
       for (let at = from; at < to; at++) {
         const data = { at: { raw: String(at) }, text: { raw: 'x'.repeat(size) } }
-        console.log(JSON.stringify({ type: 'issue', code: code ?? 'c' + at, title: 't', data }))
+        logger.issue({ type: 'issue', code: code ?? 'c' + at, title: 't', data })
       }
     `)
     await call({ from: 0, to: 60 })
@@ -223,8 +224,8 @@ describeEachEngine('issues of a bot', (engine) => {
       actions: { act },
       code: program(`
         const line = { type: 'issue', code: 'shop_closed', title: 'Closed', description: 'd' }
-        console.log(JSON.stringify(line))
-        console.log(JSON.stringify({ ...line, options: {}, botId: '${other}' }))
+        logger.issue(line)
+        logger.issue({ ...line, options: {}, botId: '${other}' })
         throw new Error('Failed')
       `),
     })

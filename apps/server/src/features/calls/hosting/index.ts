@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { HostingConfig } from '../../../config/config.js'
 import type { Addresses } from '../../../domain/addresses.js'
 import type { EventBus } from '../../../platform/bus/event-bus.js'
-import type { Clock, Timers } from '../../../platform/clock.js'
+import { type Clock, systemTimers, type Timers } from '../../../platform/clock.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import type { AddressRulesOptions } from '../../../platform/outgoing/address-rules.js'
@@ -28,6 +28,7 @@ import type { BotLogsService } from '../../bots/logs/index.js'
 import type { Feature } from '../../feature.js'
 import type { DeploymentKeys } from '../../tenancy/access/index.js'
 import { createAlwaysAlive } from './always-alive.js'
+import { createOutputBudget } from './budget.js'
 import { createIssueReports, droppedLinesIssueOf, timeoutIssueOf } from './code-issues.js'
 import { type CompiledCode, openCompiledCode } from './compiled.js'
 import { type Launcher, openLauncher } from './launch.js'
@@ -84,6 +85,10 @@ const topic = 'hosting'
 const workspacePrefix = 'workspace:'
 /** Most memory of a program in all, as a multiple of its heap. */
 const memoryPerHeap = 3
+/** What is read of the output of all programs in a second: it takes time of the loop that serves all tenants. */
+const outputPerSecond = { bytes: 4_000_000, lines: 1000 }
+/** Most issues that one program reports in a minute. */
+const issuesPerMinute = 1000
 /** Milliseconds from the start of a program until its compiled code is read: by then it contains the first requests. */
 const compiledAfterMs = 1000
 
@@ -106,6 +111,7 @@ export function createHosting(deps: HostingDeps): Hosting {
   let listening: Promise<void> | undefined
   let onListening = () => {}
   let unsubscribe = () => {}
+  const budget = createOutputBudget(systemTimers, outputPerSecond)
   const compiledCode = openCompiledCode(hosting.compiledFolder, log)
 
   function sinkOf({ owner }: Deployment): LineSink {
@@ -169,6 +175,8 @@ export function createHosting(deps: HostingDeps): Hosting {
     const program = await startProgram(
       {
         launcher: await requireLauncher(),
+        budget,
+        reports: { linesPerMinute: limits.hostingLogLines, issuesPerMinute },
         startMs: hosting.startMs,
         requests: limits.hostingRequests,
       },
@@ -191,6 +199,7 @@ export function createHosting(deps: HostingDeps): Hosting {
       {
         onLine: (line) => sinkOf(hosted).add(line),
         onIssue: (issue) => reportIssue(hosted, issue),
+        onDropped: (lines) => sinkOf(hosted).addDropped(lines),
       },
     ).catch(async (error: unknown) => {
       if (compiled) await compiledCode.drop(hosted.owner, code)

@@ -13,6 +13,7 @@ import {
 } from './confinement.js'
 import type { ControlGroup } from './control-groups.js'
 import { makeFolder, pidFileOf } from './leftovers.js'
+import { canHoldSockets, type OpenSocket, openSocket } from './socket.js'
 
 /** Milliseconds that a wrapping command has to end what it started, before it is killed. */
 const forceMs = 5000
@@ -31,8 +32,10 @@ export interface Launcher {
 /** A host program that was started. */
 interface Launched {
   process: ChildProcess
-  /** Path of the socket that it listens on. */
-  socket: string
+  /** Opens the socket that it listens on; undefined if it does not listen yet. */
+  openSocket(): Promise<OpenSocket | undefined>
+  /** Removes the folder of a wrapped program: the code, which is loaded from now on, can write nothing there. */
+  socketOpened(socket: OpenSocket): Promise<void>
   /** Ends it by force, with whatever it started. */
   kill(): void
   /** Bytes of memory of its control group; undefined without one. */
@@ -54,6 +57,11 @@ export interface LauncherDeps {
 /** Makes the folder of programs, and finds out what confines them on this system. */
 export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
   const { log, hosting } = deps
+  if (hosting.mode === 'wrapped' && !canHoldSockets()) {
+    throw new Error(
+      'BOTSTEAD_HOSTING=wrapped needs Linux with /proc, to hold the sockets of programs',
+    )
+  }
   const folder = await makeFolder(deps.installation, log)
   const confinement = await openConfinement({ ...deps, folder })
   log.info({ hosting: hosting.mode, limits: confinement.inForce }, 'deployed code has these limits')
@@ -67,9 +75,12 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
       const socket = join(own, 's')
       const user = confinement.takeUser()
       let group: ControlGroup | undefined
+      let held: OpenSocket | undefined
+      let wasRemoved = false
       const clear = async () => {
         await rm(pidFileOf(folder, number), { force: true })
-        await rm(own, { recursive: true, force: true })
+        await held?.close()
+        if (!wasRemoved) await rm(own, { recursive: true, force: true })
         await group?.remove()
         if (user !== undefined) confinement.giveBackUser(user)
       }
@@ -104,7 +115,13 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
       }
       return {
         process: child,
-        socket,
+        openSocket: () => openSocket(socket, user ?? process.getuid?.() ?? 0),
+        async socketOpened(opened) {
+          held = opened
+          if (!opened.isHeld || hosting.mode !== 'wrapped') return
+          wasRemoved = true
+          await rm(own, { recursive: true, force: true })
+        },
         kill: () => kill(child, group, hosting),
         memoryBytes: async () => await group?.memoryBytes(),
         ranOutOfMemory: async () => (await group?.ranOutOfMemory()) ?? false,

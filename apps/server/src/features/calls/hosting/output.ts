@@ -3,7 +3,7 @@ import type { Log } from '../../../platform/telemetry/log.js'
 import type { IssueReport } from '../../bots/issues/index.js'
 
 /** What a line is about, as far as it is known. */
-interface LineSubject {
+export interface LineSubject {
   botId?: string
   conversationId?: string
   messageId?: string
@@ -28,162 +28,10 @@ export interface CodeIssue extends IssueReport {
 
 /** Receives what a program reports and prints. */
 export interface OutputListener {
-  /** The code is loaded and can be called. */
-  onReady(): void
-  /** The code cannot be loaded. */
-  onFailed(reason: string): void
   onLine(line: OutputLine): void
   onIssue(issue: CodeIssue): void
-}
-
-/** Most characters of a report of the host program, which cuts the texts in it to less. */
-const longestReport = 1_000_000
-/** Most characters of any other line: a longer one is split, because it may never end. */
-const longestLine = 16_000
-
-/**
- * Reads the output of a program: reports of the host program are lines of JSON, everything else is plain text.
- * @returns a function that takes the next piece of text
- */
-export function createReportReader(listener: OutputListener): (text: string) => void {
-  let pending = ''
-  return (text) => {
-    pending += text
-    const longest = pending.startsWith('{') ? longestReport : longestLine
-    if (pending.length > longest && !pending.includes('\n')) pending += '\n'
-    const lines = pending.split('\n')
-    pending = lines.pop() ?? ''
-    for (const line of lines) if (line !== '') readReport(line, listener)
-  }
-}
-
-function readReport(line: string, listener: OutputListener): void {
-  const report = parseObject(line)
-  switch (report?.host) {
-    case 'ready':
-      listener.onReady()
-      break
-    case 'failed':
-      listener.onFailed(String(report.reason))
-      break
-    case 'fault':
-      readFault(String(report.text), subjectIn(report), listener)
-      break
-    case 'text':
-      readText(String(report.text), report.stream === 'error', subjectIn(report), listener)
-      break
-    default:
-      readText(line, false, {}, listener)
-  }
-}
-
-/** An error that the code did not handle. */
-function readFault(text: string, about: LineSubject, { onLine, onIssue }: OutputListener): void {
-  onLine({ level: 'error', message: text, about })
-  onIssue(faultOf(text, about))
-}
-
-/** What SDKs of bots print before an error that a handler threw. */
-const sdkFault = 'An unexpected error occurred in the bot. '
-
-function faultOf(text: string, about: LineSubject): CodeIssue {
-  const description = text.startsWith(sdkFault) ? text.slice(sdkFault.length) : text
-  const [title = ''] = description.split('\n')
-  return {
-    origin: 'server',
-    code: 'unhandled_error',
-    category: 'user_code',
-    title,
-    description,
-    data: { error: { raw: description } },
-    groupBy: [],
-    about,
-  }
-}
-
-/**
- * Reads a text as a line of the log. With `BP_LOG_FORMAT=json` the SDK prints lines and issues as JSON; the
- * ids of what they are about are in `options`, or beside the message.
- */
-function readText(
-  text: string,
-  isError: boolean,
-  about: LineSubject,
-  { onLine, onIssue }: OutputListener,
-): void {
-  const parsed = parseObject(text)
-  if (parsed?.type === 'issue' && typeof parsed.code === 'string') {
-    const title = textOr(parsed.title, parsed.code)
-    const description = textOr(parsed.description, '')
-    const subject = { ...about, ...subjectIn({ about: parsed }) }
-    onLine({ level: 'error', message: `${title}: ${description}`, about: subject })
-    onIssue({
-      origin: 'code',
-      code: parsed.code,
-      category: textOr(parsed.category, 'user_code'),
-      title,
-      description,
-      data: dataIn(parsed.data),
-      groupBy: Array.isArray(parsed.groupBy) ? parsed.groupBy.map(String) : [],
-      about: subject,
-    })
-  } else if (typeof parsed?.msg === 'string') {
-    const options = typeof parsed.options === 'object' ? parsed.options : parsed
-    const subject = { ...about, ...subjectIn({ about: options }) }
-    onLine({ level: levelOf(parsed.level, isError), message: parsed.msg, about: subject })
-    if (parsed.msg.startsWith(sdkFault)) onIssue(faultOf(parsed.msg, subject))
-  } else onLine({ level: isError ? 'error' : 'info', message: text, about })
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  if (!text.startsWith('{')) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const subjectNames = [
-  'botId',
-  'conversationId',
-  'messageId',
-  'eventId',
-  'userId',
-  'workflowId',
-] as const
-
-/** Most characters of an id: those of this server are shorter. */
-const longestId = 100
-
-function subjectIn({ about }: { about?: unknown }): LineSubject {
-  const given = Object(about)
-  const subject: LineSubject = {}
-  for (const name of subjectNames) {
-    const id: unknown = given[name]
-    if (typeof id === 'string' && id !== '' && id.length <= longestId) subject[name] = id
-  }
-  return subject
-}
-
-function dataIn(data: unknown): CodeIssue['data'] {
-  const entries = Object.entries(Object(data)).slice(0, 50)
-  return Object.fromEntries(
-    entries.map(([name, value]) => {
-      const { raw, pretty } = Object(value)
-      const text = typeof value === 'string' ? value : textOr(raw, JSON.stringify(value) ?? '')
-      return [name, { raw: text, ...(typeof pretty === 'string' && { pretty }) }]
-    }),
-  )
-}
-
-function levelOf(level: unknown, isError: boolean): OutputLine['level'] {
-  if (level === 'debug' || level === 'info' || level === 'warn' || level === 'error') return level
-  return isError ? 'error' : 'info'
-}
-
-function textOr(value: unknown, otherwise: string): string {
-  return typeof value === 'string' ? value : otherwise
+  /** The program itself dropped lines beyond its limit. */
+  onDropped(lines: number): void
 }
 
 /** A line that waits to be stored. */
@@ -198,6 +46,8 @@ export interface LineSink {
   add(line: OutputLine): void
   /** Adds a line of the server about the program, which no limit drops. */
   addOwn(line: OutputLine): void
+  /** Counts lines that the program dropped itself. */
+  addDropped(lines: number): void
   /** Stores the lines that wait. */
   flush(): Promise<void>
 }
@@ -263,7 +113,15 @@ export function createLineSink(deps: {
     return stored
   }
 
+  function drop(lines: number): void {
+    dropped += lines
+    // Dropped lines are counted for a while, so that the lines that report them are few.
+    flushSoon(minuteMs / 6)
+  }
+
   return {
+    addDropped: drop,
+
     addOwn(line) {
       waiting.push({ ...line, at: clock.now() })
       flushSoon(collectedMs)
@@ -276,11 +134,7 @@ export function createLineSink(deps: {
         left -= 1
         waiting.push({ ...line, at: now })
         flushSoon(collectedMs)
-      } else {
-        dropped += 1
-        // Dropped lines are counted for a while, so that the lines that report them are few.
-        flushSoon(minuteMs / 6)
-      }
+      } else drop(1)
     },
     flush,
   }

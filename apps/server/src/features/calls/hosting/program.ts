@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent } from 'undici'
 import type { NetworkLists } from '../../../platform/outgoing/address-rules.js'
 import {
@@ -8,8 +10,12 @@ import {
   sendThrough,
 } from '../../../platform/outgoing/outgoing.js'
 import type { Deployment } from '../../bots/deployments/index.js'
+import type { OutputBudget } from './budget.js'
+import { connectReports, untilListening } from './connection.js'
 import type { Launcher } from './launch.js'
-import { createReportReader, type OutputListener } from './output.js'
+import { type LineReading, readLines } from './lines.js'
+import type { OutputListener } from './output.js'
+import { longestReport, ReportError, readReport } from './reports.js'
 
 /** How to start the code of a deployment. */
 export interface ProgramOrder {
@@ -25,6 +31,10 @@ export interface ProgramOrder {
 
 export interface ProgramDeps {
   launcher: Launcher
+  /** What is read of the output of all programs. */
+  budget: OutputBudget
+  /** How much the program may report in a minute. */
+  reports: { linesPerMinute: number; issuesPerMinute: number }
   /** Milliseconds that the code may take to load. */
   startMs: number
   /** Most requests at a time. */
@@ -67,17 +77,19 @@ const outOfMemory = 'it used too much memory'
 const mostCompiledBytes = 16 * 2 ** 20
 /** Characters of standard error that are kept: its end, where Node prints the error that ended it. */
 const keptErrorText = 4000
-/** Most characters of output that are read in a second. */
-const outputPerSecond = 1_000_000
+/** Most bytes of a line that the program writes past its console. */
+const longestLine = 4000
+/** Milliseconds in which the last reports of a program that ended are read. */
+const lastReportsMs = 1000
 
 /**
  * Starts the code of a deployment and waits until it is loaded.
  * @throws StartError if it cannot be loaded
  */
 export async function startProgram(
-  { launcher, startMs, requests }: ProgramDeps,
+  { launcher, budget, reports, startMs, requests }: ProgramDeps,
   order: ProgramOrder,
-  listener: Omit<OutputListener, 'onReady' | 'onFailed'>,
+  listener: OutputListener,
 ): Promise<Program> {
   const { deployment } = order
   const name = `${deployment.owner.type}=${deployment.owner.id}`
@@ -87,10 +99,92 @@ export async function startProgram(
       throw new StartError(`its process could not be made: ${String(cause)}`, { cause })
     }),
   ])
-  const { process: child, socket } = launched
+  const { process: child, kill } = launched
+  const share = budget.open()
+  let errorText = ''
+  /** Why the server ended it. */
+  let fault: string | undefined
+  const onFault = (error: unknown) => {
+    fault ??= `its report was refused: ${error instanceof Error ? error.message : 'unknown fault'}`
+    kill()
+  }
+
+  readPrinted(child.stdout, { share, onFault }, listener)
+  readErrors(child.stderr, { share, onFault }, (text) => {
+    errorText = (errorText + text).slice(-keptErrorText)
+  })
+  const closed = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('close', (code, signal) => resolve(endOf(code, signal, errorText)))
+  })
+
+  const starting = new AbortController()
+  const { code, environment, network } = order
+  const compiled = order.compiled?.toString('base64')
+  child.stdin?.write(`${JSON.stringify({ code, compiled, environment, network, reports })}\n`)
+
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    kill()
+  }, startMs)
+  let lastReports: Promise<void> = Promise.resolve()
+
+  /** Resolves when the code is loaded, with the path of the socket. */
+  async function load(): Promise<string> {
+    const socket = await untilListening(launched.openSocket, starting.signal)
+    const channel = await connectReports(socket.path, starting.signal)
+    await launched.socketOpened(socket)
+    await new Promise<void>((resolve, reject) => {
+      lastReports = readLines(channel, {
+        share,
+        longest: longestReport,
+        onFault: (error) => {
+          onFault(error)
+          reject(new StartError(fault))
+        },
+        onLine: (line, cut) => {
+          if (cut > 0) throw new ReportError('it is too long')
+          readReport(line, {
+            ...listener,
+            onReady: resolve,
+            onFailed: (reason) => reject(new StartError(shortened(reason.split('\n')))),
+          })
+        },
+      })
+    })
+    return socket.path
+  }
+
+  async function untilEnd(): Promise<string> {
+    const how = await closed
+    await Promise.race([lastReports, sleep(lastReportsMs)])
+    const reason = fault ?? ((await launched.ranOutOfMemory()) ? outOfMemory : how)
+    starting.abort(new StartError(reason))
+    share.close()
+    await Promise.all([...clients.map((client) => client.destroy()), launched.clear()])
+    return reason
+  }
+  const clients: Agent[] = []
+  const ended = untilEnd()
+
+  let path: string
+  try {
+    path = await Promise.race([
+      load(),
+      ended.then((reason) => {
+        throw new StartError(reason)
+      }),
+    ])
+  } catch (error) {
+    kill()
+    throw isLate ? new StartError(`The code was not loaded within ${startMs} ms.`) : error
+  } finally {
+    clearTimeout(timer)
+  }
   const connect = (connections: number): Agent =>
     new Client({
-      connect: { socketPath: socket },
+      connect: { socketPath: path },
       connections,
       pipelining: 1,
       // Each request has its own time limit.
@@ -100,53 +194,7 @@ export async function startProgram(
   const client = connect(requests)
   /** A client of its own, so that a probe does not wait behind requests for a connection. */
   const prober = connect(1)
-  let errorText = ''
-
-  const started = new Promise<void>((resolve, reject) => {
-    const read = createReportReader({
-      ...listener,
-      onReady: resolve,
-      onFailed: (reason) => reject(new StartError(shortened(reason.split('\n')))),
-    })
-    readThrottled(child.stdout, read)
-    readThrottled(child.stderr, (text) => {
-      errorText = (errorText + text).slice(-keptErrorText)
-    })
-    child.once('error', (error) => reject(new StartError(error.message)))
-    child.once('close', (code, signal) => reject(new StartError(endOf(code, signal, errorText))))
-  })
-  // Rejects also when nothing awaits it yet; the end of the process is reported by `ended` too.
-  started.catch(() => {})
-
-  async function untilEnd(): Promise<string> {
-    const how = await new Promise<string>((resolve) => {
-      child.once('error', (error) => resolve(error.message))
-      child.once('close', (code, signal) => resolve(endOf(code, signal, errorText)))
-    })
-    const reason = (await launched.ranOutOfMemory()) ? outOfMemory : how
-    await Promise.all([client.destroy(), prober.destroy(), launched.clear()])
-    return reason
-  }
-  const ended = untilEnd()
-
-  const { code, environment, network } = order
-  const compiled = order.compiled?.toString('base64')
-  child.stdin?.write(`${JSON.stringify({ code, compiled, environment, network })}\n`)
-
-  const { kill } = launched
-  let isLate = false
-  const timer = setTimeout(() => {
-    isLate = true
-    kill()
-  }, startMs)
-  try {
-    await started
-  } catch (error) {
-    kill()
-    throw isLate ? new StartError(`The code was not loaded within ${startMs} ms.`) : error
-  } finally {
-    clearTimeout(timer)
-  }
+  clients.push(client, prober)
 
   return {
     deployment,
@@ -197,23 +245,26 @@ export async function startProgram(
   }
 }
 
-/** Reads a stream as text, at most `outputPerSecond`: the program waits when it writes more. */
-function readThrottled(stream: NodeJS.ReadableStream | null, onText: (text: string) => void): void {
-  let left = outputPerSecond
-  let until = 0
-  stream?.setEncoding('utf8')
-  stream?.on('data', (text: string) => {
-    const now = performance.now()
-    if (now >= until) {
-      until = now + 1000
-      left = outputPerSecond
-    }
-    left -= text.length
-    onText(text)
-    if (left > 0) return
-    stream.pause()
-    setTimeout(() => stream.resume(), until - now).unref()
-  })
+type Reading = Pick<LineReading, 'share' | 'onFault'>
+
+/** What the program writes past its console is text, whatever it says. */
+function readPrinted(stream: Readable | null, reading: Reading, listener: OutputListener): void {
+  if (stream === null) return
+  const onLine = (line: string, cut: number) => {
+    const message = cut > 0 ? `${line} … (${cut} more bytes)` : line
+    listener.onLine({ level: 'info', message, about: {} })
+  }
+  void readLines(stream, { ...reading, longest: longestLine, onLine })
+}
+
+function readErrors(
+  stream: Readable | null,
+  reading: Reading,
+  onText: (text: string) => void,
+): void {
+  if (stream === null) return
+  const onLine = (line: string) => onText(`${line}\n`)
+  void readLines(stream, { ...reading, longest: longestLine, onLine })
 }
 
 function endOf(code: number | null, signal: string | null, errorText: string): string {
