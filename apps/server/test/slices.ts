@@ -63,7 +63,6 @@ export async function createSlices(
       fileAddresses: Buffer.alloc(32, 3),
       codeAddresses: Buffer.alloc(32, 6),
       installation: '04'.repeat(32),
-      deployments: Buffer.alloc(32, 5),
       instance: '0123456789abcdef',
       chatSecrets: Buffer.alloc(32, 7),
       userKeys: Buffer.from('the secret of all addresses'),

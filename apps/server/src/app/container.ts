@@ -171,6 +171,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
   })
   const listener = createListener(app)
   closers.add('http', async (timeLeft) => {
+    context.authorities.stop()
     for (const feature of features) feature.drain?.()
     await listener.close(timeLeft)
   })

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from '../config/config.js'
 import { migrations } from '../migrations/index.js'
+import { type Authorities, createAuthorities } from '../platform/authorities.js'
 import type { BlobStore } from '../platform/blobs/blob-store.js'
 import { openDiskBlobStore } from '../platform/blobs/disk.js'
 import { withSmallBlobs } from '../platform/blobs/small-blob-store.js'
@@ -47,6 +48,8 @@ export interface Context {
   db: Db
   run: Run
   bus: EventBus
+  /** Ends what is open when the authority for it ends. */
+  authorities: Authorities
   publisher: EventPublisher
   queue: Queue
   /** Events between slices. */
@@ -143,7 +146,7 @@ export function createContext(
     'config' | 'log' | 'clock' | 'timers' | 'keys' | 'database' | 'bus' | 'tracing' | 'commits'
   >,
 ): Context {
-  const { config, clock, keys, database, tracing } = parts
+  const { config, log, clock, timers, keys, database, tracing } = parts
   const bus = tracing ? detachBus(tracing, parts.bus) : parts.bus
   const { db, dialect } = database
   const run = tracing
@@ -153,6 +156,13 @@ export function createContext(
   return {
     ...parts,
     bus,
+    authorities: createAuthorities({
+      bus,
+      clock,
+      timers,
+      log,
+      foreignChanges: () => database.foreignChanges(),
+    }),
     ids,
     sealer: createSealer(keys.sealing),
     pager: createPager(keys.pageTokens),
@@ -215,8 +225,6 @@ interface Keys {
   installation: string
   /** What `/healthz` returns to identify this installation; reveals nothing about the other keys. */
   instance: string
-  /** Derives the keys of deployed code. */
-  deployments: Buffer
   /** Key of the hashes of admin secrets of chats. */
   chatSecrets: Buffer
   /** HS256 secret of user keys in shared mode. */
@@ -231,7 +239,6 @@ function deriveKeys(secret: Uint8Array, chatSecret: string | undefined): Keys {
     sealing: deriveKey(secret, 'sealing'),
     installation: installationOf(secret),
     instance: instanceOf(secret),
-    deployments: deriveKey(secret, 'deployments'),
     chatSecrets: deriveKey(secret, 'chat-secrets'),
     userKeys: chatSecret === undefined ? deriveKey(secret, 'user-keys') : Buffer.from(chatSecret),
   }

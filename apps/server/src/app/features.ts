@@ -77,11 +77,11 @@ export function createFeatures(
   { settings = [], findEntry, weights }: FeaturesOptions = {},
 ) {
   const { config, log, clock, timers, ids, keys, sealer, pager, tracing } = context
-  const { database, dialect, db, run, bus, publisher, queue, domainEvents } = context
+  const { database, dialect, db, run, bus, authorities, publisher, queue, domainEvents } = context
   const { limits, missedEventsMs, botLogRetentionMs: retentionMs } = config
   const maxPayloadBytes = limits.messageBytes
   /** What most slices need: the database, the time, ids and page tokens. */
-  const storage = { db, run, dialect, clock, ids, pager }
+  const storage = { db, run, dialect, clock, ids, pager, authorities }
   const list: Feature[] = []
 
   function add<Slice extends Feature>(slice: Slice): Slice {
@@ -116,10 +116,11 @@ export function createFeatures(
       timers,
       log,
       workspaces,
+      deployments,
       bots,
       integrations,
       sessionLifetimeMs: config.sessionLifetimeMs,
-      deploymentSecret: keys.deployments,
+      alone: config.databaseUrl === undefined,
     }),
   )
   const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))
@@ -265,19 +266,14 @@ export function createFeatures(
   )
 
   // What people see of all that.
-  const inspecting = { ...storage, bots: bots.service, users: users.service }
+  const { standing } = access
+  const inspecting = { ...storage, standing, bots: bots.service, users: users.service }
   const messageSearch = add(createMessageSearch({ ...storage, timers, log }))
   const conversationList = add(createConversationList({ ...inspecting, search: messageSearch }))
-  add(
-    createTimeline({
-      ...inspecting,
-      conversations: conversationList.service,
-      messages: messages.service,
-    }),
-  )
-  const { isAuthorized } = access
   const { service: shown } = conversationList
-  add(createConversationStream({ conversations: shown, streams: chat.streams, isAuthorized }))
+  add(createTimeline({ ...inspecting, conversations: shown, messages: messages.service }))
+  const { streams } = chat
+  add(createConversationStream({ ...inspecting, conversations: shown, streams }))
 
   // Files and the search in them.
   const files = add(
@@ -359,7 +355,7 @@ export function createFeatures(
       sources,
       bots: bots.service,
       integrations: integrations.service,
-      isAuthorized,
+      standing,
     }),
   )
 
@@ -382,7 +378,7 @@ export function createFeatures(
   ]
   serverState.provideChecks(checks)
   for (const feature of list) if (feature.actions) actions.provide(feature.actions)
-  const operatorTokens = createOperatorTokens({ db, run, clock, ids, accounts: accounts.service })
+  const operatorTokens = createOperatorTokens({ ...storage, accounts: accounts.service })
   return {
     list,
     checks,

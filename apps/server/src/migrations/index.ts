@@ -70,6 +70,7 @@ import { webchatOpenings } from './0091-webchat-openings.js'
 import { endsOfCode } from './0120-ends-of-code.js'
 import { provenAccounts } from './0130-proven-accounts.js'
 import { leftoversOfWorkspaces } from './0131-leftovers-of-workspaces.js'
+import { keysOfPrograms } from './0140-keys-of-programs.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -144,4 +145,5 @@ export const migrations: readonly Migration[] = [
   endsOfCode,
   provenAccounts,
   leftoversOfWorkspaces,
+  keysOfPrograms,
 ]

@@ -21,8 +21,8 @@ export interface ChatAddresses {
    * Rejects with `ResourceNotFound` for a webhook id that is unknown or switched off.
    */
   get(webhookId: string): ChatAddress | Promise<ChatAddress>
-  /** Forgets the addresses of a bot that was changed or removed. */
-  forget(botId: string): void
+  /** Forgets the addresses of a bot that was changed or removed, or all. */
+  forget(botId: string | undefined): void
 }
 
 /** The cached state of a webhook id. */
@@ -50,7 +50,7 @@ export function createChatAddresses({ findInstallation, clock }: ChatAddressesDe
       if (found instanceof Promise) return found.then((fact) => requireAddress(webhookId, fact))
       return found?.address ?? Promise.reject(noAddress(webhookId))
     },
-    forget: (botId) => known.forget((_, fact) => fact.botId === botId),
+    forget: (botId) => known.forget((_, fact) => botId === undefined || fact.botId === botId),
   }
 }
 

@@ -1,5 +1,6 @@
 import { allOperations, createOpenApi } from '@botstead/contract'
 import type { Authenticator } from '../../domain/authenticator.js'
+import { type Authorities, splitGround } from '../../platform/authorities.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import type { Timers } from '../../platform/clock.js'
 import { purge } from '../../platform/db/purge.js'
@@ -27,7 +28,6 @@ import { createSignalDeliveries } from './signal-deliveries.js'
 import { createRender } from './signals.js'
 import * as store from './stream-store.js'
 import {
-  announceRevokedUser,
   type ConversationStreams,
   createConversationStreams,
   createListenerSlots,
@@ -60,6 +60,7 @@ interface OwnDeps {
   /** The addresses that responses contain. */
   publicAddresses: WebchatSettingsDeps['addresses']
   bus: EventBus
+  authorities: Authorities
   publisher: EventPublisher
   domainEvents: Pick<EventDispatcher, 'raise'>
   targets: Pick<Targets, 'provide'>
@@ -98,7 +99,7 @@ export interface Chat extends Feature {
  * webhooks that receive them.
  */
 export function createChat(deps: ChatDeps): Chat {
-  const { bots, clock, sharedSecret, run } = deps
+  const { bots, clock, sharedSecret, run, authorities } = deps
   const addresses = createChatAddresses({
     clock,
     findInstallation: (webhookId) => bots.findChatInstallation(webhookId),
@@ -107,6 +108,8 @@ export function createChat(deps: ChatDeps): Chat {
   const render = createRender(deps)
   const writing = messageStreams({ ...deps, maxCharacters: deps.maxPayloadBytes })
   const slots = createListenerSlots(deps.limits)
+  /** Counts how often users may have been deleted or lost their keys. */
+  let revocations = 0
   const listened = { ...deps, slots, pendingBytes: deps.limits.pendingBytes }
   const { firstOpenPiece } = writing
   const streams = createConversationStreams({ ...listened, render, firstOpenPiece })
@@ -115,8 +118,6 @@ export function createChat(deps: ChatDeps): Chat {
     ...deps,
     addresses: deps.publicAddresses,
     chatAddresses: addresses,
-    // Pages of web sites that are no longer allowed are disconnected.
-    onChange: recheckStreams,
   })
   const { allowsOrigin } = webchatSettings
   const listening = createListening({ ...deps, addresses, allowsOrigin }, access)
@@ -130,7 +131,7 @@ export function createChat(deps: ChatDeps): Chat {
         render: renderWebchat,
         firstOpenPiece: async () => undefined,
       })
-      return { own, all: listenersOfAll(streams, own) }
+      return { own, all: listenersOfAll(streams, own, () => revocations) }
     },
   )
   const service = createChatService(
@@ -147,15 +148,18 @@ export function createChat(deps: ChatDeps): Chat {
   deps.targets.provide(builtInChat.alias, signals.findTarget)
   deps.deliveries.provideSignals(signals.describe)
 
-  /** Ends the open streams of a bot whose keys, addresses or pages are no longer accepted. */
-  function recheckStreams(botId: string): void {
-    streams.recheckBot(botId)
-    webchat.streams.recheckBot(botId)
-  }
+  authorities.onChange((ground) => {
+    const [kind, id] = ground === undefined ? [undefined, undefined] : splitGround(ground)
+    if (kind === undefined || kind === 'user') revocations += 1
+    if (kind !== undefined && kind !== 'bot') return
+    addresses.forget(id)
+    // Also the name of the bot may be that of its chat.
+    webchatSettings.forget(id)
+  })
 
   /** Ends the open streams of a user who may no longer chat. */
   async function disconnect(tx: Tx, { userId }: { userId: string }): Promise<void> {
-    afterCommit(tx, () => announceRevokedUser(deps.bus, userId))
+    afterCommit(tx, () => authorities.change(`user:${userId}`))
   }
 
   return {
@@ -200,14 +204,7 @@ export function createChat(deps: ChatDeps): Chat {
       },
       'message.removed': webchat.forgetMessage,
       'user.accessRevoked': disconnect,
-      'bot.changed': async (tx, { botId }) =>
-        afterCommit(tx, () => {
-          addresses.forget(botId)
-          recheckStreams(botId)
-          signals.forgetBot(botId)
-          // The name of the bot may be that of its chat.
-          webchatSettings.forget(botId)
-        }),
+      'bot.changed': async (tx, { botId }) => afterCommit(tx, () => signals.forgetBot(botId)),
     },
     sweeps: [writing.sweep, ...webchat.sweeps],
     metrics: [

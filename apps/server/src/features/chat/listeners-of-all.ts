@@ -1,12 +1,16 @@
 import type { ConversationStreams } from './streams/index.js'
 
 /** The listeners of this process, whatever protocol they speak. */
-export type ListenersOfAll = Pick<ConversationStreams, 'waitForListeners' | 'revocations'>
+export interface ListenersOfAll extends Pick<ConversationStreams, 'waitForListeners'> {
+  /** Grows whenever users may have been deleted or lost their keys: caches of them are stale. */
+  revocations(): number
+}
 
 /** Combines the streams of several protocols, whose caches become stale by the same hints. */
 export function listenersOfAll(
   first: ConversationStreams,
   second: ConversationStreams,
+  revocations: () => number,
 ): ListenersOfAll {
   return {
     async waitForListeners(conversationId, sequence) {
@@ -15,6 +19,6 @@ export function listenersOfAll(
         second.waitForListeners(conversationId, sequence),
       ])
     },
-    revocations: first.revocations,
+    revocations,
   }
 }

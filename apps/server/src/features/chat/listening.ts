@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
+import type { Authorities, Ground } from '../../platform/authorities.js'
 import type { Clock } from '../../platform/clock.js'
 import type { StartStream } from '../../platform/streams/sink.js'
 import {
@@ -13,6 +14,7 @@ import type { ConversationStreams, Subscriber } from './streams/index.js'
 import type { WebchatSettingsService } from './webchat-settings/index.js'
 
 interface ListeningDeps extends ChatAccessDeps {
+  authorities: Pick<Authorities, 'guard'>
   clock: Clock
   addresses: ChatAddresses
   allowsOrigin: WebchatSettingsService['allowsOrigin']
@@ -21,6 +23,14 @@ interface ListeningDeps extends ChatAccessDeps {
 /** What a listener has already, what it is sent first, and where it comes from. */
 interface ListenOptions extends Pick<Subscriber, 'after' | 'firstFrames' | 'onFirstFramesTaken'> {
   /** Origin of the page that listens; undefined for programs and pages of this server. */
+  pageOrigin: string | undefined
+}
+
+/** Whose stream is open, and where. */
+interface Standing {
+  actor: ChatUserActor
+  /** Native id. */
+  userId: string
   pageOrigin: string | undefined
 }
 
@@ -34,21 +44,44 @@ export type Listening = ReturnType<typeof createListening>
 
 /** Opens conversations for listeners, in whatever protocol. */
 export function createListening(deps: ListeningDeps, access: ChatAccess) {
-  const { db, clock, users, conversations, addresses, allowsOrigin } = deps
+  const { db, users, conversations, addresses, allowsOrigin } = deps
+  const guard = deps.authorities.guard<Standing>(async (standings, occasion) => {
+    const good = occasion === 'change' ? await goodUsers(standings) : undefined
+    return await Promise.all(
+      standings.map(async ({ actor, userId, pageOrigin }) =>
+        good !== undefined && !good(actor, userId) ? 0 : await untilOf(actor, pageOrigin),
+      ),
+    )
+  })
 
-  async function isStillAuthorized(
-    actor: ChatUserActor,
+  /** Reads which users still exist with good keys: one query for all of a bot. */
+  async function goodUsers(standings: readonly Standing[]) {
+    const known = new Map<string, UserRow>()
+    const botIds = new Set(standings.map(({ actor }) => actor.chat.botId))
+    for (const botId of botIds) {
+      const ids = standings.filter(({ actor }) => actor.chat.botId === botId)
+      const rows = await users.findAll(db, botId, [...new Set(ids.map(({ userId }) => userId))])
+      for (const row of rows) known.set(row.id, row)
+    }
+    return ({ keyIssuedAt }: ChatUserActor, userId: string): boolean => {
+      const user = known.get(userId)
+      return user !== undefined && isGoodKey(user, keyIssuedAt)
+    }
+  }
+
+  /** Until when a key is valid at its address for a page: milliseconds of the clock, 0 if it is not. */
+  async function untilOf(
+    { chat, keyExpiresAt = Number.POSITIVE_INFINITY }: ChatUserActor,
     pageOrigin: string | undefined,
-  ): Promise<boolean> {
-    const { chat, keyExpiresAt } = actor
-    if (keyExpiresAt !== undefined && clock.now() >= keyExpiresAt) return false
+  ): Promise<number> {
     try {
       const address = await addresses.get(chat.webhookId)
       const isSame = address.botId === chat.botId && address.encryptionKey === chat.encryptionKey
-      if (!isSame || pageOrigin === undefined) return isSame
-      return await allowsOrigin(chat.webhookId, pageOrigin)
+      if (!isSame) return 0
+      const isAllowed = pageOrigin === undefined || (await allowsOrigin(chat.webhookId, pageOrigin))
+      return isAllowed ? keyExpiresAt : 0
     } catch (error) {
-      if (error instanceof ApiError && error.type === 'ResourceNotFound') return false
+      if (error instanceof ApiError && error.type === 'ResourceNotFound') return 0
       throw error
     }
   }
@@ -73,6 +106,7 @@ export function createListening(deps: ListeningDeps, access: ChatAccess) {
     ): Promise<StartStream> {
       const { botId } = actor.chat
       const member = { botId, userId: user.id }
+      const grounds: Ground[] = [`bot:${botId}`, `user:${user.id}`]
       return await streams.subscribe(
         { botId, id: conversation.id, publicId: publicConversationId(conversation) },
         {
@@ -80,7 +114,8 @@ export function createListening(deps: ListeningDeps, access: ChatAccess) {
           authorizedAt: conversation.last_sequence,
           after,
           ...first,
-          isAuthorized: () => isStillAuthorized(actor, pageOrigin),
+          watch: (end) =>
+            guard.watch({ authority: { actor, userId: user.id, pageOrigin }, grounds, end }),
           isParticipant: async () => {
             const current = await users.find(db, botId, actor.userKeyId)
             if (current?.id !== user.id || !isGoodKey(current, actor.keyIssuedAt)) return false

@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net'
 import type { Frame } from '../../platform/streams/frame.js'
-import type { Sink } from '../../platform/streams/sink.js'
+import type { EndReason, Sink } from '../../platform/streams/sink.js'
 
 interface Framing {
   /** The bytes of a frame in this transport. */
   of(frame: Frame): Buffer
   ping: Buffer
   /** Sends a closing message after what is queued. Default: the connection is closed. */
-  end?(): void
+  end?(reason: EndReason): void
 }
 
 /** Represents a connection that is already closed. */
@@ -58,10 +58,10 @@ export function socketSink(socket: Socket, framing: Framing): Sink {
         socket.on('close', done)
       })
     },
-    end: () => {
+    end: (reason = 'stopping') => {
       if (!open) return
       open = false
-      if (framing.end) framing.end()
+      if (framing.end) framing.end(reason)
       else socket.end()
       const timer = setTimeout(() => socket.destroy(), closeMilliseconds)
       socket.once('close', () => clearTimeout(timer))

@@ -12,8 +12,8 @@ import { socketSink } from './sink.js'
 
 /** Clients of streams send nothing but control frames. */
 const maxIncomingBytes = 1024
-/** The server is shutting down: clients may reconnect. */
-const goingAway = 1001
+/** Codes with which a WebSocket is closed: going away, so that clients may reconnect, and a violation of the policy. */
+const closeCodes = { stopping: 1001, unauthorized: 1008 } as const
 
 /** Whether a request is for a WebSocket. */
 export function wantsWebSocket(request: FastifyRequest): boolean {
@@ -58,7 +58,7 @@ export function webSocketSink(peer: WebSocket, { raw: { socket } }: FastifyReque
   return socketSink(socket, {
     of: (frame) => frame.webSocket,
     ping: keepAlive.webSocket,
-    end: () => peer.close(goingAway),
+    end: (reason) => peer.close(closeCodes[reason]),
   })
 }
 

@@ -1,5 +1,8 @@
 import type { Frame } from './frame.js'
 
+/** Why the server ends a stream: clients may reconnect, or the caller may no longer listen. */
+export type EndReason = 'stopping' | 'unauthorized'
+
 /** An open connection to a listener, over whatever transport. After its end all calls do nothing. */
 export interface Sink {
   /** Bytes that the network has not taken yet. */
@@ -10,8 +13,8 @@ export interface Sink {
   ping(): void
   /** Resolves once the network has taken enough to go on, or the connection is gone. */
   ready(): Promise<void>
-  /** Ends the connection after what is queued. */
-  end(): void
+  /** Ends the connection after what is queued. @param reason default: `stopping` */
+  end(reason?: EndReason): void
   /** Ends the connection at once; what is queued is lost. */
   cut(): void
   /** Calls back once when the connection is gone, at once if it is already. */

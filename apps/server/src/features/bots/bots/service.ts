@@ -71,7 +71,7 @@ export interface BotsDeps extends Omit<InstallingDeps, 'plugins'> {
   queue: Queue
   database: Pick<Database, 'foreignChanges'>
   plugins: { service: Pick<PluginsService, 'removeAll'>; inBots: InstallingDeps['plugins'] }
-  deployments: Pick<DeploymentsService, 'prepare' | 'insert'>
+  deployments: Pick<DeploymentsService, 'prepare' | 'insert' | 'suspend'>
 }
 
 /** The change to make of a bot as it is. */
@@ -173,6 +173,7 @@ export function createBotsService(deps: BotsDeps) {
           }
           await installing.change(tx, current.bot, patch, now)
           if (deployment) await deployments.insert(tx, deployment, current.bot)
+          else await deployments.suspend(tx, current.bot, changes)
           if (!isCallable(current.bot) && isCallable({ ...current.bot, ...changes })) {
             const wants = wantsOf(definition)
             await domainEvents.raise(tx, 'bot.addressed', { botId: id, wants })

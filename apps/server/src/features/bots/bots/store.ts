@@ -258,10 +258,10 @@ export async function countBots(
 export async function findHosted(
   db: Db,
   id: string,
-): Promise<Pick<BotRow, 'id' | 'workspace_id' | 'deployment_id' | 'secrets'> | undefined> {
+): Promise<Pick<BotRow, 'id' | 'workspace_id' | 'url' | 'deployment_id' | 'secrets'> | undefined> {
   return await db
     .selectFrom('bots')
-    .select(['id', 'workspace_id', 'deployment_id', 'secrets'])
+    .select(['id', 'workspace_id', 'url', 'deployment_id', 'secrets'])
     .where('id', '=', id)
     .where('deployment_id', 'is not', null)
     .executeTakeFirst()

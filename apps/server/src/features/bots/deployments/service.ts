@@ -27,13 +27,21 @@ export interface Deployment {
 export interface HostedCode extends Deployment {
   /** Decrypted values by name. */
   readonly secrets: Readonly<Record<string, string>>
+  /** Whether its owner has an address in place of it. */
+  readonly isSuspended: boolean
 }
 
 /** The deployment in force of a bot or integration, read from its row; undefined if none is. */
 export function toHostedCode(
   sealer: Sealer,
   type: CodeOwner['type'],
-  row: { id: string; workspace_id: string; deployment_id: string | null; secrets: string },
+  row: {
+    id: string
+    workspace_id: string
+    url: string | null
+    deployment_id: string | null
+    secrets: string
+  },
 ): HostedCode | undefined {
   if (row.deployment_id === null) return undefined
   return {
@@ -41,6 +49,7 @@ export function toHostedCode(
     workspaceId: row.workspace_id,
     owner: { type, id: row.id },
     secrets: openSecrets(sealer, decodeJson<SealedSecrets>(row.secrets)),
+    isSuspended: row.url !== null,
   }
 }
 
@@ -105,6 +114,8 @@ declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
     /** A deployment is in force, in place of the ones in `replaced`. */
     'deployment.created': { deployment: Deployment; replaced: readonly string[] }
+    /** The owner of a deployment got an address, so that its code does not run any more. */
+    'deployment.suspended': { deploymentId: string }
   }
 }
 
@@ -192,6 +203,26 @@ export function createDeploymentsService({
       })
       await domainEvents.raise(tx, 'deployment.created', { deployment, replaced })
       afterCommit(tx, () => trial.adopt())
+    },
+
+    /** Ends the deployment in force in a change by which its owner gets an address. */
+    async suspend(
+      tx: Tx,
+      { url, deployment_id: deploymentId }: Deployable,
+      changes: { url?: string | null | undefined },
+    ): Promise<void> {
+      if (deploymentId === null || url !== null || typeof changes.url !== 'string') return
+      await domainEvents.raise(tx, 'deployment.suspended', { deploymentId })
+    },
+
+    /**
+     * Whether a deployment is stored and was not replaced. Others cannot replace it either before the transaction ends.
+     */
+    async lockInForce(
+      tx: Tx,
+      { workspaceId, id }: Pick<Deployment, 'workspaceId' | 'id'>,
+    ): Promise<boolean> {
+      return await store.lockInForce(tx, workspaceId, id)
     },
 
     /** The code of a deployment; undefined if it is gone. */

@@ -1,4 +1,5 @@
 import type { Insertable, Selectable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { BundlesTable, DeploymentsTable, KeptBundlesTable } from './table.js'
 
@@ -38,6 +39,17 @@ export async function replaceDeployments(
     .returning('id')
     .execute()
   return rows.map(({ id }) => id)
+}
+
+/** Locks the row of a deployment that is in force until the transaction ends. Returns whether it is in force. */
+export async function lockInForce(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
+  const query = tx
+    .selectFrom('deployments')
+    .select('id')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .where('replaced_at', 'is', null)
+  return (await dialectOf(tx).lockRows(query).executeTakeFirst()) !== undefined
 }
 
 /** The code of a deployment of a workspace; undefined if there is no such deployment. */

@@ -59,7 +59,7 @@ export interface IntegrationsServiceDeps extends ScriptChecksDeps {
   interfaces: {
     service: Pick<InterfacesService, 'findUsable' | 'replaceUses' | 'removeUses'>
   }
-  deployments: Pick<DeploymentsService, 'prepare' | 'insert'>
+  deployments: Pick<DeploymentsService, 'prepare' | 'insert' | 'suspend'>
 }
 
 /** Name of the job that deletes the log of a removed integration; its key is the id. */
@@ -269,6 +269,7 @@ export function createIntegrationsService(deps: IntegrationsServiceDeps) {
           await store.patchIntegration(tx, actor.workspaceId, id, changes)
           if (patch.interfaces) await recordInterfaces(tx, integration)
           if (deployment) await deployments.insert(tx, deployment, current)
+          else await deployments.suspend(tx, current, changes)
           logPatterns(tx, id, changes.definition)
           await raiseChanged(tx, id)
           scripts.report(tx, id, faults)

@@ -36,6 +36,7 @@ import { endLeftovers } from './leftovers.js'
 import { type CodeIssue, createLineSink, type LineSink, type OutputLine } from './output.js'
 import { keyOf, ownerOf } from './owners.js'
 import { type Program, StartError, startProgram } from './program.js'
+import { createProgramKeys } from './program-keys.js'
 import { createPrograms, type SendOptions } from './programs.js'
 import { isReason, refusal, tryOutCode } from './try-out.js'
 
@@ -94,9 +95,10 @@ const compiledAfterMs = 1000
 
 /** Makes the slice. Programs start with their first request, so that they do not delay the start of the server. */
 export function createHosting(deps: HostingDeps): Hosting {
-  const { run, clock, log, hosting, limits, addresses, deployments, deploymentKeys } = deps
+  const { run, clock, log, hosting, limits, addresses, deployments } = deps
   const { bots, integrations, bus } = deps
   const lists = networkListsOf(deps.outgoing)
+  const keys = createProgramKeys(deps.deploymentKeys, log)
   const sinks = new Map<string, LineSink>()
   const report = createIssueReports(deps.issues)
   const events = createCounter({
@@ -163,13 +165,20 @@ export function createHosting(deps: HostingDeps): Hosting {
     }
   }
 
-  async function startCode(
-    hosted: HostedCode,
-    code: string,
-    options: { isInForce: boolean },
-  ): Promise<Program> {
+  async function startCode(hosted: HostedCode, code: string): Promise<Program> {
     await listening
-    const token = await deploymentKeys.ensure(hosted, options)
+    const key = await keys.create(hosted)
+    try {
+      const program = await startWithKey(hosted, code, key.value)
+      void program.ended.then(key.end)
+      return program
+    } catch (error) {
+      key.end()
+      throw error
+    }
+  }
+
+  async function startWithKey(hosted: HostedCode, code: string, token: string): Promise<Program> {
     const api = hosting.mode === 'wrapped' ? addresses.base() : addresses.local()
     const compiled = await compiledCode.find(hosted.owner, code)
     const program = await startProgram(
@@ -226,7 +235,7 @@ export function createHosting(deps: HostingDeps): Hosting {
     start: async (hosted) => {
       const code = await deployments.codeOf(hosted)
       if (code === undefined) throw new StartError('its code is not stored any more')
-      return await startCode(hosted, code, { isInForce: true })
+      return await startCode(hosted, code)
     },
     writeLine,
     reportIssue: (deployment, issue) => {
@@ -255,13 +264,11 @@ export function createHosting(deps: HostingDeps): Hosting {
       )
     }
     const { enter } = programs
-    const hosted = { ...deployment, secrets }
+    const hosted = { ...deployment, secrets, isSuspended: false }
     try {
-      const start = () => startCode(hosted, code, { isInForce: false })
-      const trial = programs.toTrial(await tryOutCode({ enter, start }, hosted), hosted)
-      return { ...trial, abandon: () => void abandon(trial, deployment) }
+      const start = () => startCode(hosted, code)
+      return programs.toTrial(await tryOutCode({ enter, start }, hosted), hosted)
     } catch (error) {
-      await deploymentKeys.remove(deployment.id)
       if (!isReason(error)) throw error
       events.add('refused')
       writeLine(deployment, {
@@ -271,14 +278,6 @@ export function createHosting(deps: HostingDeps): Hosting {
       })
       throw refusal(error.message)
     }
-  }
-
-  async function abandon(trial: Trial, { id }: Deployment): Promise<void> {
-    trial.abandon()
-    await deploymentKeys.remove(id).catch((err: unknown) => {
-      // The key expires within an hour.
-      log.warn({ err }, 'the key of code that was not deployed cannot be removed now')
-    })
   }
 
   /** Makes every process of the server, including this one, read the deployment in force of an owner again. */
@@ -371,6 +370,7 @@ export function createHosting(deps: HostingDeps): Hosting {
       alwaysAlive.stop()
       onListening()
       await programs.stop(timeLeft)
+      await keys.settled()
       for (const sink of sinks.values()) await sink.flush()
       await (await launcher?.catch(() => undefined))?.close()
     },

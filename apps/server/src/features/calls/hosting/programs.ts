@@ -302,8 +302,10 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     for (const instance of [serving.get(key), alone.get(key)]) {
       if (instance === undefined) continue
       const hosted = await inForce.get(key)
-      if (hosted?.id === instance.hosted.id || !isServing(instance)) continue
-      if (hosted === undefined) {
+      if (!isServing(instance)) continue
+      if (hosted?.isSuspended) end(instance)
+      else if (hosted?.id === instance.hosted.id) continue
+      else if (hosted === undefined) {
         remove(instance)
         awaitEnd(instance, instance.abort())
       } else if (instance.isAlone) end(instance)

@@ -137,7 +137,10 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
     on: {
       'bot.deployed': (tx, { botId }) => claimLater(tx, { botId }),
       'integration.changed': (tx, { integrationId }) => claimLater(tx, { integrationId }),
-      'workspace.removed': (tx, { workspaceId }) => store.deleteTunnelsOf(tx, workspaceId),
+      'workspace.removed': async (tx, { workspaceId }) => {
+        const ids = await store.deleteTunnelsOf(tx, workspaceId)
+        afterCommit(tx, () => ids.forEach(registry.announce))
+      },
     },
     sweeps: [
       (tx) => store.deleteOldTunnels(tx, isoTime(clock.now() - keptMs), rowsAtOnce),

@@ -213,7 +213,9 @@ export function createRegistry(
   /** Another connection may want the id of one of this process, or have it already. */
   async function look(connection: TunnelConnection): Promise<void> {
     const row = await store.findTunnel(db, connection.tunnelId)
-    if (row?.connection !== connection.id) {
+    if (row === undefined) {
+      connection.close(closeCodes.invalidId, 'the workspace of this tunnel was deleted')
+    } else if (row.connection !== connection.id) {
       connection.close(closeCodes.idConflict, 'tunnel id is used elsewhere')
     } else if (row.contender !== null) {
       const works = await connection.probe(probeMs)

@@ -97,8 +97,14 @@ export async function deleteUnclaimed(tx: Tx, id: string, connection: string): P
     .execute()
 }
 
-export async function deleteTunnelsOf(tx: Tx, workspaceId: string): Promise<void> {
-  await tx.deleteFrom('tunnels').where('workspace_id', '=', workspaceId).execute()
+/** Deletes the tunnels of a workspace. Returns their ids. */
+export async function deleteTunnelsOf(tx: Tx, workspaceId: string): Promise<string[]> {
+  const rows = await tx
+    .deleteFrom('tunnels')
+    .where('workspace_id', '=', workspaceId)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 /** @returns how many tunnels were deleted that have had no connection since an ISO 8601 time */

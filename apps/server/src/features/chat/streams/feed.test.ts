@@ -57,7 +57,7 @@ describeEachEngine('a feed', (engine) => {
       userId: 'user',
       authorizedAt: newest,
       after: newest,
-      isAuthorized: async () => true,
+      watch: () => () => {},
       isParticipant: async () => true,
     }
     const options = { maxPending: 65_536, now: () => time.now(), since: time.now() }

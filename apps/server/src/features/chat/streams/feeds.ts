@@ -1,6 +1,5 @@
 import type { FollowedConversation } from './entry.js'
 import { Feed, type FeedDeps } from './feed.js'
-import type { Listener } from './listener.js'
 
 const tickMilliseconds = 1000
 /**
@@ -16,15 +15,6 @@ export class Feeds {
 
   constructor(deps: FeedDeps) {
     this.#deps = deps
-  }
-
-  get all(): Iterable<Feed> {
-    return this.#feeds.values()
-  }
-
-  /** The listeners of all conversations. */
-  *listeners(): Iterable<Listener> {
-    for (const feed of this.#feeds.values()) yield* feed.listeners
   }
 
   find(conversationId: string): Feed | undefined {

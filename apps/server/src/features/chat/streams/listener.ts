@@ -1,6 +1,6 @@
 import type { Clock, Timers } from '../../../platform/clock.js'
 import type { Frame } from '../../../platform/streams/frame.js'
-import type { Sink } from '../../../platform/streams/sink.js'
+import type { EndReason, Sink } from '../../../platform/streams/sink.js'
 import type { Entry } from './entry.js'
 
 /** A user who subscribes to a conversation, and the state of the authorisation. */
@@ -15,8 +15,11 @@ export interface Subscriber {
   firstFrames?: readonly Frame[] | undefined
   /** Called when the network has taken the first frames, or the connection has closed; perhaps twice. */
   onFirstFramesTaken?(): void
-  /** Whether the user key and the chat address are still valid. */
-  isAuthorized(): Promise<boolean>
+  /**
+   * Watches the authority of the subscriber and calls `end` once when it has ended. Returns a function that ends the
+   * watching.
+   */
+  watch(end: () => void): () => void
   /** Whether the user takes part in the conversation right now. */
   isParticipant(): Promise<boolean>
 }
@@ -56,7 +59,7 @@ export class Listener {
     this.position = entry.sequence
     // An older removal does not count: the user was added again since.
     if (entry.removed === this.subscriber.userId && entry.sequence > this.subscriber.authorizedAt) {
-      this.end()
+      this.end('unauthorized')
       return
     }
     for (const frame of entry.frames) this.send(frame)
@@ -85,9 +88,9 @@ export class Listener {
   }
 
   /** Ends the connection after what is queued. */
-  end(): void {
+  end(reason?: EndReason): void {
     this.closed = true
-    this.sink.end()
+    this.sink.end(reason)
   }
 
   /** Ends the connection at once; what is queued is lost. */
@@ -116,7 +119,7 @@ export async function untilReady(listener: Listener): Promise<void> {
  */
 export async function endUnlessParticipant(listener: Listener): Promise<void> {
   const takesPart = await listener.subscriber.isParticipant().catch(() => false)
-  if (!takesPart) listener.end()
+  if (!takesPart) listener.end('unauthorized')
 }
 
 /** Milliseconds without a byte after which a listener is pinged. */
@@ -132,17 +135,14 @@ const spokes = quietMilliseconds / spokeMilliseconds
 export class Heartbeat {
   readonly #timers: Timers
   readonly #clock: Clock
-  readonly #check: (listener: Listener) => void
   readonly #wheel = Array.from({ length: spokes }, () => new Set<Listener>())
   readonly #spokes = new Map<Listener, Set<Listener>>()
   #turn = 0
   #cancel: (() => void) | undefined
 
-  /** @param check called for every listener at least every minute */
-  constructor(timers: Timers, clock: Clock, check: (listener: Listener) => void) {
+  constructor(timers: Timers, clock: Clock) {
     this.#timers = timers
     this.#clock = clock
-    this.#check = check
   }
 
   add(listener: Listener): void {
@@ -180,7 +180,6 @@ export class Heartbeat {
       } else {
         this.#put(listener, Math.ceil(left / spokeMilliseconds))
       }
-      this.#check(listener)
     }
     this.#cancel =
       this.#spokes.size === 0

@@ -35,9 +35,6 @@ export function createListenerSlots(limits: ListenerLimits) {
       }
     },
 
-    /** Whether a user has a listener. */
-    has: (userId: string) => countByUser.has(userId),
-
     /** How many listeners there are. */
     count: () => count,
   }

@@ -10,7 +10,7 @@ import {
 import type { ChatAddress, WorkspaceActor } from '../../../domain/actor.js'
 import type { Addresses } from '../../../domain/addresses.js'
 import type { Awaitable } from '../../../domain/authenticator.js'
-import type { EventBus } from '../../../platform/bus/event-bus.js'
+import type { Authorities } from '../../../platform/authorities.js'
 import type { Clock } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
@@ -27,12 +27,10 @@ export interface WebchatSettingsDeps {
   db: Db
   run: Run
   clock: Clock
-  bus: EventBus
+  authorities: Pick<Authorities, 'change'>
   addresses: Addresses
   chatAddresses: Pick<ChatAddresses, 'get'>
   bots: Pick<BotsService, 'requireIn' | 'namesOf' | 'installationsOf'>
-  /** Called in every process after the settings of a bot may have changed. */
-  onChange(botId: string): void
 }
 
 /** The settings of a web chat in force, and the web sites that may use it. */
@@ -46,7 +44,6 @@ type BotWebchat = Output<typeof contract.botWebchat.getSettings>['webchat']
 type Patch = Body<typeof contract.botWebchat.updateSettings>
 type CodeType = Query<typeof contract.botWebchat.getCode>['type']
 
-const topic = 'webchat-settings'
 const origins = 'allowedOrigins'
 
 export type WebchatSettingsService = ReturnType<typeof createWebchatSettings>
@@ -56,7 +53,7 @@ export type WebchatSettingsService = ReturnType<typeof createWebchatSettings>
  * change clears the caches of all processes.
  */
 export function createWebchatSettings(deps: WebchatSettingsDeps) {
-  const { db, run, clock, bus, bots, addresses, chatAddresses, onChange } = deps
+  const { db, run, clock, authorities, bots, addresses, chatAddresses } = deps
   const known = createFactCache<WebchatInForce>({
     clock,
     read: async (key) => {
@@ -65,15 +62,6 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
       return { settings, allowedOrigins }
     },
   })
-  const forgetHere = (botId: string) => {
-    known.forget((key) => key.endsWith(`/${botId}`))
-    onChange(botId)
-  }
-  // Other processes change settings, too.
-  bus.subscribe(
-    { topic },
-    { onHint: ({ key }) => forgetHere(key), onGap: () => known.forget(() => true) },
-  )
 
   async function read(workspaceId: string, botId: string) {
     const rows = await store.listSettings(db, botId)
@@ -119,15 +107,13 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
     return { ...(await read(workspaceId, botId)), ...(shareUrl !== undefined && { shareUrl }) }
   }
 
-  /** Clears the cached settings of a bot, in all processes. */
-  function forget(botId: string): void {
-    forgetHere(botId)
-    bus.publish({ topic, key: botId })
-  }
-
   return {
     inForce,
-    forget,
+
+    /** Clears the cached settings of a bot, or all, in this process. */
+    forget(botId: string | undefined): void {
+      known.forget((key) => botId === undefined || key.endsWith(`/${botId}`))
+    },
 
     /** Whether a page of an origin may use the chat at an address; true where there is no chat. */
     allowsOrigin(webhookId: string, origin: string): Awaitable<boolean> {
@@ -155,7 +141,8 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
           if (value === undefined) await store.deleteSetting(tx, botId, name)
           else await store.putSetting(tx, { bot_id: botId, name, value: encodeJson(value) })
         }
-        afterCommit(tx, () => forget(botId))
+        // Pages of web sites that are no longer allowed are disconnected, too.
+        afterCommit(tx, () => authorities.change(`bot:${botId}`))
       })
       return await show(actor, botId)
     },

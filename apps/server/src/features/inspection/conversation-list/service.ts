@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { timeOf } from '../../../domain/times.js'
+import type { Authorities } from '../../../platform/authorities.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Position } from '../../../platform/db/paginate.js'
 import type { Db } from '../../../platform/db/schema.js'
@@ -14,6 +15,7 @@ import {
 import { listNewestMessages } from '../../conversations/messages/index.js'
 import type { UserRow, UsersService } from '../../conversations/users/index.js'
 import { deliveryStatesOf } from '../../deliveries/index.js'
+import type { Standing } from '../../tenancy/access/index.js'
 import { type MessageSearch, type SaidQuery, toSaidQuery } from '../message-search/index.js'
 import { createExports } from './export.js'
 import { type ConversationSelection, createFinder, positionOf } from './finder.js'
@@ -28,6 +30,8 @@ export interface ConversationListDeps {
   bots: Pick<BotsService, 'idsIn' | 'requireIn'>
   users: Pick<UsersService, 'findAll'>
   search: Pick<MessageSearch, 'find' | 'findIn'>
+  authorities: Pick<Authorities, 'guard'>
+  standing: Standing
 }
 
 const exportedAtOnce = 100
@@ -42,9 +46,12 @@ export function createConversationListService({
   bots,
   users,
   search,
+  authorities,
+  standing,
 }: ConversationListDeps) {
   const finder = createFinder({ db, search })
   const exports = createExports()
+  const guard = authorities.guard(standing.untilOf)
 
   async function selectionOf(
     actor: WorkspaceActor,
@@ -131,11 +138,19 @@ export function createConversationListService({
       const read = (after: Position | undefined) =>
         finder.page(selection, { direction: 'asc', after }, exportedAtOnce, { isCounted: false })
       return {
-        open: async () =>
-          exports.open(
+        open: async () => {
+          const opened = exports.open(
             { db, read, describe },
             { accountId: actor.accountId, withMessages: messages },
-          ),
+          )
+          // It reads as long as its reader takes what was read.
+          const unwatch = guard.watch({
+            authority: actor,
+            grounds: standing.groundsOf(actor),
+            end: () => opened.destroy(),
+          })
+          return opened.once('close', unwatch)
+        },
       }
     },
 

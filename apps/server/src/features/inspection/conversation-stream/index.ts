@@ -1,9 +1,12 @@
-import { ApiError, contract } from '@botstead/contract'
+import { contract } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { route } from '../../../http/mount.js'
+import type { Authorities } from '../../../platform/authorities.js'
 import type { StartStream } from '../../../platform/streams/sink.js'
+import type { BotsService } from '../../bots/bots/index.js'
 import { publicIdOf } from '../../conversations/conversations/index.js'
 import type { Feature } from '../../feature.js'
+import type { Standing } from '../../tenancy/access/index.js'
 import type { ConversationListService } from '../conversation-list/index.js'
 
 /** The streams of those who chat. */
@@ -15,7 +18,7 @@ interface Streams {
       userId: string
       authorizedAt: number
       after: number | undefined
-      isAuthorized(): Promise<boolean>
+      watch(end: () => void): () => void
       isParticipant(): Promise<boolean>
     },
   ): Promise<StartStream>
@@ -24,24 +27,30 @@ interface Streams {
 interface ConversationStreamDeps {
   conversations: Pick<ConversationListService, 'requireIn'>
   streams: Streams
-  /** Whether the caller may still read the workspace. */
-  isAuthorized(actor: WorkspaceActor): Promise<boolean>
+  authorities: Pick<Authorities, 'guard'>
+  standing: Standing
+  bots: Pick<BotsService, 'workspaceOf'>
+}
+
+/** Who follows a conversation of a bot. */
+interface Followed {
+  actor: WorkspaceActor
+  botId: string
 }
 
 /** Conversations of a workspace as they go on: what those who chat receive, without taking part. */
 export function createConversationStream(deps: ConversationStreamDeps): Feature {
-  const { conversations, streams, isAuthorized } = deps
-
-  async function isReadable(actor: WorkspaceActor, id: string): Promise<boolean> {
-    if (!(await isAuthorized(actor))) return false
-    try {
-      await conversations.requireIn(actor, id)
-      return true
-    } catch (error) {
-      if (error instanceof ApiError && error.type === 'ResourceNotFound') return false
-      throw error
+  const { conversations, streams, standing, bots } = deps
+  const guard = deps.authorities.guard<Followed>(async (followed) => {
+    const until = await standing.untilOf(followed.map(({ actor }) => actor))
+    const workspaces = new Map<string, string | undefined>()
+    for (const { botId } of followed) {
+      if (!workspaces.has(botId)) workspaces.set(botId, await bots.workspaceOf(botId))
     }
-  }
+    return followed.map(({ actor, botId }, at) =>
+      workspaces.get(botId) === actor.workspaceId ? (until[at] ?? 0) : 0,
+    )
+  })
 
   /** @param after number of the last event that the caller has */
   async function follow(
@@ -58,7 +67,13 @@ export function createConversationStream(deps: ConversationStreamDeps): Feature 
         userId: actor.accountId,
         authorizedAt,
         after,
-        isAuthorized: () => isReadable(actor, id),
+        // The end of the conversation itself is an event of it.
+        watch: (end) =>
+          guard.watch({
+            authority: { actor, botId },
+            grounds: [...standing.groundsOf(actor), `bot:${botId}`],
+            end,
+          }),
         isParticipant: async () => true,
       },
     )

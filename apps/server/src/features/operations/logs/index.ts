@@ -11,7 +11,7 @@ export { endless, walkLines } from './walk.js'
 
 /** The logs of all bots and integrations of a workspace. */
 export function createLogs(
-  deps: LogsDeps & Pick<TailsDeps, 'timers' | 'log' | 'isAuthorized'>,
+  deps: LogsDeps & Pick<TailsDeps, 'timers' | 'log' | 'authorities' | 'standing'>,
 ): Feature {
   const service = createLogsService(deps)
   const tails = createTails({ ...deps, prepare: service.prepare, toLine })

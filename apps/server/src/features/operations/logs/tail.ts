@@ -2,11 +2,13 @@ import { ApiError } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { type LogPosition, positionOf, type WorkspaceLogLine } from '../../../domain/log-lines.js'
 import { serverIsStopping } from '../../../domain/stopping.js'
+import type { Authorities, Ground } from '../../../platform/authorities.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { Frame } from '../../../platform/streams/frame.js'
 import type { Sink, StartStream } from '../../../platform/streams/sink.js'
 import type { Log } from '../../../platform/telemetry/log.js'
+import type { Standing } from '../../tenancy/access/index.js'
 import type { LogFilter, PreparedFilter } from './filter.js'
 import { endless, walkLines } from './walk.js'
 
@@ -17,8 +19,8 @@ export interface TailsDeps {
   log: Log
   /** Prepares a filter for a caller; throws if it names something foreign. */
   prepare(actor: WorkspaceActor, filter: LogFilter): Promise<PreparedFilter>
-  /** Whether the caller may still read the workspace. */
-  isAuthorized(actor: WorkspaceActor): Promise<boolean>
+  authorities: Pick<Authorities, 'guard'>
+  standing: Standing
   /** A line in the form for clients. */
   toLine(line: WorkspaceLogLine): object
 }
@@ -34,8 +36,6 @@ interface Follower {
   waiting: Map<string, Frame> | undefined
   /** When it was sent something last, in milliseconds. */
   sentAt: number
-  /** When it was last checked that the caller may read. */
-  checkedAt: number
 }
 
 /** The followers of one workspace, and what they were sent. */
@@ -179,26 +179,36 @@ export function createTails(deps: TailsDeps) {
     for (const [id, time] of tail.seen) if (time < next) tail.seen.delete(id)
   }
 
-  async function attend(follower: Follower): Promise<void> {
+  function attend(follower: Follower): void {
     const now = clock.now()
-    const { actor, filter, sink } = follower
-    if (sink === undefined) return
-    if (now - follower.sentAt >= quiet) {
-      sink.ping()
-      follower.sentAt = now
-    }
-    if (now - follower.checkedAt < quiet) return
-    follower.checkedAt = now
-    if (!(await deps.isAuthorized(actor).catch(() => true))) return sink.end()
-    // Integrations may have been installed since, and what the filter names may be gone.
-    const prepared = await deps.prepare(actor, filter).catch((error: unknown) => error)
-    if (prepared instanceof ApiError) sink.end()
-    else if (!(prepared instanceof Error)) follower.passes = (prepared as PreparedFilter).passes
+    if (follower.sink === undefined || now - follower.sentAt < quiet) return
+    follower.sink.ping()
+    follower.sentAt = now
   }
+
+  /** Prepares the filter of a follower again: integrations may have been installed since. Returns whether it is valid. */
+  async function prepareAgain(follower: Follower): Promise<boolean> {
+    try {
+      follower.passes = (await deps.prepare(follower.actor, follower.filter)).passes
+      return true
+    } catch (error) {
+      // What the filter names is gone.
+      if (error instanceof ApiError) return false
+      throw error
+    }
+  }
+
+  const guard = deps.authorities.guard<Follower>(async (followers) => {
+    const until = await deps.standing.untilOf(followers.map(({ actor }) => actor))
+    for (const [at, follower] of followers.entries()) {
+      if ((until[at] ?? 0) > clock.now() && !(await prepareAgain(follower))) until[at] = 0
+    }
+    return until
+  })
 
   async function lookAll(): Promise<void> {
     for (const [workspaceId, tail] of tails) {
-      for (const follower of [...tail.followers]) await attend(follower)
+      for (const follower of tail.followers) attend(follower)
       await look(tail).catch((err: unknown) => {
         log.warn({ err, workspaceId }, 'the logs of a workspace cannot be followed now')
       })
@@ -229,6 +239,11 @@ export function createTails(deps: TailsDeps) {
     sendWaiting(follower)
   }
 
+  function groundsOf({ actor, filter }: Follower): Ground[] {
+    const grounds = deps.standing.groundsOf(actor)
+    return filter.botId === undefined ? grounds : [...grounds, `bot:${filter.botId}`]
+  }
+
   function sendWaiting(follower: Follower): void {
     for (const frame of follower.waiting?.values() ?? []) send(follower, frame)
     follower.waiting = undefined
@@ -257,7 +272,6 @@ export function createTails(deps: TailsDeps) {
         passes: prepared.passes,
         waiting: new Map(),
         sentAt: now,
-        checkedAt: now,
       }
       // Another one may have taken its place since.
       const current = tails.get(actor.workspaceId) ?? tail
@@ -266,7 +280,13 @@ export function createTails(deps: TailsDeps) {
       schedule()
       return (sink) => {
         follower.sink = sink
+        const unwatch = guard.watch({
+          authority: follower,
+          grounds: groundsOf(follower),
+          end: () => sink.end('unauthorized'),
+        })
         sink.onClose(() => {
+          unwatch()
           release()
           current.followers.delete(follower)
         })

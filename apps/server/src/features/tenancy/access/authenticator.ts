@@ -1,30 +1,37 @@
 import { ApiError } from '@botstead/contract'
 import type { AccountActor, BotActor, Caller } from '../../../domain/actor.js'
-import {
-  type Authenticator,
-  type Awaitable,
-  type Intent,
-  type ScopeHeaders,
-  scopeRefusals,
+import type {
+  Authenticator,
+  Awaitable,
+  Intent,
+  ScopeHeaders,
 } from '../../../domain/authenticator.js'
+import { type Ground, splitGround } from '../../../platform/authorities.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import { hashToken, isSessionValue } from '../../../platform/ids.js'
 import { mayWrite, type Role, readsOnly, type WorkspacesService } from '../workspaces/index.js'
 import type { BotDirectory } from './reach.js'
+import {
+  endedSession,
+  foreignBot,
+  foreignIntegration,
+  foreignWorkspace,
+  keyOfBot,
+  unknownToken,
+} from './refusals.js'
 import { findTokenByHash, type TokenRow } from './store.js'
 import type { TokenUsage } from './usage.js'
 
 /** Authenticates the holders of access tokens. */
 export interface TokenAuthenticator
   extends Pick<Authenticator, 'account' | 'token' | 'workspace' | 'bot'> {
-  /** Called when a token was revoked: it is refused from now on. */
-  forgetToken(id: string): void
-  /** Called when a bot was deleted: it and its keys are refused from now on. */
-  forgetBot(id: string): void
-  /** Called when a workspace was deleted with its bots: all of it is refused from now on. */
-  forgetWorkspace(id: string): void
+  /**
+   * Forgets what rests on a ground that changed, or everything: a token that was revoked is refused from now on, a bot that
+   * was deleted with its keys, and a workspace with all of it.
+   */
+  forget(ground: Ground | undefined): void
 }
 
 export interface AuthenticatorDeps {
@@ -77,7 +84,7 @@ const maxTokenLength = 512
  * Cached authentication: a caller who was seen within the last seconds needs no read.
  *
  * Token, role and bot are cached separately for five seconds, which is how long a change by another
- * process can go unnoticed. Tokens are cached by value, not by hash: this saves hashing on every
+ * process can go unnoticed when its hint is lost. Tokens are cached by value, not by hash: this saves hashing on every
  * request, and an attacker who can read this memory can also read the requests.
  */
 export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenticator {
@@ -160,7 +167,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
     token: (token) =>
       after(holderOf(token), (holder) => ({
         kind: 'token',
-        tokenId: holder.kind === 'personal' ? holder.actor.tokenId : holder.tokenId,
+        tokenId: tokenIdOf(holder),
       })),
 
     workspace: (token, workspaceId, intent) =>
@@ -200,20 +207,29 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
         })
       }),
 
-    forgetToken: (id) =>
-      holders.forget(
-        (_, holder) => (holder.kind === 'personal' ? holder.actor.tokenId : holder.tokenId) === id,
-      ),
-
-    forgetBot(id) {
-      bots.forget((botId) => botId === id)
-      holders.forget((_, holder) => holder.kind === 'bot' && holder.botId === id)
-    },
-
-    forgetWorkspace(id) {
-      roles.forget((key) => partsOf(key)[1] === id)
-      bots.forget((_, bot) => bot.workspaceId === id)
-      holders.forget((_, holder) => holder.kind !== 'personal' && holder.workspaceId === id)
+    forget(ground) {
+      const [kind, id] = ground === undefined ? [undefined, ''] : splitGround(ground)
+      switch (kind) {
+        case 'token':
+          holders.forget((_, holder) => tokenIdOf(holder) === id)
+          break
+        case 'bot':
+          bots.forget((botId) => botId === id)
+          holders.forget((_, holder) => holder.kind === 'bot' && holder.botId === id)
+          break
+        case 'workspace':
+          roles.forget((key) => partsOf(key)[1] === id)
+          bots.forget((_, bot) => bot.workspaceId === id)
+          holders.forget((_, holder) => holder.kind !== 'personal' && holder.workspaceId === id)
+          break
+        case 'user':
+          break
+        case undefined:
+          for (const cache of [holders, roles, bots]) cache.forget(() => true)
+          break
+        default:
+          kind satisfies never
+      }
     },
   }
 }
@@ -282,6 +298,10 @@ function integrationActor(
   return { kind: 'bot', workspaceId: bot.workspaceId, botId, tokenId, caller }
 }
 
+function tokenIdOf(holder: Holder): string {
+  return holder.kind === 'personal' ? holder.actor.tokenId : holder.tokenId
+}
+
 function requirePersonal(holder: Holder): AccountActor {
   if (holder.kind === 'personal') return holder.actor
   const [owner, keys] =
@@ -304,37 +324,6 @@ function keyOf(accountId: string, workspaceId: string): string {
 function partsOf(key: string): [accountId: string, workspaceId: string] {
   const end = key.indexOf(separator)
   return [key.slice(0, end), key.slice(end + 1)]
-}
-
-function unknownToken(): ApiError {
-  return new ApiError('Unauthorized', 'The token in Authorization is not valid, or was revoked.')
-}
-
-function endedSession(): ApiError {
-  return new ApiError('Unauthorized', 'The session has ended: sign in again.')
-}
-
-function foreignWorkspace(): ApiError {
-  return new ApiError('Unauthorized', scopeRefusals['x-workspace-id'])
-}
-
-/** The same error for an integration of another workspace and for one that does not exist. */
-function foreignIntegration(): ApiError {
-  return new ApiError(
-    'Forbidden',
-    'The header x-integration-id, if sent, must name an integration that is installed in the bot, and x-integration-alias its alias there.',
-  )
-}
-
-function keyOfBot(): ApiError {
-  return new ApiError(
-    'Forbidden',
-    'The token in Authorization is the key of a bot: it may not act as the integration that x-integration-id or x-integration-alias names. An integration calls with its own key.',
-  )
-}
-
-function foreignBot(): ApiError {
-  return new ApiError('Unauthorized', scopeRefusals['x-bot-id'])
 }
 
 /** An integration as it is installed in a bot. */

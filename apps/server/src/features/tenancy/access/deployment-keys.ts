@@ -1,6 +1,7 @@
-import { createHmac } from 'node:crypto'
+import type { Authorities } from '../../../platform/authorities.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Ids } from '../../../platform/ids.js'
 import { makeToken } from './service.js'
 import * as store from './store.js'
@@ -12,69 +13,95 @@ interface KeyedDeployment {
   owner: { type: 'bot' | 'integration'; id: string }
 }
 
+/** What access reads about deployments, which are a slice above this one. */
+interface DeploymentDirectory {
+  /**
+   * Whether a deployment is stored and was not replaced. It is not replaced either before the transaction ends.
+   */
+  lockInForce(tx: Tx, deployment: { id: string; workspaceId: string }): Promise<boolean>
+}
+
 export interface DeploymentKeysDeps {
   run: Run
   clock: Clock
   ids: Ids
-  /** The keys are derived from it, so that any process of this server can start the code. */
-  deploymentSecret: Uint8Array
+  authorities: Pick<Authorities, 'change'>
+  deployments: DeploymentDirectory
 }
 
-/** Milliseconds for which the key of code is valid that was started but is not in force yet. */
+/** Milliseconds for which the key of code is valid that was started but is not in force. */
 const provisionalLifetime = 60 * 60 * 1000
-/** Milliseconds for which the key of a replaced deployment stays valid, so that its open requests can end. */
-const afterReplacement = 20 * 60 * 1000
+/**
+ * Milliseconds for which the keys of a replaced deployment are valid at most: its programs have 15 minutes for their open
+ * requests, and other processes may learn a moment later that it was replaced. Those of programs that end in
+ * time end with them; this is for those of servers that were killed.
+ */
+const longestDrain = 16 * 60 * 1000
+/** Keys that a deployment has at most: more than it has programs, so that the oldest are those of killed servers. */
+const mostKeys = 100
 
-/** Keys with which deployed code calls this server: one for each deployment, ended by the next. */
+/** The key of one program, with which its code calls this server. */
+interface ProgramKey {
+  value: string
+  /** Ends the key, in all processes. To be called when the program has ended. */
+  end(): Promise<void>
+}
+
+/** Keys of deployed code: one for each program, which ends with it. */
 export interface DeploymentKeys {
   /**
-   * Returns the key of a deployment, and stores it if that was not done before. Unless the deployment is in
-   * force, the key is valid for an hour.
+   * Makes the key of a program that is about to start. Where its deployment is not in force, it is valid for an hour
+   * at most.
    */
-  ensure(deployment: KeyedDeployment, options: { isInForce: boolean }): Promise<string>
-  /** Deletes the key of a deployment that does not come into force. */
-  remove(deploymentId: string): Promise<void>
-  /** Ends the keys of replaced deployments after a while, and makes the new one lasting. */
-  replace(tx: Tx, deploymentId: string, replaced: readonly string[]): Promise<void>
+  create(deployment: KeyedDeployment): Promise<ProgramKey>
+  /** Makes the keys of a deployment that is put into force last as long as their programs. */
+  keep(tx: Tx, deploymentId: string): Promise<void>
+  /** Limits the keys of deployments that are not in force any more to the time that their programs have to end. */
+  limit(tx: Tx, deploymentIds: readonly string[]): Promise<void>
 }
 
-export function createDeploymentKeys({
-  run,
-  clock,
-  ids,
-  deploymentSecret,
-}: DeploymentKeysDeps): DeploymentKeys {
-  const keyValue = (prefix: string, deploymentId: string) =>
-    prefix + createHmac('sha256', deploymentSecret).update(deploymentId).digest('base64url')
+/** Makes the keys of the programs of all processes of the server. */
+export function createDeploymentKeys(deps: DeploymentKeysDeps): DeploymentKeys {
+  const { run, clock, authorities, deployments } = deps
+
+  function announce(tx: Tx, ids: readonly string[]): void {
+    afterCommit(tx, () => {
+      for (const id of ids) authorities.change(`token:${id}`)
+    })
+  }
 
   return {
-    async ensure({ id, workspaceId, owner }, { isInForce }) {
-      const { token, value } =
+    async create(deployment) {
+      const { id: deployment_id, workspaceId, owner } = deployment
+      const { token, value } = makeToken(
         owner.type === 'bot'
-          ? makeToken(
-              { kind: 'bot', workspaceId, botId: owner.id },
-              'deployment',
-              { ids, clock },
-              keyValue('bp_bak_', id),
-            )
-          : makeToken(
-              { kind: 'integration', workspaceId, integrationId: owner.id },
-              'deployment',
-              { ids, clock },
-              keyValue('bp_iak_', id),
-            )
-      const expires_at = isInForce ? null : isoTime(clock.now() + provisionalLifetime)
-      await run((tx) => store.insertToken(tx, { ...token, deployment_id: id, expires_at }))
-      return value
+          ? { kind: 'bot', workspaceId, botId: owner.id }
+          : { kind: 'integration', workspaceId, integrationId: owner.id },
+        'deployment',
+        deps,
+      )
+      await run(async (tx) => {
+        const isInForce = await deployments.lockInForce(tx, deployment)
+        const expires_at = isInForce ? null : isoTime(clock.now() + provisionalLifetime)
+        await store.insertToken(tx, { ...token, deployment_id, expires_at })
+        announce(tx, await store.deleteOldDeploymentKeys(tx, deployment_id, mostKeys))
+      })
+      return {
+        value,
+        async end() {
+          await run((tx) => store.deleteToken(tx, token.id), { mayUseReserve: true })
+          authorities.change(`token:${token.id}`)
+        },
+      }
     },
 
-    async remove(deploymentId) {
-      await run((tx) => store.deleteDeploymentKey(tx, deploymentId), { mayUseReserve: true })
+    async keep(tx, deploymentId) {
+      announce(tx, await store.keepDeploymentKeys(tx, deploymentId))
     },
 
-    async replace(tx, deploymentId, replaced) {
-      await store.setExpiry(tx, [deploymentId], null)
-      await store.setExpiry(tx, replaced, isoTime(clock.now() + afterReplacement))
+    async limit(tx, deploymentIds) {
+      const at = isoTime(clock.now() + longestDrain)
+      announce(tx, await store.endDeploymentKeysAt(tx, deploymentIds, at))
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { WorkspaceActor } from '../../../domain/actor.js'
-import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
+import type { Authorities, Ground } from '../../../platform/authorities.js'
+import type { Timers } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -19,7 +20,7 @@ import { type BotDirectory, createReach, type Reach } from './reach.js'
 import { accessRoutes } from './routes.js'
 import { type AccessDeps, type AccessService, createAccessService } from './service.js'
 import { createSessions, type SessionsDeps, sessionRoutes, sessionSweeps } from './sessions.js'
-import { findToken } from './store.js'
+import { deleteDeploymentKeys, findTokens } from './store.js'
 import { createTokenUsage } from './usage.js'
 
 export type { DeploymentKeys } from './deployment-keys.js'
@@ -33,16 +34,30 @@ export interface Access extends Feature {
   reach: Reach
   /** Keys of deployed code. */
   deploymentKeys: DeploymentKeys
-  /** Whether a caller who was admitted may still read the workspace. */
-  isAuthorized: ReturnType<typeof createIsAuthorized>
+  /** How long callers who were admitted may read the workspace: for what stays open. */
+  standing: Standing
+}
+
+/** The authority of callers who were admitted, for what stays open. */
+export interface Standing {
+  /** What the authority of a caller rests on. */
+  groundsOf(actor: WorkspaceActor): Ground[]
+  /**
+   * Until when each caller may read its workspace, as far as is known now: milliseconds of the clock, 0 for one that may
+   * not any more.
+   */
+  untilOf(actors: readonly WorkspaceActor[]): Promise<number[]>
 }
 
 interface Deps
-  extends Omit<AccessDeps, 'bots' | 'integrations' | 'forgetToken'>,
-    Pick<SessionsDeps, 'sessionLifetimeMs'>,
-    Pick<DeploymentKeysDeps, 'deploymentSecret'> {
+  extends Omit<AccessDeps, 'bots' | 'integrations'>,
+    Pick<SessionsDeps, 'sessionLifetimeMs'> {
   timers: Timers
   log: Log
+  authorities: Authorities
+  deployments: { service: DeploymentKeysDeps['deployments'] }
+  /** Whether no other process serves the database, so that all programs are those of this one. */
+  alone: boolean
   workspaces: { service: Pick<WorkspacesService, 'roleOf'> }
   bots: { service: BotDirectory }
   integrations: { service: AccessDeps['integrations']; known: IntegrationOwners }
@@ -58,54 +73,78 @@ export function createAccess(deps: Deps): Access {
     bots: deps.bots.service,
     integrations: deps.integrations.service,
   }
+  const { run, authorities } = deps
   const authenticator = createTokenAuthenticator({
     ...named,
     integrations: deps.integrations.known,
   })
-  const service = createAccessService({ ...named, forgetToken: authenticator.forgetToken })
+  authorities.onChange(authenticator.forget)
+  const service = createAccessService(named)
   const reach = createReach(named)
-  const sessions = createSessions(deps, authenticator)
-  const deploymentKeys = createDeploymentKeys(deps)
+  const sessions = createSessions({ ...deps, authenticator })
+  const deploymentKeys = createDeploymentKeys({ ...deps, deployments: deps.deployments.service })
   return {
     name: 'access',
     service,
     authenticator,
     reach,
     deploymentKeys,
-    isAuthorized: createIsAuthorized(named),
+    standing: createStanding(named),
     routes: [...accessRoutes(service, reach), ...sessionRoutes(sessions)],
     sweeps: sessionSweeps(deps),
     on: {
       'integration.removed': (tx, { integrationId }) =>
         service.removeKeysOfIntegration(tx, integrationId),
-      'deployment.created': (tx, { deployment, replaced }) =>
-        deploymentKeys.replace(tx, deployment.id, replaced),
+      'deployment.created': async (tx, { deployment, replaced }) => {
+        await deploymentKeys.keep(tx, deployment.id)
+        await deploymentKeys.limit(tx, replaced)
+      },
+      'deployment.suspended': (tx, { deploymentId }) => deploymentKeys.limit(tx, [deploymentId]),
       'workspace.removed': async (tx, { workspaceId }) => {
         await service.removeWorkspaceKeys(tx, workspaceId)
-        afterCommit(tx, () => authenticator.forgetWorkspace(workspaceId))
+        afterCommit(tx, () => authorities.change(`workspace:${workspaceId}`))
       },
-      'bot.changed': async (tx, { botId }) => afterCommit(tx, () => authenticator.forgetBot(botId)),
+      'bot.changed': async (tx, { botId }) =>
+        afterCommit(tx, () => authorities.change(`bot:${botId}`)),
     },
     purge: service.purge,
+    async open() {
+      // No program runs yet: these are the keys of a server that was killed.
+      if (deps.alone) await run(deleteDeploymentKeys, { mayUseReserve: true })
+    },
     // Before the database is closed: stores the pending last uses of tokens.
     stop: () => usage[Symbol.asyncDispose](),
   }
 }
 
-/** Whether a caller who was admitted still has the token and the membership: for what lasts long. */
-function createIsAuthorized({
+function createStanding({
   db,
-  clock,
   workspaces,
 }: {
   db: Db
-  clock: Clock
   workspaces: Pick<WorkspacesService, 'roleOf'>
-}) {
-  return async ({ tokenId, accountId, workspaceId }: WorkspaceActor): Promise<boolean> => {
-    const token = await findToken(db, tokenId)
-    if (token === undefined) return false
-    if (token.expires_at !== null && token.expires_at <= isoTime(clock.now())) return false
-    return (await workspaces.roleOf(accountId, workspaceId)) !== undefined
+}): Standing {
+  return {
+    groundsOf: ({ tokenId, workspaceId }) => [`token:${tokenId}`, `workspace:${workspaceId}`],
+
+    async untilOf(actors) {
+      const tokens = await findTokens(db, [...new Set(actors.map(({ tokenId }) => tokenId))])
+      const ends = new Map(
+        tokens.map(({ id, expires_at: at }) => [
+          id,
+          at === null ? Number.POSITIVE_INFINITY : Date.parse(at),
+        ]),
+      )
+      const memberships = new Map<string, boolean>()
+      const until: number[] = []
+      for (const { tokenId, accountId, workspaceId } of actors) {
+        const key = `${accountId} ${workspaceId}`
+        const isMember =
+          memberships.get(key) ?? (await workspaces.roleOf(accountId, workspaceId)) !== undefined
+        memberships.set(key, isMember)
+        until.push(isMember ? (ends.get(tokenId) ?? 0) : 0)
+      }
+      return until
+    },
   }
 }

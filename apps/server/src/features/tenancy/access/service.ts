@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
+import type { Authorities } from '../../../platform/authorities.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
@@ -27,8 +28,7 @@ export interface AccessDeps {
     /** Throws `ReferenceNotFound` unless the integration is one of the workspace. */
     requireIn(actor: WorkspaceActor, id: string, field: string): Promise<void>
   }
-  /** Called after a token was deleted, so that it is refused at once. */
-  forgetToken: (tokenId: string) => void
+  authorities: Pick<Authorities, 'change'>
 }
 
 export type AccessService = ReturnType<typeof createAccessService>
@@ -36,6 +36,7 @@ export type AccessService = ReturnType<typeof createAccessService>
 /** Operations of owners on their tokens. */
 export function createAccessService(deps: AccessDeps) {
   const { db, run } = deps
+  const end = (tokenId: string) => deps.authorities.change(`token:${tokenId}`)
 
   /** @param field path of the id in the request */
   async function requireBot(actor: WorkspaceActor, botId: string, field: string): Promise<void> {
@@ -67,7 +68,7 @@ export function createAccessService(deps: AccessDeps) {
     if (!(await run((tx) => store.deleteKey(tx, kind, workspaceId, id), { mayUseReserve: true }))) {
       throw new ApiError('ResourceNotFound', `There is no key ${id} in this workspace.`)
     }
-    deps.forgetToken(id)
+    end(id)
   }
 
   return {
@@ -91,7 +92,7 @@ export function createAccessService(deps: AccessDeps) {
       ) {
         throw new ApiError('ResourceNotFound', `There is no personal access token ${id}.`)
       }
-      deps.forgetToken(id)
+      end(id)
     },
 
     async listBotKeys(actor: WorkspaceActor, botId: string): Promise<store.TokenSummaryRow[]> {
@@ -147,7 +148,7 @@ export function createAccessService(deps: AccessDeps) {
     /** Removes all keys of an integration in the transaction that removes it. */
     async removeKeysOfIntegration(tx: Tx, integrationId: string): Promise<void> {
       const gone = await store.deleteKeysOfIntegration(tx, integrationId)
-      afterCommit(tx, () => gone.forEach(deps.forgetToken))
+      afterCommit(tx, () => gone.forEach(end))
     },
 
     /** Removes all keys of a workspace in the transaction that removes the workspace. */
@@ -221,6 +222,7 @@ export interface OperatorTokensDeps {
   run: Run
   clock: Clock
   ids: Ids
+  authorities: Pick<Authorities, 'change'>
   accounts: Pick<AccountsService, 'findFirst'>
 }
 
@@ -228,7 +230,7 @@ export type OperatorTokens = ReturnType<typeof createOperatorTokens>
 
 /**
  * Tokens for the operator of the server, at the first start and from the command line, directly on
- * the database. A running server notices a revocation within five seconds.
+ * the database. A running server notices a revocation within five seconds, and at once where hints reach it.
  */
 export function createOperatorTokens(deps: OperatorTokensDeps) {
   const { db, run } = deps
@@ -252,7 +254,7 @@ export function createOperatorTokens(deps: OperatorTokensDeps) {
 
     /**
      * Tokens of every kind and owner, newest first; without their values, of which only hashes are
-     * stored.
+     * stored. The keys of deployed code are not among them: they come and go with its programs.
      */
     async listAll(): Promise<store.TokenRow[]> {
       return await store.listTokens(db)
@@ -260,7 +262,9 @@ export function createOperatorTokens(deps: OperatorTokensDeps) {
 
     /** Deletes a token of any kind and owner. @returns whether it existed */
     async revoke(id: string): Promise<boolean> {
-      return await run((tx) => store.deleteToken(tx, id), { mayUseReserve: true })
+      const existed = await run((tx) => store.deleteToken(tx, id), { mayUseReserve: true })
+      if (existed) deps.authorities.change(`token:${id}`)
+      return existed
     },
 
     /** Makes a code that signs a browser in to an account, once and within an hour. */

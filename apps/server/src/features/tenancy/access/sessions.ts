@@ -1,6 +1,7 @@
 import { ApiError, type Body, contract, type Output } from '@botstead/contract'
 import type { AccountActor } from '../../../domain/actor.js'
 import { type Route, route } from '../../../http/mount.js'
+import type { Authorities } from '../../../platform/authorities.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
@@ -19,6 +20,8 @@ export interface SessionsDeps {
   run: Run
   clock: Clock
   ids: Ids
+  authorities: Pick<Authorities, 'change'>
+  authenticator: Pick<TokenAuthenticator, 'account'>
   /** Milliseconds after which a session ends by itself. */
   sessionLifetimeMs: number
 }
@@ -26,8 +29,9 @@ export interface SessionsDeps {
 export type SessionsService = ReturnType<typeof createSessions>
 
 /** Browsers in which accounts are signed in. */
-export function createSessions(deps: SessionsDeps, authenticator: TokenAuthenticator) {
-  const { db, run, clock } = deps
+export function createSessions(deps: SessionsDeps) {
+  const { db, run, clock, authenticator } = deps
+  const end = (id: string) => deps.authorities.change(`token:${id}`)
   const now = () => isoTime(clock.now())
 
   async function begin(tx: Tx, accountId: string, note: string): Promise<MadeToken> {
@@ -35,7 +39,7 @@ export function createSessions(deps: SessionsDeps, authenticator: TokenAuthentic
     const made = makeToken({ kind: 'session', accountId, expiresAt }, note, deps)
     await store.insertToken(tx, made.token)
     const ended = await store.deleteOldSessions(tx, accountId, maxSessions)
-    afterCommit(tx, () => ended.forEach(authenticator.forgetToken))
+    afterCommit(tx, () => ended.forEach(end))
     return made
   }
 
@@ -80,14 +84,17 @@ export function createSessions(deps: SessionsDeps, authenticator: TokenAuthentic
       if (!(await run(remove, { mayUseReserve: true }))) {
         throw new ApiError('ResourceNotFound', `There is no session ${given}.`)
       }
-      authenticator.forgetToken(id)
+      end(id)
       return id === actor.tokenId
     },
   }
 }
 
 /** A token that may sign in: that of a person. Sessions are not exchanged for others, which would outlive them. */
-async function holderOf(authenticator: TokenAuthenticator, token: string): Promise<AccountActor> {
+async function holderOf(
+  authenticator: SessionsDeps['authenticator'],
+  token: string,
+): Promise<AccountActor> {
   if (isSessionValue(token)) {
     throw new ApiError('Unauthorized', 'body.token: a session is not a token.', {
       metadata: { in: 'body', field: 'token' },

@@ -81,11 +81,12 @@ export async function listIntegrationKeys(
     .execute()
 }
 
-/** Tokens of every kind and owner, newest first: for the operator. */
+/** Tokens of every kind and owner that people made, newest first: for the operator. */
 export async function listTokens(db: Db): Promise<TokenRow[]> {
   return await db
     .selectFrom('access_tokens')
     .selectAll()
+    .where('deployment_id', 'is', null)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
@@ -148,22 +149,61 @@ export async function deleteKeysOfIntegration(tx: Tx, integrationId: string): Pr
   return rows.map(({ id }) => id)
 }
 
-export async function deleteDeploymentKey(tx: Tx, deploymentId: string): Promise<void> {
-  await tx.deleteFrom('access_tokens').where('deployment_id', '=', deploymentId).execute()
+/** Deletes the keys of all deployments. */
+export async function deleteDeploymentKeys(tx: Tx): Promise<void> {
+  await tx.deleteFrom('access_tokens').where('deployment_id', 'is not', null).execute()
 }
 
-/** Sets when the keys of deployments end; null for never. */
-export async function setExpiry(
+/** Deletes the keys of a deployment but its newest. Returns their ids. */
+export async function deleteOldDeploymentKeys(
+  tx: Tx,
+  deploymentId: string,
+  keep: number,
+): Promise<string[]> {
+  const old = await tx
+    .selectFrom('access_tokens')
+    .select('id')
+    .where('deployment_id', '=', deploymentId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(keep * 2)
+    .execute()
+  const ids = old.slice(keep).map(({ id }) => id)
+  if (ids.length > 0) await tx.deleteFrom('access_tokens').where('id', 'in', ids).execute()
+  return ids
+}
+
+/** Makes the keys of a deployment last until they are deleted. Returns their ids. */
+export async function keepDeploymentKeys(tx: Tx, deploymentId: string): Promise<string[]> {
+  const rows = await tx
+    .updateTable('access_tokens')
+    .set({ expires_at: null })
+    .where('deployment_id', '=', deploymentId)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Makes the keys of deployments end at an ISO 8601 time, unless they end earlier. Returns the ids of those that do. */
+export async function endDeploymentKeysAt(
   tx: Tx,
   deploymentIds: readonly string[],
-  expiresAt: string | null,
-): Promise<void> {
-  if (deploymentIds.length === 0) return
-  await tx
+  at: string,
+): Promise<string[]> {
+  if (deploymentIds.length === 0) return []
+  const rows = await tx
     .updateTable('access_tokens')
-    .set({ expires_at: expiresAt })
+    .set({ expires_at: at })
     .where('deployment_id', 'in', deploymentIds)
+    .where(({ or, eb }) => or([eb('expires_at', 'is', null), eb('expires_at', '>', at)]))
+    .returning('id')
     .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** The tokens with these ids: those of calls, by the ids that authentication found. */
+export async function findTokens(db: Db, ids: readonly string[]): Promise<TokenRow[]> {
+  return await db.selectFrom('access_tokens').selectAll().where('id', 'in', ids).execute()
 }
 
 export async function markUsed(tx: Tx, ids: readonly string[], at: string): Promise<void> {
