@@ -12,6 +12,7 @@ import { everyBot, parseSearch, stringifySearch } from './frame/address.js'
 import { Broken, Frame } from './frame/frame.js'
 import { readRemembered } from './frame/remembered.js'
 import { SignInScreen } from './frame/sign-in.js'
+import { mayBeSignedIn } from './frame/signed-in.js'
 import { ErrorPanel, Skeleton } from './ui/states.js'
 
 const root = createRootRoute({ component: Outlet })
@@ -21,6 +22,7 @@ const start = createRoute({
   getParentRoute: () => root,
   path: '/',
   loader: async () => {
+    if (!mayBeSignedIn()) throw redirect({ to: '/sign-in' })
     const { workspaces } = await queryClient
       .ensureQueryData(read({}, 'listWorkspaces', { pageSize: 100 }))
       .catch((error: unknown) => {

@@ -1,15 +1,64 @@
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import { useScope } from '../frame/address.js'
 import { read } from './queries.js'
 
-/** The bots of the workspace, for their names; the bar reads the same list. */
+/** Bots of one request for names. */
+const maxIds = 50
+
+/**
+ * The newest bots of the workspace, which the bar shows too, and the name of any other: those that the page shows are
+ * requested together.
+ */
 export function useBotNames() {
   const { workspaceId } = useScope()
   const { data, isPending } = useQuery(read({ workspaceId }, 'listBots', { pageSize: 100 }))
   const bots = data?.bots ?? []
-  return {
-    bots,
-    isPending,
-    nameOf: (id: string) => bots.find((bot) => bot.id === id)?.name || id,
-  }
+  const [wanted, setWanted] = useState<readonly string[]>([])
+  const chunks = Array.from({ length: Math.ceil(wanted.length / maxIds) }, (_, at) =>
+    wanted.slice(at * maxIds, (at + 1) * maxIds),
+  )
+  const names = useQueries({
+    queries: chunks.map((ids) => ({
+      ...read({ workspaceId }, 'listBots', { ids: [...ids], pageSize: 100 }),
+      staleTime: 60_000,
+    })),
+    combine: combineNames,
+  })
+  const known = useMemo(
+    () => new Map([...names, ...(data?.bots ?? []).map(({ id, name }) => [id, name] as const)]),
+    [names, data],
+  )
+  // Rows ask while they are drawn, and all rows of a moment together.
+  const missing = useRef<Set<string>>(undefined)
+  const nameOf = useCallback(
+    (id: string) => {
+      const name = known.get(id)
+      if (name === undefined && !isPending && id !== '') {
+        if (missing.current === undefined) {
+          missing.current = new Set()
+          queueMicrotask(() => {
+            const asked = missing.current ?? []
+            missing.current = undefined
+            setWanted((before) => {
+              const fresh = [...asked].filter((each) => !before.includes(each))
+              return fresh.length === 0 ? before : [...before, ...fresh]
+            })
+          })
+        }
+        missing.current.add(id)
+      }
+      return name || id
+    },
+    [known, isPending],
+  )
+  return { bots, isPending, nameOf, hasMore: data?.meta.nextToken !== undefined }
+}
+
+interface Named {
+  data: { bots: readonly { id: string; name: string }[] } | undefined
+}
+
+function combineNames(results: readonly Named[]): readonly (readonly [string, string])[] {
+  return results.flatMap(({ data }) => data?.bots.map(({ id, name }) => [id, name] as const) ?? [])
 }

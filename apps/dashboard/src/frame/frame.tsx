@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { Command, Keyboard, LogOut, PanelLeft, SunMoon } from 'lucide-react'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useBotNames } from '../api/bot-names.js'
 import { watchConnection } from '../api/client.js'
 import { call, queryClient, read } from '../api/queries.js'
 import { Button } from '../ui/button.js'
@@ -77,7 +78,7 @@ export function Frame() {
         </div>
       )}
       <nav ref={bar} className={styles.bar} aria-label="Screens">
-        <Switches />
+        <Switches onSearch={() => setOverlay('palette')} />
         <div className={styles.groups}>
           {groups.map((group) => (
             <div key={group.label} className={styles.group}>
@@ -146,13 +147,16 @@ export function Frame() {
   )
 }
 
+/** The choice that opens a search, where there are more bots than a list can show. */
+const searchBots = 'search'
+
 /** The workspace, and below it the bot; the choice is in the address. */
-function Switches() {
+function Switches({ onSearch }: { onSearch: () => void }) {
   const { workspaceId, botId } = useScope()
   const { pathname } = useLocation()
   const navigate = useNavigate()
   const workspaces = useQuery(read({}, 'listWorkspaces', { pageSize: 100 }))
-  const bots = useQuery(read({ workspaceId }, 'listBots', { pageSize: 100 }))
+  const { bots, hasMore, nameOf } = useBotNames()
   const screen = pathname.split('/')[3] ?? 'home'
   const go = (workspace: string, bot: string) =>
     void navigate({ to: `/${workspace}/${bot}/${screen}` })
@@ -172,16 +176,19 @@ function Switches() {
       <select
         aria-label="Bot"
         value={botId ?? everyBot}
-        onChange={(event) => go(workspaceId, event.target.value)}
+        onChange={({ target }) =>
+          target.value === searchBots ? onSearch() : go(workspaceId, target.value)
+        }
       >
         <option value={everyBot}>All bots</option>
-        {bots.data?.bots.map(({ id, name }) => (
+        {hasMore && <option value={searchBots}>Search by name …</option>}
+        {bots.map(({ id, name }) => (
           <option key={id} value={id}>
             {name || id}
           </option>
         ))}
-        {botId !== undefined && bots.data?.bots.every(({ id }) => id !== botId) !== false && (
-          <option value={botId}>{botId}</option>
+        {botId !== undefined && bots.every(({ id }) => id !== botId) && (
+          <option value={botId}>{nameOf(botId)}</option>
         )}
       </select>
     </div>

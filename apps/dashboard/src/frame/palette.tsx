@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useId, useState } from 'react'
+import { useDeferredValue, useId, useState } from 'react'
 import { read } from '../api/queries.js'
 import { Dialog } from '../ui/dialog.js'
 import { everyBot, useScope } from './address.js'
@@ -31,7 +31,12 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const words = text.trim()
   const navigate = useNavigate()
   const listId = useId()
-  const bots = useQuery(read({ workspaceId }, 'listBots', { pageSize: 100 }))
+  // The server looks for the longest word among the names of all bots, this page for the others.
+  const longest = words.split(/\s+/).toSorted((a, b) => b.length - a.length)[0] ?? ''
+  const name = useDeferredValue(longest.slice(0, 200))
+  const bots = useQuery(
+    read({ workspaceId }, 'listBots', { pageSize: 100, ...(name !== '' && { name }) }),
+  )
   const targets: Target[] = [
     ...idTargets(words, `/${workspaceId}/${bot}`),
     ...screens.map(({ label, path }) => ({
@@ -79,7 +84,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
         {targets.map((target, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the box above
           <div
-            key={target.to}
+            // The home of a bot is a screen as well as a bot.
+            key={`${target.hint} ${target.to}`}
             id={`${listId}-${index}`}
             role="option"
             tabIndex={-1}

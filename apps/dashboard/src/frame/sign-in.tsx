@@ -6,6 +6,7 @@ import { Dialog } from '../ui/dialog.js'
 import { Form, TextField } from '../ui/form.js'
 import { ErrorPanel, Skeleton } from '../ui/states.js'
 import styles from './sign-in.module.css'
+import { rememberSignedIn } from './signed-in.js'
 
 /** Names of browsers by what their user agent contains; the first that fits counts. */
 const browsers: [pattern: RegExp, name: string][] = [
@@ -30,6 +31,7 @@ function browserName(agent: string): string {
 
 async function signIn(credential: { token: string } | { code: string }): Promise<void> {
   await call({}, 'createSession', { ...credential, note: browserName(navigator.userAgent) })
+  rememberSignedIn(true)
 }
 
 function TokenForm({ onDone }: { onDone: () => void }) {

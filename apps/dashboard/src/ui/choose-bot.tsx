@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, Navigate } from '@tanstack/react-router'
+import { useDeferredValue, useState } from 'react'
 import { read } from '../api/queries.js'
 import { useAddressSearch, usePathTo, useScope } from '../frame/address.js'
+import { TextField } from './form.js'
 import { ItemList, Pane, Part } from './part.js'
 import { Empty, ErrorPanel, Skeleton } from './states.js'
 
@@ -11,6 +13,11 @@ export function ChooseBot({ screen, what }: { screen: string; what: string }) {
   const pathTo = usePathTo()
   const [search] = useAddressSearch()
   const { data, error, refetch } = useQuery(read({ workspaceId }, 'listBots', { pageSize: 100 }))
+  const [text, setText] = useState('')
+  const name = useDeferredValue(text.trim())
+  const found = useQuery(
+    read({ workspaceId }, 'listBots', { pageSize: 100, ...(name !== '' && { name }) }),
+  )
   if (error !== null) return <ErrorPanel error={error} retry={() => void refetch()} />
   if (data === undefined) return <Skeleton />
   if (data.bots.length === 0) {
@@ -20,11 +27,26 @@ export function ChooseBot({ screen, what }: { screen: string; what: string }) {
       </Empty>
     )
   }
+  const [only, another] = data.bots
+  if (only !== undefined && another === undefined) {
+    return <Navigate to={`/${workspaceId}/${only.id}/${screen}`} search={search} replace />
+  }
+  const bots = found.data?.bots ?? data.bots
   return (
     <Pane>
       <Part title="Choose a bot" hint={`${what} belong to a bot.`}>
+        {data.meta.nextToken !== undefined && (
+          <TextField
+            label="Name of the bot"
+            hint="A part of it; the newest bots with it are shown."
+            maxLength={200}
+            value={text}
+            onChange={({ target }) => setText(target.value)}
+          />
+        )}
+        {bots.length === 0 && <p className="muted">No bot has this in its name.</p>}
         <ItemList
-          items={data.bots}
+          items={bots}
           idOf={({ id }) => id}
           describe={({ id, name }) => ({
             name: (

@@ -68,6 +68,7 @@ describeEachEngine('odd texts', (engine) => {
     ['createBot', 'body.tags.name'],
     ['upsertFile', 'body.key'],
     ['listBots', 'query.tags.name'],
+    ['listBots', 'query.name'],
     ['searchFiles', 'query.query'],
     ['getFile', 'params.id'],
   ])('%s refuses at %s text that a database cannot store', async (id, place) => {

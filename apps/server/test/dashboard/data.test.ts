@@ -39,6 +39,7 @@ describe.skipIf(browserPath === undefined)(`the screen of data ${title}`, () => 
 
   it('asks for a bot, then bans and unbans a user that a filter found', async () => {
     const { bot, client, user } = await seed()
+    await server().client().createBot({ name: 'Second' })
     const { page, open, faults, expectAccessible } = await openDashboard(server())
     await open('data')
     await page.getByRole('heading', { name: 'Choose a bot' }).waitFor()

@@ -55,6 +55,7 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
   const server = useServer()
 
   it('asks for a bot, and says how its first file is uploaded', async () => {
+    await server().client().createBot({ name: 'Second' })
     const { botId } = await seed(server(), [])
     const { page, open, faults, expectAccessible } = await openDashboard(server())
     await open('files')

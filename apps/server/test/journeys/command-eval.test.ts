@@ -224,7 +224,7 @@ describe('botstead eval --set', () => {
   const server = useServer()
 
   it('runs a set of the server, and compares with the run before', async () => {
-    const { bot } = await server().client().createBot()
+    const { bot } = await server().client().createBot({ name: 'Press operator' })
     const client = server().client({ botId: bot.id })
     const button = await uploadText(client, 'button.txt', 'Press the red button.', true)
     const oil = await uploadText(client, 'oil.txt', 'Change the oil every 500 hours.', true)
@@ -241,6 +241,13 @@ describe('botstead eval --set', () => {
     const first = await run('--set', 'Operators')
     expect(first).toMatchObject({ status: 0 })
     expect(first.stdout).toMatch(/^2 cases, 2 with an answer\nnDCG@10 {4}1\.0000\n/)
+    expect(first.stdout).toContain('misses: 0 of 2 with an answer\n')
+    // As the dashboard prints it: a name, and the server of the environment.
+    const printed = await runCommand(['eval', '--set', 'Operators', '--bot', 'Press operator'], {
+      BOTSTEAD_URL: url,
+      BOTSTEAD_TOKEN: token,
+    })
+    expect(printed).toMatchObject({ status: 0 })
     await client.deleteFile({ id: oil.id })
     const second = await run('--set', evaluationSet.id)
     expect(second.stdout).toMatch(/nDCG@10 {4}0\.5000 {2}-0\.5000 \(p /)

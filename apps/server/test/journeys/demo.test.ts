@@ -9,6 +9,7 @@ import {
   readFile,
   realpath,
   rm,
+  stat,
   symlink,
 } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -51,7 +52,7 @@ async function runDemo(
   { command = inject('command'), meanwhile }: DemoRun = {},
 ): Promise<Demo> {
   const child = spawn(process.execPath, [command, 'demo', ...options], {
-    env: { ...withoutProxies(process.env), TMPDIR: temporary, ...environment },
+    env: { ...withoutProxies(process.env), TMPDIR: temporary, HOME: temporary, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const closed = once(child, 'close')
@@ -94,6 +95,42 @@ async function runLine(line: string): Promise<LineAnswer> {
   if (answer.messages !== undefined) expect(answer.messages).toHaveLength(4)
   return answer
 }
+
+describe('botstead dashboard beside a demonstration', () => {
+  it('prints its link in a folder without data of its own, and keeps it from other users', async () => {
+    const folder = await mkdtemp(join(temporary, 'elsewhere-'))
+    const place = join(temporary, '.local/state/botstead/demo')
+    const dashboard = (...options: string[]) =>
+      run(process.execPath, [inject('command'), 'dashboard', ...options], {
+        cwd: folder,
+        env: { ...withoutProxies(process.env), TMPDIR: temporary, HOME: temporary },
+      })
+    const { status } = await runDemo(
+      ['--port', '0'],
+      {},
+      {
+        meanwhile: async (output) => {
+          const [, address = 'no address'] = /is running at (\S+),/.exec(output) ?? []
+          const { stdout } = await dashboard()
+          expect(stdout).toMatch(/^http:\S+\/dashboard\/sign-in#\S+\n$/)
+          const [link, code = ''] = stdout.trim().split('#')
+          expect(link).toBe(`${address}/dashboard/sign-in`)
+          const response = await fetch(`${address}/v1/admin/sessions`, {
+            method: 'POST',
+            headers: { origin: address, 'content-type': 'application/json' },
+            body: JSON.stringify({ code }),
+          })
+          expect(response.status).toBe(201)
+          expect((await stat(place)).mode & 0o077).toBe(0)
+          expect((await stat(await readFile(place, 'utf8'))).mode & 0o077).toBe(0)
+        },
+      },
+    )
+    expect(status).toBe(0)
+    await expect(dashboard('--demo')).rejects.toThrow('No demonstration runs')
+    await expect(stat(place)).rejects.toThrow('ENOENT')
+  })
+})
 
 describe('the demonstration', () => {
   it('makes every call and ends with status 0, on a free port when its own is in use', async () => {

@@ -7,6 +7,7 @@ import { Id } from '../../ui/copy.js'
 import { curlOf } from '../../ui/curl.js'
 import { type Column, DataTable } from '../../ui/data-table.js'
 import { Dialog } from '../../ui/dialog.js'
+import { Filters } from '../../ui/filters.js'
 import { Page, Split } from '../../ui/page.js'
 import { Empty } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
@@ -29,6 +30,8 @@ const columns: readonly Column<BotRow>[] = [
   },
 ]
 
+const filterFields = [{ id: 'name', label: 'Filter the bots', placeholder: 'Part of the name' }]
+
 /** The bots of the workspace; the open one with its settings, keys and secrets. */
 export function BotsScreen() {
   const { item }: { item?: string } = useParams({ strict: false })
@@ -36,7 +39,7 @@ export function BotsScreen() {
   const [search, change] = useAddressSearch()
   const pathTo = usePathTo()
   const navigate = useNavigate()
-  const { query, bots } = useBots()
+  const { query, bots } = useBots(search.name)
   const create = () => change({ new: 'bot' })
   useShortcuts({ n: { label: 'New bot', run: create } })
   const newButton = (
@@ -48,35 +51,42 @@ export function BotsScreen() {
     <Page title="Bots" actions={newButton}>
       <Split
         list={
-          <DataTable
-            label="Bots"
-            columns={columns}
-            rows={bots}
-            idOf={({ id }) => id}
-            linkOf={({ id }) => ({ to: pathTo('bots', id) })}
-            currentId={item}
-            query={query}
-            empty={
-              <Empty
-                action={newButton}
-                calls={[
-                  { name: 'Command', text: 'npx botstead bots create First' },
-                  {
-                    name: 'curl',
-                    text: curlOf({
-                      method: 'POST',
-                      path: '/v1/admin/bots',
-                      workspaceId,
-                      body: { name: 'First' },
-                    }),
-                  },
-                ]}
-              >
-                There is no bot yet. A bot has conversations and files of its own, and an address at
-                which your program listens.
-              </Empty>
-            }
-          />
+          <>
+            <Filters fields={filterFields} search="name" />
+            <DataTable
+              label="Bots"
+              columns={columns}
+              rows={bots}
+              idOf={({ id }) => id}
+              linkOf={({ id }) => ({ to: pathTo('bots', id) })}
+              currentId={item}
+              query={query}
+              empty={
+                (search.name ?? '') !== '' ? (
+                  <Empty>No bot has this in its name.</Empty>
+                ) : (
+                  <Empty
+                    action={newButton}
+                    calls={[
+                      { name: 'Command', text: 'npx botstead bots create First' },
+                      {
+                        name: 'curl',
+                        text: curlOf({
+                          method: 'POST',
+                          path: '/v1/admin/bots',
+                          workspaceId,
+                          body: { name: 'First' },
+                        }),
+                      },
+                    ]}
+                  >
+                    There is no bot yet. A bot has conversations and files of its own, and an
+                    address at which your program listens.
+                  </Empty>
+                )
+              }
+            />
+          </>
         }
         detail={item === undefined ? undefined : <BotDetail key={item} id={item} />}
       />

@@ -9,10 +9,15 @@ type CreateBot = NonNullable<Parameters<Client['createBot']>[0]>
 /** A bot with its definition and installations. */
 export type Bot = Awaited<ReturnType<Client['getBot']>>['bot']
 
-/** The bots of the workspace, newest first. */
-export function useBots() {
+/**
+ * The bots of the workspace, newest first.
+ * @param name part of it
+ */
+export function useBots(name = '') {
   const { workspaceId } = useScope()
-  const query = useInfiniteQuery(list({ workspaceId }, 'listBots', { pageSize: 100 }))
+  const query = useInfiniteQuery(
+    list({ workspaceId }, 'listBots', { pageSize: 100, ...(name !== '' && { name }) }),
+  )
   return { query, bots: query.data?.pages.flatMap(({ bots }) => bots) ?? [] }
 }
 

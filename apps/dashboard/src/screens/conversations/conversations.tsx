@@ -31,8 +31,7 @@ export function ConversationsScreen() {
   const prefetch = usePrefetchConversation()
   const { query, conversations, total, firstToken } = useConversations(filter)
   const news = useNews(filter, firstToken)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the names are those of the bots
-  const columns = useMemo(() => columnsOf(nameOf, botId === undefined), [bots, botId])
+  const columns = useMemo(() => columnsOf(nameOf, botId === undefined), [nameOf, botId])
   const fields = filterFields(botId === undefined ? bots : undefined)
   const isFiltered = fields.some(({ id }) => (search[id] ?? '') !== '')
   return (

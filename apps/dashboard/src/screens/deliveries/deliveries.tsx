@@ -74,8 +74,8 @@ export function DeliveriesScreen() {
       },
     },
   })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the names are those of the bots
-  const columns = useMemo(() => columnsOf(nameOf, pathTo), [bots, botId])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: paths follow the bot
+  const columns = useMemo(() => columnsOf(nameOf, pathTo), [nameOf, botId])
   const isFiltered =
     status !== undefined || Object.values(filtersOf(search)).some((value) => (value ?? '') !== '')
   const close = () => change({ dialog: undefined })

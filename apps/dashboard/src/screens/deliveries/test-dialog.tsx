@@ -1,10 +1,11 @@
 import { useState } from 'react'
 import { useBotNames } from '../../api/bot-names.js'
 import { useScope } from '../../frame/address.js'
+import { BotSelect } from '../../ui/bot-select.js'
 import { CopyButton } from '../../ui/copy.js'
 import { curlOf } from '../../ui/curl.js'
 import { Dialog } from '../../ui/dialog.js'
-import { Form, SelectField, TextField } from '../../ui/form.js'
+import { Form, TextField } from '../../ui/form.js'
 import { JsonField } from '../../ui/json-field.js'
 import { objectIn, requireObject } from '../../ui/json-text.js'
 import { Status } from '../../ui/status.js'
@@ -41,12 +42,7 @@ export function TestDialog({ onClose }: { onClose: () => void }) {
       >
         {(faultOf) => (
           <>
-            <SelectField
-              label="Bot"
-              options={bots.map(({ id, name }) => ({ value: id, label: name || id }))}
-              value={botId}
-              onChange={({ target }) => choose(target.value)}
-            />
+            <BotSelect botId={botId} onChange={choose} />
             <TextField
               label="Type of the event"
               required

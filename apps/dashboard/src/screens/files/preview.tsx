@@ -8,7 +8,7 @@ import styles from './files.module.css'
 import type { File } from './queries.js'
 
 const Markdown = lazy(async () => ({ default: (await import('../../ui/markdown.js')).Markdown }))
-const PdfPages = lazy(async () => await import('./pdf/pdf.js'))
+const PdfPages = lazy(async () => ({ default: (await import('./pdf/pdf.js')).Pdf }))
 
 /** The content of a file, shown without running anything that is in it. */
 export function Preview({ file }: { file: File }) {

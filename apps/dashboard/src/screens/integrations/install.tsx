@@ -2,8 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useBotNames } from '../../api/bot-names.js'
 import { usePathTo } from '../../frame/address.js'
+import { BotSelect } from '../../ui/bot-select.js'
 import { ConfigurationField } from '../../ui/configuration-field.js'
-import { Form, SelectField, TextField } from '../../ui/form.js'
+import { Form, TextField } from '../../ui/form.js'
 import { requireObject } from '../../ui/json-text.js'
 import { Pane, Part } from '../../ui/part.js'
 import { Skeleton } from '../../ui/states.js'
@@ -46,12 +47,7 @@ export function Install({ integration }: { integration: Integration }) {
         >
           {(faultOf) => (
             <>
-              <SelectField
-                label="Bot"
-                options={bots.map(({ id, name }) => ({ value: id, label: name || id }))}
-                value={botId}
-                onChange={(event) => setChosen(event.target.value)}
-              />
+              <BotSelect botId={botId} onChange={setChosen} />
               <TextField
                 label="Alias"
                 required

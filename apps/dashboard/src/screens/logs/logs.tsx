@@ -34,8 +34,8 @@ export function LogsScreen() {
     void news.show()
   }
   const isEmpty = lines.length === 0 && !query.isPending
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the names are those of the bots
-  const columns = useMemo(() => columnsOf(nameOf, pathTo, botId === undefined), [bots, botId])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: paths follow the bot
+  const columns = useMemo(() => columnsOf(nameOf, pathTo, botId === undefined), [nameOf, botId])
   const isFiltered = Object.values(kept).some((value) => (value ?? '') !== '')
   const isZoomed = (search.since ?? '') !== '' || (search.until ?? '') !== ''
   const curl = curlOf({ path: '/v1/admin/logs', query: { ...filter }, workspaceId })

@@ -10,6 +10,7 @@ import { untilStopped } from '../start.js'
 import { out } from '../terminal.js'
 import { shareLinkOf } from '../text.js'
 import { botPath } from './bot.js'
+import { forgetDemo, recordDemo } from './place.js'
 import { createPrinter, type Printer } from './print.js'
 import type { TourResult } from './tour.js'
 
@@ -30,8 +31,11 @@ export function demoCommand(): Command {
     .action(async (options: DemoOptions) => {
       const dataDir = await mkdtemp(join(tmpdir(), 'botstead-demo-'))
       try {
+        // Without a home that can be written, commands do not find it, and nothing else is missing.
+        await recordDemo(dataDir).catch(() => {})
         process.exitCode = await demonstrate(dataDir, options)
       } finally {
+        await forgetDemo(dataDir)
         await rm(dataDir, { recursive: true, force: true })
       }
     })

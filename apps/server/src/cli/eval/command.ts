@@ -3,6 +3,7 @@ import type { Client } from '@botstead/contract'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Measures, measure, separate } from '../../domain/ranking-measures.js'
 import type { RetrieverWeights } from '../../domain/retriever-weights.js'
+import { connect } from '../connection.js'
 import { notices, out } from '../terminal.js'
 import { ask, awaitSettled, idsOf } from './ask.js'
 import {
@@ -78,9 +79,12 @@ export function evalCommand(): Command {
         'skipUpload',
       ]),
     )
-    .option('--url <address>', 'server to measure; without it, a temporary one is started')
+    .option(
+      '--url <address>',
+      'server to measure; without it, that of this folder for --set, and else a temporary one',
+    )
     .option('--token <token>', 'key of the bot, or a personal token, on that server')
-    .option('--bot <id>', 'bot on that server; the documents become files of it')
+    .option('--bot <id or name>', 'bot on that server; the documents become files of it')
     .option(
       '--skip-upload',
       'only ask: the documents are files of the bot, those of an earlier run or others, by their keys',
@@ -212,10 +216,13 @@ async function askAll(
 /** Runs a set of the server; returns whether it became significantly worse. */
 async function evaluateSet(set: string, options: EvalOptions): Promise<boolean> {
   const { url, token, bot, timeout, misses, json: file } = options
-  if (url === undefined) throw new Error('With --set, give --url, --token and --bot too.')
-  await using target = await openTarget({ url, ...(token && { token }), ...(bot && { bot }) })
+  const { client } = await connect({
+    ...(url && { url }),
+    ...(token && { token }),
+    ...(bot && { bot }),
+  })
   const signal = AbortSignal.timeout(toMilliseconds('--timeout', timeout))
-  const results = await runSet(target.client, set, misses, { say, signal })
+  const results = await runSet(client, set, misses, { say, signal })
   await print(results, describeSet(results), file)
   const { difference = 0, pValue = 1 } = results.comparison?.measures.ndcg ?? {}
   return difference < 0 && pValue < significant

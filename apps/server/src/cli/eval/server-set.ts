@@ -98,8 +98,9 @@ export function describeSet({ run, misses, comparison }: SetResults): string[] {
       return `${line}  ${sign}${Math.abs(difference).toFixed(4)} (p ${pValue.toFixed(4)})`
     }),
     ...(summary.gone > 0 ? [`${summary.gone} cases have lost what they refer to`] : []),
+    `misses: ${summary.misses} of ${summary.answerable} with an answer`,
     ...(summary.unanswerable > 0
-      ? [`${summary.falseHits} of ${summary.unanswerable} without an answer found something`]
+      ? [`false hits: ${summary.falseHits} of ${summary.unanswerable} without an answer`]
       : []),
     ...(comparison === undefined ? [] : describeChanges(comparison)),
     ...misses.flatMap(describeMiss),

@@ -6,6 +6,7 @@ import type { Server } from '../../app/container.js'
 import { loadConfig } from '../../config/config.js'
 import type { RetrieverWeights } from '../../domain/retriever-weights.js'
 import { createLog } from '../../platform/telemetry/log.js'
+import { connect } from '../connection.js'
 import { notices } from '../terminal.js'
 
 /** A bot on a server that receives the documents. */
@@ -34,7 +35,7 @@ export async function openTarget(options: TargetOptions): Promise<Target> {
     throw new Error('--legs and --weights are for the temporary server: leave out --url.')
   }
   return {
-    client: createClient({ baseUrl: url, token, botId: bot }),
+    client: (await connect({ url, token, bot })).client,
     setWeights: () => Promise.reject(new Error('Only a temporary server can use other weights.')),
     [Symbol.asyncDispose]: async () => {},
   }

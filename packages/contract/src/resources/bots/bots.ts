@@ -31,6 +31,16 @@ export const bots = {
           description: '`true`: only development bots; otherwise only other bots.',
         }),
       ),
+      name: Type.Optional(
+        Text(200, 'Only bots whose name contains this text, regardless of case.'),
+      ),
+      ids: Type.Optional(
+        Type.Array(Id('Id of a bot.'), {
+          maxItems: 100,
+          description:
+            'Only these bots, at most 100; those in development too, unless `dev` is given. Ids of other workspaces are ignored.',
+        }),
+      ),
       tags: Type.Optional(TagEquality),
       integrationNames: Type.Optional(
         Type.Array(Text(200, 'Name of an integration.'), {

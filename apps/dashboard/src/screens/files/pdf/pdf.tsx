@@ -22,7 +22,7 @@ interface PdfProps {
 }
 
 /** A PDF, page by page. */
-export default function Pdf({ content, label, onFailure }: PdfProps) {
+export function Pdf({ content, label, onFailure }: PdfProps) {
   const [opened, setOpened] = useState<PdfDocument>()
   const fail = useRef(onFailure)
   fail.current = onFailure

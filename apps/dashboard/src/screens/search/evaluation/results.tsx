@@ -9,13 +9,13 @@ import { searchOfParameters } from './parameters.js'
 import { type Result, type Run, useResults } from './queries.js'
 
 const filters = [
-  { id: 'misses', label: 'Misses' },
+  { id: 'misses', label: 'Misses and false hits' },
   { id: 'wrong', label: 'Wrong found' },
   { id: 'all', label: 'All' },
 ] as const
 
 const nothing: Record<string, string> = {
-  misses: 'No misses: every question was answered in the best possible order.',
+  misses: 'No misses and no false hits: every question was answered in the best possible way.',
   wrong: 'Nothing wrong was among the first ten of any question.',
   all: 'The run has no results.',
 }

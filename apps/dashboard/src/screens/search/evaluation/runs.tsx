@@ -1,4 +1,4 @@
-import { useAddressSearch } from '../../../frame/address.js'
+import { useAddressSearch, useScope } from '../../../frame/address.js'
 import { type Column, DataTable } from '../../../ui/data-table.js'
 import { formatNumber } from '../../../ui/numbers.js'
 import { Split } from '../../../ui/page.js'
@@ -37,6 +37,10 @@ function isCompleted({ state }: Run): boolean {
   return state === 'completed'
 }
 
+function countOf(some: number, all: number): string {
+  return `${formatNumber(some)} of ${formatNumber(all)}`
+}
+
 function columnsFor(runs: readonly Run[]): readonly Column<Run>[] {
   return [
     { id: 'started', header: 'Started', cell: ({ createdAt }) => <Time at={createdAt} /> },
@@ -66,9 +70,16 @@ function columnsFor(runs: readonly Run[]): readonly Column<Run>[] {
       header: 'Misses',
       isNumeric: true,
       cell: ({ summary }) =>
-        summary === undefined
+        summary === undefined ? '' : countOf(summary.misses, summary.answerable),
+    },
+    {
+      id: 'false hits',
+      header: 'False hits',
+      isNumeric: true,
+      cell: ({ summary }) =>
+        summary === undefined || summary.unanswerable === 0
           ? ''
-          : `${summary.misses + summary.falseHits} of ${summary.answerable + summary.unanswerable}`,
+          : countOf(summary.falseHits, summary.unanswerable),
     },
     {
       id: 'parameters',
@@ -82,6 +93,7 @@ function columnsFor(runs: readonly Run[]): readonly Column<Run>[] {
 /** The runs of a set over time; one of them can be open beside the list. */
 export function Runs({ set }: { set: EvaluationSet }) {
   const [{ run: openId }] = useAddressSearch()
+  const { botId } = useScope()
   const { query, runs } = useRuns(set.id)
   const open = runs.find(({ id }) => id === openId)
   return (
@@ -105,7 +117,7 @@ export function Runs({ set }: { set: EvaluationSet }) {
                 calls={[
                   {
                     name: 'Command',
-                    text: `npx botstead eval --set "${set.name}" --bot $BOT`,
+                    text: `npx botstead eval --set ${set.id} --bot ${botId}`,
                   },
                   {
                     name: 'Client',

@@ -20,6 +20,31 @@ describeEachEngine('bots', (engine) => {
     expect((await client.getBot({ id: bot.id })).bot).toEqual({ ...bot, signingSecret: '' })
   })
 
+  it('finds bots by a part of their name and by their ids, in their workspace only', async () => {
+    const client = server().client()
+    const made = await Promise.all(
+      ['Étage 100%', 'étagère', 'Other'].map(
+        async (name) => (await client.createBot({ name })).bot,
+      ),
+    )
+    const { bot: dev } = await client.createBot({ name: 'In development', dev: true })
+    const namesOf = async (filter: string) => {
+      const response = await fetch(`${server().url}/v1/admin/bots?${filter}`, {
+        headers: {
+          authorization: `Bearer ${server().token}`,
+          'x-workspace-id': server().workspaceId,
+        },
+      })
+      const { bots } = (await response.json()) as { bots: { name: string }[] }
+      return bots.map(({ name }) => name).toSorted()
+    }
+    expect(await namesOf('name=%C3%89TAG')).toEqual(['Étage 100%', 'étagère'])
+    expect(await namesOf('name=0%25')).toEqual(['Étage 100%'])
+    const ids = [made[2]?.id, dev.id, 'unknown'].map((id) => `ids=${id}`).join('&')
+    expect(await namesOf(ids)).toEqual(['In development', 'Other'])
+    expect(await namesOf(`${ids}&dev=true`)).toEqual(['In development'])
+  })
+
   it('keys integrations by their id for clients that do not ask for aliases', async () => {
     const { bot } = await server().client().createBot({})
     const [key] = Object.keys(bot.integrations)

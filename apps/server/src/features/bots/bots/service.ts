@@ -214,7 +214,9 @@ export function createBotsService(deps: BotsDeps) {
         db,
         actor.workspaceId,
         {
-          dev: filter.dev ?? false,
+          dev: filter.dev ?? (filter.ids === undefined ? false : undefined),
+          name: filter.name,
+          ids: filter.ids,
           tags: filter.tags ?? {},
           integrationNames: filter.integrationNames ?? [],
           pluginNames: filter.pluginNames ?? [],

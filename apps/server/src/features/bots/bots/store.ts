@@ -25,7 +25,11 @@ export type BotSummaryRow = Pick<
 
 /** Filter of a list of bots. */
 export interface BotFilter {
-  dev: boolean
+  /** Both kinds if undefined. */
+  dev: boolean | undefined
+  /** Part of the name, regardless of case. */
+  name: string | undefined
+  ids: readonly string[] | undefined
   /** All must match. */
   tags: Record<string, string>
   /** Names of integrations, all of which must be installed. */
@@ -146,7 +150,10 @@ export async function pageBots(
     .selectFrom('bots')
     .select(['id', 'name', 'type', 'tags', 'created_at', 'updated_at', 'deployed_at'])
     .where('workspace_id', '=', workspaceId)
-    .where('dev', '=', filter.dev ? 1 : 0)
+    .$if(filter.dev !== undefined, (some) => some.where('dev', '=', filter.dev ? 1 : 0))
+  const { name: part, ids } = filter
+  if (part) query = query.where(({ ref }) => dialect.contains(ref('bots.name'), part))
+  if (ids !== undefined) query = query.where('id', 'in', ids)
   for (const [name, value] of Object.entries(filter.tags)) {
     query = query.where(({ ref }) => dialect.jsonText(ref('bots.tags'), name), '=', value)
   }

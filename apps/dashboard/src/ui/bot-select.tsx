@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useState } from 'react'
+import { useBotNames } from '../api/bot-names.js'
+import { read } from '../api/queries.js'
+import { useScope } from '../frame/address.js'
+import { SelectField, TextField } from './form.js'
+
+interface BotSelectProps {
+  botId: string
+  onChange: (botId: string) => void
+}
+
+/** A field for a bot; where there are many, with one for a part of its name. */
+export function BotSelect({ botId, onChange }: BotSelectProps) {
+  const { workspaceId } = useScope()
+  const { hasMore, nameOf } = useBotNames()
+  const [text, setText] = useState('')
+  const name = useDeferredValue(text.trim())
+  const { data } = useQuery(
+    read({ workspaceId }, 'listBots', { pageSize: 100, ...(name !== '' && { name }) }),
+  )
+  const found = data?.bots ?? []
+  const isFound = botId === '' || found.some(({ id }) => id === botId)
+  return (
+    <>
+      {hasMore && (
+        <TextField
+          label="Name of the bot"
+          hint="A part of it; the list below shows the newest bots with it."
+          maxLength={200}
+          value={text}
+          onChange={({ target }) => setText(target.value)}
+        />
+      )}
+      <SelectField
+        label="Bot"
+        options={[
+          ...(isFound ? [] : [{ value: botId, label: nameOf(botId) }]),
+          ...found.map(({ id, name }) => ({ value: id, label: name || id })),
+        ]}
+        value={botId}
+        onChange={({ target }) => onChange(target.value)}
+      />
+    </>
+  )
+}
