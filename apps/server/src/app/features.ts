@@ -119,6 +119,7 @@ export function createFeatures(
       deployments,
       bots,
       integrations,
+      builtInId: builtInChat.id,
       sessionLifetimeMs: config.sessionLifetimeMs,
       alone: config.databaseUrl === undefined,
     }),

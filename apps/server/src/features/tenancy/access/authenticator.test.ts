@@ -216,13 +216,13 @@ describeEachEngine('authentication', (engine) => {
     })
   })
 
-  it('names the installed integration that a call is made for', async () => {
+  it('names the installed integration that a call is made for, with authority for what is part of the server', async () => {
     const ann = await here.person()
     const bot = await newBot(ann)
     const [chat] = await here.bots.installationsOf(bot.id)
     const scope = { ...noScope, integrationId: chat?.integration_id }
     expect(await authenticator().bot(ann.token, bot.id, scope, 'read')).toMatchObject({
-      caller: { type: 'integration', id: chat?.integration_id, authority: 'none' },
+      caller: { type: 'integration', id: chat?.integration_id, authority: 'developer' },
     })
   })
 

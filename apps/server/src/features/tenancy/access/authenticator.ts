@@ -41,6 +41,8 @@ export interface AuthenticatorDeps {
   workspaces: Pick<WorkspacesService, 'roleOf'>
   bots: BotDirectory
   integrations: IntegrationOwners
+  /** Id of the integration that is part of the server. */
+  builtInId: string
 }
 
 /** What access reads about integrations, which are a slice above this one. */
@@ -150,12 +152,20 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
     })
   }
 
-  /** The caller with the authority that an account has for the integration that it names. */
-  function withAuthority(accountId: string, caller: Caller): Caller | Promise<Caller> {
+  /**
+   * The caller with the authority that an account has for the integration that it names in a bot of a workspace. What is
+   * part of the server has no developer and no account elsewhere: it belongs to whoever has the bot.
+   */
+  function withAuthority(
+    accountId: string,
+    botWorkspaceId: string,
+    caller: Caller,
+  ): Caller | Promise<Caller> {
     if (caller.type !== 'integration') return caller
     return after(deps.integrations.of(caller.id), (integration) => {
-      if (integration === undefined) return caller
-      return after(roles.get(keyOf(accountId, integration.workspaceId)), (fact) =>
+      if (integration === undefined && caller.id !== deps.builtInId) return caller
+      const owner = integration?.workspaceId ?? botWorkspaceId
+      return after(roles.get(keyOf(accountId, owner)), (fact) =>
         fact !== undefined && mayWrite(fact.role) ? { ...caller, authority: 'developer' } : caller,
       )
     })
@@ -196,7 +206,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
           }
           const { accountId, tokenId } = holder.actor
           return after(checkRole(accountId, workspaceId, intent, foreignBot), () =>
-            after(withAuthority(accountId, caller()), (caller) => ({
+            after(withAuthority(accountId, workspaceId, caller()), (caller) => ({
               kind: 'bot',
               workspaceId,
               botId,

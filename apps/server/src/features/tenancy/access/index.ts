@@ -61,6 +61,8 @@ interface Deps
   workspaces: { service: Pick<WorkspacesService, 'roleOf'> }
   bots: { service: BotDirectory }
   integrations: { service: AccessDeps['integrations']; known: IntegrationOwners }
+  /** Id of the integration that is part of the server. */
+  builtInId: string
 }
 
 /** Access tokens: their holders, and what they may access. */
