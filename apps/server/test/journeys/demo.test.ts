@@ -24,13 +24,17 @@ const run = promisify(execFile)
 
 /** The parent of the temporary folder of the demonstration. */
 let temporary = ''
+/** The home of its user, in which it says where that folder is. */
+let home = ''
 beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'botstead-demo-test-'))
   // As the temporary folder of a system, through which every user may go.
   await chmod(temporary, 0o711)
+  home = await mkdtemp(join(tmpdir(), 'botstead-demo-home-'))
 })
 afterAll(async () => {
   await rm(temporary, { recursive: true })
+  await rm(home, { recursive: true })
 })
 
 interface Demo {
@@ -52,7 +56,7 @@ async function runDemo(
   { command = inject('command'), meanwhile }: DemoRun = {},
 ): Promise<Demo> {
   const child = spawn(process.execPath, [command, 'demo', ...options], {
-    env: { ...withoutProxies(process.env), TMPDIR: temporary, HOME: temporary, ...environment },
+    env: { ...withoutProxies(process.env), TMPDIR: temporary, HOME: home, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const closed = once(child, 'close')
@@ -98,12 +102,12 @@ async function runLine(line: string): Promise<LineAnswer> {
 
 describe('botstead dashboard beside a demonstration', () => {
   it('prints its link in a folder without data of its own, and keeps it from other users', async () => {
-    const folder = await mkdtemp(join(temporary, 'elsewhere-'))
-    const place = join(temporary, '.local/state/botstead/demo')
+    const folder = await mkdtemp(join(home, 'elsewhere-'))
+    const place = join(home, '.local/state/botstead/demo')
     const dashboard = (...options: string[]) =>
       run(process.execPath, [inject('command'), 'dashboard', ...options], {
         cwd: folder,
-        env: { ...withoutProxies(process.env), TMPDIR: temporary, HOME: temporary },
+        env: { ...withoutProxies(process.env), TMPDIR: temporary, HOME: home },
       })
     const { status } = await runDemo(
       ['--port', '0'],
