@@ -49,6 +49,7 @@ export default defineConfig({
     // as long as most of their tests. No test may leave changed what belongs to all.
     isolate: false,
     maxWorkers: 3,
+    reporters: ['default', './apps/server/test/progress.ts'],
     sequence: { sequencer: LongestFirst },
     // Only what hangs takes as long: on a machine with five times the work, a minute is soon over.
     testTimeout: 120_000,
