@@ -10,6 +10,8 @@ import { createDesk, definition } from './desk.mjs'
 
 const alias = 'desk'
 const version = '1.0.0'
+/** Note of the keys that are replaced at each start. */
+const note = 'Made by the example, until the next start'
 const [botName = 'Hello bot'] = process.argv.slice(2)
 
 const { apiUrl, token, workspaceId } = await findServer()
@@ -19,10 +21,16 @@ const admin = new Client({ apiUrl, token, workspaceId, headers })
 const bot = await findBot(admin, botName)
 if (bot === undefined) throw new Error(`There is no bot "${botName}": start it first.`)
 
+const integrationId = await findIntegration()
+// Nothing is stored: each start makes a new secret and a new key. The token of a person is not for the integration.
+const { newSigningSecret: secret } = await admin.rotateIntegrationSigningSecrets({
+  id: integrationId,
+})
+const { value: key, ...made } = await admin.createIntegrationApiKey({ integrationId, note })
 // The SDK's client for the integration reads these two from the environment.
-Object.assign(process.env, { BP_API_URL: apiUrl, BP_TOKEN: token })
-const url = await listen(createDesk(), 8076)
-const { id: integrationId } = await publish({ ...definition, url })
+Object.assign(process.env, { BP_API_URL: apiUrl, BP_TOKEN: key })
+const url = await listen(createDesk(), { secret, port: 8076 })
+await admin.updateIntegration({ id: integrationId, ...definition, url })
 const { bot: installed } = await admin.updateBot({
   id: bot.id,
   integrations: { [alias]: { integrationId, enabled: true, configuration: {} } },
@@ -30,16 +38,25 @@ const { bot: installed } = await admin.updateBot({
 
 const { status, statusReason, webhookUrl } = installed.integrations[alias]
 if (status !== 'registered') throw new Error(`The desk is ${status}: ${statusReason}`)
+await removeOlderKeys()
 console.log(`The desk of ${botName} is open. Ask in another terminal:`)
 console.log(`  curl -d hello ${webhookUrl}/ada`)
 
-/** Creates or updates the integration on the server. */
-async function publish(settings) {
+/** The id of the integration, which the first start creates. */
+async function findIntegration() {
   try {
-    const { integration } = await admin.getIntegrationByName({ name: 'desk', version })
-    return (await admin.updateIntegration({ id: integration.id, ...settings })).integration
+    return (await admin.getIntegrationByName({ name: 'desk', version })).integration.id
   } catch (error) {
     if (!isApiError(error) || error.type !== 'ResourceNotFound') throw error
-    return (await admin.createIntegration({ name: 'desk', version, ...settings })).integration
+    return (await admin.createIntegration({ name: 'desk', version, ...definition })).integration.id
   }
+}
+
+/** Deletes the keys of earlier starts. */
+async function removeOlderKeys() {
+  const { iaks } = await admin.listIntegrationApiKeys({ integrationId })
+  const older = iaks.filter(({ id, createdAt, ...key }) => {
+    return key.note === note && id !== made.id && createdAt <= made.createdAt
+  })
+  for (const { id } of older) await admin.deleteIntegrationApiKey({ id })
 }

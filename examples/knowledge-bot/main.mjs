@@ -21,7 +21,14 @@ const model = configuredModel()
 const bot = logFailures(new Bot({ actions: {}, plugins: {} }))
 teach(bot, model)
 
-const { id, name, url, apiUrl, token, chatAddress } = await startBot(bot, {
+const {
+  id,
+  name,
+  url,
+  apiUrl,
+  key: token,
+  chatAddress,
+} = await startBot(bot, {
   name: 'Knowledge bot',
   port: 8073,
 })

@@ -1,6 +1,8 @@
 import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { createConnection } from 'node:net'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { pdf, sentences } from '../../../../packages/documents/test/pdf.js'
@@ -44,34 +46,175 @@ async function ask(webhookId: string, text: string) {
   )
 }
 
-it('refuses calls that are not from the server, when it has the secret of the bot', async () => {
-  const { bot: made } = await existingClient(server()).createBot({ name: 'Signed bot' })
-  const { signingSecret } = made
-  const environment = { BOT_NAME: 'Signed bot', BOT_SECRET: signingSecret }
-  const bot = await startExample('hello-bot', environment)
-  expect((await ask(bot.webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
-
-  const [, url = ''] = /listens at (\S+)/.exec(bot.output()) ?? []
-  const body = '{"event":{"type":"message_created"}}'
-  const time = Math.floor(Date.now() / 1000)
-  const sign = (secret: string, at = time) =>
-    `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${body}`).digest('hex')}`
-  const call = async (signature: string) => {
-    const headers = {
+/** Requests to a bot as the server sends them, or almost. */
+function callerOf(url: string, secret: string, headers: Record<string, string> = {}) {
+  const sign = (body: string, by: string | readonly string[] = secret, age = 0) => {
+    const time = Math.floor(Date.now() / 1000) - age
+    const macs = [by].flat().map((key) => createHmac('sha256', key).update(`${time}.${body}`))
+    return [`t=${time}`, ...macs.map((mac) => `v1=${mac.digest('hex')}`)].join(',')
+  }
+  const call = async (body: string, signature: string | undefined) => {
+    const all = {
       'x-bot-id': 'any',
       'x-bp-operation': 'ping',
       'x-bp-type': 'ping',
       'x-bp-configuration': 'e30=',
-      'x-botstead-signature': signature,
+      ...headers,
+      ...(signature !== undefined && { 'x-botstead-signature': signature }),
     }
-    return (await fetch(url, { method: 'POST', body, headers })).status
+    return (await fetch(url, { method: 'POST', body, headers: all })).status
   }
-  expect(await call(sign(signingSecret))).toBe(200)
-  expect(await call(`${sign('another')},${sign(signingSecret).split(',')[1]}`)).toBe(200)
-  expect(await call(sign('another'))).toBe(401)
-  expect(await call(sign(signingSecret, time - 1000))).toBe(401)
-  expect(await call('')).toBe(401)
-  expect(await call('t=,v1=')).toBe(401)
+  return { sign, call }
+}
+
+/** Expects that only what the secret has signed just now is accepted, and that once. */
+async function expectGuarded(url: string, secret: string): Promise<void> {
+  const { sign, call } = callerOf(url, secret)
+  const body = '{"event":{"type":"message_created","text":"ä"}}'
+  for (const signature of [
+    undefined,
+    '',
+    't=,v1=',
+    't=NaN,v1=00',
+    sign(body, 'another'),
+    sign(`${body} `),
+    sign(body, secret, 301),
+    sign(body, secret, -1000),
+    sign(body).replace('t=', 't=0'),
+    sign(body).replace('v1=', 'v0='),
+  ]) {
+    expect([signature, await call(body, signature)]).toEqual([signature, 401])
+  }
+  // While secrets are rotated there is a signature of each.
+  expect(await call(body, sign(body, ['another', secret]))).toBe(200)
+  const recorded = sign(body, secret, 200)
+  expect(await call(body, recorded)).toBe(200)
+  expect(await call(body, recorded)).toBe(425)
+  expect(await call(body, recorded.replace('v1=', 'v1=00,v1='))).toBe(425)
+  // Equal calls in the same second have the same signature.
+  await vi.waitFor(async () => {
+    const now = sign(body)
+    expect([await call(body, now), await call(body, now)]).toEqual([200, 200])
+  })
+}
+
+/** Whether something listens at a port of an address of this machine. */
+async function listens(host: string, port: number): Promise<boolean> {
+  const socket = createConnection({ host, port })
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Expects that a program can be reached at the loopback address, and at no other of this machine. */
+async function expectLoopback(url: string): Promise<void> {
+  const port = Number(new URL(url).port)
+  expect(await listens('127.0.0.1', port)).toBe(true)
+  const others = Object.values(networkInterfaces()).flatMap((all = []) =>
+    all.map(({ address, scopeid }) => (scopeid ? `${address}%${scopeid}` : address)),
+  )
+  for (const host of new Set(['127.0.0.2', ...others])) {
+    if (host !== '127.0.0.1') expect([host, await listens(host, port)]).toEqual([host, false])
+  }
+}
+
+const addressIn = (output: string) => /listens at (\S+)/.exec(output)?.[1] ?? ''
+
+it('accepts signed requests soon, and no recorded ones, on this machine only', async () => {
+  const { bot: made } = await existingClient(server()).createBot({ name: 'Signed bot' })
+  const environment = { BOT_NAME: 'Signed bot', BOT_SECRET: made.signingSecret }
+  const bot = await startExample('hello-bot', environment)
+  expect((await ask(bot.webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
+  const url = addressIn(bot.output())
+  await expectLoopback(url)
+  await expectGuarded(url, made.signingSecret)
+  const strange = await exchange(url, [request('GET //', ['Connection: close'])])
+  expect(strange.status).toBe(401)
+  expect((await ask(bot.webhookId, 'Still there?')).payload).toMatchObject({ text: 'Still there?' })
+})
+
+it('refuses unsigned requests without any setting, at the first start and at later ones', async () => {
+  for (const _start of ['first', 'second', 'third']) {
+    await using bot = await startExample('hello-bot', { BOT_NAME: 'Guarded bot' })
+    const { call, sign } = callerOf(addressIn(bot.output()), 'guessed')
+    expect(await call('{}', undefined)).toBe(401)
+    expect(await call('{}', sign('{}'))).toBe(401)
+    expect((await ask(bot.webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
+  }
+})
+
+it('gives the bot a key of its own, which changes nothing else and does not pile up', async () => {
+  const folder = await mkdtemp(join(checkout, 'node_modules', '.botstead-own-key-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const script = join(folder, 'bot.mjs')
+  const startBot = join(checkout, 'examples/start-bot.mjs')
+  await writeFile(
+    script,
+    `import { Bot } from '@botpress/sdk'
+import { startBot } from ${JSON.stringify(startBot)}
+const { id } = await startBot(new Bot({ actions: {}, plugins: {} }), { name: 'Own key', port: 0 })
+console.log(JSON.stringify({ id, key: process.env.BP_TOKEN, apiUrl: process.env.BP_API_URL }))\n`,
+  )
+  const start = async () => {
+    await using bot = await startBotProcess(server(), [relative(checkout, script)], /^\{.*\}$/m)
+    const [, line = '{}'] = /^(\{.*\})$/m.exec(bot.output()) ?? []
+    return JSON.parse(line) as { id: string; key: string; apiUrl: string }
+  }
+  const admin = existingClient(server())
+  const personal = await admin.listPersonalAccessTokens({})
+  const first = await start()
+  const { value: kept } = await admin.createBotApiKey({ botId: first.id, note: 'of an operator' })
+  const second = await start()
+  expect(second.id).toBe(first.id)
+  expect(second.apiUrl).toBe(server().url)
+  expect(second.key).toMatch(/^bp_bak_/)
+
+  const by = (token: string) => existingClient(server(), { token, botId: first.id })
+  for (const alive of [second.key, kept]) await by(alive).listConversations({})
+  await expect(by(first.key).listConversations({})).rejects.toMatchObject({ code: 401 })
+  const { baks } = await admin.listBotApiKeys({ botId: first.id })
+  expect(baks).toHaveLength(2)
+  expect(await admin.listPersonalAccessTokens({})).toEqual(personal)
+
+  const stranger = existingClient(server(), { token: second.key })
+  for (const call of [
+    () => stranger.listBots({}),
+    () => stranger.createBot({ name: 'Another' }),
+    () => stranger.deleteBot({ id: first.id }),
+    () => stranger.createBotApiKey({ botId: first.id, note: '' }),
+    () => stranger.rotateBotSigningSecrets({ id: first.id }),
+    () => stranger.listPersonalAccessTokens({}),
+    () => stranger.getWorkspace({ id: server().workspaceId }),
+  ]) {
+    await expect(call()).rejects.toMatchObject({
+      type: expect.stringMatching(/^(Forbidden|Unauthorized)$/),
+    })
+  }
+})
+
+it('guards the integration of the example likewise, with a key of the integration', async () => {
+  await using _bot = await startExample('hello-bot', { BOT_NAME: 'Asked bot' })
+  const admin = existingClient(server())
+  let integrationId = ''
+  for (const _start of ['first', 'second']) {
+    const words = ['examples/desk-integration/main.mjs', 'Asked bot']
+    await using desk = await startBotProcess(server(), words, /curl -d/)
+    const [webhook = ''] = /http\S+\/ada/.exec(desk.output()) ?? []
+    const answer = await fetch(webhook, { method: 'POST', body: 'Anybody?' })
+    expect([answer.status, await answer.text()]).toEqual([200, 'Anybody?\n'])
+    const { integration } = await admin.getIntegrationByName({ name: 'desk', version: '1.0.0' })
+    integrationId = integration.id
+    await expectLoopback(integration.url)
+    const { call, sign } = callerOf(integration.url, 'guessed')
+    expect(await call('{}', undefined)).toBe(401)
+    expect(await call('{}', sign('{}'))).toBe(401)
+  }
+  expect((await admin.listIntegrationApiKeys({ integrationId })).iaks).toHaveLength(1)
 })
 
 it('starts the hello bot with one command, and finds its bot again at the next start', async () => {
@@ -130,10 +273,10 @@ it('prints advice when no server responds, without the token', async () => {
 })
 
 it('logs the failure of a handler with its stack, and continues', async () => {
-  const bot = await startExample('hello-bot', { BOT_NAME: 'Failing bot' })
-  const { bots } = await existingClient(server()).listBots({})
-  const botId = bots.find(({ name }) => name === 'Failing bot')?.id ?? ''
-  const [, url = ''] = /listens at (\S+)/.exec(bot.output()) ?? []
+  const { bot: made } = await existingClient(server()).createBot({ name: 'Failing bot' })
+  const { id: botId, signingSecret } = made
+  const environment = { BOT_NAME: 'Failing bot', BOT_SECRET: signingSecret }
+  const bot = await startExample('hello-bot', environment)
   const message = { id: 'msg_x', type: 'text', payload: { text: 'x' }, conversationId: 'conv_x' }
   const payload = { message, conversation: { id: 'conv_of_nobody' }, user: {} }
   const headers = {
@@ -143,8 +286,8 @@ it('logs the failure of a handler with its stack, and continues', async () => {
     'x-bp-configuration': 'e30=',
   }
   const body = JSON.stringify({ event: { id: 'evt_x', type: 'message_created', payload } })
-  const answer = await fetch(url, { method: 'POST', headers, body })
-  expect(answer.status).toBe(400)
+  const { sign, call } = callerOf(addressIn(bot.output()), signingSecret, headers)
+  expect(await call(body, sign(body))).toBe(400)
   await vi.waitFor(() => {
     expect(bot.output()).toMatch(
       /there is no conversation .*\n( +at .*\n)*? +at .*hello-bot\/bot\.mjs:\d+/,
@@ -154,29 +297,30 @@ it('logs the failure of a handler with its stack, and continues', async () => {
   expect((await ask(bot.webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
 })
 
-it.each(['BP_TOKEN', 'BP_API_URL'])(
-  'does not listen without %s, as the guide states',
-  async (missing) => {
-    const guide = await readDocument('docs/guides/bots.md')
-    const [, indented = ''] = /^ {2}```js\n(.*?)^ {2}```$/ms.exec(guide) ?? []
-    const folder = await mkdtemp(join(tmpdir(), 'botstead-own-bot-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
-    await symlink(join(checkout, 'node_modules'), join(folder, 'node_modules'))
-    const script = join(folder, 'my-bot.mjs')
-    const made = `import { Bot } from '@botpress/sdk'\nconst bot = new Bot({ actions: {}, plugins: {} })\n`
-    await writeFile(script, `${made}${indented.replace('8074', '0')}`)
-
-    const whole = { BP_API_URL: server().url, BP_TOKEN: server().token }
-    const start = (environment: Record<string, string>) =>
-      startBotProcess(server(), [relative(checkout, script)], /Listening/, environment)
-    await using bot = await start(whole)
-    expect(bot.output()).toContain('Listening')
-    const error = await start({ ...whole, [missing]: '' }).catch((thrown: unknown) => thrown)
+it('runs without the token of a person, as the guide to production states', async () => {
+  const admin = existingClient(server())
+  const { bot: made } = await admin.createBot({ name: 'In production' })
+  const { value: key } = await admin.createBotApiKey({ botId: made.id, note: 'production' })
+  const whole = { BP_API_URL: server().url, BP_TOKEN: key, BOT_SECRET: made.signingSecret }
+  const start = (environment: Record<string, string>) => {
+    const without = { ...whole, BOTSTEAD_TOKEN: '', BOTSTEAD_URL: '', ...environment }
+    return startBotProcess(server(), ['examples/production-bot.mjs'], /listens at/, without)
+  }
+  for (const missing of Object.keys(whole)) {
+    const error = await start({ [missing]: '' }).catch((thrown: unknown) => thrown)
     expect(String(error)).toContain(`${missing} is empty: set it to`)
     expect(String(error)).toContain('with status 1')
-    expect(String(error)).not.toContain('Listening')
-  },
-)
+    expect(String(error)).not.toContain('listens')
+  }
+
+  await using bot = await start({})
+  const url = addressIn(bot.output())
+  await admin.updateBot({ id: made.id, url })
+  const webhookId = Object.values(made.integrations)[0]?.webhookId ?? ''
+  expect((await ask(webhookId, 'hello')).payload).toMatchObject({ text: 'You said: hello' })
+  await expectLoopback(url)
+  await expectGuarded(url, made.signingSecret)
+})
 
 it('survives any request for the chat page, and logs why one failed', async () => {
   const bot = await startBotProcess(

@@ -142,7 +142,7 @@ describe('the commands, pasted in order,', () => {
   it('of the guide to operation show what is wrong', () => {
     const written = outputOf('docs/guides/operation.md')
     expect(written).toMatch(/^attention\n/)
-    expect(written).toContain('1 Invoice # has no total')
+    expect(written).toContain('1 Invoice 4711 has no total')
     expect(written).toContain("'database: ok'")
     expect(written).toContain("'PORT=0 from environment'")
     expect(written).toMatch(/'storage \d+ of 10000000000 bytes'/)
