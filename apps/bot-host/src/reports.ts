@@ -24,7 +24,7 @@ export interface Issue {
 }
 
 /** A message to the server, one line of JSON each, on a connection that carries nothing else. */
-export type Report =
+type Report =
   | { host: 'ready' }
   | { host: 'failed'; reason: string }
   | { host: 'line'; level: Level; text: string; about: Subject }

@@ -1,6 +1,7 @@
-import type { OutgoingRequest } from '../../../platform/outgoing/outgoing.js'
+import { OutgoingError, type OutgoingRequest } from '../../../platform/outgoing/outgoing.js'
 import type { CodeOwner } from '../../bots/deployments/index.js'
 import type { IssueData, IssuesService } from '../../bots/issues/index.js'
+import { CodeEndedError } from './instance.js'
 import type { CodeIssue } from './output.js'
 
 /**
@@ -20,6 +21,14 @@ export function createIssueReports(issues: Pick<IssuesService, 'report' | 'repor
       await issues.reportByIntegration({ integrationId: owner.id, botId }, report)
     }
   }
+}
+
+/** Whether a request took too long, also if the program was ended for that. */
+export function wasLate(error: unknown): boolean {
+  return (
+    error instanceof OutgoingError &&
+    (error.failure === 'timeout' || (error instanceof CodeEndedError && wasLate(error.cause)))
+  )
 }
 
 /** The issue of a request that took too long. */

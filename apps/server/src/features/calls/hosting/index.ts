@@ -29,7 +29,7 @@ import type { Feature } from '../../feature.js'
 import type { DeploymentKeys } from '../../tenancy/access/index.js'
 import { createAlwaysAlive } from './always-alive.js'
 import { createOutputBudget } from './budget.js'
-import { createIssueReports, droppedLinesIssueOf, timeoutIssueOf } from './code-issues.js'
+import { createIssueReports, droppedLinesIssueOf, timeoutIssueOf, wasLate } from './code-issues.js'
 import { type CompiledCode, openCompiledCode } from './compiled.js'
 import { type Launcher, openLauncher } from './launch.js'
 import { endLeftovers } from './leftovers.js'
@@ -311,8 +311,7 @@ export function createHosting(deps: HostingDeps): Hosting {
       try {
         return await programs.send(owner, request, options)
       } catch (error) {
-        const isLate = error instanceof OutgoingError && error.failure === 'timeout'
-        if (isLate) reportIssue({ owner }, timeoutIssueOf(request))
+        if (wasLate(error)) reportIssue({ owner }, timeoutIssueOf(request))
         throw error
       }
     },

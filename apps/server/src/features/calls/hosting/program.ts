@@ -77,7 +77,7 @@ const outOfMemory = 'it used too much memory'
 const mostCompiledBytes = 16 * 2 ** 20
 /** Characters of standard error that are kept: its end, where Node prints the error that ended it. */
 const keptErrorText = 4000
-/** Most bytes of a line that the program writes past its console. */
+/** Most bytes of a line that is written past the console of the program. */
 const longestLine = 4000
 /** Milliseconds in which the last reports of a program that ended are read. */
 const lastReportsMs = 1000
