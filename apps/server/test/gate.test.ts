@@ -106,6 +106,7 @@ const real = [
   'apps/server/test/keeper.ts',
   'apps/server/test/memory-folder.ts',
   'apps/server/test/ports.ts',
+  'apps/server/test/progress.ts',
   'apps/server/test/processes/keeper.mjs',
 ]
 
@@ -220,6 +221,8 @@ describe.runIf(process.env.CI)('the gate', () => {
     const [ci, verify] = await Promise.all([run(root, '.ci/run'), run(root, 'npm run verify')])
     expect(outcomeOf(ci)).toEqual({ line: '3 passed, 0 failed', test: 0, check: 0, status: 0 })
     expect(verify.status).toBe(0)
+    for (const { output } of [ci, verify])
+      expect(output).toMatch(/^1 test file\. (The last time, a|A)ll of them took/m)
   })
 
   it.each(Object.entries(faults))('fails because of %s', async (_, { test, files, passed }) => {
@@ -276,5 +279,56 @@ describe.runIf(process.env.CI)('the gate', () => {
   it.each(['tsc', 'biome', 'knip'])('fails because of what %s finds', async (BROKEN) => {
     const root = await createCheckout({ 'apps/server/test/good.test.ts': '' })
     expect((await run(root, 'npm run verify', { BROKEN })).status).toBe(1)
+  })
+})
+
+/** The real settings, with a shorter time between two lines. */
+const impatient = `import config from './vitest.config.js'
+const [first] = config.test.reporters
+const reporters = [first, ['./apps/server/test/progress.ts', { everyMs: 100 }]]
+export default { ...config, test: { ...config.test, reporters } }
+`
+
+/** A test that ends when the output of its run, in a file, has something in it. */
+const until = (what: RegExp) => `import { readFileSync } from 'node:fs'
+import { it, vi } from 'vitest'
+it('waits', async () => {
+  const isThere = () => ${what}.test(readFileSync('output.txt', 'utf8'))
+  await vi.waitUntil(isThere, { timeout: 90_000 })
+})
+`
+
+describe.runIf(process.env.CI)('a run of the tests', () => {
+  it('says how far it is, and the next one how long it took', async () => {
+    const root = await createCheckout({
+      'impatient.config.ts': impatient,
+      'apps/server/test/bad.test.ts': failing,
+      'apps/server/test/broken.test.ts': "import './nowhere.js'",
+      'apps/server/test/waits.test.ts': until(/3 of 4 test files .+ 1 broken file/),
+    })
+    const line = (filter: string) =>
+      `npm test -- --config impatient.config.ts ${filter} >output.txt; cat output.txt`
+    const { output } = await run(root, line(''))
+    expect(output).toMatch(/^4 test files\. All of them took 5 to 20 minutes .+ on two cores; /m)
+    expect(output).toMatch(/^\d+ s: 3 of 4 test files and 2 tests done, 1 failed, 1 broken file$/m)
+
+    const part = await run(root, line('good'))
+    expect(part.output).toMatch(/^1 test file of 4\.$/m)
+    const again = await run(root, line(''))
+    expect(again.output).toMatch(
+      /^4 test files\. The last time, all of them took \d+ s here: 3 tests\.$/m,
+    )
+  })
+
+  it.runIf(process.platform === 'linux')('says so in place on a terminal', async () => {
+    const root = await createCheckout({
+      'impatient.config.ts': impatient,
+      'apps/server/test/waits.test.ts': until(/Test Files.+1 passed.+\(2\)/),
+    })
+    const command = 'npm test -- --config impatient.config.ts'
+    const { output, status } = await run(root, `script -qefc '${command}' output.txt`)
+    expect(status).toBe(0)
+    expect(output).toContain('2 test files. All of them took')
+    expect(output).not.toMatch(/\d s: /)
   })
 })
