@@ -72,17 +72,38 @@ const routesHint =
 const compatibilityHint =
   'docs/guides/compatibility.md lists the operations of existing clients that this version does not serve.'
 
-const unserved = [
+/** Patterns of the paths at and below which existing clients have operations and this server has none. */
+export const unserved: readonly string[] = [
   'v1/tables',
-  'v1/admin/(activities|helper|quotas|usages|workspace-members)',
+  'v1/admin/activities',
+  'v1/admin/quotas',
+  'v1/admin/usages',
+  'v1/admin/workspace-members',
   'v1/admin/account/preferences',
-  'v1/admin/bots/[^/]+/(allowlist|analytics|bot-json|issues|publish-from-bot-json|transfer|versions)',
-  'v1/admin/bots/[^/]+/integrations/[^/]+/(sandboxed-conversations|shareable-id)',
-  'v1/admin/workspaces/(preferences|usages)',
-  'v1/admin/workspaces/[^/]+/(audit-records|billing|migrate-to-v4|public|quota|quotas|usages)',
-  'v2/(billing|usage)',
+  'v1/admin/bots/[^/]+/allowlist',
+  'v1/admin/bots/[^/]+/bot-json',
+  'v1/admin/bots/[^/]+/publish-from-bot-json',
+  'v1/admin/bots/[^/]+/transfer',
+  'v1/admin/bots/[^/]+/integrations/[^/]+/sandboxed-conversations',
+  'v1/admin/bots/[^/]+/integrations/[^/]+/shareable-id',
+  'v1/admin/workspaces/preferences',
+  'v1/admin/workspaces/usages',
+  'v1/admin/workspaces/[^/]+/audit-records',
+  'v1/admin/workspaces/[^/]+/billing',
+  'v1/admin/workspaces/[^/]+/migrate-to-v4',
+  'v1/admin/workspaces/[^/]+/public',
+  'v1/admin/workspaces/[^/]+/quota',
+  'v1/admin/workspaces/[^/]+/quotas',
+  'v1/admin/workspaces/[^/]+/usages',
+  'v2/billing',
+  'v2/usage',
 ]
-const unservedPattern = new RegExp(`^/(${unserved.join('|')})(/|$)`)
+const unservedPattern = patternOfUnserved(unserved.join('|'))
+
+/** Returns a pattern for an entry of {@link unserved} and what is below it. */
+export function patternOfUnserved(entry: string): RegExp {
+  return new RegExp(`^/(${entry})(/|$)`)
+}
 
 /** A known path with another method gets 405 with the allowed methods; an unknown path gets 404. */
 export function refuseUnknownRoutes(
