@@ -88,8 +88,10 @@ export async function runCommand(
   input = '',
   command = bundled,
 ): Promise<{ status: number | null; stdout: string; stderr: string }> {
+  // The usual port may be in use on the machine of who runs the tests.
+  const port = words[0] === 'start' ? { PORT: '0' } : {}
   const child = spawn(process.execPath, [command, ...words], {
-    env: { ...withoutSettings(process.env), ...environment },
+    env: { ...withoutSettings(process.env), ...port, ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   child.stdin.on('error', () => {}).end(input)

@@ -208,7 +208,7 @@ describe('botstead files', () => {
     await rm(join(folder, 'photo.png'))
     const blobs = join(server().server.config.dataDir, 'blobs')
     for (const each of await readdir(blobs, { recursive: true, withFileTypes: true })) {
-      if (each.isFile()) await rm(join(each.parentPath, each.name))
+      if (each.isFile()) await rm(join(each.parentPath, each.name), { force: true })
     }
     await inDatabase(server(), ({ run }) => run((tx) => tx.deleteFrom('small_blobs').execute()))
     await write('dry.md', '# Dry')

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it, vi } from 'vitest'
 import { describeSettings } from '../../src/config/config.js'
 import { createCommandPlace } from '../command-place.js'
+import { readBelow } from '../files-below.js'
 import { runCommand, startServerProcess } from '../processes.js'
 
 describe('botstead start', () => {
@@ -82,10 +83,9 @@ describe('botstead start', () => {
     await using place = await createCommandPlace(undefined, { isEmpty: true })
     await chmod(place.dataDir, 0o755)
     const modes = async () => {
-      const names = (await readdir(place.dataDir, { recursive: true })).toSorted()
-      const facts = await Promise.all(names.map((name) => stat(join(place.dataDir, name))))
-      const open = names.filter((_, at) => ((facts[at]?.mode ?? 0) & 0o077) !== 0)
-      return { names, open }
+      const found = [...(await readBelow(place.dataDir, (path) => stat(path)))]
+      const open = found.filter(([, { mode }]) => (mode & 0o077) !== 0)
+      return { names: found.map(([name]) => name), open: open.map(([name]) => name) }
     }
     const umask = process.umask(0)
     try {

@@ -1,8 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createLog } from '../../src/platform/telemetry/log.js'
 import { engines } from '../engines.js'
+import { readBelow } from '../files-below.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { freePort } from '../ports.js'
@@ -10,12 +10,10 @@ import { freePort } from '../ports.js'
 /** All bytes below the data folder, by path, except files whose purpose is to hold a secret. */
 async function keptBytes({ server }: TestServer): Promise<Map<string, Buffer>> {
   const { dataDir } = server.config
-  const found = await readdir(dataDir, { recursive: true, withFileTypes: true })
-  const paths = found
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-  const open = paths.filter((path) => !/\/(admin-token|secret)$/.test(path))
-  return new Map(await Promise.all(open.map(async (path) => [path, await readFile(path)] as const)))
+  const secret = /\/(admin-token|secret)$/
+  return await readBelow(dataDir, async (path, isFile) =>
+    isFile && !secret.test(path) ? await readFile(path) : Buffer.alloc(0),
+  )
 }
 
 describe('a secret', () => {
