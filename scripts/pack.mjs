@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
 import { rolldown } from 'rolldown'
 import { licensesOf, packagesOf } from './licenses.mjs'
 
 // Makes the package that is installed: `npm run pack:release -- <folder>`. The server, and all packages whose
 // code it needs, are bundled from the build; dependencies are only those with native code.
 
+const brotli = promisify(brotliCompress)
 const root = fileURLToPath(new URL('../', import.meta.url))
 const server = join(root, 'apps/server')
 const botHost = join(root, 'apps/bot-host')
@@ -125,12 +127,16 @@ async function copyFiles(folder) {
   await cp(join(server, 'bin'), join(folder, 'bin'), { recursive: true })
   await cp(join(server, 'demo'), join(folder, 'demo'), { recursive: true })
   for (const name of ['dashboard', 'webchat']) {
-    await cp(join(server, 'dist', name), join(dist, name), { recursive: true })
+    // Licences and notes of builds, whose names begin with a dot, are for what follows here.
+    const filter = (path) => !basename(path).startsWith('.')
+    await cp(join(server, 'dist', name), join(dist, name), { recursive: true, filter })
+    await compressAll(join(dist, name, 'assets'))
   }
   await mkdir(join(dist, 'swagger-ui'))
   for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
     await cp(join(referenceFolder, name), join(dist, 'swagger-ui', name))
   }
+  await compressAll(join(dist, 'swagger-ui'))
   const schema = requireOf(join(root, 'packages/json-schema')).resolve('#draft-07')
   await cp(schema, join(dist, 'draft-07.json'))
   // Unit, proxies, image and alerts; and the guides themselves, for machines without a browser.
@@ -139,6 +145,19 @@ async function copyFiles(folder) {
   }
   await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   await cp(join(server, 'README.md'), join(folder, 'README.md'))
+}
+
+/** Replaces the files of a folder, except licences, by what brotli makes of them: the server knows both. */
+async function compressAll(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name)
+    if (!entry.isFile() || /^LICENSE|\.br$/.test(entry.name)) continue
+    const bytes = await readFile(path)
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
+    await writeFile(`${path}.br`, await brotli(bytes, { params }))
+    await rm(path)
+  }
 }
 
 async function writeLicenses(folder, modules) {

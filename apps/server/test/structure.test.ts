@@ -87,3 +87,23 @@ describe('the tests of the server', () => {
     expect(impatient.map(({ path }) => path)).toEqual([])
   })
 })
+
+describe('the packages that are installed', () => {
+  it('run on the oldest Node that is supported, so that npm warns of none', async () => {
+    const { packages } = JSON.parse(await readFile(join(checkout, 'package-lock.json'), 'utf8'))
+    const oldest = versionIn(packages[''].engines.node)
+    const installed = Object.entries<{ engines?: { node?: string }; optional?: true }>(packages)
+    const newer = installed.filter(([, { engines, optional }]) => {
+      const ranges = engines?.node?.split('||').filter((range) => /\d/.test(range)) ?? []
+      const isRefused = (range: string) => !/</.test(range) && versionIn(range) > oldest
+      return !optional && ranges.length > 0 && ranges.every(isRefused)
+    })
+    expect(newer.map(([path]) => path)).toEqual([])
+  })
+})
+
+/** The first version in a range, as a number: 20.19 is 20019. */
+function versionIn(range: string): number {
+  const [, major = '0', minor = '0'] = /(\d+)(?:\.(\d+))?/.exec(range) ?? []
+  return Number(major) * 1000 + Number(minor)
+}

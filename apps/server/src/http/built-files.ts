@@ -1,8 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { brotliDecompress } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { contentType } from 'mime-types'
-import { readyContent } from './ready-content.js'
+import { hasErrorCode } from '../platform/disk/files.js'
+import { type ReadyContentOptions, readyContent } from './ready-content.js'
 
 type Respond = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 
@@ -18,7 +21,8 @@ export interface BuiltFiles {
 }
 
 /**
- * The assets of the build in a folder, which is read at the first use; after a failure the next use tries again.
+ * The assets of the build in a folder, which is read at the first use; after a failure the next use tries again. Those
+ * that are there only as compressed with brotli (`.br`) have the name without it.
  * @param headers of every response with one of them
  */
 export function createBuiltFiles(
@@ -45,23 +49,47 @@ async function listFiles(
 ): Promise<Map<string, Respond>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files = new Map<string, Respond>()
-  const names = new Set(entries.map(({ name }) => name))
   for (const entry of entries) {
-    const path = join(entry.parentPath, entry.name)
+    const path = join(entry.parentPath, entry.name).replace(/\.br$/, '')
     const name = relative(folder, path).split(sep).join('/')
-    if (!entry.isFile() || !name.startsWith(assets) || name.endsWith('.br')) continue
-    const make = () => readFile(path)
-    const makeBrotli = () => readFile(`${path}.br`)
+    if (!entry.isFile() || !name.startsWith(assets) || files.has(name)) continue
     files.set(
       name,
       readyContent({
-        contentType: contentType(entry.name) || 'application/octet-stream',
-        make,
-        ...(names.has(`${entry.name}.br`) && { makeBrotli }),
+        contentType: contentType(basename(path)) || 'application/octet-stream',
+        ...builtFile(() => path),
         caching: 'immutable',
         headers,
       }),
     )
   }
   return files
+}
+
+const unpack = promisify(brotliDecompress)
+
+/**
+ * A file of a build, which may be there as it is, as compressed with brotli (then its name ends with `.br`), or both. The
+ * package that is installed has it compressed only.
+ * @param findPath of the file without `.br`, at its first use
+ */
+export function builtFile(
+  findPath: () => string,
+): Pick<ReadyContentOptions, 'make' | 'makeBrotli'> {
+  const read = (suffix: string) =>
+    readFile(`${findPath()}${suffix}`).catch((error) => {
+      if (hasErrorCode(error, 'ENOENT')) return undefined
+      throw error
+    })
+  const makeBrotli = () => read('.br')
+  return {
+    make: async () => {
+      const plain = await read('')
+      if (plain !== undefined) return plain
+      const compressed = await makeBrotli()
+      if (compressed === undefined) throw new Error(`The build has no file ${findPath()}.`)
+      return unpack(compressed)
+    },
+    makeBrotli,
+  }
 }

@@ -23,8 +23,8 @@ export interface ReadyContentOptions {
   contentType: string
   /** Creates the content at the first request; after a failure the next one tries again. */
   make(): Promise<string | Buffer>
-  /** The content as the build has compressed it with brotli, at a level that takes too long for a request. */
-  makeBrotli?(): Promise<Buffer>
+  /** The content as the build has compressed it with brotli, if it has, at a level that takes too long for a request. */
+  makeBrotli?(): Promise<Buffer | undefined>
   /**
    * How long caches may use it without asking. Otherwise they revalidate: another version of the server has
    * other content. `immutable` is for addresses that change with the content.

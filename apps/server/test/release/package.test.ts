@@ -162,7 +162,13 @@ describe('the package, installed in an empty folder', () => {
     ]) {
       const response = await get(path)
       expect([path, response.status]).toEqual([path, 200])
-      expect((await response.text()).length).toBeGreaterThan(500)
+      const content = await response.text()
+      expect(content.length).toBeGreaterThan(500)
+      // Most of them are in the package as compressed only.
+      const headers = { accept: '*/*', 'accept-encoding': 'identity' }
+      const plain = await fetch(`${server.url}${path}`, { headers })
+      expect(plain.headers.get('content-encoding')).toBeNull()
+      expect((await plain.text()) === content, path).toBe(true)
     }
   })
 

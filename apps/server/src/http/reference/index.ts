@@ -1,8 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { allOperations, createOpenApi } from '@botstead/contract'
 import negotiate from '@fastify/accept-negotiator'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { builtFile } from '../built-files.js'
 import type { HttpContext } from '../context.js'
 import { addToVary, readyContent } from '../ready-content.js'
 import {
@@ -13,9 +13,6 @@ import {
   startPage,
   startStyle,
 } from './pages.js'
-
-/** Resolves the files of the library that renders the document; nothing else of its package is used. */
-const require = createRequire(import.meta.url)
 
 /** Only what this server sends; `data:` is for the arrows in the style of the reference. */
 const policy = [
@@ -65,10 +62,14 @@ export function mountReference(
   serve('/start.css', css, async () => startStyle)
   serve('/docs/reference.css', css, async () => referenceStyle)
   serve('/docs/reference.js', javascript, async () => referenceScript)
-  serve('/docs/swagger-ui.css', css, () => readFile(require.resolve('#swagger-ui/swagger-ui.css')))
-  serve('/docs/swagger-ui.js', javascript, () =>
-    readFile(require.resolve('#swagger-ui/swagger-ui-bundle.js')),
-  )
+  const serveFile = (path: string, contentType: string, file: string) =>
+    app.get(
+      path,
+      { onRequest: admitUnmatched },
+      readyContent({ contentType, ...builtFile(() => fileURLToPath(import.meta.resolve(file))) }),
+    )
+  serveFile('/docs/swagger-ui.css', css, '#swagger-ui/swagger-ui.css')
+  serveFile('/docs/swagger-ui.js', javascript, '#swagger-ui/swagger-ui-bundle.js')
 
   const reference = page(() => referencePage)
   app.get('/docs', { onRequest: admitUnmatched }, async (request, reply) =>
