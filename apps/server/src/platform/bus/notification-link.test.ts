@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import pg from 'pg'
 import { describe, expect, inject, it, vi } from 'vitest'
 import { recordedLog, until } from './conformance.js'
 import { NotificationLink } from './notification-link.js'
@@ -23,6 +24,17 @@ async function silenceable(target: URL) {
   url.port = String((proxy.address() as AddressInfo).port)
   return {
     url: url.href,
+    /** Holds back what the server sends, as a slow network does, until the returned function is called. */
+    hold: () => {
+      const pairs = sockets.flatMap((client, at) => {
+        const upstream = sockets[at + 1]
+        return at % 2 === 0 && upstream ? [{ client, upstream }] : []
+      })
+      for (const { client, upstream } of pairs) upstream.unpipe(client).pause()
+      return () => {
+        for (const { client, upstream } of pairs) upstream.pipe(client)
+      }
+    },
     silence: () => {
       for (const socket of sockets.splice(0)) socket.unpipe().pause()
     },
@@ -80,5 +92,30 @@ describe.skipIf(!server)('the notification link', () => {
     expect(heard).toEqual(['short'])
     expect(lines.join()).toContain('refused')
     await link[Symbol.asyncDispose]()
+  })
+
+  it('gives nothing up that it sends while the server ends the connection', async () => {
+    const proxy = await silenceable(new URL(server))
+    const { log } = await recordedLog()
+    const link = await NotificationLink.open({
+      url: proxy.url,
+      channel: 'ended',
+      log,
+      onNotification() {},
+      onReconnect() {},
+    })
+    const admin = new pg.Client({ connectionString: server })
+    await admin.connect()
+    const release = proxy.hold()
+    await admin.query(
+      `select pg_terminate_backend(pid, 10000) from pg_stat_activity where query = 'listen "ended"'`,
+    )
+    // The reason arrives as if it were the answer to this.
+    const sent = link.notify(['one'])
+    release()
+    await expect(sent).rejects.toThrow()
+    await admin.end()
+    await link[Symbol.asyncDispose]()
+    proxy.close()
   })
 })

@@ -51,7 +51,7 @@ export class NotificationLink implements AsyncDisposable {
 
   /**
    * Sends notifications in one statement. What the server refuses is given up, with a line in the log.
-   * Rejects when the link is down, so that they may not have been sent.
+   * Rejects when the link is down, or the server ends it meanwhile, so that they may not have been sent.
    */
   async notify(payloads: readonly string[]): Promise<void> {
     const client = this.#client
@@ -64,7 +64,7 @@ export class NotificationLink implements AsyncDisposable {
         payloads,
       )
     } catch (err) {
-      if (err instanceof pg.DatabaseError) {
+      if (err instanceof pg.DatabaseError && err.severity !== 'FATAL') {
         this.#options.log.warn({ err }, 'the database refused notifications')
         return
       }

@@ -55,7 +55,7 @@ export interface Programs {
   forget(owner: CodeOwner): void
   /**
    * Reads the deployment in force of an owner whose code runs. A program that was replaced in another process
-   * is replaced here too; the program of a deleted owner ends at once.
+   * is replaced here too; all programs of a deleted owner end at once, also those that end after their last requests.
    */
   refresh(owner: CodeOwner): Promise<void>
   /** Refreshes all owners whose code runs, or those of a workspace. */
@@ -299,6 +299,11 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   async function refresh(owner: CodeOwner): Promise<void> {
     const key = keyOf(owner)
     inForce.forget((known) => known === key)
+    for (const instance of retiring.keys()) {
+      if (keyOf(instance.hosted.owner) !== key) continue
+      // Its open requests are for nobody any more.
+      if ((await inForce.get(key)) === undefined) await instance.abort()
+    }
     for (const instance of [serving.get(key), alone.get(key)]) {
       if (instance === undefined) continue
       const hosted = await inForce.get(key)
@@ -363,7 +368,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     refresh,
 
     async refreshAll(workspaceId) {
-      const all = inService().map(({ hosted }) => hosted)
+      const all = [...inService(), ...retiring.keys()].map(({ hosted }) => hosted)
       const some = all.filter(
         (hosted) => (workspaceId ?? hosted.workspaceId) === hosted.workspaceId,
       )
