@@ -20,10 +20,7 @@ type Occasion = 'change' | 'round'
  * Returns until when each of some authorities lasts, as far as is known now: milliseconds of the clock, 0 for one that
  * has ended.
  */
-type CheckAuthorities<Authority> = (
-  authorities: readonly Authority[],
-  occasion: Occasion,
-) => Promise<readonly number[]>
+type CheckAuthorities<Authority> = (authorities: readonly Authority[]) => Promise<readonly number[]>
 
 /** Something open that its authority must outlive, such as a stream. */
 interface Open<Authority> {
@@ -233,7 +230,7 @@ function createChecks<Authority>(check: CheckAuthorities<Authority>, log: Log) {
   let isRunning = false
 
   /** What changed comes before what is merely due. */
-  function next(): { batch: Request<Authority>[]; occasion: Occasion } {
+  function next(): Request<Authority>[] {
     for (const occasion of ['change', 'round'] as const) {
       const batch: Request<Authority>[] = []
       for (const [request, its] of waiting) {
@@ -242,22 +239,19 @@ function createChecks<Authority>(check: CheckAuthorities<Authority>, log: Log) {
         if (request.isOpen()) batch.push(request)
         if (batch.length === checkedAtOnce) break
       }
-      if (batch.length > 0) return { batch, occasion }
+      if (batch.length > 0) return batch
     }
-    return { batch: [], occasion: 'round' }
+    return []
   }
 
   async function run(): Promise<void> {
     // At the end of the turn, so that what changes in one turn is one batch, and other work has its turn between two.
     while (waiting.size > 0) {
       await new Promise((resolve) => setImmediate(resolve))
-      const { batch, occasion } = next()
+      const batch = next()
       if (batch.length === 0) continue
       try {
-        const until = await check(
-          batch.map(({ authority }) => authority),
-          occasion,
-        )
+        const until = await check(batch.map(({ authority }) => authority))
         for (const [at, request] of batch.entries()) request.settle(until[at] ?? 0)
       } catch (err) {
         log.warn({ err, streams: batch.length }, 'it cannot be checked who may go on listening')

@@ -6,9 +6,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { type Server, startServer } from '../../src/app/container.js'
 import { loadConfig } from '../../src/config/config.js'
+import { isoTime } from '../../src/platform/clock.js'
 import { createLog } from '../../src/platform/telemetry/log.js'
 import { engines } from '../engines.js'
 import { createTestClock, startTestServer, type TestServer } from '../harness.js'
+import { inDatabase } from './seed.js'
 
 const secret = 'the secret that all processes share'
 const site = 'https://shop.example'
@@ -219,6 +221,22 @@ describe.each(places)('streams ($name, at another process: $isElsewhere)', (plac
       await room.owner.deletePersonalAccessToken({ id: room.token.id })
       const opened = await Promise.all(opening)
       await vi.waitFor(() => expect(opened.filter((stream) => stream && !stream.ended)).toEqual([]))
+    })
+  })
+  it('end with the keys of their user a moment later when nobody heard of it', async () => {
+    const room = await openRoom(first)
+    const stream = await streams['of a chat']?.(address, room)
+    // As a process that is killed before it says so.
+    const keys_revoked_at = isoTime(first.clock.now() + 60_000)
+    await inDatabase(first, ({ run }) =>
+      run(async (tx) => {
+        const ofBot = tx.updateTable('users').where('bot_id', '=', room.botId)
+        await ofBot.set({ keys_revoked_at }).execute()
+      }),
+    )
+    await vi.waitFor(() => {
+      for (const each of [first.clock, clock]) each.advance(31_000)
+      expect(stream?.ended).toBe(true)
     })
   })
 })

@@ -45,11 +45,11 @@ export type Listening = ReturnType<typeof createListening>
 /** Opens conversations for listeners, in whatever protocol. */
 export function createListening(deps: ListeningDeps, access: ChatAccess) {
   const { db, users, conversations, addresses, allowsOrigin } = deps
-  const guard = deps.authorities.guard<Standing>(async (standings, occasion) => {
-    const good = occasion === 'change' ? await goodUsers(standings) : undefined
+  const guard = deps.authorities.guard<Standing>(async (standings) => {
+    const isGood = await goodUsers(standings)
     return await Promise.all(
       standings.map(async ({ actor, userId, pageOrigin }) =>
-        good !== undefined && !good(actor, userId) ? 0 : await untilOf(actor, pageOrigin),
+        isGood(actor, userId) ? await untilOf(actor, pageOrigin) : 0,
       ),
     )
   })
