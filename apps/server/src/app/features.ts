@@ -331,6 +331,7 @@ export function createFeatures(
       targets,
       outgoing,
       hosting,
+      retentionMs,
     }),
   )
   const ofWorkspaces = { bots: bots.service, integrations: integrations.service }

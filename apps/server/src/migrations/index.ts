@@ -68,6 +68,7 @@ import { tracesOfDeliveries } from './0090-traces-of-deliveries.js'
 import { tracesOfJobs } from './0090-traces-of-jobs.js'
 import { webchatOpenings } from './0091-webchat-openings.js'
 import { endsOfCode } from './0120-ends-of-code.js'
+import { resolvedErrors } from './0121-resolved-errors.js'
 import { provenAccounts } from './0130-proven-accounts.js'
 import { leftoversOfWorkspaces } from './0131-leftovers-of-workspaces.js'
 import { keysOfPrograms } from './0140-keys-of-programs.js'
@@ -143,6 +144,7 @@ export const migrations: readonly Migration[] = [
   tracesOfJobs,
   webchatOpenings,
   endsOfCode,
+  resolvedErrors,
   provenAccounts,
   leftoversOfWorkspaces,
   keysOfPrograms,

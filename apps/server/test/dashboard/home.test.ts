@@ -82,6 +82,55 @@ describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
     })
   })
 
+  describe('of a server whose errors somebody resolves', () => {
+    const server = useServer()
+
+    it('counts them no more, in other tabs too, until they are reopened', async () => {
+      const botId = await failingBot(server(), bots.as('refusing').url)
+      const { page, open, faults, expectAccessible } = await openDashboard(server())
+      const other = await openDashboard(server())
+      for (const tab of [{ open }, other]) await tab.open('home', botId)
+      const resolve = page.getByRole('button', { name: 'Resolve' })
+      await resolve.waitFor()
+      await other.page.getByRole('button', { name: 'Resolve' }).waitFor()
+      await resolve.focus()
+      await page.keyboard.press('Enter')
+      // It is offered for some seconds.
+      await page.getByRole('button', { name: 'Undo' }).click()
+      await page.getByRole('heading', { name: '1 delivery of the last day failed.' }).waitFor()
+      await page.getByRole('heading', { name: 'Everything works.' }).waitFor({ state: 'detached' })
+      await resolve.click()
+      await page.getByRole('heading', { name: 'Everything works.' }).waitFor()
+      const errors = page.getByRole('region', { name: 'Errors of the last day' })
+      await errors.getByText('None.').waitFor()
+      await expectAccessible()
+      // The state of the workspace may be some seconds old.
+      server().clock.advance(60_000)
+      await other.page.getByRole('heading', { name: 'Everything works.' }).waitFor()
+      expect([...faults, ...other.faults]).toEqual([])
+    })
+
+    it('says that a bot had errors, and works, when it was mended', async () => {
+      const botId = await failingBot(server(), bots.as('refusing').url)
+      const { page, open, faults, expectAccessible } = await openDashboard(server())
+      await open('home', botId)
+      await page.getByRole('heading', { name: '1 delivery of the last day failed.' }).waitFor()
+      await server().client().updateBot({ id: botId, url: bots.as().url })
+      await write(server(), botId)
+      await eventually(async () => {
+        const { deliveries } = await server().client().listDeliveries({ id: botId })
+        expect(deliveries.map(({ status }) => status)).toContain('delivered')
+      })
+      server().clock.advance(60_000)
+      await page.getByRole('heading', { name: 'Everything works.' }).waitFor()
+      const health = page.getByRole('region', { name: 'Bots' })
+      await health.getByText('It had errors before it last succeeded:').waitFor()
+      await health.getByRole('link', { name: '1 delivery of the last day failed.' }).waitFor()
+      await expectAccessible()
+      expect(faults).toEqual([])
+    })
+  })
+
   describe('of a workspace of somebody else', () => {
     const server = useServer()
 
@@ -97,12 +146,7 @@ describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
 async function failingBot(server: TestServer, url: string): Promise<string> {
   const admin = server.client()
   const { bot } = await admin.createBot({ name: hostile, url })
-  const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
-  const { key: userKey } = await server.client({ webhookId }).chatCreateUser({})
-  const chat = server.client({ webhookId, userKey })
-  const { conversation } = await chat.chatCreateConversation({})
-  const payload = { type: 'text' as const, text: 'Hello' }
-  await chat.chatCreateMessage({ conversationId: conversation.id, payload })
+  await write(server, bot.id)
   await eventually(async () => {
     const { deliveries } = await admin.listDeliveries({ id: bot.id, status: 'failed' })
     expect(deliveries).toHaveLength(1)
@@ -110,4 +154,15 @@ async function failingBot(server: TestServer, url: string): Promise<string> {
   // The state of the workspace may be some seconds old.
   server.clock.advance(60_000)
   return bot.id
+}
+
+/** Writes to a bot in a new conversation. */
+async function write(server: TestServer, botId: string): Promise<void> {
+  const { bot } = await server.client().getBot({ id: botId })
+  const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+  const { key: userKey } = await server.client({ webhookId }).chatCreateUser({})
+  const chat = server.client({ webhookId, userKey })
+  const { conversation } = await chat.chatCreateConversation({})
+  const payload = { type: 'text' as const, text: 'Hello' }
+  await chat.chatCreateMessage({ conversationId: conversation.id, payload })
 }

@@ -100,6 +100,11 @@ export const adminExamples: Examples = {
     foreign: 'ReferenceNotFound',
   },
   getOverview: own(),
+  resolveErrors: {
+    request: () => ({ params: { errorId: 'none' }, body: { lastAt: '2026-01-01T00:00:00Z' } }),
+    foreign: 'ResourceNotFound',
+  },
+  reopenErrors: own(() => ({ params: { errorId: 'none' } })),
   exportWorkspaceConversations: {
     request: ({ botId }) => ({ query: { botId, messages: 'true' } }),
     foreign: 'ReferenceNotFound',

@@ -25,6 +25,7 @@ export const adminReaches: Reaches = {
   listWorkspaceLimits: (client, { workspaceId }) => client.listWorkspaceLimits({ id: workspaceId }),
   listIntegrationInstallations: (client, { integrationId }) =>
     client.listIntegrationInstallations({ id: integrationId }),
+  resolveErrors: (client) => client.resolveErrors({ errorId: 'none' }),
   listLogs: (client, { botId }) => client.listLogs({ botId }),
   countLogs: (client, { botId }) => client.countLogs({ botId }),
   // The client has no method for streams, whose filter is checked in the same way.

@@ -1,5 +1,6 @@
 import { type Client, toApiError } from '@botstead/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { fetchFromServer, headersOf, serverUrl } from '../../api/client.js'
 import { call, list, pendingUntilRow, queryClient, read, refresh } from '../../api/queries.js'
 import { useScope } from '../../frame/address.js'
@@ -16,13 +17,29 @@ const newsInterval = 10_000
 /** Most calls for the next conversation: the server bounds the work of each. */
 const mostSteps = 20
 
-/** The conversations of the workspace that match, last active first. */
+/**
+ * The conversations of the workspace that match, last active first. Rows stay where they are read; what became of the
+ * deliveries of those on the first page is kept up.
+ */
 export function useConversations(filter: ConversationFilter) {
   const { workspaceId } = useScope()
-  const options = list({ workspaceId }, 'listWorkspaceConversations', { ...filter, pageSize: 100 })
-  const query = useInfiniteQuery(options)
+  const input = { ...filter, pageSize: 100 }
+  const query = useInfiniteQuery(list({ workspaceId }, 'listWorkspaceConversations', input))
   const pages = query.data?.pages
-  const conversations = pages?.flatMap((page) => page.conversations) ?? []
+  const head = useHead(filter, query.isPlaceholderData ? undefined : pages?.[0])
+  const conversations = (pages?.flatMap((page) => page.conversations) ?? []).map((row) => {
+    if (head === undefined) return row
+    const current = head.conversations.find(({ id }) => id === row.id)
+    if (current !== undefined) {
+      const { hasFailedDelivery, hasPendingDelivery } = current
+      return { ...row, hasFailedDelivery, hasPendingDelivery }
+    }
+    const last = head.conversations.at(-1)?.lastActivityAt ?? ''
+    const isInHead = head.meta.nextToken === undefined || row.lastActivityAt > last
+    // It no longer matches the filter.
+    const isMended = filter.hasFailedDelivery === true && isInHead
+    return isMended ? { ...row, hasFailedDelivery: false } : row
+  })
   const total = pages?.[0]?.meta.total
   return {
     query: pendingUntilRow(query, conversations),
@@ -31,6 +48,27 @@ export function useConversations(filter: ConversationFilter) {
     // While another filter is read, the pages and their tokens are those of the filter before.
     firstToken: query.isPlaceholderData ? undefined : pages?.[0]?.meta.previousToken,
   }
+}
+
+/** The first page as it is now; undefined until the list has one. */
+function useHead(filter: ConversationFilter, first: Page | undefined): Page | undefined {
+  const { workspaceId } = useScope()
+  const newest = read({ workspaceId }, 'listWorkspaceConversations', { ...filter, pageSize: 100 })
+  const { queryKey } = newest
+  // What was just read need not be read again. Before the next hook, which would do so.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a key is the same as long as what was read with it
+  useEffect(() => {
+    if (first !== undefined) queryClient.setQueryData(queryKey, first)
+  }, [first])
+  const { data } = useQuery({
+    ...newest,
+    enabled: first !== undefined,
+    placeholderData: undefined,
+    staleTime: newsInterval,
+    refetchInterval: newsInterval,
+    gcTime: 0,
+  })
+  return first === undefined ? undefined : data
 }
 
 /** The number of conversations that became active since the list was read. */
@@ -126,7 +164,7 @@ export function useConversationActions(botId: string) {
   return {
     replay: async (deliveryId: string): Promise<void> => {
       await call({ workspaceId }, 'replayDelivery', { id: botId, deliveryId })
-      await refresh('getDelivery', 'listWorkspaceDeliveries')
+      await refresh('getDelivery', 'listWorkspaceDeliveries', 'listWorkspaceConversations')
     },
     write: async (conversationId: string, author: Author, text: string): Promise<void> => {
       const message = { conversationId, type: 'text', payload: { text }, tags: {} }

@@ -31,6 +31,8 @@ const lookOften = 1500
 const firstLook = 250
 /** Looks at a delivery that was sent again. */
 const mostLooks = 40
+/** Deliveries of which the new state is read at a time. */
+const mostChanged = 20
 
 /**
  * The deliveries that match, newest first. Rows stay where they are read: new ones are counted, and the status of
@@ -68,6 +70,12 @@ export function useDeliveries(filter: DeliveryFilter, status: DeliveryStatus | u
     const current = new Map(head.data?.deliveries.map((one) => [one.id, one]))
     return loaded.map((one) => current.get(one.id) ?? one)
   }, [loaded, head.data])
+  const now = head.data
+  // Those that no longer match were replayed elsewhere, or by a job: their new state is shown where they stand.
+  useEffect(() => {
+    if (now === undefined || status === undefined) return
+    showChanged(workspaceId, changedIn(loaded, now, status)).catch(() => {})
+  }, [workspaceId, loaded, now, status])
   const [newest] = loaded
   const news =
     data === undefined
@@ -87,6 +95,28 @@ export function useDeliveries(filter: DeliveryFilter, status: DeliveryStatus | u
     show: async () => {
       await queryClient.resetQueries({ queryKey: options.queryKey })
     },
+  }
+}
+
+/** Rows of a list with one status that no longer have it, as far as a newer first page shows that. */
+function changedIn(
+  loaded: readonly Delivery[],
+  { deliveries, meta }: ListPage,
+  status: DeliveryStatus,
+): Delivery[] {
+  const last = deliveries.at(-1)?.createdAt ?? ''
+  return loaded
+    .filter((one) => one.status === status && !isIn(deliveries, one.id))
+    .filter(({ createdAt }) => meta.nextToken === undefined || createdAt > last)
+    .slice(0, mostChanged)
+}
+
+/** Reads deliveries again and shows their new state. */
+async function showChanged(workspaceId: string, changed: readonly Delivery[]): Promise<void> {
+  for (const { id: deliveryId } of changed) {
+    const { delivery } = await call({ workspaceId }, 'getWorkspaceDelivery', { deliveryId })
+    const { attemptLog: _, body: __, next: ___, ...row } = delivery
+    updateRow(row)
   }
 }
 

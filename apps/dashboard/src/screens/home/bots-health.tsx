@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.js'
 import { Status } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'
 import styles from './home.module.css'
-import type { BotHealth } from './queries.js'
+import type { BotHealth, Reason } from './queries.js'
 import { linkOfReason } from './targets.js'
 
 const states = {
@@ -19,7 +19,6 @@ const few = 12
 
 /** Each bot with whether it works, and if not, why. */
 export function BotsHealth({ bots }: { bots: readonly BotHealth[] }) {
-  const { workspaceId } = useScope()
   const pathTo = usePathTo()
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? bots : bots.slice(0, few)
@@ -27,29 +26,18 @@ export function BotsHealth({ bots }: { bots: readonly BotHealth[] }) {
     <section className={styles.part} aria-label="Bots">
       <h2>Bots</h2>
       <ul className={styles.bots}>
-        {shown.map(({ id, name, status, reasons }) => (
+        {shown.map(({ id, name, status, reasons, past }) => (
           <li key={id}>
             <div className={styles.bot}>
               <Link to={pathTo('bots', id)}>{name || id}</Link>
               <Status kind={states[status].kind}>{states[status].word}</Status>
             </div>
-            {reasons.length > 0 && (
-              <ul className={styles.reasons}>
-                {reasons.map((reason) => (
-                  <li key={`${reason.kind} ${reason.target.id}`}>
-                    <Link {...linkOfReason(reason, workspaceId)}>{reason.message}</Link>{' '}
-                    <span className="muted">
-                      {reason.action}
-                      {reason.since !== undefined && (
-                        <>
-                          {' '}
-                          Since <Time at={reason.since} />.
-                        </>
-                      )}
-                    </span>
-                  </li>
-                ))}
-              </ul>
+            <Reasons reasons={reasons} />
+            {past.length > 0 && (
+              <>
+                <p className={`muted ${styles.past}`}>It had errors before it last succeeded:</p>
+                <Reasons reasons={past} />
+              </>
             )}
           </li>
         ))}
@@ -58,5 +46,28 @@ export function BotsHealth({ bots }: { bots: readonly BotHealth[] }) {
         <Button onClick={() => setWhole(true)}>{`Show all ${bots.length}`}</Button>
       )}
     </section>
+  )
+}
+
+function Reasons({ reasons }: { reasons: readonly Reason[] }) {
+  const { workspaceId } = useScope()
+  if (reasons.length === 0) return null
+  return (
+    <ul className={styles.reasons}>
+      {reasons.map((reason) => (
+        <li key={`${reason.kind} ${reason.target.id}`}>
+          <Link {...linkOfReason(reason, workspaceId)}>{reason.message}</Link>{' '}
+          <span className="muted">
+            {reason.action}
+            {reason.since !== undefined && (
+              <>
+                {' '}
+                Since <Time at={reason.since} />.
+              </>
+            )}
+          </span>
+        </li>
+      ))}
+    </ul>
   )
 }

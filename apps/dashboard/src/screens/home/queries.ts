@@ -1,6 +1,6 @@
 import type { Client } from '@botstead/contract'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
-import { read } from '../../api/queries.js'
+import { call, read, refresh } from '../../api/queries.js'
 import { useScope } from '../../frame/address.js'
 
 /** The state of the workspace. */
@@ -31,6 +31,22 @@ export function useOverview(): Pick<UseQueryResult, 'error' | 'refetch'> & {
       ...own,
       bots: overview.bots.filter(({ id }) => id === botId),
       errors: { ...errors, groups: groups.filter((group) => group.botId === botId) },
+    },
+  }
+}
+
+/** What a person does about groups of errors; each rejects with the refusal of the server. */
+export function useErrorActions() {
+  const { workspaceId } = useScope()
+  return {
+    /** Resolves those that are shown: others may have come meanwhile. */
+    resolve: async ({ id: errorId, lastAt }: ErrorGroup): Promise<void> => {
+      await call({ workspaceId }, 'resolveErrors', { errorId, lastAt })
+      await refresh('getOverview')
+    },
+    reopen: async ({ id: errorId }: ErrorGroup): Promise<void> => {
+      await call({ workspaceId }, 'reopenErrors', { errorId })
+      await refresh('getOverview')
     },
   }
 }

@@ -1,11 +1,15 @@
 import { Link } from '@tanstack/react-router'
+import { Check } from 'lucide-react'
+import { useState } from 'react'
 import { useBotNames } from '../../api/bot-names.js'
 import { usePathTo, useScope } from '../../frame/address.js'
+import { Button } from '../../ui/button.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Sparkline } from '../../ui/sparkline.js'
 import { Time } from '../../ui/time.js'
+import { note, noteFailure } from '../../ui/toasts.js'
 import styles from './home.module.css'
-import type { ErrorGroup, Overview } from './queries.js'
+import { type ErrorGroup, type Overview, useErrorActions } from './queries.js'
 import { linkOfErrors } from './targets.js'
 
 const kinds = { delivery: 'Delivery', file: 'File', log: 'Log', job: 'Job' } as const
@@ -26,7 +30,7 @@ export function RecentErrors({ errors }: { errors: Overview['errors'] }) {
       ) : (
         <ul className={styles.errors}>
           {errors.groups.map((group) => (
-            <li key={keyOf(group)}>
+            <li key={group.id}>
               <span className={`numeric ${styles.count}`}>{formatNumber(group.count)}</span>
               <Sparkline label="Errors in each of the last 24 hours" counts={group.hours} />
               <div className={styles.error}>
@@ -38,6 +42,7 @@ export function RecentErrors({ errors }: { errors: Overview['errors'] }) {
                   <Time at={group.lastAt} />
                 </div>
               </div>
+              {group.kind !== 'job' && <Resolve group={group} />}
             </li>
           ))}
         </ul>
@@ -46,6 +51,31 @@ export function RecentErrors({ errors }: { errors: Overview['errors'] }) {
   )
 }
 
-function keyOf({ kind, pattern, botId, integrationAlias, integrationId }: ErrorGroup): string {
-  return JSON.stringify([kind, pattern, botId, integrationAlias, integrationId])
+/** Jobs have no such button: they are run again, or dropped. */
+function Resolve({ group }: { group: ErrorGroup }) {
+  const { resolve, reopen } = useErrorActions()
+  const [isBusy, setBusy] = useState(false)
+  const run = () => {
+    setBusy(true)
+    resolve(group)
+      .then(
+        () =>
+          note('Resolved. The next error of this kind is shown again.', () => {
+            reopen(group).catch(noteFailure)
+          }),
+        noteFailure,
+      )
+      .finally(() => setBusy(false))
+  }
+  return (
+    <Button
+      icon={<Check size={14} />}
+      isBusy={isBusy}
+      title="Its errors so far no longer count"
+      aria-label={`Resolve ${group.message}`}
+      onClick={run}
+    >
+      Resolve
+    </Button>
+  )
 }

@@ -10,7 +10,7 @@ export type ReceiverState = ReceiverRow
 /** A delivery that was given up. */
 export type FailedDelivery = Pick<
   DeliveryRow,
-  'id' | 'bot_id' | 'integration' | 'last_error' | 'created_at'
+  'id' | 'bot_id' | 'integration' | 'last_error' | 'created_at' | 'updated_at'
 >
 
 /** What waits for a receiver. */
@@ -86,8 +86,26 @@ export async function listFailed(
     .selectFrom(jsonTexts(sql`${JSON.stringify(ids)}`))
     .crossJoin('deliveries as d')
     .whereRef('d.id', '=', 'given.value')
-    .select(['d.id', 'd.bot_id', 'd.integration', 'd.last_error', 'd.created_at'])
+    .select(['d.id', 'd.bot_id', 'd.integration', 'd.last_error', 'd.created_at', 'd.updated_at'])
     .execute()
+}
+
+/** Deliveries among which the last one that succeeded is looked for: a replay makes no newer delivery. */
+const mostSuccesses = 20
+
+/** When the last attempt that each receiver accepted began, ISO 8601; those without one are left out. */
+export async function listSuccesses(
+  db: Db,
+  receivers: readonly ReceiverColumns[],
+): Promise<(ReceiverColumns & { began: string })[]> {
+  const rows = await perReceiver<{ began: string | null }>(db, receivers, {
+    began: sql`select max(a.started_at) from (
+      select d.id, d.attempts from deliveries as d
+      where ${ofGiven} and d.status <> 'pending' and d.status = 'delivered'
+      order by ${position} desc limit ${mostSuccesses}) as newest
+      join delivery_attempts as a on a.delivery_id = newest.id and a.number = newest.attempts`,
+  })
+  return rows.flatMap(({ began, ...row }) => (began === null ? [] : [{ ...row, began }]))
 }
 
 const ofGiven = sql`d.bot_id = given.bot_id and d.integration = given.integration`

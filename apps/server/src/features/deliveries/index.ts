@@ -44,6 +44,7 @@ export {
   findTroubledReceivers,
   listFailed,
   listReceivers,
+  listSuccesses,
   listWaiting,
   type ReceiverState,
   type WaitingDeliveries,

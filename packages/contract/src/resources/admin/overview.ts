@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
-import { Id, OneOf, Timestamp } from '../../shared.js'
+import { Empty, Id, OneOf, Timestamp } from '../../shared.js'
 
 const Count = (description: string) =>
   Type.Integer({ minimum: 0, description: `${description} At most 1,000: more are not counted.` })
@@ -48,12 +48,21 @@ const BotHealth = Type.Object(
       '`attention`: something is wrong; `off`: the bot is blocked, or has no address and nobody writes to it.',
     ),
     reasons: Type.Array(Reason, { description: 'All reasons for the status; none if it is `ok`.' }),
+    past: Type.Array(Reason, {
+      description:
+        'What failed in the last 24 hours before a later attempt at a delivery to the same receiver succeeded: deliveries that can be replayed, and errors of logs. No reason for the status.',
+    }),
   },
   { title: 'BotHealth', description: 'Whether a bot works.' },
 )
 
+const errorId = Id(
+  'Id of the group: the same as long as what its errors have in common is the same.',
+)
+
 const ErrorGroup = Type.Object(
   {
+    id: errorId,
     kind: OneOf(
       ['delivery', 'file', 'log', 'job'],
       'Failed deliveries, files that could not be stored or indexed, lines with the level `error`, or jobs that were given up.',
@@ -183,5 +192,36 @@ export const overview = {
         ),
       }),
     ),
+  }),
+  resolveErrors: operation({
+    id: 'resolveErrors',
+    method: 'POST',
+    path: '/v1/admin/overview/errors/{errorId}/resolve',
+    tag: 'Workspaces',
+    summary: 'Resolve a group of errors',
+    description:
+      'Its errors so far are no longer shown in `getOverview`, and no longer a reason for the status of a bot. The next error of the same kind opens the group again, without those that were resolved. What is stored, such as deliveries, files and log lines, is not changed. Jobs cannot be resolved: run them again, or drop them.',
+    auth: 'workspace',
+    params: Type.Object({ errorId }),
+    body: Type.Object({
+      lastAt: Type.Optional(
+        Timestamp(
+          'Time of the newest error that the caller has seen: later ones are not resolved. Default: the newest one.',
+        ),
+      ),
+    }),
+    response: json(Empty),
+    errors: ['ResourceNotFound'],
+  }),
+  reopenErrors: operation({
+    id: 'reopenErrors',
+    method: 'POST',
+    path: '/v1/admin/overview/errors/{errorId}/reopen',
+    tag: 'Workspaces',
+    summary: 'Reopen a group of errors that was resolved',
+    description: 'It does nothing if the group was not resolved.',
+    auth: 'workspace',
+    params: Type.Object({ errorId }),
+    response: json(Empty),
   }),
 }

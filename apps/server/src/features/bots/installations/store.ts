@@ -121,7 +121,7 @@ export async function settleRegistration(
 /** The columns that show whether an installation works. */
 export type InstallationStateRow = Pick<
   InstallationRow,
-  'bot_id' | 'alias' | 'name' | 'status' | 'status_reason' | 'updated_at'
+  'bot_id' | 'alias' | 'integration_id' | 'name' | 'status' | 'status_reason' | 'updated_at'
 >
 
 /** The installations of some bots. */
@@ -133,7 +133,7 @@ export async function listInstallationStates(
     .selectFrom(dialectOf(db).jsonTexts(sql`${JSON.stringify(botIds)}`))
     .crossJoin('installations')
     .whereRef('installations.bot_id', '=', 'given.value')
-    .select(['bot_id', 'alias', 'name', 'status', 'status_reason', 'updated_at'])
+    .select(['bot_id', 'alias', 'integration_id', 'name', 'status', 'status_reason', 'updated_at'])
     .execute()
 }
 

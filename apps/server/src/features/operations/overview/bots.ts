@@ -8,6 +8,12 @@ import type { ReceiverState } from '../../deliveries/index.js'
 export type BotHealth = Output<typeof contract.overview.get>['bots'][number]
 type Reason = BotHealth['reasons'][number]
 
+/** How many there are, and the newest one. */
+interface Some {
+  count: number
+  newestId: string
+}
+
 /** What is known of one bot. */
 export interface BotFacts {
   bot: BotReachRow
@@ -15,9 +21,13 @@ export interface BotFacts {
   installations: readonly InstallationStateRow[]
   /** ISO 8601 time of its newest message of the last day. */
   lastMessageAt: string | undefined
-  failedDeliveries: { count: number; newestId: string } | undefined
-  failedFiles: { count: number; newestId: string } | undefined
-  errorLines: { count: number; newestId: string } | undefined
+  failedDeliveries: Some | undefined
+  failedFiles: Some | undefined
+  errorLines: Some | undefined
+  /** What failed before a later attempt of the same receiver succeeded. */
+  past: Pick<BotFacts, 'failedDeliveries' | 'errorLines'>
+  /** Aliases of installations whose code is deployed here. */
+  hosted: ReadonlySet<string>
   /** Why a program at a url does not respond now; undefined if it does, or was not asked. */
   unreachable: string | undefined
 }
@@ -26,10 +36,11 @@ export interface BotFacts {
 export function healthOf(facts: BotFacts): BotHealth {
   const { id, name } = facts.bot
   const urgent = [
-    ...facts.receivers.flatMap((receiver) => ofReceiver(receiver, facts.bot)),
+    ...facts.receivers.flatMap((receiver) => ofReceiver(receiver, facts)),
     ...facts.installations.flatMap((installation) => ofInstallation(installation)),
-    ...ofCounts(facts),
+    ...ofCounts(facts.bot.id, facts),
   ]
+  const past = ofCounts(facts.bot.id, { ...facts.past, failedFiles: undefined })
   const isKnown = urgent.some(({ kind, target }) => target.type === 'bot' && isOfReceiver(kind))
   if (facts.unreachable !== undefined && !isKnown) {
     urgent.unshift({
@@ -41,9 +52,9 @@ export function healthOf(facts: BotFacts): BotHealth {
   }
   const [unreachable, isMissed] = ofAddress(facts)
   if (urgent.length > 0 || isMissed) {
-    return { id, name, status: 'attention', reasons: [...urgent, ...unreachable] }
+    return { id, name, status: 'attention', reasons: [...urgent, ...unreachable], past }
   }
-  return { id, name, status: unreachable.length > 0 ? 'off' : 'ok', reasons: unreachable }
+  return { id, name, status: unreachable.length > 0 ? 'off' : 'ok', reasons: unreachable, past }
 }
 
 function isOfReceiver(kind: Reason['kind']): boolean {
@@ -68,17 +79,19 @@ function ofAddress({ bot, lastMessageAt }: BotFacts): [Reason[], boolean] {
   return [[{ kind: 'no_address', message, action, ...since, target }], isMissed]
 }
 
+/** What to do about code that was deployed and does not respond. */
+const mendCode =
+  'Look at its log and its issues, correct the code and deploy it again: deliveries go on when it answers a ping.'
+
 /** What to do about a bot that does not respond. */
 function actionFor({ url, deployment_id }: BotReachRow): string {
   if (url !== null) {
     return 'Start the program of the bot, or correct its url: deliveries go on when it answers a ping.'
   }
-  return deployment_id === null
-    ? 'Set its url to the address of its program.'
-    : 'Look at its log and its issues, correct the code and deploy it again: deliveries go on when it answers a ping.'
+  return deployment_id === null ? 'Set its url to the address of its program.' : mendCode
 }
 
-function ofReceiver(receiver: ReceiverState, bot: BotReachRow): Reason[] {
+function ofReceiver(receiver: ReceiverState, { bot, hosted }: BotFacts): Reason[] {
   const {
     bot_id: botId,
     integration,
@@ -108,7 +121,9 @@ function ofReceiver(receiver: ReceiverState, bot: BotReachRow): Reason[] {
   const action =
     integration === ''
       ? actionFor(bot)
-      : `Start the program of ${name}, or correct its address: deliveries go on when it answers a ping.`
+      : hosted.has(integration)
+        ? mendCode
+        : `Start the program of ${name}, or correct its address: deliveries go on when it answers a ping.`
   if (paused === 'failures') {
     return [
       {
@@ -147,9 +162,15 @@ function ofInstallation(row: InstallationStateRow): Reason[] {
   ]
 }
 
-function ofCounts({ bot, failedDeliveries, failedFiles, errorLines }: BotFacts): Reason[] {
+function ofCounts(
+  botId: string,
+  {
+    failedDeliveries,
+    failedFiles,
+    errorLines,
+  }: Pick<BotFacts, 'failedDeliveries' | 'failedFiles' | 'errorLines'>,
+): Reason[] {
   const reasons: Reason[] = []
-  const botId = bot.id
   if (failedDeliveries !== undefined) {
     reasons.push({
       kind: 'deliveries_failed',
@@ -169,7 +190,7 @@ function ofCounts({ bot, failedDeliveries, failedFiles, errorLines }: BotFacts):
   if (errorLines !== undefined) {
     reasons.push({
       kind: 'log_errors',
-      message: `There are ${many(errorLines.count, 'error', 'errors')} of the last day in its logs.`,
+      message: `There ${errorLines.count === 1 ? 'is' : 'are'} ${many(errorLines.count, 'error', 'errors')} of the last day in its logs.`,
       action: 'Look at the logs.',
       target: { type: 'log', id: errorLines.newestId, botId },
     })

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { WorkspaceLogLine } from '../../../domain/log-lines.js'
 import type { DeadJob } from '../../../platform/jobs/queue.js'
 import type { FailedDelivery } from '../../deliveries/index.js'
@@ -17,6 +18,8 @@ interface FoundError {
 
 /** Errors with the same cause; message and target are those of the newest one. */
 export interface ErrorGroup extends Omit<FoundError, 'at'> {
+  /** Fingerprint of what they have in common. */
+  id: string
   /** What they have in common. */
   pattern: string
   count: number
@@ -58,7 +61,8 @@ export function ofDelivery(row: FailedDelivery): FoundError {
   return {
     kind: 'delivery',
     message: row.last_error ?? 'Failed.',
-    at: row.created_at,
+    // When it failed: one that is replayed may fail again.
+    at: row.updated_at,
     botId,
     ...(integration !== '' && { integrationAlias: integration }),
     target: { type: 'delivery', id, botId },
@@ -92,6 +96,29 @@ export function ofJob({ id, kind, lastError, diedAt: at }: DeadJob): FoundError 
   return { kind: 'job', message, at, target: { type: 'job', id } }
 }
 
+/** What errors of one group have in common, as the text that their fingerprint is of. */
+function keyOf({ kind, message, botId, integrationAlias, integrationId }: FoundError): string {
+  return JSON.stringify([kind, patternOf(message), botId, integrationAlias, integrationId])
+}
+
+function fingerprintOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 32)
+}
+
+/**
+ * Returns a function that tells whether an error is resolved.
+ * @param resolved until when groups are resolved, ISO 8601, by their ids
+ */
+export function resolvedIn(resolved: ReadonlyMap<string, string>): (error: FoundError) => boolean {
+  const until = new Map<string, string | undefined>()
+  return (error) => {
+    if (resolved.size === 0) return false
+    const key = keyOf(error)
+    if (!until.has(key)) until.set(key, resolved.get(fingerprintOf(key)))
+    return error.at <= (until.get(key) ?? '')
+  }
+}
+
 /**
  * Groups errors by what they have in common, the most frequent first.
  * @param since start of the first hour, in milliseconds; older errors are left out
@@ -101,14 +128,13 @@ export function groupErrors(errors: readonly FoundError[], since: number): Error
   for (const { at, ...error } of errors) {
     const number = Math.floor((Date.parse(at) - since) / hour)
     if (number < 0 || Number.isNaN(number)) continue
-    const { kind, botId, integrationAlias, integrationId } = error
-    const pattern = patternOf(error.message)
-    const key = JSON.stringify([kind, pattern, botId, integrationAlias, integrationId])
+    const key = keyOf({ ...error, at })
     const message = error.message.slice(0, longestPattern)
     const group = groups.get(key) ?? {
       ...error,
+      id: fingerprintOf(key),
       message,
-      pattern,
+      pattern: patternOf(error.message),
       count: 0,
       lastAt: at,
       hours: new Array<number>(coveredHours).fill(0),

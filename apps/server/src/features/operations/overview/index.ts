@@ -10,7 +10,20 @@ export function createOverview(deps: OverviewDeps): Feature {
     name: 'overview',
     routes: [
       route(contract.overview.get, async ({ actor }) => toOverview(await service.get(actor))),
+
+      route(contract.overview.resolveErrors, async ({ actor, params, body }) => {
+        await service.resolve(actor, params.errorId, body)
+        return {}
+      }),
+
+      route(contract.overview.reopenErrors, async ({ actor, params }) => {
+        await service.reopen(actor, params.errorId)
+        return {}
+      }),
     ],
+    on: { 'workspace.removed': (tx, { workspaceId }) => service.removeWorkspace(tx, workspaceId) },
+    sweeps: [service.sweep],
+    purge: service.purge,
   }
 }
 

@@ -14,10 +14,11 @@ describeEachEngine('the overview of a workspace', (engine) => {
   let login: Awaited<ReturnType<typeof addAccount>>
   let client: Client
 
-  beforeAll(async () => {
+  async function begin() {
     login = await addAccount(server())
     client = server().client(login)
-  })
+  }
+  beforeAll(begin)
 
   async function see(caller = client) {
     server().clock.advance(reused)
@@ -184,6 +185,124 @@ describeEachEngine('the overview of a workspace', (engine) => {
     expect(operator).toMatchObject({ deadJobs: 0, disks: expect.any(Array) })
     expect(operator?.disks.map(({ of }) => of)).toContain('contents')
     expect(operator?.disks[0]?.freeBytes).toBeGreaterThan(0)
+  })
+
+  it('counts what was replayed no more, and does not blame a bot that works again', async () => {
+    await begin()
+    const { bot } = await client.createBot({ name: 'mended', url: https.as('refusing').url })
+    for (let i = 0; i < 2; i += 1) await say(bot)
+    const own = server().client({ ...login, botId: bot.id })
+    await own.writeBotLogs({ logs: [{ level: 'error', message: 'No handler for this' }] })
+    await untilSeen(bot.id, 'attention', ['deliveries_failed', 'log_errors'])
+    await client.updateBot({ id: bot.id, url: https.as().url })
+    const [one] = (await client.listDeliveries({ id: bot.id, status: 'failed' })).deliveries
+    server().clock.advance(1000)
+    await client.replayDelivery({ id: bot.id, deliveryId: one?.id ?? '' })
+    await untilSeen(bot.id, 'ok', [])
+    const seen = (await see()).bots.find(({ id }) => id === bot.id)
+    expect(seen?.past.map(({ kind, message }) => [kind, message])).toEqual([
+      ['deliveries_failed', '1 delivery of the last day failed.'],
+      ['log_errors', 'There is 1 error of the last day in its logs.'],
+    ])
+    const { groups } = (await see()).errors
+    expect(groups.map(({ kind, count }) => `${count} ${kind}`).sort()).toEqual([
+      '1 delivery',
+      '1 log',
+    ])
+    await client.createDeliveryReplay({ botId: bot.id })
+    await vi.waitFor(async () => {
+      const { errors, bots } = await see()
+      expect(errors.groups.map(({ kind }) => kind)).toEqual(['log'])
+      const past = bots.find(({ id }) => id === bot.id)?.past ?? []
+      expect(past.map(({ kind }) => kind)).toEqual(['log_errors'])
+    })
+    // What fails now counts, with what failed before.
+    await client.updateBot({ id: bot.id, url: https.as('refusing').url })
+    server().clock.advance(1000)
+    await own.writeBotLogs({ logs: [{ level: 'error', message: 'No handler for that' }] })
+    await say(bot)
+    await untilSeen(bot.id, 'attention', ['deliveries_failed', 'log_errors'])
+    await client.deleteBot({ id: bot.id })
+  })
+
+  it('forgets errors that somebody resolved, until the next of their kind', async () => {
+    await begin()
+    const { bot } = await client.createBot({ name: 'resolved', url: https.as().url })
+    const own = server().client({ ...login, botId: bot.id })
+    const report = async (message: string) => {
+      server().clock.advance(1000)
+      await own.writeBotLogs({ logs: [{ level: 'error', message }] })
+    }
+    /** The groups of the bot, with their counts. */
+    const groups = async (counts: Record<string, number>) =>
+      await vi.waitFor(async () => {
+        const found = (await see()).errors.groups.filter(({ botId }) => botId === bot.id)
+        expect(Object.fromEntries(found.map((group) => [group.pattern, group.count]))).toEqual(
+          counts,
+        )
+        return found
+      })
+    await report('Order 1 is lost')
+    await report('Order 2 is lost')
+    await report('The shop is closed')
+    await untilSeen(bot.id, 'attention', ['log_errors'])
+    const [lost] = await groups({ 'Order # is lost': 2, 'The shop is closed': 1 })
+    const errorId = lost?.id ?? ''
+    await client.resolveErrors({ errorId })
+    // At once, without waiting for the result to be read again.
+    const left = (await client.getOverview()).errors.groups
+    expect(left.map(({ pattern }) => pattern)).toEqual(['The shop is closed'])
+    await client.resolveErrors({ errorId })
+    await client.resolveErrors({ errorId: left[0]?.id ?? '' })
+    await untilSeen(bot.id, 'ok', [])
+    await client.reopenErrors({ errorId })
+    await untilSeen(bot.id, 'attention', ['log_errors'])
+    await groups({ 'Order # is lost': 2 })
+    await client.resolveErrors({ errorId })
+    await groups({})
+    await report('Order 3 is lost')
+    const [again] = await groups({ 'Order # is lost': 1 })
+    expect(again?.id).toBe(errorId)
+    await untilSeen(bot.id, 'attention', ['log_errors'])
+    // What came after the caller looked is not resolved.
+    await report('Order 4 is lost')
+    const lastAt = again?.lastAt ?? ''
+    await client.resolveErrors({ errorId, lastAt })
+    await groups({ 'Order # is lost': 1 })
+    await client.resolveErrors({ errorId, lastAt: '2999-01-01T00:00:00Z' })
+    await report('Order 5 is lost')
+    await groups({ 'Order # is lost': 1 })
+    await client.deleteBot({ id: bot.id })
+  })
+
+  it('resolves no errors of others, and none that are not there', async () => {
+    await begin()
+    const { bot } = await client.createBot({ name: 'guarded', url: https.as('refusing').url })
+    await say(bot)
+    await untilSeen(bot.id, 'attention', ['deliveries_failed'])
+    const [group] = (await see()).errors.groups
+    const errorId = group?.id ?? ''
+    const other = server().client(await addAccount(server()))
+    await expect(other.resolveErrors({ errorId })).rejects.toMatchObject({
+      type: 'ResourceNotFound',
+    })
+    await other.reopenErrors({ errorId })
+    await expect(client.resolveErrors({ errorId: 'none' })).rejects.toMatchObject({
+      type: 'ResourceNotFound',
+      message: 'There are no errors none of the last 24 hours in this workspace.',
+    })
+    await expect(client.resolveErrors({ errorId, lastAt: 'soon' })).rejects.toMatchObject({
+      type: 'InvalidPayload',
+      message: expect.stringContaining('body.lastAt'),
+    })
+    expect((await see()).errors.groups.map(({ id }) => id)).toEqual([errorId])
+    // A delivery that fails again after it was resolved is a new error.
+    await client.resolveErrors({ errorId })
+    await untilSeen(bot.id, 'ok', [])
+    server().clock.advance(1000)
+    await client.replayDelivery({ id: bot.id, deliveryId: group?.target.id ?? '' })
+    await untilSeen(bot.id, 'attention', ['deliveries_failed'])
+    await client.deleteBot({ id: bot.id })
   })
 
   it('shows nothing of other workspaces', async () => {

@@ -1,3 +1,4 @@
+import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import {
   type LogSource,
@@ -7,7 +8,8 @@ import {
 } from '../../../domain/log-lines.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeBoolean } from '../../../platform/db/columns.js'
-import type { Db } from '../../../platform/db/schema.js'
+import { purge } from '../../../platform/db/purge.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { type DiskSpace, diskSpaces } from '../../../platform/disk/free-space.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
@@ -22,11 +24,14 @@ import { listLastMessageTimes } from '../../conversations/messages/index.js'
 import {
   listFailed,
   listReceivers,
+  listSuccesses,
   listWaiting,
+  type ReceiverState,
   type WaitingDeliveries,
 } from '../../deliveries/index.js'
 import { countFiles, listFailedFiles } from '../../files/index.js'
 import type { AccountsService } from '../../tenancy/accounts/index.js'
+import { holdWorkspace } from '../../tenancy/workspaces/index.js'
 import { endless, walkLines } from '../logs/index.js'
 import { type BotHealth, healthOf } from './bots.js'
 import {
@@ -38,11 +43,15 @@ import {
   ofFile,
   ofJob,
   ofLine,
+  resolvedIn,
 } from './errors.js'
 import { createPings } from './pings.js'
+import * as store from './store.js'
+import { divide, groupBy, receiverOf, receiversOfLine, summaryOf } from './succession.js'
 
 export interface OverviewDeps {
   db: Db
+  run: Run
   clock: Clock
   queue: Pick<Queue, 'listDead'>
   sources: Readonly<Record<LogSourceName, LogSource>>
@@ -54,6 +63,8 @@ export interface OverviewDeps {
   targets: Pick<Targets, 'of'>
   outgoing: Outgoing
   hosting: Pick<Hosting, 'send'>
+  /** Milliseconds for which it is remembered that errors were resolved. */
+  retentionMs: number
 }
 
 /** A disk of this machine. */
@@ -84,6 +95,8 @@ const mostCounted = 1000
 const mostBots = 1000
 const mostShown = 200
 const mostGroups = 50
+/** Most resolutions that one call of the sweep deletes. */
+const sweptAtOnce = 500
 /** Errors that are read: failed deliveries of one receiver, failed files, and lines of logs. */
 const mostRead = { deliveries: 500, files: 2000, lines: 10_000 }
 /** Free space below which a disk needs attention. */
@@ -131,6 +144,18 @@ export function createOverviewService(deps: OverviewDeps) {
     return { lines, isAll: reached === undefined }
   }
 
+  /** Aliases of the receivers that fail and whose code is deployed here, by the ids of their bots. */
+  async function findHosted(states: readonly ReceiverState[]): Promise<Map<string, Set<string>>> {
+    const found = new Map<string, Set<string>>()
+    for (const { bot_id: botId, integration } of states) {
+      if (integration === '') continue
+      const target = await deps.targets.of({ botId, integration })
+      if (target === undefined || 'url' in target.at) continue
+      found.set(botId, (found.get(botId) ?? new Set()).add(integration))
+    }
+    return found
+  }
+
   async function determine(scope: { workspaceId: string }): Promise<Overview> {
     const now = clock.now()
     const since = isoTime(now - coveredHours * hour)
@@ -141,18 +166,27 @@ export function createOverviewService(deps: OverviewDeps) {
       ...botIds.map((bot_id) => ({ bot_id, integration: '' })),
       ...installations.map(({ bot_id, alias }) => ({ bot_id, integration: alias })),
     ]
-    const [states, waiting, failed, files, failedFiles, logs, messages, conversations, counted] =
+    const [states, waiting, allFailed, successes, files, allFailedFiles, logs, resolved] =
       await Promise.all([
         listReceivers(db, botIds),
         listWaiting(db, receivers, mostCounted),
         listFailed(db, receivers, since, mostRead.deliveries),
+        listSuccesses(db, receivers),
         countFiles(db, botIds, mostCounted),
         listFailedFiles(db, botIds, mostRead.files),
         readErrorLines(botIds, scope.workspaceId, since),
-        listLastMessageTimes(db, botIds, since),
-        countConversations(db, botIds, mostCounted),
-        bots.countByWorkspace([scope.workspaceId]),
+        store.listResolved(db, scope.workspaceId),
       ])
+    const [messages, conversations, counted, hosted] = await Promise.all([
+      listLastMessageTimes(db, botIds, since),
+      countConversations(db, botIds, mostCounted),
+      bots.countByWorkspace([scope.workspaceId]),
+      findHosted(states),
+    ])
+    const isResolved = resolvedIn(resolved)
+    const failed = allFailed.filter((row) => !isResolved(ofDelivery(row)))
+    const failedFiles = allFailedFiles.filter((row) => !isResolved(ofFile(row)))
+    const lines = logs.lines.filter((line) => !isResolved(ofLine(line)))
     const silent = await pings.findSilent(
       rows
         .filter(({ url, blocked }) => url !== null && !decodeBoolean(blocked))
@@ -165,18 +199,32 @@ export function createOverviewService(deps: OverviewDeps) {
       groupBy(all, ({ bot_id }) => bot_id)
     const statesBy = ofBot(states)
     const installationsBy = ofBot(installations)
-    const failedBy = ofBot(failed)
     const filesBy = ofBot(failedFiles)
-    const linesBy = groupBy(logs.lines, ({ botId }) => botId)
+    const began = new Map(successes.map((row) => [receiverOf(row), row.began]))
+    const deliveries = divide(failed, began, {
+      receiversOf: (row) => [receiverOf(row)],
+      timeOf: ({ updated_at }) => updated_at,
+      botOf: ({ bot_id }) => bot_id,
+    })
+    const lineTimes = divide(lines, began, {
+      receiversOf: (line) => receiversOfLine(line, installationsBy.get(line.botId) ?? []),
+      timeOf: ({ createdAt }) => createdAt,
+      botOf: ({ botId }) => botId,
+    })
     const health = rows.map((bot) =>
       healthOf({
         bot,
         receivers: statesBy.get(bot.id) ?? [],
         installations: installationsBy.get(bot.id) ?? [],
         lastMessageAt: messages.get(bot.id),
-        failedDeliveries: summaryOf(failedBy.get(bot.id), ({ created_at }) => created_at),
+        failedDeliveries: deliveries.summaryOf(bot.id, 'now'),
         failedFiles: summaryOf(filesBy.get(bot.id), ({ updated_at }) => updated_at),
-        errorLines: summaryOf(linesBy.get(bot.id), ({ createdAt }) => createdAt),
+        errorLines: lineTimes.summaryOf(bot.id, 'now'),
+        past: {
+          failedDeliveries: deliveries.summaryOf(bot.id, 'past'),
+          errorLines: lineTimes.summaryOf(bot.id, 'past'),
+        },
+        hosted: hosted.get(bot.id) ?? new Set(),
         unreachable: silent.get(bot.id),
       }),
     )
@@ -188,7 +236,7 @@ export function createOverviewService(deps: OverviewDeps) {
         mostCounted,
         counts.reduce((total, count) => total + count, 0),
       )
-    const perReceiver = [...groupBy(failed, (row) => `${row.bot_id}/${row.integration}`).values()]
+    const perReceiver = [...groupBy(allFailed, receiverOf).values()]
     return {
       asOf: isoTime(now),
       bots: health.toSorted(byUrgency).slice(0, mostShown),
@@ -206,13 +254,13 @@ export function createOverviewService(deps: OverviewDeps) {
       },
       errors: {
         groups: groupErrors(
-          [...failed.map(ofDelivery), ...failedFiles.map(ofFile), ...logs.lines.map(ofLine)],
+          [...failed.map(ofDelivery), ...failedFiles.map(ofFile), ...lines.map(ofLine)],
           now - coveredHours * hour,
         ).slice(0, mostGroups),
         since,
         isComplete:
           logs.isAll &&
-          failedFiles.length < mostRead.files &&
+          allFailedFiles.length < mostRead.files &&
           perReceiver.every(({ length }) => length < mostRead.deliveries),
       },
       operator: undefined,
@@ -241,6 +289,55 @@ export function createOverviewService(deps: OverviewDeps) {
       const overview = (await cache.get(workspaceId)) ?? (await determine({ workspaceId }))
       return (await deps.accounts.isOperator(accountId)) ? await addServer(overview) : overview
     },
+
+    /** Resolves the errors of a group until now, or until the newest one that the caller has seen. */
+    async resolve(
+      actor: WorkspaceActor,
+      fingerprint: string,
+      { lastAt }: Body<typeof contract.overview.resolveErrors>,
+    ): Promise<void> {
+      const { workspaceId, accountId } = actor
+      const { errors } = await determine({ workspaceId })
+      const group = errors.groups.find(({ id }) => id === fingerprint)
+      if (group?.botId === undefined) {
+        const resolved = await store.listResolved(db, workspaceId)
+        if (resolved.has(fingerprint)) return
+        throw new ApiError(
+          'ResourceNotFound',
+          `There are no errors ${fingerprint} of the last 24 hours in this workspace.`,
+        )
+      }
+      const seen = lastAt === undefined ? group.lastAt : isoTime(Date.parse(lastAt))
+      const row = {
+        workspace_id: workspaceId,
+        fingerprint,
+        bot_id: group.botId,
+        last_at: seen < group.lastAt ? seen : group.lastAt,
+        account_id: accountId,
+        resolved_at: isoTime(clock.now()),
+      }
+      await deps.run(async (tx) => {
+        await holdWorkspace(tx, actor)
+        await store.putResolved(tx, row)
+      })
+      cache.forget((key) => key === workspaceId)
+    },
+
+    /** Shows the errors of a group again. */
+    async reopen({ workspaceId }: WorkspaceActor, fingerprint: string): Promise<void> {
+      await deps.run((tx) => store.deleteResolved(tx, workspaceId, fingerprint))
+      cache.forget((key) => key === workspaceId)
+    },
+
+    /** Forgets what was resolved long ago, at most some; returns how many. */
+    sweep: (tx: Tx) =>
+      store.deleteOldResolved(tx, isoTime(clock.now() - deps.retentionMs), sweptAtOnce),
+
+    removeWorkspace: store.deleteResolvedOfWorkspace,
+
+    async purge(botId: string): Promise<void> {
+      await purge(deps.run, (tx, limit) => store.deleteSomeResolved(tx, botId, limit))
+    },
   }
 }
 
@@ -251,26 +348,4 @@ function needsAttention({ status }: BotHealth): boolean {
 function byUrgency(one: BotHealth, other: BotHealth): number {
   const [left, right] = [Number(needsAttention(one)), Number(needsAttention(other))]
   return right - left || (one.name < other.name ? -1 : 1)
-}
-
-/** How many there are, and the newest one. */
-function summaryOf<Row extends { id: string }>(
-  rows: readonly Row[] | undefined,
-  timeOf: (row: Row) => string,
-): { count: number; newestId: string } | undefined {
-  const [first, ...rest] = rows ?? []
-  if (first === undefined) return undefined
-  const newest = rest.reduce((best, row) => (timeOf(row) > timeOf(best) ? row : best), first)
-  return { count: rest.length + 1, newestId: newest.id }
-}
-
-function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) {
-    const key = keyOf(row)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [row])
-    else group.push(row)
-  }
-  return groups
 }

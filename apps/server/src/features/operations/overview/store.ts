@@ -1,0 +1,67 @@
+import type { Selectable } from 'kysely'
+import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { ResolvedErrorsTable } from './table.js'
+
+type ResolvedRow = Selectable<ResolvedErrorsTable>
+
+/** Remembers that a group is resolved, also if it was before. */
+export async function putResolved(tx: Tx, row: ResolvedRow): Promise<void> {
+  const { workspace_id: _, fingerprint: __, bot_id: ___, ...changes } = row
+  await tx
+    .insertInto('resolved_errors')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.columns(['workspace_id', 'fingerprint']).doUpdateSet(changes),
+    )
+    .execute()
+}
+
+export async function deleteResolved(
+  tx: Tx,
+  workspaceId: string,
+  fingerprint: string,
+): Promise<void> {
+  await tx
+    .deleteFrom('resolved_errors')
+    .where('workspace_id', '=', workspaceId)
+    .where('fingerprint', '=', fingerprint)
+    .execute()
+}
+
+/** The times up to which groups of a workspace are resolved, by their fingerprints. */
+export async function listResolved(db: Db, workspaceId: string): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('resolved_errors')
+    .select(['fingerprint', 'last_at'])
+    .where('workspace_id', '=', workspaceId)
+    .execute()
+  return new Map(rows.map((row) => [row.fingerprint, row.last_at]))
+}
+
+/** Deletes what was resolved before an ISO 8601 time, at most `limit`; returns how many. */
+export async function deleteOldResolved(tx: Tx, before: string, limit: number): Promise<number> {
+  const old = await tx
+    .selectFrom('resolved_errors')
+    .select(['workspace_id', 'fingerprint'])
+    .where('resolved_at', '<', before)
+    .limit(limit)
+    .execute()
+  for (const row of old) await deleteResolved(tx, row.workspace_id, row.fingerprint)
+  return old.length
+}
+
+/** Deletes what was resolved of a bot, at most `limit`; returns how many. */
+export async function deleteSomeResolved(tx: Tx, botId: string, limit: number): Promise<number> {
+  const rows = await tx
+    .selectFrom('resolved_errors')
+    .select(['workspace_id', 'fingerprint'])
+    .where('bot_id', '=', botId)
+    .limit(limit)
+    .execute()
+  for (const row of rows) await deleteResolved(tx, row.workspace_id, row.fingerprint)
+  return rows.length
+}
+
+export async function deleteResolvedOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
+  await tx.deleteFrom('resolved_errors').where('workspace_id', '=', workspaceId).execute()
+}
