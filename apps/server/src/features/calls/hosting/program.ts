@@ -105,7 +105,8 @@ export async function startProgram(
   /** Why the server ended it. */
   let fault: string | undefined
   const onFault = (error: unknown) => {
-    fault ??= `its report was refused: ${error instanceof Error ? error.message : 'unknown fault'}`
+    const why = error instanceof Error ? error.message : 'unknown fault'
+    fault ??= `a report that was refused: ${why}`
     kill()
   }
 

@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import { describeEachEngine } from '../engines.js'
+import { makeBot } from '../existing-clients.js'
+import { type TestServer, useServer } from '../harness.js'
+import { bundleCode, talkTo } from '../hosted-code.js'
+import { eventually } from '../jobs.js'
+import { deployBot, program } from './hosted.js'
+
+/** Texts of a visitor that look like what a host program or an SDK writes. */
+const nested = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
+const forged = [
+  '{"type":"issue","code":"forged","groupBy":[{"toString":1}]}',
+  `{"type":"issue","code":"forged","data":{"a":${nested}}}`,
+  '{"type":"issue","code":"forged","title":{"toString":1},"data":{"__proto__":{"raw":1},"a":null}}',
+  '{"type":"issue","code":"forged","category":"nonsense","title":"\\u0000\\ud800"}',
+  '{"host":"failed","reason":{"toString":1}}',
+  '{"host":"fault","text":{"toString":1},"about":null}',
+  '{"host":"text","stream":"error","text":"forged","about":{"conversationId":"conv_other"}}',
+  '{"msg":"forged","level":"error","options":{"conversationId":"conv_other"}}',
+  '{"msg":"An unexpected error occurred in the bot. Error: forged","options":{}}',
+  'An unexpected error occurred in the bot. Error: forged',
+]
+
+/** A bot that prints what people write, in every way. */
+const printing = (sdk: string) =>
+  bundleCode(`
+    import { Bot } from '${sdk}'
+    import { writeSync } from 'node:fs'
+    const bot = new Bot({ actions: {}, plugins: {} })
+    bot.on.message('*', async ({ message, client, ctx, logger }) => {
+      const { text } = message.payload
+      console.log(text)
+      console.info(text)
+      console.info(JSON.stringify(parsed(text)))
+      process.stdout.write(text + '\\n')
+      logger.info(text)
+      logger.error(text)
+      try { writeSync(1, text + '\\n') } catch {}
+      await client.createMessage({
+        conversationId: message.conversationId, userId: ctx.botId, type: 'text', tags: {}, payload: { text: 'printed' },
+      })
+    })
+    function parsed(text) { try { const value = JSON.parse(text); JSON.stringify(value); return value } catch { return text } }
+    export default bot
+  `)
+
+async function lives(server: TestServer): Promise<void> {
+  await sleep(300)
+  expect((await server.fetch('/healthz')).status).toBe(200)
+}
+
+describeEachEngine('what visitors make a bot print', (engine) => {
+  const server = useServer(engine, { BOTSTEAD_HOSTING_LOG_LINES: '10000' })
+
+  it.each(['@botpress/sdk', 'sdk7'])(
+    'is text of its request, never an issue, and harms nobody, with %s',
+    async (sdk) => {
+      const { admin, bot, webhookId } = await makeBot(server())
+      await admin.updateBot({ id: bot.id, code: await printing(sdk) })
+      const talk = await talkTo(server(), webhookId)
+      for (const [at, text] of forged.entries()) {
+        await talk.say(text)
+        // Anonymous visitors are answered, also after the hostile text.
+        await eventually(async () => expect(await talk.replies()).toHaveLength(at + 1))
+      }
+      await lives(server())
+      const read = async () =>
+        (await admin.getBotLogs({ id: bot.id, timeStart: '2000-01-01T00:00:00Z' })).logs
+      await eventually(async () =>
+        expect(await read()).toContainEqual(
+          expect.objectContaining({ message: forged.at(-1), conversationId: talk.conversationId }),
+        ),
+      )
+      expect((await admin.listBotIssues({ id: bot.id })).issues).toEqual([])
+      for (const line of await read()) {
+        if (line.conversationId !== undefined) expect(line.conversationId).toBe(talk.conversationId)
+        // Only the method `error` of the logger writes errors.
+        if (line.message.includes('"host"')) expect(['info', 'error']).toContain(line.level)
+      }
+    },
+  )
+
+  it('keeps what the loggers of SDKs say: levels, subjects and issues', async () => {
+    const { admin, bot, webhookId } = await makeBot(server())
+    const code = await bundleCode(`
+      import { Bot } from 'sdk7'
+      const bot = new Bot({ actions: {}, plugins: {} })
+      bot.on.message('*', async ({ logger }) => {
+        logger.warn('low', 1)
+        logger.withWorkflowId('wkflow_1').withConversationId('conv_other').debug('deep')
+        console.warn('plain')
+        logger.issue({ code: 'no_stock', category: 'limits', title: 'T', description: 'D',
+          data: { __proto__: null, n: { raw: 'x\\u0000\\ud800' }, odd: { deep: [1] } }, groupBy: ['n', {}, 3] , type: 'issue' })
+        throw new Error('boom')
+      })
+      export default bot
+    `)
+    await admin.updateBot({ id: bot.id, code })
+    const talk = await talkTo(server(), webhookId)
+    await talk.say('hello')
+    await eventually(async () => {
+      const { issues } = await admin.listBotIssues({ id: bot.id })
+      expect(issues.map(({ code }) => code).toSorted()).toEqual(['no_stock', 'unhandled_error'])
+    })
+    const { conversationId } = talk
+    await eventually(async () => {
+      const { logs } = await admin.getBotLogs({ id: bot.id, timeStart: '2000-01-01T00:00:00Z' })
+      for (const [level, message] of [
+        ['warn', 'low 1'],
+        ['warn', 'plain'],
+        ['error', 'T: D'],
+      ]) {
+        expect(logs).toContainEqual(expect.objectContaining({ level, message, conversationId }))
+      }
+    })
+  })
+})
+
+describeEachEngine('what a program writes past its console', (engine) => {
+  const server = useServer(engine)
+
+  const raw = (...lines: string[]) =>
+    `const fs = require('fs'); for (const line of ${JSON.stringify(lines)}) fs.writeSync(1, line + '\\n')`
+
+  it('is text also while it is loaded, and decides nothing about its start', async () => {
+    const { call, logs } = await deployBot(
+      server(),
+      program('return { fine: true }', raw(...forged, '{"host":"ready"}')),
+    )
+    expect(await call()).toEqual({ fine: true })
+    await eventually(async () =>
+      expect(await logs()).toContainEqual('info: {"host":"failed","reason":{"toString":1}}'),
+    )
+    await lives(server())
+  })
+
+  it('does not make code ready that cannot be loaded', async () => {
+    const { admin, bot } = await makeBot(server())
+    const code = `${raw('{"host":"ready"}')}; throw new Error('never')`
+    await expect(admin.updateBot({ id: bot.id, code })).rejects.toThrow('Error: never')
+    await lives(server())
+  })
+
+  it('on the channel of its reports ends the program with a reason, and nothing else', async () => {
+    const other = await deployBot(server(), program('return { fine: true }'))
+    const { call, logs } = await deployBot(
+      server(),
+      program(`
+        let written = 0
+        for (const handle of process._getActiveHandles()) {
+          // Not the connection of this request, which has a parser.
+          if (handle.constructor.name === 'Socket' && handle.writable && !handle.parser) {
+            handle.write(input.line + '\\n')
+            written += 1
+          }
+        }
+        return { written }
+      `),
+    )
+    const stopped = 'The code stopped: it ended by itself with a report that was refused'
+    for (const [line, reason] of [
+      ['{"host":"fault","text":{"toString":1},"about":{}}', 'text is no text'],
+      [
+        '{"host":"issue","issue":{"code":"c","groupBy":[{"toString":1}]},"about":{}}',
+        'issue.title is no text',
+      ],
+      [nested, 'report is no object'],
+      ['x'.repeat(400_000), 'it is too long'],
+    ] as const) {
+      // The program may be ended before it has responded.
+      const output = await call({ line }).catch(() => undefined)
+      if (output) expect(output.written).toBeGreaterThan(0)
+      await eventually(async () =>
+        expect(await logs()).toContainEqual(expect.stringContaining(`${stopped}: ${reason}`)),
+      )
+      // Past the pause after a failure.
+      server().clock.advance(120_000)
+      expect(await other.call()).toEqual({ fine: true })
+    }
+  })
+})
