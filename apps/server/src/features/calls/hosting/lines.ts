@@ -17,7 +17,7 @@ export interface LineReading {
 /**
  * Reads the lines of a stream within a budget: what exceeds it stays in the pipe, where the program waits. What is
  * over the limit of a line is not kept.
- * @returns a promise that resolves when the stream has ended
+ * @returns a promise that resolves when the stream was read to its end, or closed
  */
 export function readLines(stream: Readable, reading: LineReading): Promise<void> {
   const { share, longest, onLine } = reading
@@ -25,6 +25,10 @@ export function readLines(stream: Readable, reading: LineReading): Promise<void>
   let size = 0
   let cut = 0
   let isOver = false
+  /** Whether the stream has ended, and whether a part of it still waits for the budget. */
+  let hasEnded = false
+  let isWaiting = false
+  let resolve = () => {}
 
   const onFault = (error: unknown) => {
     isOver = true
@@ -68,16 +72,29 @@ export function readLines(stream: Readable, reading: LineReading): Promise<void>
 
   function later(rest: Buffer): void {
     stream.pause()
+    isWaiting = true
     share.wait(
       guarded(onFault, () => {
         if (isOver) return
+        isWaiting = false
         stream.resume()
         if (rest.length > 0) read(rest)
+        finish()
       }),
     )
   }
 
-  return new Promise((resolve) => {
+  /** A stream that is paused ends even so, if it had nothing more. */
+  function finish(): void {
+    if (!hasEnded || isWaiting || isOver) return
+    isOver = true
+    // The last line may have no end.
+    endLine()
+    resolve()
+  }
+
+  return new Promise((given) => {
+    resolve = given
     stream.on(
       'data',
       guarded(onFault, (piece: Buffer) => {
@@ -85,9 +102,16 @@ export function readLines(stream: Readable, reading: LineReading): Promise<void>
         read(piece)
       }),
     )
-    // The last line may have no end.
-    stream.once('end', guarded(onFault, endLine))
+    stream.once(
+      'end',
+      guarded(onFault, () => {
+        hasEnded = true
+        finish()
+      }),
+    )
     stream.on('error', () => {})
-    stream.once('close', () => resolve())
+    stream.once('close', () => {
+      if (!hasEnded || isOver) resolve()
+    })
   })
 }

@@ -1,0 +1,75 @@
+import { once } from 'node:events'
+import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { canHoldSockets, openSocket } from './socket.js'
+
+const self = process.getuid?.() ?? 0
+
+describe('the socket of a program', () => {
+  let folder: string
+  const cleanups: (() => unknown)[] = []
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'socket-'))
+    cleanups.push(() => rm(folder, { recursive: true, force: true }))
+  })
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  })
+
+  /** Listens, and says its name to whoever connects. */
+  async function listen(name: string): Promise<string> {
+    const path = join(folder, name)
+    const server = createServer((socket) => socket.end(name)).listen(path)
+    await once(server, 'listening')
+    cleanups.push(() => server.close())
+    return path
+  }
+
+  async function nameAt(path: string): Promise<string> {
+    const socket = connect(path)
+    const [name] = await once(socket, 'data')
+    socket.destroy()
+    return String(name)
+  }
+
+  it('is awaited while there is none', async () => {
+    expect(await openSocket(join(folder, 'none'), self)).toBeUndefined()
+  })
+
+  it('is opened', async () => {
+    const opened = await openSocket(await listen('own'), self)
+    expect(await nameAt(opened?.path ?? '')).toBe('own')
+    await opened?.close()
+  })
+
+  it('is no link, also one to a socket', async () => {
+    const path = join(folder, 'link')
+    await symlink(await listen('victim'), path)
+    await expect(openSocket(path, self)).rejects.toThrow()
+  })
+
+  it('is no file of another kind', async () => {
+    const path = join(folder, 'file')
+    await writeFile(path, '')
+    await expect(openSocket(path, self)).rejects.toThrow('is no socket')
+    await expect(openSocket(folder, self)).rejects.toThrow('is no socket')
+  })
+
+  it('belongs to the user of the program', async () => {
+    await expect(openSocket(await listen('own'), self + 1)).rejects.toThrow('another user')
+  })
+
+  it.runIf(canHoldSockets())('is the one that was opened, whatever takes its place', async () => {
+    const path = await listen('own')
+    const opened = await openSocket(path, self)
+    await rename(path, join(folder, 'moved'))
+    await symlink(await listen('victim'), path)
+    expect(await nameAt(path)).toBe('victim')
+    expect(await nameAt(opened?.path ?? '')).toBe('own')
+    await opened?.close()
+  })
+})
