@@ -177,7 +177,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     if (!route.operation.upload && !isStream(route)) route.register(app, context)
   }
 
-  await mountRawSockets(app, context, rawSockets, upgrades, newRequestId)
+  await mountRawSockets(app, context, rawSockets, upgrades, newRequestId, options.log)
   await mountRawRoutes(app, context, options.rawRoutes ?? [])
   options.mountOthers?.(app, context)
   await app.register(async (unknown) => {

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
+import { guarded } from '../platform/guarded.js'
 import type { AdmittedPeer, Peer, PeerListener } from '../platform/streams/peer.js'
+import type { Log } from '../platform/telemetry/log.js'
 import { callerAddress } from './caller-address.js'
 import type { HttpContext } from './context.js'
 import { acceptWebSockets, type Upgrades, wantsWebSocket } from './streams/index.js'
@@ -34,6 +36,7 @@ export async function mountRawSockets(
   routes: readonly RawSocketRoute[],
   upgrades: Upgrades,
   newRequestId: () => string,
+  log: Pick<Log, 'error'>,
 ): Promise<void> {
   const maxTextBytes = Math.max(0, ...routes.map((route) => route.maxTextBytes))
   await app.register(async (sockets) => {
@@ -58,7 +61,7 @@ export async function mountRawSockets(
           handler: () => refuse(),
           wsHandler: (socket: WebSocket, request: FastifyRequest) => {
             const peer = admitted.get(request)
-            if (peer !== undefined) connect(socket, request, peer)
+            if (peer !== undefined) connect(socket, request, peer, log)
           },
         })
       }
@@ -93,6 +96,7 @@ function connect(
   webSocket: WebSocket,
   { raw: { socket } }: FastifyRequest,
   admitted: AdmittedPeer,
+  log: Pick<Log, 'error'>,
 ): void {
   if (socket.destroyed) {
     admitted.abandon()
@@ -117,16 +121,30 @@ function connect(
   }
   const listener = admitted.open(peer)
   const received = countUnfinished(listener, () => socket.destroy())
-  webSocket.on('message', (data: Buffer, isBinary: boolean) => {
-    received.finish()
-    listener.onText(isBinary ? undefined : data.toString('utf8'))
-  })
-  webSocket.once('close', () => listener.onClose())
-  socket.on('data', (chunk: Buffer) => {
-    // A long text may take minutes, and nothing else can arrive until its end: no pong either.
-    listener.onBytes()
-    received.add(chunk)
-  })
+  // Anybody may send these bytes: a fault ends the connection they came from.
+  const onFault = (err: unknown) => {
+    log.error({ err }, 'what came on a WebSocket could not be handled')
+    socket.destroy()
+  }
+  webSocket.on(
+    'message',
+    guarded(onFault, (data: Buffer, isBinary: boolean) => {
+      received.finish()
+      listener.onText(isBinary ? undefined : data.toString('utf8'))
+    }),
+  )
+  webSocket.once(
+    'close',
+    guarded(onFault, () => listener.onClose()),
+  )
+  socket.on(
+    'data',
+    guarded(onFault, (chunk: Buffer) => {
+      // A long text may take minutes, and nothing else can arrive until its end: no pong either.
+      listener.onBytes()
+      received.add(chunk)
+    }),
+  )
 }
 
 /** What one read of the connection may contain beyond the text that ended in it. */

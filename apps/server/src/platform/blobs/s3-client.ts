@@ -1,6 +1,5 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
-import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import { idleTimeoutOf, type S3Address } from './s3-address.js'
@@ -63,6 +62,8 @@ export interface S3Client {
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 const longestPause = 5_000
 const defaultAttempts = 5
+/** Most bytes of a response that is no content: a list of 1,000 objects is the longest. */
+const longestText = 16 * 2 ** 20
 
 /** Speaks S3 over HTTP: signs, sends, and tries again what may pass. Connections are kept and reused. */
 export function createS3Client(address: S3Address, options: S3ClientOptions = {}): S3Client {
@@ -112,6 +113,8 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
       })
       outgoing.once('response', resolve)
       outgoing.on('error', (error) => reject(failureOf(error, signal, address)))
+      // A store that switches to another protocol gets no response read, and causes no error.
+      outgoing.once('close', () => reject(failureOf(new Error('no response'), signal, address)))
       for (const chunk of body?.chunks ?? []) outgoing.write(chunk)
       outgoing.end()
     })
@@ -119,7 +122,7 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
 
   async function read(response: IncomingMessage, signal: AbortSignal | undefined): Promise<string> {
     try {
-      return await text(response)
+      return await textOf(response)
     } catch (error) {
       throw failureOf(error, signal, address)
     }
@@ -185,6 +188,17 @@ function failureOf(
   return new S3ConnectionError(`The object store of ${calledBy} does not respond: ${reason}.`, {
     cause: error,
   })
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of response) {
+    size += piece.length
+    if (size > longestText) throw new Error(`its response has more than ${longestText} bytes`)
+    pieces.push(piece)
+  }
+  return new TextDecoder().decode(Buffer.concat(pieces))
 }
 
 function regionOf({ headers }: IncomingMessage): string | undefined {

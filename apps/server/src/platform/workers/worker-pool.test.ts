@@ -52,6 +52,19 @@ describe('limits', () => {
     })
   })
 
+  test('a piece that cannot be taken ends the worker, its task only, and the next one runs', async () => {
+    await using pool = openPool()
+    const onPiece = () => {
+      throw new RangeError('too many')
+    }
+    const bytes = new Uint8Array(3)
+    await expect(pool.run({ trouble: 'pieces', bytes }, { onPiece })).rejects.toMatchObject({
+      name: 'WorkerExitError',
+      message: 'The worker sent what could not be read: too many',
+    })
+    expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
+  })
+
   test('an output comes in pieces and is bounded as a whole', async () => {
     await using pool = openPool()
     const pieces: number[] = []

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { Socket } from 'node:net'
 import { constants, setPriority } from 'node:os'
+import { guarded } from '../guarded.js'
 import type { WorkerEntry } from './worker-entry.js'
 import type { TaskMessage, TaskResult } from './worker-task.js'
 
@@ -14,8 +15,8 @@ export class WorkerExitError extends Error {
   /** Whether it ended because its memory did not suffice. */
   readonly outOfMemory: boolean
 
-  constructor(message: string, outOfMemory: boolean) {
-    super(message)
+  constructor(message: string, outOfMemory: boolean, options?: ErrorOptions) {
+    super(message, options)
     this.outOfMemory = outOfMemory
   }
 }
@@ -69,7 +70,17 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
     child.once('close', (code, signal) => finish(toExitError(code, signal, errorText)))
   })
   let onMessage: ((message: TaskMessage) => void) | undefined
-  child.on('message', (message: TaskMessage) => onMessage?.(message))
+  // The worker reads foreign files: what it sends ends it at worst, never this process.
+  const onFault = (cause: unknown) => {
+    onMessage = undefined
+    const why = cause instanceof Error ? cause.message : 'unknown fault'
+    gone ??= new WorkerExitError(`The worker sent what could not be read: ${why}`, false, { cause })
+    child.kill('SIGKILL')
+  }
+  child.on(
+    'message',
+    guarded(onFault, (message: TaskMessage) => onMessage?.(message)),
+  )
   idle(true)
 
   /** An idle worker is no reason for the server to stay alive, one that works or ends is. */
