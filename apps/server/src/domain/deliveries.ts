@@ -46,6 +46,8 @@ export interface DeliveryRef {
   readonly botId: string
   readonly kind: DeliveryKind
   readonly subjectId: string
+  /** The key in whose order it was made; undefined without one. */
+  readonly orderingKey?: string | undefined
 }
 
 /** Deliveries that ended in the same way. */

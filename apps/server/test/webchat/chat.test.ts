@@ -224,7 +224,10 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     const own = chatServer.conversations.at(-1)?.messages.at(-2)
     chatServer.signal('message_deleted', { id: message.id })
     await log(page).getByText('Once').waitFor({ state: 'detached' })
+    // That it is stored does not mean that the bot has it.
     chatServer.signal('message_status_changed', { message: own, newStatus: 'processing' })
+    await log(page).getByText('Sent').waitFor()
+    chatServer.signal('message_status_changed', { message: own, newStatus: 'processed' })
     await log(page).getByText('Delivered').waitFor()
     expect(faults).toEqual([])
   })

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { browserPath, newPage } from '../browser.js'
 import { useServer } from '../harness.js'
 import { useHttpBots } from '../http-bot.js'
+import { startTcpProxy } from '../tcp-proxy.js'
 
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
 
@@ -15,6 +16,45 @@ describe.skipIf(browserPath === undefined)(`the chat on a server ${title}`, () =
     await page.getByRole('textbox', { name: 'Message' }).fill(text)
     await page.keyboard.press('Enter')
   }
+
+  it('says what became of a message, also after a reload and a lost connection', async () => {
+    const admin = server().client()
+    const { bot } = await admin.createBot({ name: 'Late' })
+    const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
+    const proxy = await startTcpProxy(server().url)
+    const page = await newPage({ locale: 'en' })
+    await page.goto(`${proxy.url}/webchat/${webhookId}`)
+    await page.getByRole('button', { name: 'Add files' }).waitFor()
+    const note = (text: string) => log(page).locator('.note').getByText(text, { exact: true })
+    // Nobody can be told yet.
+    await write(page, 'one')
+    await note('Sent').waitFor()
+    await admin.updateBot({ id: bot.id, url: bots.as().url })
+    await note('Delivered').waitFor()
+    await page.reload()
+    await note('Delivered').waitFor()
+
+    await admin.updateBot({ id: bot.id, url: bots.as('refusing').url })
+    await write(page, 'two')
+    await note('Could not be answered').waitFor()
+    expect(await note('Delivered').count()).toBe(0)
+    await page.reload()
+    await note('Could not be answered').waitFor()
+
+    // What ends while the page is not connected is told afterwards.
+    await admin.updateBot({ id: bot.id, url: bots.as().url })
+    const { deliveries } = await admin.listDeliveries({ id: bot.id, status: 'failed' })
+    proxy.freeze()
+    await admin.replayDelivery({ id: bot.id, deliveryId: deliveries[0]?.id ?? '' })
+    await vi.waitFor(async () => {
+      const ended = await admin.listDeliveries({ id: bot.id, status: 'delivered' })
+      expect(ended.deliveries).toHaveLength(2)
+    })
+    expect(await note('Delivered').count()).toBe(0)
+    proxy.thaw()
+    await note('Delivered').waitFor()
+    expect(await note('Could not be answered').count()).toBe(0)
+  })
 
   it('talks with a bot: words, files, thumbs, history, a second visit', async () => {
     const { bot } = await server()

@@ -4,6 +4,12 @@ import type { Outbox } from './outbox.js'
 import { parseMessage } from './parse.js'
 import { clientIdOf, isDraft, type Store, upsert } from './state.js'
 
+/** Statuses that say what became of a message; `processing` only says that it is stored. */
+const outcomes: ReadonlyMap<unknown, 'delivered' | 'failed'> = new Map([
+  ['processed', 'delivered'],
+  ['failed', 'failed'],
+])
+
 /** Milliseconds after which the typing indicator disappears without another signal. */
 const typingTimeoutMs = 5000
 
@@ -73,11 +79,13 @@ export function createSignalHandler({ store, outbox, options, configure }: Signa
       }
       case 'message_status_changed': {
         const { message, newStatus } = data
-        if (newStatus !== 'processing' && newStatus !== 'processed') return
+        const outcome = outcomes.get(newStatus)
+        if (outcome === undefined) return
         const changed = parseMessage(message)
         if (changed === undefined) return
         const ids = [changed.id, clientIdOf(changed) ?? changed.id]
-        store.set({ delivered: new Set([...store.get().delivered, ...ids]) })
+        const ended = ids.map((id) => [id, outcome] as const)
+        store.set({ outcomes: new Map([...store.get().outcomes, ...ended]) })
         return
       }
       case 'message_deleted':

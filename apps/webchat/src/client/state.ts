@@ -33,8 +33,8 @@ export interface ChatState {
   newestAtOpen: string | undefined
   outgoing: readonly Outgoing[]
   isTyping: boolean
-  /** Ids of own messages that the bot has received. */
-  delivered: ReadonlySet<string>
+  /** Whether the bot accepted a message or it was given up, by the ids of the message; others are only stored. */
+  outcomes: ReadonlyMap<string, 'delivered' | 'failed'>
 }
 
 export interface Store {
@@ -59,7 +59,7 @@ export function createStore(configuration: Configuration): Store {
     newestAtOpen: undefined,
     outgoing: [],
     isTyping: false,
-    delivered: new Set(),
+    outcomes: new Map(),
   }
   const listeners = new Set<() => void>()
   return {

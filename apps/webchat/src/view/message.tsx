@@ -17,15 +17,14 @@ interface MessageProps {
 export function MessageView(props: MessageProps) {
   const texts = useTranslation()
   const { message } = props
-  const { user, participants, configuration, delivered, messages } = useChatState()
+  const { user, participants, configuration } = useChatState()
   const language = languageOf(configuration)
   if (message.userId === user?.id) {
-    const isDelivered = [message.id, clientIdOf(message) ?? ''].some((id) => delivered.has(id))
     return (
       <div className="message own">
         <span className="visually-hidden">{texts.youSaid}</span>
         <Bubble {...props} language={language} />
-        {isDelivered && messages.at(-1) === message && <Note>{texts.delivered}</Note>}
+        <Outcome message={message} />
       </div>
     )
   }
@@ -39,6 +38,20 @@ export function MessageView(props: MessageProps) {
       {configuration.feedbackEnabled === true && <FeedbackButtons message={message} />}
     </div>
   )
+}
+
+/** What became of a message of the user: of the newest one, and of those that nobody could answer. */
+function Outcome({ message }: { message: Message }) {
+  const texts = useTranslation()
+  const { user, messages, outcomes } = useChatState()
+  const outcome = outcomes.get(message.id) ?? outcomes.get(clientIdOf(message) ?? '')
+  const next = messages[messages.indexOf(message) + 1]
+  if (outcome === 'failed') {
+    // A bot may answer before it fails.
+    return next === undefined || next.userId === user?.id ? <Note>{texts.notAnswered}</Note> : null
+  }
+  if (next !== undefined) return null
+  return <Note>{outcome === 'delivered' ? texts.delivered : texts.sent}</Note>
 }
 
 /**

@@ -124,11 +124,12 @@ export function createChat(deps: ChatDeps): Chat {
   const webchat = createWebchat(
     { ...deps, keys, listening, firstOpenPiece },
     access,
-    (renderWebchat) => {
+    (renderWebchat, beside) => {
       // Its pieces are rendered with the text so far, so none has to be repeated to newcomers.
       const own = createConversationStreams({
         ...listened,
         render: renderWebchat,
+        beside,
         firstOpenPiece: async () => undefined,
       })
       return { own, all: listenersOfAll(streams, own, () => revocations) }
@@ -205,6 +206,7 @@ export function createChat(deps: ChatDeps): Chat {
       'message.removed': webchat.forgetMessage,
       'user.accessRevoked': disconnect,
       'bot.changed': async (tx, { botId }) => afterCommit(tx, () => signals.forgetBot(botId)),
+      'delivery.ended': async (tx, { deliveries }) => webchat.announceOutcomes(tx, deliveries),
     },
     sweeps: [writing.sweep, ...webchat.sweeps],
     metrics: [

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { DeliveryRef } from '../../domain/deliveries.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Tx } from '../../platform/db/schema.js'
 import type { DeliveryRow } from './store.js'
@@ -23,6 +24,12 @@ export function orderingKeyOf({
   order_key: queue,
 }: Pick<DeliveryRow, 'bot_id' | 'integration' | 'order_key'>): string | undefined {
   return queue?.slice(queueOf(botId, integration, '').length)
+}
+
+/** Identifies a delivery in domain events. */
+export function refOf(row: DeliveryRow): DeliveryRef {
+  const { bot_id: botId, kind, subject_id: subjectId } = row
+  return { botId, kind, subjectId, orderingKey: orderingKeyOf(row) }
 }
 
 /** {@link orderingKeyOf} as SQL, of the table `d`. */

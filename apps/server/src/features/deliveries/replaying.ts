@@ -5,8 +5,8 @@ import { afterCommit } from '../../platform/db/transaction.js'
 import type { EventDispatcher } from '../../platform/domain-events.js'
 import * as history from './history-store.js'
 import { announceDelivery } from './outbox.js'
-import { joinQueue } from './queue-store.js'
-import { type DeliveryRow, refOf } from './store.js'
+import { joinQueue, refOf } from './queue-store.js'
+import type { DeliveryRow } from './store.js'
 
 export interface ReplayingDeps {
   clock: Clock

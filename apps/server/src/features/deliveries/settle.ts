@@ -13,9 +13,9 @@ import type { CallResult } from '../calls/requests/index.js'
 import * as attempts from './attempt-store.js'
 import * as claims from './claim-store.js'
 import { announceDelivery } from './outbox.js'
-import { advanceQueues, type NextClaim, orderingKeyOf } from './queue-store.js'
+import { advanceQueues, type NextClaim, orderingKeyOf, refOf } from './queue-store.js'
 import * as receivers from './receiver-store.js'
-import { type DeliveryRow, receiverIn, refOf } from './store.js'
+import { type DeliveryRow, receiverIn } from './store.js'
 
 /** How often a delivery is tried. */
 interface RetryPolicy extends Backoff {

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely'
-import { type DeliveryRef, type Receiver, receiverKey } from '../../domain/deliveries.js'
+import { type Receiver, receiverKey } from '../../domain/deliveries.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import { prepared } from '../../platform/db/prepared.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
@@ -18,11 +18,6 @@ export function receiverIn({ bot_id: botId, integration }: ReceiverColumns): Rec
 /** The key of its receiver, for maps and hints. */
 export function receiverKeyOf(row: ReceiverColumns): string {
   return receiverKey(receiverIn(row))
-}
-
-/** Identifies a delivery in domain events. */
-export function refOf({ bot_id: botId, kind, subject_id: subjectId }: DeliveryRow): DeliveryRef {
-  return { botId, kind, subjectId }
 }
 
 /**

@@ -41,6 +41,14 @@ export interface Entry {
   finished?: string
 }
 
+/** Signals that are not in the log of a conversation. */
+export interface Beside {
+  /** Topic of the hints that they may have changed; the key is the native id of the conversation. */
+  topic: string
+  /** The present ones, by what they are about. */
+  read(conversation: FollowedConversation): Promise<ReadonlyMap<string, Frame>>
+}
+
 /** Renders events of one conversation as entries: one for each, in the same order. */
 export type Render = (
   conversation: FollowedConversation,

@@ -6,7 +6,7 @@ import { readEvents, sequenceBefore } from '../../../platform/events/read.js'
 import { Frame } from '../../../platform/streams/frame.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import { signalKey, type Tracing } from '../../../platform/telemetry/tracing.js'
-import type { Entry, FollowedConversation, Render } from './entry.js'
+import type { Beside, Entry, FollowedConversation, Render } from './entry.js'
 import { endUnlessParticipant, type Listener, untilReady } from './listener.js'
 import { OpenStreams } from './open-streams.js'
 
@@ -17,6 +17,8 @@ export interface FeedDeps {
   timers: Timers
   log: Log
   render: Render
+  /** Undefined for protocols in which all signals are in the log. */
+  beside?: Beside | undefined
   /** Undefined where no traces are made. */
   tracing?: Tracing | undefined
   /** Log number of the first piece of the messages in progress; undefined if there is none. */
@@ -49,6 +51,11 @@ export class Feed {
   readonly #deps: FeedDeps
   readonly #open = new OpenStreams()
   readonly #unsubscribe: () => void
+  /** The signals beside the log that were sent last, as JSON, by what they are about. */
+  #told: ReadonlyMap<string, string> = new Map()
+  /** Ends when all of them have been sent that were requested. */
+  #telling: Promise<void> = Promise.resolve()
+  #isAsked = false
   readonly #pages = new Map<number, Promise<Entry[]>>()
   #recent: Entry[] = []
   readonly #waiting = new Set<{ sequence: number; callback: () => void }>()
@@ -63,7 +70,7 @@ export class Feed {
     this.#readAt = deps.clock.now()
     this.#usedAt = deps.clock.now()
     // Before the first read, so that no event is missed between the read and the first hint.
-    this.#unsubscribe = deps.bus.subscribe(
+    const unsubscribe = deps.bus.subscribe(
       { topic: eventsTopic, key: conversation.id },
       {
         onHint: ({ seq }) => {
@@ -72,6 +79,11 @@ export class Feed {
         onGap: () => this.read(),
       },
     )
+    const unsubscribeBeside = this.#followBeside()
+    this.#unsubscribe = () => {
+      unsubscribe()
+      unsubscribeBeside()
+    }
     this.ready = this.#begin()
     // Callers that await it get the failure; without callers it must not be unhandled.
     this.ready.catch(() => {})
@@ -83,6 +95,13 @@ export class Feed {
     this.#usedAt = this.#deps.clock.now()
     if (listener.subscriber.after === undefined) this.#joinPresent(listener)
     else await this.#catchUp(listener, listener.subscriber.after)
+  }
+
+  /** Sends a live listener the present signals beside the log. */
+  async greet(listener: Listener): Promise<void> {
+    await this.#tell((frames) => {
+      for (const frame of frames.values()) if (!listener.closed) listener.send(frame)
+    })
   }
 
   leave(listener: Listener): void {
@@ -145,6 +164,41 @@ export class Feed {
     this.listeners.clear()
     for (const { callback } of this.#waiting) callback()
     this.#waiting.clear()
+  }
+
+  #followBeside(): () => void {
+    const { beside, bus } = this.#deps
+    if (beside === undefined) return () => {}
+    const onHint = () => {
+      // Hints that come before the reading begins need no other one.
+      if (this.#isAsked || this.listeners.size === 0) return
+      this.#isAsked = true
+      void this.#tell((frames) => {
+        for (const [key, frame] of frames) {
+          if (this.#told.get(key) === frame.json) continue
+          for (const listener of this.listeners) if (listener.live) listener.send(frame)
+        }
+        this.#told = new Map([...frames].map(([key, frame]) => [key, frame.json]))
+      })
+    }
+    const { id: key } = this.conversation
+    return bus.subscribe({ topic: beside.topic, key }, { onHint, onGap: onHint })
+  }
+
+  /** One after the other, so that what was read later is sent later. */
+  #tell(send: (frames: ReadonlyMap<string, Frame>) => void): Promise<void> {
+    const { beside, log } = this.#deps
+    if (beside === undefined) return Promise.resolve()
+    this.#telling = this.#telling
+      .then(async () => {
+        this.#isAsked = false
+        send(await beside.read(this.conversation))
+      })
+      // They are sent again to whoever joins.
+      .catch((err: unknown) =>
+        log.warn({ err, conversationId: this.conversation.id }, 'signals could not be read'),
+      )
+    return this.#telling
   }
 
   async #begin(): Promise<void> {

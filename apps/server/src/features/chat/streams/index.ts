@@ -6,7 +6,7 @@ import { Feeds } from './feeds.js'
 import { Heartbeat, Listener, type Subscriber, untilReady } from './listener.js'
 import type { ListenerSlots } from './slots.js'
 
-export type { Entry, FollowedConversation, Piece, Render } from './entry.js'
+export type { Beside, Entry, FollowedConversation, Piece, Render } from './entry.js'
 export type { Subscriber } from './listener.js'
 export { streamLifetime, toSignal } from './open-streams.js'
 export { createListenerSlots, type ListenerLimits } from './slots.js'
@@ -58,6 +58,7 @@ export function createConversationStreams(options: ConversationStreamsOptions) {
       subscriber.onFirstFramesTaken?.()
     }
     await feed.join(listener)
+    await feed.greet(listener)
   }
 
   return {

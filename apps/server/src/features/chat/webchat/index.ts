@@ -4,7 +4,7 @@ import type { Tx } from '../../../platform/db/schema.js'
 import type { StartStream } from '../../../platform/streams/sink.js'
 import { type ChatAccess, notParticipant } from '../access.js'
 import type { ListenersOfAll } from '../listeners-of-all.js'
-import type { ConversationStreams, Render } from '../streams/index.js'
+import type { Beside, ConversationStreams, Render } from '../streams/index.js'
 import { createWebchatActions, type WebchatActionsDeps } from './actions.js'
 import { type ConversationStateDeps, createConversationState } from './conversation-state.js'
 import { createDrafts } from './drafts.js'
@@ -15,6 +15,7 @@ import { createInitialize, type InitializeDeps } from './initialize.js'
 import { createWebchatMessages, type WebchatMessagesDeps } from './messages.js'
 import { deleteSomeOpenings } from './opening-store.js'
 import { createOpenings, type OpeningsDeps } from './openings.js'
+import { createOutcomes, type OutcomesDeps } from './outcomes.js'
 import { webchatRoutes } from './routes.js'
 import { deleteSecret } from './secret-store.js'
 import { type ChatSecretsDeps, createChatSecrets } from './secrets.js'
@@ -28,6 +29,7 @@ export type WebchatDeps = ConversationStateDeps &
   ChatFilesDeps &
   Omit<InitializeDeps, 'state' | 'streams' | 'isAdmin' | 'openings'> &
   OpeningsDeps &
+  OutcomesDeps &
   Omit<WebchatMessagesDeps, 'streams'> &
   Omit<WebchatSignalsDeps, 'drafts'> &
   ChatSecretsDeps &
@@ -49,12 +51,14 @@ export type Webchat = ReturnType<typeof createWebchat>
 export function createWebchat(
   deps: WebchatDeps,
   access: ChatAccess,
-  openStreams: (render: Render) => WebchatStreams,
+  openStreams: (render: Render, beside: Beside) => WebchatStreams,
 ) {
   const { run, listening } = deps
   const state = createConversationState(deps)
   const secrets = createChatSecrets(deps)
-  const streams = openStreams(createWebchatRender({ ...deps, drafts: createDrafts(deps.db) }))
+  const outcomes = createOutcomes(deps, state)
+  const render = createWebchatRender({ ...deps, drafts: createDrafts(deps.db) })
+  const streams = openStreams(render, outcomes.beside)
   const messages = createWebchatMessages({ ...deps, streams: streams.all }, access, state)
   const files = createChatFiles(deps, access)
   const { isAdmin } = secrets
@@ -86,6 +90,7 @@ export function createWebchat(
       webchatRoutes({ initialize, listen, messages, files, secrets }, createMessage),
 
     hasFilesIn: files.hasFilesIn,
+    announceOutcomes: outcomes.announce,
 
     async forgetConversation(tx: Tx, { botId, id }: { botId: string; id: string }): Promise<void> {
       await deleteFeedbackIn(tx, botId, id)

@@ -32,13 +32,13 @@ export async function listReports(
   db: Db,
   botId: string,
   messageIds: readonly string[],
-): Promise<{ id: string; message_id: string | null }[]> {
+): Promise<Pick<EventRow, 'id' | 'message_id' | 'status'>[]> {
   return await db
     .selectFrom(dialectOf(db).jsonTexts(sql`${JSON.stringify(messageIds)}`))
     .crossJoin('bot_events')
     .whereRef('bot_events.message_id', '=', 'given.value')
     .where(sql<SqlBool>`(bot_id || '') = ${botId}`)
     .where('bot_events.type', '=', 'message_created')
-    .select(['bot_events.id', 'bot_events.message_id'])
+    .select(['bot_events.id', 'bot_events.message_id', 'bot_events.status'])
     .execute()
 }
