@@ -7,7 +7,7 @@ interface Fact {
 }
 
 /** A source whose answers are held until the test lets them go. */
-function createSource() {
+function createSource(groupOf = (key: string) => key) {
   let now = 1_000_000
   let current: Fact | undefined = { version: 1 }
   const reads: { key: string; answer: () => void; fail: (error: Error) => void }[] = []
@@ -18,6 +18,7 @@ function createSource() {
         const seen = current
         reads.push({ key, answer: () => resolve(seen), fail: reject })
       }),
+    groupOf,
     maxFacts: 50,
   })
   return {
@@ -116,6 +117,38 @@ describe('the memory of facts', () => {
     source.cache.forget((key) => key === 'a')
     expect(source.cache.get('b')).toEqual({ version: 1 })
     expect(source.cache.get('a')).toBeInstanceOf(Promise)
+  })
+
+  it('forgets one group without a look at the others', async () => {
+    const looked: string[] = []
+    const source = createSource((key) => {
+      looked.push(key)
+      return key.slice(0, 1)
+    })
+    for (const key of ['a1', 'a2', 'b1']) await source.get(key)
+    const slow = source.cache.get('a3')
+    looked.length = 0
+    source.cache.forgetGroup('a')
+    source.cache.forgetGroup('c')
+    expect(looked.sort()).toEqual(['a1', 'a2'])
+    expect(source.cache.get('b1')).toEqual({ version: 1 })
+    for (const read of source.reads) read.answer()
+    await slow
+    for (const key of ['a1', 'a2', 'a3']) expect(source.cache.get(key)).toBeInstanceOf(Promise)
+  })
+
+  it('forgets a fact in the group that it was in last', async () => {
+    let group = 'a'
+    const source = createSource(() => group)
+    await source.get('key')
+    source.advance(factLifetime)
+    await source.get('key')
+    source.cache.forgetGroup(group)
+    expect(source.cache.get('key')).toBeInstanceOf(Promise)
+    group = 'b'
+    await source.get('key')
+    source.cache.forgetGroup('b')
+    expect(source.cache.get('key')).toBeInstanceOf(Promise)
   })
 
   it('reads anew when the clock steps back', async () => {

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.js'
+import { createKeyGroups } from './key-groups.js'
 import { createLruCache } from './lru-cache.js'
 
 /** A small cache of facts from the database, so that a busy caller costs no read. */
@@ -13,6 +14,11 @@ export interface FactCache<Fact> {
    * not be believed after it.
    */
   forget(test: (key: string, fact: Fact) => boolean): void
+  /**
+   * The same for all facts of a group, however many others there are: for changes of which one transaction may make a
+   * thousand.
+   */
+  forgetGroup(group: string): void
 }
 
 export interface FactCacheOptions<Fact> {
@@ -20,6 +26,8 @@ export interface FactCacheOptions<Fact> {
   read: (key: string) => Promise<Fact | undefined>
   /** Whether a fact that is read again is still the same; the known object is then kept. Default: never. */
   isEqual?: (known: Fact, read: Fact) => boolean
+  /** The group of a fact, as `forgetGroup` takes it. Default: the key. */
+  groupOf?: (key: string, fact: Fact) => string
   /** Facts kept at most; the least recently requested one goes first. Default 10,000. */
   maxFacts?: number
 }
@@ -35,8 +43,11 @@ const maxAbsences = 1000
 export function createFactCache<Fact extends object>(
   options: FactCacheOptions<Fact>,
 ): FactCache<Fact> {
-  const { clock, read, isEqual, maxFacts = 10_000 } = options
-  const facts = createLruCache<string, { fact: Fact; readAt: number }>(maxFacts)
+  const { clock, read, isEqual, groupOf = (key) => key, maxFacts = 10_000 } = options
+  const groups = createKeyGroups()
+  const facts = createLruCache<string, { fact: Fact; readAt: number }>(maxFacts, ({ fact }, key) =>
+    groups.delete(groupOf(key, fact), key),
+  )
   const absences = createLruCache<string, number>(maxAbsences)
   const reading = new Map<string, Promise<Fact | undefined>>()
 
@@ -46,6 +57,7 @@ export function createFactCache<Fact extends object>(
       absences.set(key, readAt)
     } else {
       facts.set(key, { fact, readAt })
+      groups.add(groupOf(key, fact), key)
     }
   }
 
@@ -81,6 +93,11 @@ export function createFactCache<Fact extends object>(
     forget(test) {
       reading.clear()
       for (const [key, { fact }] of [...facts]) if (test(key, fact)) facts.delete(key)
+    },
+
+    forgetGroup(group) {
+      reading.clear()
+      for (const key of groups.of(group)) facts.delete(key)
     },
   }
 }

@@ -36,6 +36,7 @@ interface KnownAddress {
 export function createChatAddresses({ findInstallation, clock }: ChatAddressesDeps): ChatAddresses {
   const known = createFactCache<KnownAddress>({
     clock,
+    groupOf: (_, { botId }) => botId,
     async read(webhookId) {
       const found = await findInstallation(webhookId)
       return found && { botId: found.botId, address: found.enabled ? toAddress(found) : undefined }
@@ -50,7 +51,10 @@ export function createChatAddresses({ findInstallation, clock }: ChatAddressesDe
       if (found instanceof Promise) return found.then((fact) => requireAddress(webhookId, fact))
       return found?.address ?? Promise.reject(noAddress(webhookId))
     },
-    forget: (botId) => known.forget((_, fact) => botId === undefined || fact.botId === botId),
+    forget(botId) {
+      if (botId === undefined) known.forget(() => true)
+      else known.forgetGroup(botId)
+    },
   }
 }
 

@@ -115,7 +115,7 @@ export function createBotProfiles({
         ? profile.then((found) => found ?? emptyProfile)
         : (profile ?? emptyProfile)
     },
-    forget: (botId) => cached.forget((id) => id === botId),
+    forget: (botId) => cached.forgetGroup(botId),
   }
 }
 

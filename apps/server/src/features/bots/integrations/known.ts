@@ -69,5 +69,5 @@ export function createKnownIntegrations(deps: {
       }
     },
   })
-  return { of: (id) => known.get(id), forget: (id) => known.forget((key) => key === id) }
+  return { of: (id) => known.get(id), forget: (id) => known.forgetGroup(id) }
 }

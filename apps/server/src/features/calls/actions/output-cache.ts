@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../../platform/clock.js'
+import { createKeyGroups } from '../../../platform/key-groups.js'
 
 type JsonMap = Record<string, unknown>
 
@@ -27,9 +28,11 @@ export interface OutputCache {
 
 /** Makes an empty cache. It reuses an output for 5 minutes, and keeps none that is very long. */
 export function createOutputCache({ clock }: { clock: Clock }): OutputCache {
-  const known = new LRUCache<string, { text: string; until: number }>({
+  const ofBots = createKeyGroups()
+  const known = new LRUCache<string, { botId: string; text: string; until: number }>({
     maxSize: most.ofAll,
     sizeCalculation: ({ text }) => text.length + 100,
+    dispose: ({ botId }, key) => ofBots.delete(botId, key),
   })
   return {
     find(call) {
@@ -40,10 +43,13 @@ export function createOutputCache({ clock }: { clock: Clock }): OutputCache {
     keep(call, output) {
       const text = JSON.stringify(output)
       if (text.length > most.ofOne) return
-      known.set(keyOf(call), { text, until: clock.now() + lifetime })
+      const { botId } = call
+      const key = keyOf(call)
+      known.set(key, { botId, text, until: clock.now() + lifetime })
+      ofBots.add(botId, key)
     },
     forget(botId) {
-      for (const key of known.keys()) if (key.startsWith(`${botId} `)) known.delete(key)
+      for (const key of ofBots.of(botId)) known.delete(key)
     },
   }
 }

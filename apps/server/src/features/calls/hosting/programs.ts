@@ -298,7 +298,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
 
   async function refresh(owner: CodeOwner): Promise<void> {
     const key = keyOf(owner)
-    inForce.forget((known) => known === key)
+    inForce.forgetGroup(key)
     for (const instance of retiring.keys()) {
       if (keyOf(instance.hosted.owner) !== key) continue
       // Its open requests are for nobody any more.
@@ -349,7 +349,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       return {
         adopt() {
           const key = keyOf(hosted.owner)
-          inForce.forget((known) => known === key)
+          inForce.forgetGroup(key)
           const former = serving.get(key)
           serve(hosted, Promise.resolve(program))
           if (former) end(former)
@@ -362,7 +362,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
 
     forget(owner) {
       const key = keyOf(owner)
-      inForce.forget((known) => known === key)
+      inForce.forgetGroup(key)
     },
 
     refresh,

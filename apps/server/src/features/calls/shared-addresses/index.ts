@@ -134,7 +134,7 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
   }
 
   function forget(name: string): void {
-    for (const address of addressesOf(name)) known.forget((key) => key === address)
+    for (const address of addressesOf(name)) known.forgetGroup(address)
   }
 
   function reportTaken(integrationId: string, { name, isDev }: NamedIntegration): void {
@@ -175,7 +175,7 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
   async function passOnOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
     for (const row of await store.listAddressesOf(tx, workspaceId)) {
       await passOn(tx, row)
-      afterCommit(tx, () => known.forget((key) => key === row.address))
+      afterCommit(tx, () => known.forgetGroup(row.address))
     }
   }
 

@@ -69,6 +69,7 @@ export function createTargets({ clock, bots, findInstallationTarget }: TargetsDe
   // Wrapped in an object, so that the lack of a target is cached too.
   const known = createFactCache<{ target: Target | undefined }>({
     clock,
+    groupOf: (key) => receiverOf(key).botId,
     async read(key) {
       const receiver = receiverOf(key)
       const { botId, integration } = receiver
@@ -80,7 +81,7 @@ export function createTargets({ clock, bots, findInstallationTarget }: TargetsDe
   })
 
   function forget(botId: string): void {
-    known.forget((key) => key.startsWith(`${botId}/`))
+    known.forgetGroup(botId)
   }
 
   return {

@@ -56,6 +56,7 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
   const { db, run, clock, authorities, bots, addresses, chatAddresses } = deps
   const known = createFactCache<WebchatInForce>({
     clock,
+    groupOf: (key) => key.slice(key.indexOf('/') + 1),
     read: async (key) => {
       const [workspaceId = '', botId = ''] = key.split('/')
       const { settings, allowedOrigins } = await read(workspaceId, botId)
@@ -112,7 +113,8 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
 
     /** Clears the cached settings of a bot, or all, in this process. */
     forget(botId: string | undefined): void {
-      known.forget((key) => botId === undefined || key.endsWith(`/${botId}`))
+      if (botId === undefined) known.forget(() => true)
+      else known.forgetGroup(botId)
     },
 
     /** Whether a page of an origin may use the chat at an address; true where there is no chat. */

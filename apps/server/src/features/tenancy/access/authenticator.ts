@@ -94,6 +94,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
 
   const holders = createFactCache<Holder>({
     clock,
+    groupOf: (_, holder) => tokenIdOf(holder),
     read: async (token) => {
       const row = await findTokenByHash(db, hashToken(token))
       if (row === undefined) return undefined
@@ -221,11 +222,11 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
       const [kind, id] = ground === undefined ? [undefined, ''] : splitGround(ground)
       switch (kind) {
         case 'token':
-          holders.forget((_, holder) => tokenIdOf(holder) === id)
+          holders.forgetGroup(id)
           break
         case 'bot':
-          bots.forget((botId) => botId === id)
-          holders.forget((_, holder) => holder.kind === 'bot' && holder.botId === id)
+          // The keys of a bot are worth nothing without it.
+          bots.forgetGroup(id)
           break
         case 'workspace':
           roles.forget((key) => partsOf(key)[1] === id)
