@@ -100,6 +100,30 @@ describe.skipIf(!hasBubblewrap)(
       })
     })
 
+    it('finds no folder of the server while it is loaded, in which a link could lead the removal astray', async () => {
+      const code = program(
+        'return { found }',
+        `
+          const fs = require('fs')
+          const folder = require('path').dirname(process.argv[2])
+          let found = 'nothing'
+          try {
+            fs.symlinkSync(fs.realpathSync('/usr'), folder + '/link')
+            found = 'a place for a link'
+          } catch (error) {
+            if (error.code !== 'ENOENT') found = error.code
+          }
+        `,
+      )
+      // A busy server takes long for each step of a removal.
+      const busy = setInterval(() => {
+        const end = performance.now() + 30
+        while (performance.now() < end);
+      })
+      const { call } = await deployBot(server(), code).finally(() => clearInterval(busy))
+      expect(await call()).toEqual({ found: 'nothing' })
+    })
+
     it('is ended with everything that it started', async () => {
       const { admin, bot, call } = await deployBot(
         server(),

@@ -34,7 +34,10 @@ interface Launched {
   process: ChildProcess
   /** Opens the socket that it listens on; undefined if it does not listen yet. */
   openSocket(): Promise<OpenSocket | undefined>
-  /** Removes the folder of a wrapped program: the code, which is loaded from now on, can write nothing there. */
+  /**
+   * Removes the folder of a wrapped program. Call it before the code is loaded, which could otherwise put a link in the
+   * place of a folder while it is being removed, and have files of the server removed.
+   */
   socketOpened(socket: OpenSocket): Promise<void>
   /** Ends it by force, with whatever it started. */
   kill(): void
@@ -119,8 +122,8 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
         async socketOpened(opened) {
           held = opened
           if (!opened.isHeld || hosting.mode !== 'wrapped') return
-          wasRemoved = true
           await rm(own, { recursive: true, force: true })
+          wasRemoved = true
         },
         kill: () => kill(child, group, hosting),
         memoryBytes: async () => await group?.memoryBytes(),
