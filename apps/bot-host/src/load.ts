@@ -12,7 +12,7 @@ export interface HandlerRequest {
   body?: string
 }
 
-interface HandlerResponse {
+export interface HandlerResponse {
   status?: number
   headers?: Record<string, string>
   body?: string

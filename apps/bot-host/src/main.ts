@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { installGuards } from './guards.js'
-import { type HandlerRequest, type LoadedCode, loadCode } from './load.js'
+import { type HandlerRequest, type HandlerResponse, type LoadedCode, loadCode } from './load.js'
 import { readOrder } from './order.js'
 import { flushPrinted, reportPrinted } from './printed.js'
 import {
@@ -77,7 +77,8 @@ async function untilReader(of: Server): Promise<Socket> {
 
 function sendCompiled(code: LoadedCode, response: ServerResponse): void {
   const compiled = code.compiled()
-  response.writeHead(compiled === undefined ? 204 : 200).end(compiled)
+  if (compiled === undefined) response.writeHead(204).end()
+  else end(response, { body: compiled })
 }
 
 async function respond(
@@ -101,14 +102,30 @@ async function respond(
     }
     subject = subjectOf(given)
     const result = await runWithSubject(subject, () => code.handle(given))
-    response.writeHead(result?.status ?? 200, result?.headers ?? {}).end(result?.body)
+    end(response, result)
   } catch (error) {
     reportFault(() => textOf(error), subject)
     if (response.headersSent) response.destroy()
-    else response.writeHead(500).end(JSON.stringify({ error: messageOf(error) }))
+    else end(response, { status: 500, body: JSON.stringify({ error: messageOf(error) }) })
   } finally {
     flushPrinted(subject)
   }
+}
+
+type Answer = Omit<HandlerResponse, 'body'> & { body?: string | Buffer }
+
+/** Ends a response with its length: the server reads none in chunks, which the code may have from another service. */
+function end(response: ServerResponse, { status, headers, body }: Answer = {}): void {
+  const content = Buffer.from(body ?? '')
+  const kept = Object.entries(headers ?? {}).filter(
+    ([name]) => !/^(?:transfer-encoding|content-length|trailer)$/i.test(name),
+  )
+  const hasBody = status !== 204 && status !== 304
+  response.writeHead(status ?? 200, {
+    ...Object.fromEntries(kept),
+    ...(hasBody && { 'content-length': content.length }),
+  })
+  response.end(hasBody ? content : undefined)
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

@@ -118,18 +118,31 @@ export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOp
   }
 }
 
+/** What responses may be made of. */
+interface ResponseForm {
+  /** Most interim responses before the response. */
+  interim: number
+  /** Whether the body may come in chunks, whose framing is not bounded by the length of the body. */
+  chunks: boolean
+}
+
+const anyForm: ResponseForm = { interim: 10, chunks: true }
+
 /**
  * Sends one request through a client of `undici`, whatever it connects to, and reads the response.
+ * @param form what the response may be made of: less for those who reach this process without a network, and could
+ * occupy it with what costs time to read
  * @throws OutgoingError when there is no response; an abort by the signal throws its reason
  */
 export async function sendThrough(
   client: Dispatcher,
   { origin, path }: Address,
   given: OutgoingRequest,
+  form = anyForm,
 ): Promise<OutgoingResponse> {
   const { method, headers, body = null, timeoutMs, maxResponseBytes, signal } = given
   if (signal?.aborted) throw signal.reason
-  const exchange = new Exchange(maxResponseBytes)
+  const exchange = new Exchange(maxResponseBytes, form)
   const timer = setTimeout(() => {
     exchange.fail(new OutgoingError('timeout', `No answer within ${timeoutMs} ms.`))
   }, timeoutMs)
@@ -164,17 +177,21 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** Rejects with the failure of the client, or with what `fail` was called with. */
   readonly response: Promise<OutgoingResponse>
   readonly #maxBytes: number
-  readonly #chunks: Uint8Array[] = []
+  readonly #form: ResponseForm
   #resolve: (response: OutgoingResponse) => void = () => {}
   #reject: (error: unknown) => void = () => {}
   #controller: Dispatcher.DispatchController | undefined
   #ended = false
   #status = 0
   #headers: IncomingHttpHeaders = {}
+  #interim = 0
+  /** The body as far as it was read, with room for more. An object for each chunk could be millions of them. */
+  #body = Buffer.alloc(0)
   #size = 0
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, form: ResponseForm) {
     this.#maxBytes = maxBytes
+    this.#form = form
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -196,16 +213,19 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
     this.#status = status
     this.#headers = headers
+    if (status < 200) {
+      this.#interim += 1
+      if (this.#interim > this.#form.interim) this.#refuse('It sent too many interim responses.')
+    } else if (!this.#form.chunks && headers['transfer-encoding'] !== undefined) {
+      this.#refuse('Its response does not say how long it is.')
+    }
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
+    if (this.#ended) return
     const remaining = this.#maxBytes - this.#size
-    this.#size += chunk.length
-    if (chunk.length <= remaining) {
-      this.#chunks.push(chunk)
-      return
-    }
-    this.#chunks.push(chunk.subarray(0, remaining))
+    this.#keep(chunk.length <= remaining ? chunk : chunk.subarray(0, remaining))
+    if (chunk.length <= remaining) return
     this.#respond(true)
     // Closes the connection: the rest is not wanted.
     this.#end()
@@ -219,11 +239,28 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(error)
   }
 
+  #keep(piece: Uint8Array): void {
+    const size = this.#size + piece.length
+    if (size > this.#body.length) {
+      // The first piece is mostly all of it.
+      const room = this.#size === 0 ? size : Math.max(size, Math.min(size * 2, this.#maxBytes))
+      const larger = Buffer.allocUnsafe(room)
+      this.#body.copy(larger, 0, 0, this.#size)
+      this.#body = larger
+    }
+    this.#body.set(piece, this.#size)
+    this.#size = size
+  }
+
+  #refuse(reason: string): void {
+    this.fail(new OutgoingError('connection', reason))
+  }
+
   #respond(cut: boolean): void {
     this.#resolve({
       status: this.#status,
       headers: this.#headers,
-      body: Buffer.concat(this.#chunks),
+      body: this.#body.subarray(0, this.#size),
       cut,
     })
   }

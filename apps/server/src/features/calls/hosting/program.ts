@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent } from 'undici'
@@ -72,6 +73,8 @@ const graceMs = 2000
 const probeMs = 2000
 /** Bytes of a page of memory, in which `/proc` counts. */
 const pageBytes = 4096
+/** The host program sends nothing else; code that writes to its connections could. */
+const form = { interim: 0, chunks: false }
 const outOfMemory = 'it used too much memory'
 /** Most bytes of compiled code: more is not kept. */
 const mostCompiledBytes = 16 * 2 ** 20
@@ -79,8 +82,8 @@ const mostCompiledBytes = 16 * 2 ** 20
 const keptErrorText = 4000
 /** Most bytes of a line that is written past the console of the program. */
 const longestLine = 4000
-/** Milliseconds in which the last reports of a program that ended are read. */
-const lastReportsMs = 1000
+/** Milliseconds in which the last output of a program that ended is read, and then its last reports. */
+const lastOutputMs = 1000
 
 /**
  * Starts the code of a deployment and waits until it is loaded.
@@ -117,6 +120,13 @@ export async function startProgram(
   const closed = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
     child.once('close', (code, signal) => resolve(endOf(code, signal, errorText)))
+    // What it has written may be far beyond the budget, and the end must not wait until it is read.
+    child.once('exit', () => {
+      setTimeout(() => {
+        child.stdout?.destroy()
+        child.stderr?.destroy()
+      }, lastOutputMs)
+    })
   })
 
   const starting = new AbortController()
@@ -129,15 +139,18 @@ export async function startProgram(
     isLate = true
     kill()
   }, startMs)
+  let channel: Socket | undefined
   let lastReports: Promise<void> = Promise.resolve()
 
   /** Resolves when the code is loaded, with the path of the socket. */
   async function load(): Promise<string> {
     const socket = await untilListening(launched.openSocket, starting.signal)
-    const channel = await connectReports(socket.path, starting.signal)
     await launched.socketOpened(socket)
+    // The program loads the code after this.
+    const reading = await connectReports(socket.path, starting.signal)
+    channel = reading
     await new Promise<void>((resolve, reject) => {
-      lastReports = readLines(channel, {
+      lastReports = readLines(reading, {
         share,
         longest: longestReport,
         onFault: (error) => {
@@ -159,7 +172,9 @@ export async function startProgram(
 
   async function untilEnd(): Promise<string> {
     const how = await closed
-    await Promise.race([lastReports, sleep(lastReportsMs)])
+    await Promise.race([lastReports, sleep(lastOutputMs)])
+    // It may wait for the budget, and would stay open.
+    channel?.destroy()
     const reason = fault ?? ((await launched.ranOutOfMemory()) ? outOfMemory : how)
     starting.abort(new StartError(reason))
     share.close()
@@ -203,7 +218,7 @@ export async function startProgram(
     ended,
     kill,
 
-    send: (request) => sendThrough(client, { origin: 'http://program', path: '/' }, request),
+    send: (request) => sendThrough(client, { origin: 'http://program', path: '/' }, request, form),
 
     async responds() {
       try {
@@ -211,6 +226,7 @@ export async function startProgram(
           prober,
           { origin: 'http://program', path: '/health' },
           { method: 'HEAD', headers: {}, timeoutMs: probeMs, maxResponseBytes: 0 },
+          form,
         )
         return true
       } catch (error) {
@@ -221,10 +237,12 @@ export async function startProgram(
     async compiled() {
       const request = { method: 'GET', headers: {}, timeoutMs: probeMs } as const
       const to = { origin: 'http://program', path: '/compiled' }
-      const response = await sendThrough(client, to, {
-        ...request,
-        maxResponseBytes: mostCompiledBytes,
-      }).catch(() => undefined)
+      const response = await sendThrough(
+        client,
+        to,
+        { ...request, maxResponseBytes: mostCompiledBytes },
+        form,
+      ).catch(() => undefined)
       return response?.status === 200 && !response.cut ? response.body : undefined
     },
 
