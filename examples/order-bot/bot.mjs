@@ -1,10 +1,14 @@
+// #region patience
 /** Milliseconds without a reply after which a question is dropped. */
 const patience = 60 * 60 * 1000
+// #endregion
 
+// #region drinks
 const drinks = [
   { label: 'Tea', value: 'tea' },
   { label: 'Coffee', value: 'coffee' },
 ]
+// #endregion
 
 /**
  * Adds the handlers for orders to a bot.
@@ -25,14 +29,19 @@ export function teach(bot) {
     else await say({ client, ctx }, conversationId, `You ordered ${order.drink}.`)
   })
 
+  // #region reminder
   bot.on.event('reminder', async ({ event, client, ctx }) => {
     await say({ client, ctx }, event.conversationId, `Remember: ${event.payload.about}`)
   })
+  // #endregion
 
+  // #region expired
   bot.on.stateExpired('order', async ({ state, client, ctx }) => {
     await say({ client, ctx }, state.conversationId, `Your ${state.payload.drink} got cold.`)
   })
+  // #endregion
 
+  // #region brewing
   bot.on.workflowStart('brew', async ({ workflow, client, ctx }) => {
     // From here on the bot is responsible: the server does not deliver the event again.
     const { workflow: begun } = await workflow.acknowledgeStartOfProcessing()
@@ -44,8 +53,10 @@ export function teach(bot) {
       await begun.setFailed({ failureReason: error.message })
     }
   })
+  // #endregion
 }
 
+// #region say
 async function say({ client, ctx }, conversationId, text) {
   await client.createMessage({
     conversationId,
@@ -55,7 +66,9 @@ async function say({ client, ctx }, conversationId, text) {
     tags: {},
   })
 }
+// #endregion
 
+// #region choice
 async function askForDrink({ client, ctx }, conversationId) {
   await client.createMessage({
     conversationId,
@@ -65,7 +78,9 @@ async function askForDrink({ client, ctx }, conversationId) {
     tags: {},
   })
 }
+// #endregion
 
+// #region menu
 async function sendMenu({ client, ctx }, conversationId) {
   const items = drinks.map(({ label, value }) => ({
     title: label,
@@ -83,7 +98,9 @@ async function sendMenu({ client, ctx }, conversationId) {
     tags: {},
   })
 }
+// #endregion
 
+// #region state
 async function rememberOrder(client, conversationId, drink) {
   await client.setState({
     type: 'conversation',
@@ -107,7 +124,9 @@ async function readOrder(client, conversationId) {
     throw error
   }
 }
+// #endregion
 
+// #region remind
 async function remindLater({ client, ctx }, conversationId) {
   await client.createEvent({
     type: 'reminder',
@@ -117,7 +136,9 @@ async function remindLater({ client, ctx }, conversationId) {
   })
   await say({ client, ctx }, conversationId, 'I will remind you in ten minutes.')
 }
+// #endregion
 
+// #region brew
 async function beginToBrew({ client }, conversationId, drink) {
   await client.createWorkflow({
     name: 'brew',
@@ -127,3 +148,4 @@ async function beginToBrew({ client }, conversationId, drink) {
     timeoutAt: new Date(Date.now() + patience).toISOString(),
   })
 }
+// #endregion

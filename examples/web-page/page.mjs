@@ -1,10 +1,10 @@
 // Controls the chat from the page. Modules run after the deferred script before them, so `botpress` exists.
-const { botpress } = window
 const events = document.querySelector('#events')
 
+// #region control
+const { botpress } = window
 // The user of the page, if it knows one: sent to the server when the chat is first opened.
 botpress.updateUser({ name: 'Ada', data: { plan: 'gold' } })
-
 botpress.on('webchat:opened', () => {
   events.textContent = 'The chat is open.'
 })
@@ -14,8 +14,8 @@ botpress.on('webchat:closed', () => {
 botpress.on('message', ({ payload }) => {
   events.textContent = `Last message: ${payload.text ?? payload.type}`
 })
-
 document.querySelector('#ask').addEventListener('click', ({ currentTarget }) => {
   botpress.open()
   botpress.sendMessage(currentTarget.textContent)
 })
+// #endregion

@@ -244,6 +244,11 @@ it('runs the bot of the README as it is printed there', async () => {
   expect((await ask(webhookId, 'hello')).payload).toMatchObject({ text: 'You said: hello' })
 })
 
+it('starts the order bot of the guide to the SDK', async () => {
+  const { webhookId } = await startExample('order-bot')
+  expect((await ask(webhookId, 'hello')).payload).toMatchObject({ text: 'What would you like?' })
+})
+
 it('uses the token in the data folder of the server', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'botstead-data-'))
   onTestFinished(() => rm(folder, { recursive: true }))

@@ -1,22 +1,10 @@
 import { expect, it, vi } from 'vitest'
 import { startBotProcess } from '../bot-processes.js'
-import { readDocument } from '../documents.js'
 import { describeEachEngine } from '../engines.js'
 import { connect, existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 
 const minute = 60 * 1000
-
-it('the guide to the SDK shows code of the example, word for word', async () => {
-  const guide = await readDocument('docs/guides/sdk.md')
-  const parts = ['examples/order-bot/bot.mjs', 'examples/order-bot/main.mjs']
-  const example = (await Promise.all(parts.map(readDocument))).join('\n')
-  // The workaround for the SDK precedes the recipes, and runs in the process of the tests.
-  const [, recipes = ''] = guide.split('\n## The bot\n')
-  const snippets = [...recipes.matchAll(/^```js\n(.*?)^```$/gms)]
-  expect(snippets).toHaveLength(12)
-  for (const [, code = ''] of snippets) expect(example).toContain(code)
-})
 
 const sdks = ['@botpress/sdk', 'sdk7'] as const
 

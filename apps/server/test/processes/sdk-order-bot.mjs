@@ -5,10 +5,12 @@ import { createRequire } from 'node:module'
 import { teach } from '../../../../examples/order-bot/bot.mjs'
 
 // SDK 7 asks for this when a call fails; the newest client that the registry has lacks it.
+// #region workaround
 const client = createRequire(import.meta.url)('@botpress/client')
 client.http ??= {
   isNetworkOrIdempotentRequestError: client.axiosRetry.isNetworkOrIdempotentRequestError,
 }
+// #endregion
 
 const { Bot } = await (process.argv[2] === 'sdk7' ? import('sdk7') : import('@botpress/sdk'))
 const bot = new Bot({ actions: {}, plugins: {} })

@@ -1,9 +1,13 @@
+// #region bot
 import * as bp from '.botpress'
 import { z } from '@botpress/sdk'
+
+// #endregion
 
 // Read by the command, which loads the bot before it deploys it.
 const serviceUrl = process.env.SERVICE_URL ?? 'http://127.0.0.1:9'
 
+// #region bot
 const bot = new bp.Bot({
   integrations: {
     'acme/messenger': new bp.acmeMessenger.AcmeMessenger({ enabled: true, config: { serviceUrl } }),
@@ -13,6 +17,7 @@ const bot = new bp.Bot({
   events: {},
   recurringEvents: {},
 })
+// #endregion
 
 bot.message(async ({ message, client, ctx }) => {
   await client.createMessage({
@@ -24,4 +29,6 @@ bot.message(async ({ message, client, ctx }) => {
   })
 })
 
+// #region bot
 export default bot
+// #endregion
