@@ -270,7 +270,7 @@ async function measureMany(folder, code) {
   }
 }
 
-/** What a program does whose output or errors never end, once for each of its kinds. */
+/** Code whose output or errors never end, one for each kind. */
 const noises = {
   console: "setInterval(() => console.log('x'.repeat(1e6)), 1000)",
   descriptor: `const fs = require('fs'), line = Buffer.from('x'.repeat(1e6) + '\\n')

@@ -90,7 +90,7 @@ export async function outputOf(file, args) {
 }
 
 /**
- * What a program that ends at once writes about itself; undefined if it is not installed.
+ * The text that a program writes about itself and then ends; undefined if it is not installed.
  * @param {string} file
  * @param {string[]} args
  */

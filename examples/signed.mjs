@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 /** Older requests are refused, in seconds, so that recorded requests cannot be replayed. */
 const patience = 300
 /**
- * How long after its time a signature may come again, in seconds: signatures of equal calls in the same second
+ * Seconds after its time in which a signature may come again: signatures of equal calls in the same second
  * are equal, such as two registrations.
  */
 const grace = 5

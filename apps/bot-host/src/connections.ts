@@ -10,7 +10,7 @@ const { check } = net.BlockList.prototype
 const { lookup } = dns
 const { apply } = Reflect
 
-/** What a handle returns for `EACCES`. */
+/** The value that a handle returns for `EACCES`. */
 const accessDenied = -constants.errno.EACCES
 
 type Connect = (this: net.Socket, ...given: unknown[]) => net.Socket
@@ -65,7 +65,7 @@ export function guardConnections(
   guardHandles(permitsPort, tcp, pipe)
 }
 
-/** Whatever asks for a connection does it here in the end. */
+/** Guards the handles, through which every connection is opened in the end. */
 function guardHandles(
   permits: (address: string, port: number) => boolean,
   tcp: object,

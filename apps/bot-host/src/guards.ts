@@ -31,7 +31,7 @@ export function installGuards(rules: NetworkRules | undefined): void {
     guardConnections(rules, tcp, pipe)
     guardNameServers()
   }
-  // What `import` gives of a module of Node is a copy of its functions.
+  // `import` of a module of Node returns copies of its functions, which must follow.
   syncBuiltinESMExports()
 }
 

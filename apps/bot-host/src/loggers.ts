@@ -19,7 +19,7 @@ type Made =
   | { kind: 'line'; text: string; message: string; isFault: boolean; options: unknown }
   | { kind: 'issue'; text: string; given: Record<string, unknown> }
 
-/** What SDKs of bots say before an error that a handler threw. */
+/** The text that SDKs of bots print before an error that a handler threw. */
 const faultMessage = 'An unexpected error occurred in the bot.'
 /** Functions between a level of the logger and the making of JSON, and some more for what wraps `JSON`. */
 const framesOfLine = 6
@@ -44,7 +44,7 @@ export function noteLoggers(): void {
   const { format } = util
   util.format = (...given: unknown[]) => {
     const text = format(...given)
-    // Errors are no text that somebody else could have written.
+    // Only code can make an `Error`: a visitor writes text.
     if (given[0] === faultMessage && util.types.isNativeError(given[1])) faultText = text
     return text
   }
@@ -57,7 +57,7 @@ export function noteLoggers(): void {
   Object.assign(JSON, { stringify: noting })
 }
 
-/** Reports a printed text as what a logger reported, if one made it. @returns whether it did */
+/** Reports a printed text as a line or an issue of a logger. @returns false if no logger made it */
 export function reportIfLogged(text: string, level: Level, about: Subject): boolean {
   if (made === undefined || text.length !== made.text.length + 1 || !text.startsWith(made.text)) {
     return false
@@ -86,7 +86,7 @@ function note(value: unknown, text: string, below: (...given: never[]) => unknow
       made = { kind: 'issue', text, given: parse(text) }
     }
   } catch {
-    // Whatever is odd about the value: it is none of a logger.
+    // A value that cannot be read, such as a proxy that throws, does not come from a logger.
   }
 }
 

@@ -18,7 +18,7 @@ export interface Order {
   compiled?: string
   /** The whole environment of the code. */
   environment: Readonly<Record<string, string>>
-  /** How much the server takes of what the code reports. */
+  /** Limits of the reports of the code. */
   reports: { linesPerMinute: number; issuesPerMinute: number }
   /** Undefined if any address may be called. */
   network?: NetworkRules

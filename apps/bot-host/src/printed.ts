@@ -60,7 +60,7 @@ function writing(usual: Level) {
     const text = typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8')
     const subject = currentSubject()
     const next = levelOfCall ?? usual
-    // What another request wrote is another line.
+    // The text of another request, or of another level, is a line of its own.
     if (subject !== about || next !== level) flush()
     level = next
     about = subject

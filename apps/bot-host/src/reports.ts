@@ -32,7 +32,7 @@ type Report =
   | { host: 'issue'; issue: Issue; about: Subject }
   | { host: 'dropped'; lines: number }
 
-/** How much the server takes in a minute; the rest is dropped here, where it costs the server nothing. */
+/** Most reports in a minute; the rest is dropped here, where it costs the server nothing. */
 export interface ReportLimits {
   linesPerMinute: number
   issuesPerMinute: number
@@ -76,7 +76,7 @@ export function runWithSubject<Result>(subject: Subject, run: () => Result): Res
   return subjects.run(subject, run)
 }
 
-/** What the current request is about. */
+/** The subject of the current request. */
 export function currentSubject(): Subject {
   return subjects.getStore() ?? noSubject
 }

@@ -1,6 +1,6 @@
 // A map of a bundle is read position by position and not decoded as a whole: that of a bot with the SDK has
 // hundreds of thousands of segments, which as objects would take more memory than the bot. Nothing here
-// trusts the map: what is wrong in it gives no place.
+// trusts the map: for a wrong entry no place is found.
 
 /** A place in a file of the author: the line from 1, the column from 1. */
 interface Place {
@@ -9,7 +9,7 @@ interface Place {
   column: number
 }
 
-/** Where a bundle came from. */
+/** Finds the places in the files of the author of which a bundle was made. */
 export interface SourceMap {
   /**
    * Finds the place that a position of the bundle was made of.
@@ -71,7 +71,7 @@ function keeping(mappings: string, nameOfSource: (index: number) => string | und
   }
 }
 
-/** What a segment says: which source, and the line and column there, from 0. */
+/** The content of a segment: the number of the source, and the line and column there, from 0. */
 interface Segment {
   source: number
   line: number

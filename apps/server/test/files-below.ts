@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 
 /**
  * Reads something of all files and folders below a folder in which a server is at work, by their path in it.
- * What is removed before it is read is left out: a list of names is old as soon as there is one.
+ * Files that are removed before they are read are left out: a list of names is old as soon as there is one.
  */
 export async function readBelow<Fact>(
   folder: string,

@@ -40,7 +40,7 @@ interface Fault {
   test?: string
   /** Files of the checkout that are other ones. */
   files?: Record<string, string>
-  /** How many tests `.ci/run` counts as passed, without those in other versions of Node. */
+  /** Number of tests that `.ci/run` counts as passed, without those in other versions of Node. */
   passed: number
 }
 

@@ -5,7 +5,7 @@ import { createS3Client } from '../src/platform/blobs/s3-client.js'
 import { createAddressRules } from '../src/platform/outgoing/address-rules.js'
 import { createOutgoing } from '../src/platform/outgoing/outgoing.js'
 
-/** What servers of others send in place of a response. A fault in a listener would fail the run as an uncaught error. */
+/** Bytes that servers of others send in place of a response. A fault in a listener would fail the run as an uncaught error. */
 const hostile: Record<string, string> = {
   'another protocol':
     'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nxx',

@@ -64,7 +64,7 @@ export async function run(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** What a command complains of may be pasted, or come from a script. */
+/** Sends the output of the parser through the door: an argument that it refuses may have been pasted, or come from a script. */
 function printThroughDoor(command: Command): void {
   command.configureOutput({
     writeOut: out.text,

@@ -75,7 +75,7 @@ function highlight(line: string, query: string): Part[] {
   if (words.length === 0) return [line]
   const stems = words.map((word) => word.slice(0, Math.max(3, word.length - 2)))
   const pattern = new RegExp(`((?<![\\p{L}\\p{N}])(?:${stems.join('|')})[\\p{L}\\p{N}]*)`, 'giu')
-  // What the group matched stands between what surrounds it.
+  // Every second part is a match of the group.
   return line.split(pattern).map((part, at) => (at % 2 === 0 ? part : paint('bold', part)))
 }
 

@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises'
 import { expect, it } from 'vitest'
 import { createOutput, paint } from './terminal.js'
 
-/** What reaches a terminal of twenty columns. */
+/** The bytes that reach a terminal of twenty columns. */
 function record() {
   let written = ''
   const write = (text: string) => {

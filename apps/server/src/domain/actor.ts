@@ -53,7 +53,7 @@ export type Caller =
   | { readonly type: 'user'; readonly id: string; readonly role: string | undefined }
 
 /**
- * What entitles a caller to act as an integration. Headers only say which one is meant.
+ * The proof by which a caller acts as an integration. Headers only say which one is meant.
  * - `key`: the key of the integration.
  * - `developer`: the personal token of somebody who may write in the workspace of the integration, and so could make a
  *   key. Development tools run integrations with it.

@@ -5,7 +5,7 @@ import { createIds } from '../platform/ids.js'
 
 type Tables = { jobs: Record<string, string | number | null> }
 
-/** What belongs to workspaces by itself; the rest is deleted with it. */
+/** Tables whose rows belong to a workspace directly; all other rows are deleted with these. */
 const owned = ['bots', 'integrations', 'interfaces', 'plugins', 'access_tokens'] as const
 
 /**

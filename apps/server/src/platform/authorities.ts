@@ -2,7 +2,7 @@ import type { EventBus } from './bus/event-bus.js'
 import type { Clock, Timers } from './clock.js'
 import type { Log } from './telemetry/log.js'
 
-/** What an authority rests on. Without it, or after its change, the authority may be gone. */
+/** A thing on which an authority rests. When it is gone or changed, the authority may be gone. */
 export type Ground = `${GroundKind}:${string}`
 
 type GroundKind = 'token' | 'workspace' | 'bot' | 'user'
@@ -229,7 +229,7 @@ function createChecks<Authority>(check: CheckAuthorities<Authority>, log: Log) {
   const waiting = new Map<Request<Authority>, Occasion>()
   let isRunning = false
 
-  /** What changed comes before what is merely due. */
+  /** The next batch: authorities after a change come before those that are merely due. */
   function next(): Request<Authority>[] {
     for (const occasion of ['change', 'round'] as const) {
       const batch: Request<Authority>[] = []

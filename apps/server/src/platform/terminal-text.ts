@@ -1,5 +1,5 @@
 /**
- * What acts on a terminal, or is not seen there: controls (C0, DEL, C1), marks of direction, separators of
+ * Characters that act on a terminal, or are not seen there: controls (C0, DEL, C1), marks of direction, separators of
  * lines, spaces and operators without width, tags, and halves of a character. Joiners stay, which scripts and emoji need.
  */
 const acting =

@@ -5,13 +5,13 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
 import { deployBot, program } from './hosted.js'
 
-// What deployed code must not do, by the permissions of Node or by the guards of the host program, with public
+// Everything that deployed code must not do, by the permissions of Node or by the guards of the host program, with public
 // functions and with the handles below them. `major` is the version of Node.
 
-/** What handles return instead of throwing. */
+/** The value that handles return instead of throwing. */
 const refusedByHandle = -13
 
-/** What stands before every attempt. */
+/** The code before every attempt. */
 const tools = `
   const net = require('net'), os = require('os'), dns = require('dns'), dgram = require('dgram'), childProcess = require('child_process')
   const [major] = process.versions.node.split('.').map(Number)
@@ -184,7 +184,7 @@ const refused: Record<string, readonly [attempt: string, how?: unknown]> = {
   'name servers with a handle': [`new dns.Resolver()._handle.setServers([[4, '127.0.0.1', 53]])`],
 }
 
-/** What the code may do all the same, and what it gets. */
+/** Calls that the code may make all the same, with their results. */
 const permitted: Record<string, readonly [attempt: string, result: unknown]> = {
   'a signal to itself': [`return process.kill(process.pid, 0)`, true],
   'a signal to itself that it handles': [

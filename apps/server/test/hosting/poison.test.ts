@@ -52,10 +52,10 @@ const poisons = `
 const eventually = <T>(assertion: () => Promise<T> | T) =>
   vi.waitFor(assertion, { timeout: 40_000, interval: 100 })
 
-/** Where to call a server, and as whom. */
+/** The address of a server and the token of a caller. */
 type Place = Pick<TestServer, 'url' | 'token' | 'workspaceId'>
 
-/** What an operator sees of the deliveries to a bot that were given up. */
+/** The deliveries to a bot that were given up, as an operator sees them. */
 async function failedOf(server: Place, botId: string) {
   const { url: baseUrl, token, workspaceId } = server
   const admin = createClient({ baseUrl, token, workspaceId })

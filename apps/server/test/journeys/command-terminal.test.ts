@@ -13,7 +13,7 @@ import { untilIndexed, uploadText } from '../tenant.js'
 const tricks =
   '\u001b[2J\u001b]0;owned\u0007\u009b31m\u0085\u202e\u200f\u2028\u2066\ufeff\r\nforged'
 const evil = `evil${tricks}`
-/** What acts on a terminal, besides ends of lines and tabs. */
+/** Characters that act on a terminal, besides ends of lines and tabs. */
 const acting = /[^\n\t\P{Cc}]|[\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/u
 
 const token = `bp_pat_${'t'.repeat(43)}`
@@ -26,7 +26,7 @@ describe('names and texts of others', () => {
     response.writeHead(400, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ code: 400, type: 'Unknown', message: evil, id: evil }))
   })
-  /** What the commands are given. */
+  /** The arguments of the commands. */
   let names: Awaited<ReturnType<typeof prepare>>
 
   beforeAll(async () => {
@@ -109,7 +109,7 @@ describe('names and texts of others', () => {
   }
 
   const of = (...words: string[]): Case => ({ words: () => words })
-  /** What each command prints of others; without a name if that is only what the command was given. */
+  /** The text of others that each command prints; without a name if that is only its own argument. */
   const cases: Record<string, Case[]> = {
     start: [{ words: () => [], environment: { LOG_LEVEL: evil } }],
     demo: [{ words: () => ['--port', evil, '--once'] }],

@@ -13,13 +13,13 @@ import { countWaiting } from './waiting.js'
 
 type AnyDatabase = Kysely<Record<string, Record<string, unknown>>>
 
-/** What writes with a credential of the workspace; those about the account itself do not belong to one. */
+/** Operations that write with a credential of the workspace; those about the account itself do not belong to one. */
 const writing = allOperations.filter(
   ({ method, auth }) =>
     !['GET', 'HEAD', 'DELETE'].includes(method) &&
     ['workspace', 'bot', 'chat', 'chat-user'].includes(auth),
 )
-/** What creates in a workspace. */
+/** Operations that create something in a workspace. */
 const creating = writing.filter(({ auth, status }) => auth === 'workspace' && status === 201)
 
 describeEachEngine('what is created in a workspace', (engine) => {
@@ -95,13 +95,13 @@ describeEachEngine('what is created in a workspace', (engine) => {
     const created = creating.filter(({ id }) => statuses[id] < 300)
     expect(created.map(({ id }) => id)).toEqual([])
     expect(await remainsOf({ workspace_id: workspaceId, withBots: false })).toEqual([])
-    // What was created in its bots goes with what they leave behind.
+    // Rows that were created in its bots are deleted with the bots.
     await server().pass(60_000)
     const remains = { workspace_id: workspaceId, bot_id: botId, withBots: true }
     await vi.waitFor(async () => expect(await remainsOf(remains)).toEqual([]), 20_000)
   })
 
-  /** What waits for the deletion of the workspace: a version belongs to a bot, which it locks. */
+  /** Creations that wait for the deletion of the workspace: a version belongs to a bot, which it locks. */
   const holding = creating.filter(({ id }) => id !== 'createBotVersion')
 
   /**

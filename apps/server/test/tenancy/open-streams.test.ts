@@ -114,7 +114,7 @@ const ofPeople = ['of logs', 'of the logs of a bot', 'of a conversation']
 const ofChats = ['of a chat', 'of a chat by WebSocket', 'of a page that chats', 'of a web chat']
 const all = Object.keys(streams)
 
-/** What ends an authority, and the streams that it ends. */
+/** Changes that end an authority, and the streams that each ends. */
 const ends: [what: string, end: (room: Room) => Promise<unknown>, ended: readonly string[]][] = [
   [
     'a token is deleted',
@@ -188,7 +188,7 @@ describe.each(places)('streams ($name, at another process: $isElsewhere)', (plac
     await rm(folder, { recursive: true, force: true })
   })
 
-  /** What is remembered, and the checks of every half minute, need time that does not pass. */
+  /** A clock that stands still: no cache expires, and no check of every half minute comes. */
   const untimed = (test: () => Promise<void>) => first.clock.hold(() => clock.hold(test))
 
   it.each(ends)('end at once when %s, and no others do', async (_, end, ended) => {

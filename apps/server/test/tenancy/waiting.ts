@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../src/platform/db/schema.js'
 
-/** How many transactions of this database wait for a lock; other tests share the server of the database. */
+/** The number of transactions of this database that wait for a lock; other tests share the server of the database. */
 export async function countWaiting(tx: Tx): Promise<number> {
   const waiting = sql<{ count: number }>`select count(distinct waiting.pid)::int as count
     from pg_locks as waiting join pg_locks as own on own.pid = waiting.pid

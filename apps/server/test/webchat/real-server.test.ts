@@ -41,7 +41,7 @@ describe.skipIf(browserPath === undefined)(`the chat on a server ${title}`, () =
     await page.reload()
     await note('Could not be answered').waitFor()
 
-    // What ends while the page is not connected is told afterwards.
+    // The page is told afterwards of deliveries that end while it is not connected.
     await admin.updateBot({ id: bot.id, url: bots.as().url })
     const { deliveries } = await admin.listDeliveries({ id: bot.id, status: 'failed' })
     proxy.freeze()

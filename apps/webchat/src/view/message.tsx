@@ -40,7 +40,7 @@ export function MessageView(props: MessageProps) {
   )
 }
 
-/** What became of a message of the user: of the newest one, and of those that nobody could answer. */
+/** The outcome of a message of the user: of the newest one, and of those whose delivery was given up. */
 function Outcome({ message }: { message: Message }) {
   const texts = useTranslation()
   const { user, messages, outcomes } = useChatState()

@@ -55,7 +55,7 @@ function useHead(filter: ConversationFilter, first: Page | undefined): Page | un
   const { workspaceId } = useScope()
   const newest = read({ workspaceId }, 'listWorkspaceConversations', { ...filter, pageSize: 100 })
   const { queryKey } = newest
-  // What was just read need not be read again. Before the next hook, which would do so.
+  // Puts the page that was just read into the cache, before the next hook would read it again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a key is the same as long as what was read with it
   useEffect(() => {
     if (first !== undefined) queryClient.setQueryData(queryKey, first)

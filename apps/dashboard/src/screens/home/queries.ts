@@ -35,7 +35,7 @@ export function useOverview(): Pick<UseQueryResult, 'error' | 'refetch'> & {
   }
 }
 
-/** What a person does about groups of errors; each rejects with the refusal of the server. */
+/** The actions of a person on groups of errors; each rejects with the refusal of the server. */
 export function useErrorActions() {
   const { workspaceId } = useScope()
   return {

@@ -72,7 +72,7 @@ export interface Settled {
 /** Deliveries that are settled in one transaction. */
 const maxBatch = 128
 const noAddress = 'The receiver has no address.'
-/** How often a delivery may end the code that handles it. */
+/** Ends of the code after which a delivery is given up. */
 const mostCodeEnds = 3
 
 /** Stores the end of a claim, with all consequences, in one transaction. */
@@ -253,7 +253,7 @@ export function createSettle(deps: SettleDeps) {
   return { attempt, cancel, release, awaitAddress }
 }
 
-/** How often a delivery ended the code while nothing else was open there. */
+/** The number of times that a delivery ended the code while nothing else was open there; undefined: as before. */
 function codeEndsOf(
   { code_ends }: DeliveryRow,
   endOfCode: CallResult['endOfCode'],

@@ -118,7 +118,7 @@ export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOp
   }
 }
 
-/** What responses may be made of. */
+/** Limits of the parts of a response. */
 interface ResponseForm {
   /** Most interim responses before the response. */
   interim: number

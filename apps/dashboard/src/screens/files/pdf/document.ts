@@ -16,7 +16,7 @@ const maxSteps = 1_000_000
 /** Most pieces of text that can be selected on a page. */
 const maxTexts = 5000
 
-/** Where the build puts character maps, fonts and decoders that documents may need. */
+/** Address of the character maps, fonts and decoders that documents may need. */
 const dataUrl = new URL(`assets/pdf-${pdf.version}/`, document.baseURI).href
 
 /** An open document. Whoever opened it closes it. */

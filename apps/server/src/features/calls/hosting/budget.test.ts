@@ -43,7 +43,7 @@ describe('the budget for the output of programs', () => {
     const { time, budget } = open()
     const read = readAlways(budget.open(), { bytes: 6000, lines: 1 })
     time.advance(60_000)
-    // What was read beyond the part of a round is missing in the next ones.
+    // Output that was read beyond the part of a round is subtracted from the next parts.
     expect(read.bytes).toBeLessThanOrEqual(60 * perSecond.bytes + 2 * 6000)
     expect(read.bytes).toBeGreaterThan(50 * perSecond.bytes)
   })

@@ -1,6 +1,6 @@
 import type { Timers } from '../../../platform/clock.js'
 
-/** What the server reads of the output of one program, of what it reads of all. */
+/** The part of the budget that one program has. */
 export interface OutputShare {
   /** Counts what was read. @returns whether more may be read now */
   take(read: { bytes?: number; lines?: number }): boolean
@@ -54,7 +54,7 @@ export function createOutputBudget(
       const hungry = [...accounts].filter(({ waiting }) => waiting.length > 0)
       const part = partOf(Math.max(1, hungry.length))
       for (const account of hungry) {
-        // What was read beyond the part of a round is missing in the next.
+        // Output that was read beyond the part of a round is subtracted from the next part.
         account.bytes = Math.min(account.bytes, 0) + part.bytes
         account.lines = Math.min(account.lines, 0) + part.lines
         account.round = round

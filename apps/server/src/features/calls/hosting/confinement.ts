@@ -150,7 +150,7 @@ function permissionFlags(): string[] {
   return [
     known('--permission') ? '--permission' : '--experimental-permission',
     `--allow-fs-read=${hostFolder}/*`,
-    // Where the permissions cover the network. The guards let the code connect, and nothing else.
+    // In versions whose permissions cover the network. The guards let the code connect, and nothing else.
     ...(known('--allow-net') ? ['--allow-net'] : []),
     // It opens any file, whatever the permissions are.
     ...(known('--no-experimental-sqlite') ? ['--no-experimental-sqlite'] : []),

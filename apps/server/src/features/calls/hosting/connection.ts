@@ -6,7 +6,7 @@ import type { OpenSocket } from './socket.js'
 /** Milliseconds between two looks for the socket of a program that starts. */
 const lookMs = 5
 
-/** Waits until the program listens. @throws if its socket is none, or when the signal aborts */
+/** Waits until the program listens. @throws if the file at its path is not a socket, or when the signal aborts */
 export async function untilListening(
   find: () => Promise<OpenSocket | undefined>,
   signal: AbortSignal,

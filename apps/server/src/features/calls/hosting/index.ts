@@ -86,7 +86,7 @@ const topic = 'hosting'
 const workspacePrefix = 'workspace:'
 /** Most memory of a program in all, as a multiple of its heap. */
 const memoryPerHeap = 3
-/** What is read of the output of all programs in a second: it takes time of the loop that serves all tenants. */
+/** Most output of all programs that is read in a second: reading takes time of the loop that serves all tenants. */
 const outputPerSecond = { bytes: 4_000_000, lines: 1000 }
 /** Most issues that one program reports in a minute. */
 const issuesPerMinute = 1000

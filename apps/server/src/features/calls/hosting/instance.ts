@@ -79,7 +79,7 @@ const endMs = 2000
 
 export interface InstanceDeps {
   clock: Clock
-  /** How many the program handles at a time. */
+  /** Most requests that the program handles at a time. */
   requests: number
   isAlone: boolean
   /** Called when a request took too long; resolves when the program was ended for that, or may go on. */
@@ -129,7 +129,7 @@ export function createInstance(
     const how = await Promise.race([running.ended, patience])
     clearTimeout(timer)
     if (how === undefined || isEndedByServer) return error
-    // Whoever ends programs from outside is not to be taken for the request.
+    // A signal from outside ended the program, and not the request.
     const wasAlone = openAtEnd === 1 && !/^signal SIG(TERM|INT|HUP)\b/.test(how)
     const reason = blamed ?? `it ended by itself with ${how}`
     return new CodeEndedError(reason, { wasAlone, cause: error })

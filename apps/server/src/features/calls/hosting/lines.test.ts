@@ -38,7 +38,7 @@ async function readAll(
   return read
 }
 
-/** What a text is read as, by a definition that is not that of the reader. */
+/** The lines of a text, by a definition that is not that of the reader. */
 function expected(text: Buffer, longest: number): Read[] {
   return text
     .toString('latin1')

@@ -32,9 +32,9 @@ export interface ProgramOrder {
 
 export interface ProgramDeps {
   launcher: Launcher
-  /** What is read of the output of all programs. */
+  /** The budget for reading the output of all programs. */
   budget: OutputBudget
-  /** How much the program may report in a minute. */
+  /** Most reports of the program in a minute. */
   reports: { linesPerMinute: number; issuesPerMinute: number }
   /** Milliseconds that the code may take to load. */
   startMs: number
@@ -120,7 +120,7 @@ export async function startProgram(
   const closed = new Promise<string>((resolve) => {
     child.once('error', (error) => resolve(error.message))
     child.once('close', (code, signal) => resolve(endOf(code, signal, errorText)))
-    // What it has written may be far beyond the budget, and the end must not wait until it is read.
+    // Its output may be far beyond the budget, and the end must not wait until it is read.
     child.once('exit', () => {
       setTimeout(() => {
         child.stdout?.destroy()
@@ -266,7 +266,7 @@ export async function startProgram(
 
 type Reading = Pick<LineReading, 'share' | 'onFault'>
 
-/** What the program writes past its console is text, whatever it says. */
+/** Reads the output that a program writes past its console: always text, never a report. */
 function readPrinted(stream: Readable | null, reading: Reading, listener: OutputListener): void {
   if (stream === null) return
   const onLine = (line: string, cut: number) => {

@@ -79,7 +79,7 @@ const healthyMs = 60_000
 const watchMs = 2000
 /** Milliseconds after which an idle program for suspects ends. */
 const aloneIdleMs = 10_000
-/** How many programs a request may find ended before it gets there. */
+/** Most programs that may end before they get a request; then the request fails. */
 const mostTurnedAway = 3
 /** How many requests in a row may time out before a program is replaced. */
 const mostTimeouts = 3

@@ -24,7 +24,7 @@ export interface Questions {
 
 /** Milliseconds after which a program with an open request is asked. */
 const lateMs = 2000
-/** How often such a program is asked before it is ended. */
+/** Most questions to a program that does not respond, before it is ended. */
 const mostTimes = 4
 
 export function createQuestions(deps: QuestionsDeps): Questions {

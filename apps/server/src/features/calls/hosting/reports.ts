@@ -1,8 +1,8 @@
 import type { IssueData } from '../../bots/issues/index.js'
 import type { CodeIssue, LineSubject, OutputLine, OutputListener } from './output.js'
 
-// Reports of the host program. The code in its process may have written them, so that each is checked: what
-// is not exactly a report is a `ReportError`, which ends the program.
+// Reports of the host program. The code in its process may have written them, so each is checked: one that
+// breaks a rule is a `ReportError`, which ends the program.
 
 /** Receives what the host program reports. */
 export interface ReportListener extends OutputListener {
@@ -12,7 +12,7 @@ export interface ReportListener extends OutputListener {
   onFailed(reason: string): void
 }
 
-/** A report that is none. */
+/** A report that breaks a rule of its form. */
 export class ReportError extends Error {
   override name = 'ReportError'
 }
@@ -25,7 +25,7 @@ const mostData = 60
 const mostGroups = 20
 const mostDropped = 1_000_000_000
 
-/** Reads one report. @throws ReportError if it is none */
+/** Reads one report. @throws ReportError if it breaks a rule */
 export function readReport(line: string, listener: ReportListener): void {
   const report = recordIn(parsed(line), 'report')
   switch (report.host) {
@@ -67,7 +67,7 @@ function readFault(text: string, about: LineSubject, { onLine, onIssue }: Report
   onIssue(faultOf(text, about))
 }
 
-/** What SDKs of bots print before an error that a handler threw. */
+/** The text that SDKs of bots print before an error that a handler threw. */
 const sdkFault = 'An unexpected error occurred in the bot. '
 
 function faultOf(text: string, about: LineSubject): CodeIssue {
@@ -137,7 +137,7 @@ function subjectIn(about: unknown): LineSubject {
   const subject: LineSubject = {}
   for (const name of subjectNames) {
     const id = given[name]
-    // The request of another service may name what is no id of this server.
+    // The request of another service may name an id that is not one of this server.
     if (typeof id === 'string' && id !== '' && id.length <= longestId) subject[name] = id
   }
   return subject

@@ -27,7 +27,7 @@ export function canHoldSockets(): boolean {
 /**
  * Opens the socket at a path, without following a link.
  * @returns undefined if there is nothing yet
- * @throws if it is no socket, or does not belong to the user
+ * @throws if it is not a socket, or does not belong to the user
  */
 export async function openSocket(path: string, user: number): Promise<OpenSocket | undefined> {
   try {

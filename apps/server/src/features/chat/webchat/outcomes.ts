@@ -21,13 +21,13 @@ export interface OutcomesDeps {
 const topic = 'chat-outcomes'
 /** Messages of which the outcome is told, among the newest ones. */
 const mostMessages = 10
-/** Longer messages are told as a preview: whoever listens has them. */
+/** Most characters of a message that is sent whole. Of longer ones a preview is enough: listeners have the message. */
 const longestWhole = 2000
 const longestPreview = 200
 
 /**
- * What became of the messages of users: `processed` when the bot has accepted one, `failed` when it was given up. It is
- * not in the log, where it would take a number of the conversation for each message: whoever joins is told what is.
+ * Tells web chats the outcome of messages of users: `processed` when the bot has accepted one, `failed` when its delivery
+ * was given up. Outcomes are not in the log, where each would take a sequence number; a listener that joins gets the present ones.
  */
 export function createOutcomes(
   { db, bus, pager, messages }: OutcomesDeps,

@@ -32,7 +32,7 @@ interface ConversationStreamDeps {
   bots: Pick<BotsService, 'workspaceOf'>
 }
 
-/** Who follows a conversation of a bot. */
+/** A person who follows a conversation of a bot. */
 interface Followed {
   actor: WorkspaceActor
   botId: string

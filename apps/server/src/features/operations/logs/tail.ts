@@ -192,7 +192,7 @@ export function createTails(deps: TailsDeps) {
       follower.passes = (await deps.prepare(follower.actor, follower.filter)).passes
       return true
     } catch (error) {
-      // What the filter names is gone.
+      // The filter names a bot or an integration that is gone.
       if (error instanceof ApiError) return false
       throw error
     }

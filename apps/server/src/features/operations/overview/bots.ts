@@ -8,7 +8,7 @@ import type { ReceiverState } from '../../deliveries/index.js'
 export type BotHealth = Output<typeof contract.overview.get>['bots'][number]
 type Reason = BotHealth['reasons'][number]
 
-/** How many there are, and the newest one. */
+/** A number of rows, and the newest one. */
 interface Some {
   count: number
   newestId: string
@@ -24,7 +24,7 @@ export interface BotFacts {
   failedDeliveries: Some | undefined
   failedFiles: Some | undefined
   errorLines: Some | undefined
-  /** What failed before a later attempt of the same receiver succeeded. */
+  /** Failures before a later attempt of the same receiver succeeded. */
   past: Pick<BotFacts, 'failedDeliveries' | 'errorLines'>
   /** Aliases of installations whose code is deployed here. */
   hosted: ReadonlySet<string>
@@ -79,11 +79,11 @@ function ofAddress({ bot, lastMessageAt }: BotFacts): [Reason[], boolean] {
   return [[{ kind: 'no_address', message, action, ...since, target }], isMissed]
 }
 
-/** What to do about code that was deployed and does not respond. */
+/** The advice for deployed code that does not respond. */
 const mendCode =
   'Look at its log and its issues, correct the code and deploy it again: deliveries go on when it answers a ping.'
 
-/** What to do about a bot that does not respond. */
+/** The advice for a bot that does not respond. */
 function actionFor({ url, deployment_id }: BotReachRow): string {
   if (url !== null) {
     return 'Start the program of the bot, or correct its url: deliveries go on when it answers a ping.'

@@ -18,9 +18,9 @@ interface FoundError {
 
 /** Errors with the same cause; message and target are those of the newest one. */
 export interface ErrorGroup extends Omit<FoundError, 'at'> {
-  /** Fingerprint of what they have in common. */
+  /** Fingerprint of their kind, pattern, bot and integration. */
   id: string
-  /** What they have in common. */
+  /** The words that their messages have in common. */
   pattern: string
   count: number
   lastAt: string
@@ -96,7 +96,7 @@ export function ofJob({ id, kind, lastError, diedAt: at }: DeadJob): FoundError 
   return { kind: 'job', message, at, target: { type: 'job', id } }
 }
 
-/** What errors of one group have in common, as the text that their fingerprint is of. */
+/** The text of which the fingerprint of a group is made: equal for all errors of the group. */
 function keyOf({ kind, message, botId, integrationAlias, integrationId }: FoundError): string {
   return JSON.stringify([kind, patternOf(message), botId, integrationAlias, integrationId])
 }

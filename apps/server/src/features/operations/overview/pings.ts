@@ -19,7 +19,7 @@ const mostAsked = 20
 
 /**
  * Asks the programs of bots at a url whether they are there: one that is gone shows no error until somebody writes
- * to it. What they responded is used for some seconds.
+ * to it. Their responses are used for some seconds.
  */
 export function createPings({ targets, ...deps }: PingsDeps) {
   const known = createFactCache<{ silence: string | undefined }>({

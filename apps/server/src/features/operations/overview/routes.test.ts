@@ -216,7 +216,7 @@ describeEachEngine('the overview of a workspace', (engine) => {
       const past = bots.find(({ id }) => id === bot.id)?.past ?? []
       expect(past.map(({ kind }) => kind)).toEqual(['log_errors'])
     })
-    // What fails now counts, with what failed before.
+    // A new failure counts again, together with the earlier ones.
     await client.updateBot({ id: bot.id, url: https.as('refusing').url })
     server().clock.advance(1000)
     await own.writeBotLogs({ logs: [{ level: 'error', message: 'No handler for that' }] })
@@ -264,7 +264,7 @@ describeEachEngine('the overview of a workspace', (engine) => {
     const [again] = await groups({ 'Order # is lost': 1 })
     expect(again?.id).toBe(errorId)
     await untilSeen(bot.id, 'attention', ['log_errors'])
-    // What came after the caller looked is not resolved.
+    // Errors that came after the caller looked are not resolved.
     await report('Order 4 is lost')
     const lastAt = again?.lastAt ?? ''
     await client.resolveErrors({ errorId, lastAt })

@@ -63,7 +63,7 @@ export interface OverviewDeps {
   targets: Pick<Targets, 'of'>
   outgoing: Outgoing
   hosting: Pick<Hosting, 'send'>
-  /** Milliseconds for which it is remembered that errors were resolved. */
+  /** Milliseconds for which resolutions of errors are kept. */
   retentionMs: number
 }
 
@@ -329,7 +329,7 @@ export function createOverviewService(deps: OverviewDeps) {
       cache.forget((key) => key === workspaceId)
     },
 
-    /** Forgets what was resolved long ago, at most some; returns how many. */
+    /** Deletes some resolutions that are older than their retention; returns how many. */
     sweep: (tx: Tx) =>
       store.deleteOldResolved(tx, isoTime(clock.now() - deps.retentionMs), sweptAtOnce),
 

@@ -38,7 +38,7 @@ export async function listResolved(db: Db, workspaceId: string): Promise<Map<str
   return new Map(rows.map((row) => [row.fingerprint, row.last_at]))
 }
 
-/** Deletes what was resolved before an ISO 8601 time, at most `limit`; returns how many. */
+/** Deletes resolutions from before an ISO 8601 time, at most `limit`; returns how many. */
 export async function deleteOldResolved(tx: Tx, before: string, limit: number): Promise<number> {
   const old = await tx
     .selectFrom('resolved_errors')
@@ -50,7 +50,7 @@ export async function deleteOldResolved(tx: Tx, before: string, limit: number): 
   return old.length
 }
 
-/** Deletes what was resolved of a bot, at most `limit`; returns how many. */
+/** Deletes resolutions of a bot, at most `limit`; returns how many. */
 export async function deleteSomeResolved(tx: Tx, botId: string, limit: number): Promise<number> {
   const rows = await tx
     .selectFrom('resolved_errors')

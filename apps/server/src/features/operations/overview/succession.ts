@@ -10,7 +10,7 @@ export function receiverOf({
   return `${bot_id}/${integration}`
 }
 
-/** Whose deliveries show that what wrote a line works again. */
+/** The receivers whose deliveries show that the author of a line works again. */
 export function receiversOfLine(
   { source, botId, integrationId }: WorkspaceLogLine,
   installations: readonly InstallationStateRow[],
@@ -54,7 +54,7 @@ export function divide<Row extends { id: string }>(
   }
 }
 
-/** How many there are, and the newest one. */
+/** The number of rows, and the id of the newest one; undefined without any. */
 export function summaryOf<Row extends { id: string }>(
   rows: readonly Row[] | undefined,
   timeOf: (row: Row) => string,

@@ -6,7 +6,7 @@ interface ResolvedErrorsTable {
   bot_id: string
   /** ISO 8601 time of the newest error that was resolved; later ones are shown. */
   last_at: string
-  /** Who resolved it. */
+  /** The account that resolved it. */
   account_id: string
   resolved_at: string
 }

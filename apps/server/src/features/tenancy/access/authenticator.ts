@@ -45,7 +45,7 @@ export interface AuthenticatorDeps {
   builtInId: string
 }
 
-/** What access reads about integrations, which are a slice above this one. */
+/** The part of integrations that access reads; they are a slice above this one. */
 export interface IntegrationOwners {
   /** The integration with the workspace of its developer; undefined for one that is part of the server. */
   of(id: string): Awaitable<{ workspaceId: string } | undefined>

@@ -13,7 +13,7 @@ interface KeyedDeployment {
   owner: { type: 'bot' | 'integration'; id: string }
 }
 
-/** What access reads about deployments, which are a slice above this one. */
+/** The part of deployments that access reads; they are a slice above this one. */
 interface DeploymentDirectory {
   /**
    * Whether a deployment is stored and was not replaced. It is not replaced either before the transaction ends.

@@ -34,13 +34,13 @@ export interface Access extends Feature {
   reach: Reach
   /** Keys of deployed code. */
   deploymentKeys: DeploymentKeys
-  /** How long callers who were admitted may read the workspace: for what stays open. */
+  /** The authority of callers who were admitted, for what stays open. */
   standing: Standing
 }
 
 /** The authority of callers who were admitted, for what stays open. */
 export interface Standing {
-  /** What the authority of a caller rests on. */
+  /** The grounds of the authority of a caller. */
   groundsOf(actor: WorkspaceActor): Ground[]
   /**
    * Until when each caller may read its workspace, as far as is known now: milliseconds of the clock, 0 for one that may

@@ -193,7 +193,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
     async remove(actor: WorkspaceActor, id: string): Promise<void> {
       await run(
         async (tx) => {
-          // Whoever creates something in it keeps it until then: all of that is seen, and deleted too.
+          // A transaction that creates something in it holds it until its commit: this one then sees the row, and deletes it too.
           await store.lockWorkspace(tx, id)
           const { role } = await require(tx, actor, id)
           if (!mayDeleteWorkspace(role)) throw forbidden('delete', role)
@@ -204,7 +204,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
       )
     },
 
-    /** Deletes what an earlier server let others create in a workspace that was deleted. */
+    /** Deletes the rows that an earlier server let callers create in a workspace after its deletion. */
     async removeLeftovers(workspaceId: string): Promise<void> {
       await run(
         async (tx) => {
