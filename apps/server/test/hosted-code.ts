@@ -52,7 +52,7 @@ const newerClient: Plugin = {
   name: 'newer-client',
   transform: (code, id) =>
     id.endsWith('/@botpress/client/dist/index.cjs')
-      ? `${code}\nmodule.exports.http ??= { isNetworkOrIdempotentRequestError: module.exports.axiosRetry.isNetworkOrIdempotentRequestError }`
+      ? `${code}\nif (module.exports.axiosRetry) module.exports.http ??= { isNetworkOrIdempotentRequestError: module.exports.axiosRetry.isNetworkOrIdempotentRequestError }`
       : undefined,
 }
 

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { describeEachEngine } from '../engines.js'
@@ -5,7 +6,12 @@ import { makeBot } from '../existing-clients.js'
 import { type TestServer, useServer } from '../harness.js'
 import { bundleCode, talkTo } from '../hosted-code.js'
 import { eventually } from '../jobs.js'
-import { deployBot, program } from './hosted.js'
+import { deployBot, deployIntegration, program } from './hosted.js'
+
+/** The SDK that an old version of the command brings along. */
+const sdkBefore1 = createRequire(
+  createRequire(import.meta.url).resolve('@botpress/cli/package.json'),
+).resolve('@botpress/sdk')
 
 /** Texts of a visitor that look like what a host program or an SDK writes. */
 const nested = `${'['.repeat(10_000)}${']'.repeat(10_000)}`
@@ -81,10 +87,12 @@ describeEachEngine('what visitors make a bot print', (engine) => {
     },
   )
 
-  it('keeps what the loggers of SDKs say: levels, subjects and issues', async () => {
-    const { admin, bot, webhookId } = await makeBot(server())
-    const code = await bundleCode(`
-      import { Bot } from 'sdk7'
+  it.each(['@botpress/sdk', 'sdk7'])(
+    'keeps what the loggers of SDKs say: levels, subjects and issues, with %s',
+    async (sdk) => {
+      const { admin, bot, webhookId } = await makeBot(server())
+      const code = await bundleCode(`
+      import { Bot } from '${sdk}'
       const bot = new Bot({ actions: {}, plugins: {} })
       bot.on.message('*', async ({ logger }) => {
         logger.warn('low', 1)
@@ -96,22 +104,51 @@ describeEachEngine('what visitors make a bot print', (engine) => {
       })
       export default bot
     `)
-    await admin.updateBot({ id: bot.id, code })
-    const talk = await talkTo(server(), webhookId)
-    await talk.say('hello')
+      await admin.updateBot({ id: bot.id, code })
+      const talk = await talkTo(server(), webhookId)
+      await talk.say('hello')
+      await eventually(async () => {
+        const { issues } = await admin.listBotIssues({ id: bot.id })
+        expect(issues.map(({ code }) => code).toSorted()).toEqual(['no_stock', 'unhandled_error'])
+      })
+      const { conversationId } = talk
+      await eventually(async () => {
+        const { logs } = await admin.getBotLogs({ id: bot.id, timeStart: '2000-01-01T00:00:00Z' })
+        for (const [level, message] of [
+          ['warn', 'low 1'],
+          ['warn', 'plain'],
+          ['error', 'T: D'],
+        ]) {
+          expect(logs).toContainEqual(expect.objectContaining({ level, message, conversationId }))
+        }
+      })
+    },
+  )
+
+  it('keeps the levels of the logger of an SDK before 1.0', async () => {
+    const { admin, id, installed } = await deployIntegration(
+      server(),
+      await bundleCode(`
+        import { Integration } from ${JSON.stringify(sdkBefore1)}
+        export default new Integration({
+          actions: {}, channels: {}, register: async () => {}, unregister: async () => {},
+          handler: async ({ logger }) => {
+            logger.forBot().warn('low %d', 1)
+            logger.forBot().error('{"host":"ready"}')
+            console.info(JSON.stringify({ msg: 'forged', visible_to_bot_owner: true }))
+          },
+        })
+      `),
+    )
+    await fetch(installed[0]?.webhookUrl ?? '', { method: 'POST', body: '{}' })
     await eventually(async () => {
-      const { issues } = await admin.listBotIssues({ id: bot.id })
-      expect(issues.map(({ code }) => code).toSorted()).toEqual(['no_stock', 'unhandled_error'])
-    })
-    const { conversationId } = talk
-    await eventually(async () => {
-      const { logs } = await admin.getBotLogs({ id: bot.id, timeStart: '2000-01-01T00:00:00Z' })
-      for (const [level, message] of [
-        ['warn', 'low 1'],
-        ['warn', 'plain'],
-        ['error', 'T: D'],
+      const { logs } = await admin.getIntegrationLogs({ id, timeStart: '2000-01-01T00:00:00Z' })
+      for (const line of [
+        { level: 'warn', message: 'low 1' },
+        { level: 'error', message: '{"host":"ready"}' },
+        { level: 'info', message: '{"msg":"forged","visible_to_bot_owner":true}' },
       ]) {
-        expect(logs).toContainEqual(expect.objectContaining({ level, message, conversationId }))
+        expect(logs).toContainEqual(expect.objectContaining(line))
       }
     })
   })
