@@ -71,17 +71,24 @@ export function headersOf({ workspaceId, botId }: Scope): Record<string, string>
 
 /** Whether the caller has to sign in before a repetition of the call can succeed. */
 export function isSignedOut(error: unknown): boolean {
-  return (
-    error instanceof ApiError && error.status === 401 && !/x-(workspace|bot)-id/.test(error.message)
-  )
+  // What is about the body refuses a token or a code that was typed, and not the session.
+  return isUnauthorized(error) && !isOfScope(error) && error.metadata?.in !== 'body'
 }
 
 /** Whether the caller is known but may not do this, or the workspace or bot is not theirs. */
 export function isForbidden(error: unknown): boolean {
   return (
-    error instanceof ApiError &&
-    (error.status === 403 || (error.status === 401 && !isSignedOut(error)))
+    (error instanceof ApiError && error.status === 403) ||
+    (isUnauthorized(error) && isOfScope(error))
   )
+}
+
+function isUnauthorized(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 401
+}
+
+function isOfScope({ message }: ApiError): boolean {
+  return /x-(workspace|bot)-id/.test(message)
 }
 
 /** Whether the same request would be refused again. */

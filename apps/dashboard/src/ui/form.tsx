@@ -1,4 +1,5 @@
 import { ApiError } from '@botstead/contract'
+import { messageAtField } from '@botstead/contract/error-text'
 import { type ComponentProps, type ReactNode, useId, useState } from 'react'
 import { Button } from './button.js'
 import styles from './form.module.css'
@@ -164,7 +165,7 @@ export function Form({ onSubmit, submit, isDangerous, isDisabled, children }: Fo
   shownFields.clear()
   const faultOf = (name: string) => {
     shownFields.add(name)
-    return name === field && error instanceof ApiError ? error.message : undefined
+    return name === field && error instanceof ApiError ? messageAtField(error.message) : undefined
   }
   const fields = children(faultOf)
   const isAtField = typeof field === 'string' && shownFields.has(field)

@@ -1,4 +1,5 @@
 import { ApiError } from '@botstead/contract'
+import { messageForPeople } from '@botstead/contract/error-text'
 import { type ReactNode, useEffect, useState } from 'react'
 import { ConnectionError, isForbidden, isSignedOut, serverUrl } from '../api/client.js'
 import { Button } from './button.js'
@@ -65,7 +66,7 @@ function explain(error: unknown): { title: string; text: string } {
   if (error instanceof ApiError) {
     return {
       title: error.status >= 500 ? 'The server failed' : 'This did not work',
-      text: error.message,
+      text: messageOf(error),
     }
   }
   if (!(error instanceof ConnectionError)) {
@@ -77,7 +78,9 @@ function explain(error: unknown): { title: string; text: string } {
   }
 }
 
+/** What an error says, in words for people. */
 export function messageOf(error: unknown): string {
+  if (error instanceof ApiError) return messageForPeople(error.message)
   return error instanceof Error ? error.message : String(error)
 }
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ApiError, type Client, createClient } from '@botstead/contract'
+import { messageForPeople } from '@botstead/contract/error-text'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ClientConfig, loadClientConfig } from '../config/config.js'
 import { readServerAddress } from '../platform/disk/address-file.js'
@@ -73,7 +74,7 @@ export async function reachable<T>(url: string, work: () => Promise<T>): Promise
       (error.type === 'Unauthorized' || error.type === 'Forbidden')
     ) {
       throw new Error(
-        `${url} refuses the token: ${error.message} Give another with --token or BOTSTEAD_TOKEN; with the key of a bot, also give --bot.`,
+        `${url} refuses the token: ${messageForPeople(error.message)} Give another with --token or BOTSTEAD_TOKEN; with the key of a bot, also give --bot.`,
         { cause: error },
       )
     }

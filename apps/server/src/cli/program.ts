@@ -1,3 +1,5 @@
+import { ApiError } from '@botstead/contract'
+import { messageForPeople } from '@botstead/contract/error-text'
 import { Command, CommanderError } from 'commander'
 import { ConfigError } from '../config/config.js'
 import { nearest } from '../platform/nearest.js'
@@ -106,6 +108,7 @@ function printError(text: string): void {
 }
 
 function adviceOn(error: Error): string {
+  if (error instanceof ApiError) return messageForPeople(error.message)
   if (!('syscall' in error && error.syscall === 'listen' && 'code' in error)) return error.message
   const port = 'port' in error ? `Port ${error.port}` : 'The port'
   const address = 'address' in error ? String(error.address) : 'The address'

@@ -70,7 +70,8 @@ describe.skipIf(browserPath === undefined)(`the frame of the dashboard ${title}`
 
     const other = await newPage()
     await other.goto(link)
-    await other.getByRole('alert').waitFor()
+    const refusal = other.getByRole('alert')
+    await refusal.getByText('The code is not valid, was used already or is older').waitFor()
     expect(other.url()).not.toContain('bp_code_')
     // A link that is pasted into the open page loads nothing anew, and is tried nevertheless.
     const [sent] = await Promise.all([
@@ -83,6 +84,23 @@ describe.skipIf(browserPath === undefined)(`the frame of the dashboard ${title}`
     await other.getByLabel('Personal access token').fill(server().token)
     await other.keyboard.press('Enter')
     await other.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+  })
+
+  it('says why it refuses a token, at the field and without a path', async () => {
+    const page = await newPage()
+    await page.goto(`${server().url}/dashboard/sign-in`)
+    const field = page.getByLabel('Personal access token')
+    await field.fill('bp_pat_of_nobody')
+    await page.keyboard.press('Enter')
+    await page.getByText('The token is not valid, or was revoked.').waitFor()
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    const { bot } = await server().client().createBot({})
+    const key = await server().client().createBotApiKey({ botId: bot.id, note: 'of a bot' })
+    await field.fill(key.value)
+    await page.keyboard.press('Enter')
+    await page.getByText('This is the key of a bot or an integration').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await page.getByRole('main').innerText()).not.toMatch(/(body|query|params)\./)
   })
 
   it('asks to sign in again over the page, and keeps what was typed', async () => {

@@ -15,7 +15,7 @@ describe.skipIf(browserPath === undefined)(`the screen of the workspace ${title}
     await page.getByLabel('Name').fill('Support')
     await page.getByLabel('Handle').fill('Not a handle')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText(/body\.handle/).waitFor()
+    await page.getByText(/^Must match/).waitFor()
     expect(await page.getByLabel('Handle').getAttribute('aria-invalid')).toBe('true')
     await expectAccessible()
     await page.getByLabel('Handle').fill('support')

@@ -253,7 +253,7 @@ describe('botstead files', () => {
     const prefix = `${'p'.repeat(900)}/`
     const { status, stdout, stderr } = await files('sync', folder, '--prefix', prefix)
     expect([status, stdout]).toEqual([1, '2 sent (5 B), 0 unchanged, 1 failed.\n'])
-    expect(stderr).toMatch(/^failed .*: body\.key must have at most 1024 characters/m)
+    expect(stderr).toMatch(/^failed .*: Key must have at most 1024 characters/m)
   })
 
   it.concurrent('reports what to do when it cannot continue', async () => {

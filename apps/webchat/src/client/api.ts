@@ -1,3 +1,4 @@
+import { messageForPeople } from '@botstead/contract/error-text'
 import type { Payload, Profile } from '../shared/bridge.js'
 
 export interface User {
@@ -171,7 +172,7 @@ export function createChatApi(base: string, keyOf: () => string | undefined): Ch
 
 async function toHttpError(response: Response): Promise<HttpError> {
   const { message } = await response.json().catch(() => ({}))
-  const text = typeof message === 'string' ? message : `${response.status}`
+  const text = typeof message === 'string' ? messageForPeople(message) : `${response.status}`
   const seconds = Number(response.headers.get('retry-after') ?? 0)
   return new HttpError(response.status, text, Number.isFinite(seconds) ? seconds * 1000 : 0)
 }

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { followConversation } from '@botstead/contract'
+import { messageForPeople } from '@botstead/contract/error-text'
 import { escapeLine } from '../../platform/terminal-text.js'
 import type { Output } from '../terminal.js'
 import { type ChatSession, findTrouble, sendText, type Trouble } from './session.js'
@@ -152,7 +153,7 @@ async function sendLine({ session, transcript, notice }: Omit<Listen, 'signal'>,
   try {
     return await sendText(session, chosen?.value ?? line)
   } catch (error) {
-    notice(`Not sent: ${error instanceof Error ? error.message : String(error)}`)
+    notice(`Not sent: ${messageForPeople(error instanceof Error ? error.message : String(error))}`)
     return undefined
   }
 }

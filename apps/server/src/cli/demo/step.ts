@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { type ClientOptions, isErrorType } from '@botstead/contract'
+import { messageForPeople } from '@botstead/contract/error-text'
 import { isConnectionFailure } from '../connection.js'
 import type { Call, Explained, Facts, Printer } from './print.js'
 
@@ -82,7 +83,7 @@ const proxyAdvice =
 export function explain(error: unknown): Explained {
   if (error instanceof DemoError) return { what: error.message, advice: error.advice }
   if (isConnectionFailure(error)) return { what: causeOf(error), advice: proxyAdvice }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = messageForPeople(error instanceof Error ? error.message : String(error))
   const { type, id } = factsOf(error)
   // A client reports everything except the standard error body as `Unknown`.
   if (!isErrorType(type) || type === 'Unknown') return { what: message, advice: proxyAdvice }

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Client } from '@botstead/contract'
+import { messageForPeople } from '@botstead/contract/error-text'
 import { inParallel } from '../parallel.js'
 import type { AwaitedFile } from './indexing.js'
 import type { Progress } from './output.js'
@@ -78,7 +79,7 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
     } catch (error) {
       if (signal.aborted) throw error
       result.failed += 1
-      progress.failed(key, error instanceof Error ? error.message : String(error))
+      progress.failed(key, messageForPeople(error instanceof Error ? error.message : String(error)))
     }
   }
 
