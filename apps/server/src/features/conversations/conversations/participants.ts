@@ -155,8 +155,9 @@ export function createParticipants(
 
   /** Removes a user who is being deleted from all conversations; nothing is logged. */
   async function forgetUser(tx: Tx, { botId, userId }: Member): Promise<void> {
-    await store.deleteParticipations(tx, botId, userId)
+    // Conversations before their participants, as in their own deletion: otherwise two deletions wait for each other.
     await store.disownConversations(tx, botId, userId)
+    await store.deleteParticipations(tx, botId, userId)
   }
 
   /**
