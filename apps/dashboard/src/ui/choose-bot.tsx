@@ -3,6 +3,7 @@ import { Link, Navigate } from '@tanstack/react-router'
 import { useDeferredValue, useState } from 'react'
 import { read } from '../api/queries.js'
 import { useAddressSearch, usePathTo, useScope } from '../frame/address.js'
+import { botstead } from './commands.js'
 import { TextField } from './form.js'
 import { ItemList, Pane, Part } from './part.js'
 import { Empty, ErrorPanel, Skeleton } from './states.js'
@@ -22,7 +23,7 @@ export function ChooseBot({ screen, what }: { screen: string; what: string }) {
   if (data === undefined) return <Skeleton />
   if (data.bots.length === 0) {
     return (
-      <Empty calls={[{ name: 'Command', text: 'npx botstead bots create First' }]}>
+      <Empty calls={[{ name: 'Command', text: botstead(['bots', 'create', 'First']) }]}>
         {what} belong to a bot, and there is none yet: <Link to={pathTo('bots')}>create one</Link>.
       </Empty>
     )

@@ -3,8 +3,8 @@ import { Plus } from 'lucide-react'
 import { useAddressSearch, usePathTo, useScope } from '../../frame/address.js'
 import { useShortcuts } from '../../frame/shortcuts.js'
 import { Button } from '../../ui/button.js'
+import { botstead, curlOf } from '../../ui/commands.js'
 import { Id } from '../../ui/copy.js'
-import { curlOf } from '../../ui/curl.js'
 import { type Column, DataTable } from '../../ui/data-table.js'
 import { Dialog } from '../../ui/dialog.js'
 import { Filters } from '../../ui/filters.js'
@@ -68,7 +68,7 @@ export function BotsScreen() {
                   <Empty
                     action={newButton}
                     calls={[
-                      { name: 'Command', text: 'npx botstead bots create First' },
+                      { name: 'Command', text: botstead(['bots', 'create', 'First']) },
                       {
                         name: 'curl',
                         text: curlOf({

@@ -5,7 +5,7 @@ import { useBotNames } from '../../api/bot-names.js'
 import { serverUrl } from '../../api/client.js'
 import { useAddressSearch, usePathTo, useScope } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
-import { curlOf } from '../../ui/curl.js'
+import { anyBot, botInCode, curlOf } from '../../ui/commands.js'
 import { DataTable } from '../../ui/data-table.js'
 import { Filters } from '../../ui/filters.js'
 import { NewItems } from '../../ui/new-items.js'
@@ -105,7 +105,7 @@ function describeTotal(total: { count: number; isAbout: boolean } | undefined): 
   return `${total.isAbout ? 'about ' : ''}${formatNumber(total.count)} ${total.count === 1 ? 'conversation' : 'conversations'}`
 }
 
-function NoConversation({ botId = '$BOT' }: { botId: string | undefined }) {
+function NoConversation({ botId = anyBot }: { botId: string | undefined }) {
   const pathTo = usePathTo()
   return (
     <Empty
@@ -122,7 +122,7 @@ function NoConversation({ botId = '$BOT' }: { botId: string | undefined }) {
         },
         {
           name: 'Client',
-          text: `import { createClient } from '@botstead/contract'\n\nconst client = createClient({ baseUrl: '${serverUrl}', token, botId: '${botId}' })\nawait client.createConversation({ channel: 'channel', tags: {} })`,
+          text: `import { createClient } from '@botstead/contract'\n\nconst client = createClient({ baseUrl: '${serverUrl}', token, botId: '${botInCode(botId)}' })\nawait client.createConversation({ channel: 'channel', tags: {} })`,
         },
       ]}
     >

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useScope } from '../../frame/address.js'
+import { curlOf } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'
-import { curlOf } from '../../ui/curl.js'
 import { Dialog } from '../../ui/dialog.js'
 import { CheckField, Form } from '../../ui/form.js'
 import { formatBytes, formatNumber } from '../../ui/numbers.js'

@@ -1,5 +1,5 @@
+import { curlOfRequest } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'
-import { quote } from '../../ui/curl.js'
 import { Json } from '../../ui/json.js'
 import { jsonOrText } from '../../ui/json-text.js'
 import { Facts } from '../../ui/page.js'
@@ -108,13 +108,4 @@ function Headers({ headers }: { headers: Record<string, string> }) {
 /** A body: indented if it is JSON; what is copied is the original. */
 function Body({ label, text }: { label: string; text: string }) {
   return <Json label={label} value={jsonOrText(text)} copied={text} />
-}
-
-/** The request as a command. Values that the server hides are `***` in it. */
-function curlOfRequest({ method, url, headers }: Attempt['request'], body: string | undefined) {
-  return [
-    `curl -X ${method} ${quote(url ?? 'URL')}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`--data-raw ${quote(body)}`]),
-  ].join(' \\\n  ')
 }

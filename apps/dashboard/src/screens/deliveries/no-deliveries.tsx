@@ -1,6 +1,6 @@
 import { useAddressSearch } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
-import { curlOf } from '../../ui/curl.js'
+import { anyBot, botstead, curlOf } from '../../ui/commands.js'
 import { Empty } from '../../ui/states.js'
 import { filterFields } from './filter.js'
 
@@ -11,7 +11,7 @@ interface NoDeliveriesProps {
 }
 
 /** What is shown instead of deliveries: how to see one, or how to see more. */
-export function NoDeliveries({ isFiltered, workspaceId, botId = '$BOT' }: NoDeliveriesProps) {
+export function NoDeliveries({ isFiltered, workspaceId, botId = anyBot }: NoDeliveriesProps) {
   const [, change] = useAddressSearch()
   if (isFiltered) {
     const none = Object.fromEntries(filterFields.map(({ id }) => [id, undefined]))
@@ -29,7 +29,7 @@ export function NoDeliveries({ isFiltered, workspaceId, botId = '$BOT' }: NoDeli
     <Empty
       action={<Button onClick={() => change({ dialog: 'test' })}>Send a test event</Button>}
       calls={[
-        { name: 'Command', text: `npx botstead chat --bot ${botId}` },
+        { name: 'Command', text: botstead(['chat'], botId) },
         {
           name: 'curl',
           text: curlOf({

@@ -5,7 +5,7 @@ import { type Search, useAddressSearch, usePathTo, useScope } from '../../frame/
 import { useShortcuts } from '../../frame/shortcuts.js'
 import { Button } from '../../ui/button.js'
 import { ChooseBot } from '../../ui/choose-bot.js'
-import { curlOf } from '../../ui/curl.js'
+import { botstead, curlOf } from '../../ui/commands.js'
 import { type Column, DataTable } from '../../ui/data-table.js'
 import { type FilterField, Filters } from '../../ui/filters.js'
 import { formatBytes } from '../../ui/numbers.js'
@@ -238,19 +238,25 @@ function NoFiles({ choose }: { choose: () => void }) {
         </Button>
       }
       calls={[
-        { name: 'Command', text: 'npx botstead files sync ./handbook --prefix handbook/ --index' },
+        {
+          name: 'Command',
+          text: botstead(
+            ['files', 'sync', './handbook', '--prefix', 'handbook/', '--index'],
+            botId,
+          ),
+        },
         {
           name: 'curl',
-          text: [
-            curlOf({
-              method: 'PUT',
-              path: '/v1/files',
-              botId,
-              body: { key: 'handbook/travel.txt', size: 31, index: true },
-            }),
-            `# then send the content to the uploadUrl of the response:`,
-            `curl -T travel.txt "$UPLOAD_URL"`,
-          ].join('\n'),
+          text: curlOf({
+            method: 'PUT',
+            path: '/v1/files',
+            botId,
+            body: { key: 'handbook/travel.txt', size: 31, index: true },
+          }),
+        },
+        {
+          name: 'curl for the content, with the uploadUrl of that response',
+          text: `curl -T travel.txt "$UPLOAD_URL"`,
         },
         {
           name: 'Client',

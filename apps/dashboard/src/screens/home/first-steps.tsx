@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { usePathTo } from '../../frame/address.js'
+import { botstead } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'
-import { quote } from '../../ui/curl.js'
 import styles from './home.module.css'
 import type { Overview } from './queries.js'
 
@@ -12,7 +12,6 @@ export function FirstSteps({ overview }: { overview: Overview }) {
   const pathTo = usePathTo()
   const { bots, counts } = overview
   const bot = bots[0]
-  const name = quote(bot?.name || bot?.id || 'First')
   const hasAddress = bots.some(({ reasons }) => reasons.every(({ kind }) => kind !== 'no_address'))
   return (
     <section className={styles.part} aria-label="First steps">
@@ -21,7 +20,7 @@ export function FirstSteps({ overview }: { overview: Overview }) {
         <Step
           isDone={counts.bots > 0}
           title="Create a bot"
-          command="npx botstead bots create First"
+          command={botstead(['bots', 'create', 'First'])}
           link={
             <Link to={pathTo('bots')} search={{ new: 'bot' }}>
               Create a bot here
@@ -33,7 +32,7 @@ export function FirstSteps({ overview }: { overview: Overview }) {
         <Step
           isDone={counts.files > 0}
           title="Give it a file"
-          command={`npx botstead files put manual.pdf --index --bot ${name}`}
+          command={botstead(['files', 'put', 'manual.pdf', '--index'], bot?.id)}
           link={<Link to={pathTo('files')}>Upload a file here</Link>}
         >
           PDF, Office, Markdown, HTML and more; it is indexed for the search.
@@ -41,7 +40,7 @@ export function FirstSteps({ overview }: { overview: Overview }) {
         <Step
           isDone={false}
           title="Ask it something"
-          command={`npx botstead search "How do I begin?" --bot ${name}`}
+          command={botstead(['search', 'How do I begin?'], bot?.id)}
           link={<Link to={pathTo('search')}>Search here</Link>}
         >
           The search finds the passages of the files that answer a question.
@@ -62,7 +61,7 @@ export function FirstSteps({ overview }: { overview: Overview }) {
         <Step
           isDone={counts.conversations > 0}
           title="Write to it"
-          command={`npx botstead chat --bot ${name}`}
+          command={botstead(['chat'], bot?.id)}
           link={<Link to={pathTo('try')}>Try it here</Link>}
         >
           As a user would, and see what the bot received and answered.

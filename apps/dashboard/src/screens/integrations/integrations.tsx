@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router'
 import { useAddressSearch, usePathTo, useScope } from '../../frame/address.js'
-import { curlOf } from '../../ui/curl.js'
+import { curlOf } from '../../ui/commands.js'
 import { type Column, DataTable } from '../../ui/data-table.js'
 import { type FilterField, Filters } from '../../ui/filters.js'
 import { Page, Split } from '../../ui/page.js'

@@ -1,7 +1,7 @@
 import { serverUrl } from '../../api/client.js'
 import { useAddressSearch } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
-import { curlOf } from '../../ui/curl.js'
+import { anyBot, botInCode, curlOf } from '../../ui/commands.js'
 import { Empty } from '../../ui/states.js'
 import { filterFields } from './filter.js'
 
@@ -13,7 +13,7 @@ interface NoLinesProps {
 const line = { level: 'info', message: 'Looked up the order' }
 
 /** What is shown instead of lines: how to write one, or how to see more. */
-export function NoLines({ isFiltered, botId = '$BOT' }: NoLinesProps) {
+export function NoLines({ isFiltered, botId = anyBot }: NoLinesProps) {
   const [, change] = useAddressSearch()
   if (isFiltered) {
     return (
@@ -41,7 +41,7 @@ export function NoLines({ isFiltered, botId = '$BOT' }: NoLinesProps) {
         },
         {
           name: 'Client',
-          text: `import { createClient } from '@botstead/contract'\n\nconst client = createClient({ baseUrl: '${serverUrl}', token, botId: '${botId}' })\nawait client.writeBotLogs({ logs: [${JSON.stringify(line)}] })`,
+          text: `import { createClient } from '@botstead/contract'\n\nconst client = createClient({ baseUrl: '${serverUrl}', token, botId: '${botInCode(botId)}' })\nawait client.writeBotLogs({ logs: [${JSON.stringify(line)}] })`,
         },
       ]}
     >

@@ -4,8 +4,8 @@ import { useAddressSearch, useScope } from '../../frame/address.js'
 import { useShortcuts } from '../../frame/shortcuts.js'
 import { Button } from '../../ui/button.js'
 import { ChooseBot } from '../../ui/choose-bot.js'
+import { botstead, curlOf } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'
-import { curlOf } from '../../ui/curl.js'
 import { Page } from '../../ui/page.js'
 import { Empty } from '../../ui/states.js'
 import { Tabs } from '../../ui/tabs.js'
@@ -189,7 +189,10 @@ function NoQuestion() {
   return (
     <Empty
       calls={[
-        { name: 'Command', text: `npx botstead search "How does the server stop?" --explain` },
+        {
+          name: 'Command',
+          text: botstead(['search', 'How does the server stop?', '--explain'], botId),
+        },
         {
           name: 'curl',
           text: curlOf({

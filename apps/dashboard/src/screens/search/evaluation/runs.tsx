@@ -1,4 +1,5 @@
 import { useAddressSearch, useScope } from '../../../frame/address.js'
+import { botstead } from '../../../ui/commands.js'
 import { type Column, DataTable } from '../../../ui/data-table.js'
 import { formatNumber } from '../../../ui/numbers.js'
 import { Split } from '../../../ui/page.js'
@@ -117,7 +118,7 @@ export function Runs({ set }: { set: EvaluationSet }) {
                 calls={[
                   {
                     name: 'Command',
-                    text: `npx botstead eval --set ${set.id} --bot ${botId}`,
+                    text: botstead(['eval', '--set', set.id], botId),
                   },
                   {
                     name: 'Client',
