@@ -9,7 +9,9 @@ type Method = (this: object, ...given: unknown[]) => unknown
 export function handlePrototypeOf(owner: object): object {
   const handle = Reflect.get(owner, '_handle')
   if (typeof handle !== 'object' || handle === null) {
-    throw new Error('This version of Node has no handles where they are guarded.')
+    throw new Error(
+      'This version of Node keeps its handles where they cannot be guarded: use a supported version.',
+    )
   }
   return Object.getPrototypeOf(handle)
 }

@@ -11,7 +11,7 @@ export function dashboardCommand(): Command {
     .description(
       'Print a link that signs one browser in to the dashboard, once and within an hour.',
     )
-    .option('--demo', 'of the demonstration that runs, also where there is a data folder')
+    .option('--demo', 'use the running demonstration, even if this folder has the data of a server')
     .action(async ({ demo }: { demo?: boolean }) => {
       const config = await configOf({ isDemo: demo === true })
       if (config.dashboard === 'off') {

@@ -123,7 +123,7 @@ function connect(
   const received = countUnfinished(listener, () => socket.destroy())
   // Anybody may send these bytes: a fault ends the connection they came from.
   const onFault = (err: unknown) => {
-    log.error({ err }, 'what came on a WebSocket could not be handled')
+    log.error({ err }, 'a message of a WebSocket could not be handled; the connection is closed')
     socket.destroy()
   }
   webSocket.on(

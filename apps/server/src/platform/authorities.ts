@@ -254,7 +254,10 @@ function createChecks<Authority>(check: CheckAuthorities<Authority>, log: Log) {
         const until = await check(batch.map(({ authority }) => authority))
         for (const [at, request] of batch.entries()) request.settle(until[at] ?? 0)
       } catch (err) {
-        log.warn({ err, streams: batch.length }, 'it cannot be checked who may go on listening')
+        log.warn(
+          { err, streams: batch.length },
+          'the authorities of open streams cannot be checked; they are checked again in a second',
+        )
         for (const request of batch) request.fail()
       }
     }

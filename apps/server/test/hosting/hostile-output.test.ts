@@ -197,13 +197,13 @@ describeEachEngine('what a program writes past its console', (engine) => {
     )
     const stopped = 'The code stopped: it ended by itself with a report that was refused'
     for (const [line, reason] of [
-      ['{"host":"fault","text":{"toString":1},"about":{}}', 'text is no text'],
+      ['{"host":"fault","text":{"toString":1},"about":{}}', 'text must be a string'],
       [
         '{"host":"issue","issue":{"code":"c","groupBy":[{"toString":1}]},"about":{}}',
-        'issue.title is no text',
+        'issue.title must be a string',
       ],
-      [nested, 'report is no object'],
-      ['x'.repeat(400_000), 'it is too long'],
+      [nested, 'report must be an object'],
+      ['x'.repeat(400_000), 'it has more than 262144 bytes'],
     ] as const) {
       // The program may be ended before it has responded.
       const output = await call({ line }).catch(() => undefined)

@@ -60,7 +60,7 @@ describe('limits', () => {
     const bytes = new Uint8Array(3)
     await expect(pool.run({ trouble: 'pieces', bytes }, { onPiece })).rejects.toMatchObject({
       name: 'WorkerExitError',
-      message: 'The worker sent what could not be read: too many',
+      message: 'A message of the worker cannot be read: too many',
     })
     expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
   })

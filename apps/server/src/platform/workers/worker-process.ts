@@ -74,7 +74,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
   const onFault = (cause: unknown) => {
     onMessage = undefined
     const why = cause instanceof Error ? cause.message : 'unknown fault'
-    gone ??= new WorkerExitError(`The worker sent what could not be read: ${why}`, false, { cause })
+    gone ??= new WorkerExitError(`A message of the worker cannot be read: ${why}`, false, { cause })
     child.kill('SIGKILL')
   }
   child.on(

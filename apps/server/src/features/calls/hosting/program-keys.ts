@@ -15,7 +15,10 @@ export function createProgramKeys(keys: Pick<DeploymentKeys, 'create'>, log: Log
         end() {
           const ended = key.end().catch((err: unknown) => {
             // It ends at the latest when its deployment was replaced, after the longest that a program may take to end.
-            log.warn({ err, deployment: deployment.id }, 'the key of a program cannot be ended now')
+            log.warn(
+              { err, deployment: deployment.id },
+              'the key of a program that has ended cannot be deleted now',
+            )
           })
           ending.add(ended)
           void ended.then(() => ending.delete(ended))

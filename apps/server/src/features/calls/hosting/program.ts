@@ -158,7 +158,7 @@ export async function startProgram(
           reject(new StartError(fault))
         },
         onLine: (line, cut) => {
-          if (cut > 0) throw new ReportError('it is too long')
+          if (cut > 0) throw new ReportError(`it has more than ${longestReport} bytes`)
           readReport(line, {
             ...listener,
             onReady: resolve,

@@ -51,13 +51,13 @@ export function readReport(line: string, listener: ReportListener): void {
     case 'dropped': {
       const { lines } = report
       if (!Number.isInteger(lines) || Number(lines) < 0 || Number(lines) > mostDropped) {
-        throw new ReportError('lines is no count')
+        throw new ReportError(`lines must be a whole number from 0 to ${mostDropped}`)
       }
       listener.onDropped(Number(lines))
       break
     }
     default:
-      throw new ReportError('host is no kind of report')
+      throw new ReportError('host must be ready, failed, line, fault, issue or dropped')
   }
 }
 
@@ -108,7 +108,8 @@ function readIssue(
 
 function dataIn(given: unknown): IssueData {
   const entries = Object.entries(recordIn(given, 'issue.data'))
-  if (entries.length > mostData) throw new ReportError('issue.data has too many names')
+  if (entries.length > mostData)
+    throw new ReportError(`issue.data must have at most ${mostData} names`)
   return Object.fromEntries(
     entries.map(([name, value]) => {
       const { raw, pretty } = recordIn(value, 'issue.data')
@@ -147,7 +148,7 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch (cause) {
-    throw new ReportError('it is no JSON', { cause })
+    throw new ReportError('it is not JSON', { cause })
   }
 }
 
@@ -155,20 +156,20 @@ function recordIn(value: unknown, name: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return Object.fromEntries(Object.entries(value).slice(0, mostData + 1))
   }
-  throw new ReportError(`${name} is no object`)
+  throw new ReportError(`${name} must be an object`)
 }
 
 function listIn(value: unknown, name: string): unknown[] {
   if (Array.isArray(value) && value.length <= mostGroups) return value
-  throw new ReportError(`${name} is no list of at most ${mostGroups}`)
+  throw new ReportError(`${name} must be a list of at most ${mostGroups}`)
 }
 
 function textIn(value: unknown, name: string): string {
   if (typeof value === 'string') return value
-  throw new ReportError(`${name} is no text`)
+  throw new ReportError(`${name} must be a string`)
 }
 
 function levelIn(level: unknown): OutputLine['level'] {
   if (level === 'debug' || level === 'info' || level === 'warn' || level === 'error') return level
-  throw new ReportError('level is no level')
+  throw new ReportError('level must be debug, info, warn or error')
 }

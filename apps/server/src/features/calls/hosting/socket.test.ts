@@ -55,8 +55,8 @@ describe('the socket of a program', () => {
   it('is no file of another kind', async () => {
     const path = join(folder, 'file')
     await writeFile(path, '')
-    await expect(openSocket(path, self)).rejects.toThrow('is no socket')
-    await expect(openSocket(folder, self)).rejects.toThrow('is no socket')
+    await expect(openSocket(path, self)).rejects.toThrow('is not a socket')
+    await expect(openSocket(folder, self)).rejects.toThrow('is not a socket')
   })
 
   it('belongs to the user of the program', async () => {

@@ -50,6 +50,6 @@ export async function openSocket(path: string, user: number): Promise<OpenSocket
 }
 
 function requireSocket(found: { isSocket(): boolean; uid: number }, user: number): void {
-  if (!found.isSocket()) throw new Error('what is at the path of its socket is no socket')
+  if (!found.isSocket()) throw new Error('the file at the path of its socket is not a socket')
   if (found.uid !== user) throw new Error('its socket belongs to another user')
 }

@@ -289,7 +289,7 @@ describeEachEngine('the overview of a workspace', (engine) => {
     await other.reopenErrors({ errorId })
     await expect(client.resolveErrors({ errorId: 'none' })).rejects.toMatchObject({
       type: 'ResourceNotFound',
-      message: 'There are no errors none of the last 24 hours in this workspace.',
+      message: 'There is no group of errors none in the last 24 hours of this workspace.',
     })
     await expect(client.resolveErrors({ errorId, lastAt: 'soon' })).rejects.toMatchObject({
       type: 'InvalidPayload',

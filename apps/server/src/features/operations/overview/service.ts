@@ -304,7 +304,7 @@ export function createOverviewService(deps: OverviewDeps) {
         if (resolved.has(fingerprint)) return
         throw new ApiError(
           'ResourceNotFound',
-          `There are no errors ${fingerprint} of the last 24 hours in this workspace.`,
+          `There is no group of errors ${fingerprint} in the last 24 hours of this workspace.`,
         )
       }
       const seen = lastAt === undefined ? group.lastAt : isoTime(Date.parse(lastAt))
