@@ -26,7 +26,7 @@ export function BotSelect({ botId, onChange }: BotSelectProps) {
       {hasMore && (
         <TextField
           label="Name of the bot"
-          hint="A part of it; the list below shows the newest bots with it."
+          hint="Part of the name; the list below shows the newest bots that contain it."
           maxLength={200}
           value={text}
           onChange={({ target }) => setText(target.value)}

@@ -39,13 +39,13 @@ export function ChooseBot({ screen, what }: { screen: string; what: string }) {
         {data.meta.nextToken !== undefined && (
           <TextField
             label="Name of the bot"
-            hint="A part of it; the newest bots with it are shown."
+            hint="Part of the name; the newest bots that contain it are shown."
             maxLength={200}
             value={text}
             onChange={({ target }) => setText(target.value)}
           />
         )}
-        {bots.length === 0 && <p className="muted">No bot has this in its name.</p>}
+        {bots.length === 0 && <p className="muted">No bot has this text in its name.</p>}
         <ItemList
           items={bots}
           idOf={({ id }) => id}

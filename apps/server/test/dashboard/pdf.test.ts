@@ -103,10 +103,10 @@ describe.skipIf(browserPath === undefined)(`the preview of a PDF ${title}`, () =
     await page.getByRole('textbox', { name: 'Page' }).fill('2')
     await page.keyboard.press('Enter')
     await page.getByText('Pumps of the south').waitFor()
-    await page.getByRole('button', { name: 'Page before' }).click()
+    await page.getByRole('button', { name: 'Previous page' }).click()
     await page.getByText('Valves of the north').waitFor()
-    await page.getByRole('button', { name: 'Smaller' }).click()
-    await page.getByRole('button', { name: 'Smaller' }).click()
+    await page.getByRole('button', { name: 'Zoom out' }).click()
+    await page.getByRole('button', { name: 'Zoom out' }).click()
     const isShort = `(() => {
       const view = document.querySelector('article section[tabindex]')
       return view.scrollHeight <= view.clientHeight

@@ -63,7 +63,7 @@ export function BotsScreen() {
               query={query}
               empty={
                 (search.name ?? '') !== '' ? (
-                  <Empty>No bot has this in its name.</Empty>
+                  <Empty>No bot has this text in its name.</Empty>
                 ) : (
                   <Empty
                     action={newButton}

@@ -71,7 +71,7 @@ function Resolve({ group }: { group: ErrorGroup }) {
     <Button
       icon={<Check size={14} />}
       isBusy={isBusy}
-      title="Its errors so far no longer count"
+      title="The errors of this group so far no longer count"
       aria-label={`Resolve ${group.message}`}
       onClick={run}
     >

@@ -54,7 +54,7 @@ export async function openPdf(content: Blob): Promise<PdfDocument> {
     worker.addEventListener('error', (event) => {
       // Otherwise the library would draw in this page.
       event.stopImmediatePropagation()
-      close(new Error('The program that shows it has failed.'))
+      close(new Error('The worker that draws it has failed.'))
     })
   }
   /** Waits for work of the workers, within the limit of time. */

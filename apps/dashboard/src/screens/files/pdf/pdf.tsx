@@ -68,7 +68,7 @@ function Pages({ opened, label, onFailure }: PagesProps) {
   }
   const zoomBy = (steps: number) => setZoom(zooms[zooms.indexOf(zoom) + steps] ?? zoom)
   useShortcuts({
-    ArrowLeft: { label: 'Page before of a document', run: () => turn(number - 1) },
+    ArrowLeft: { label: 'Previous page of a document', run: () => turn(number - 1) },
     ArrowRight: { label: 'Next page of a document', run: () => turn(number + 1) },
   })
   /** The keys that scroll a page turn it at its end. */
@@ -86,8 +86,8 @@ function Pages({ opened, label, onFailure }: PagesProps) {
         <Button
           kind="quiet"
           icon={<ChevronLeft size={16} />}
-          aria-label="Page before"
-          title="Page before (←)"
+          aria-label="Previous page"
+          title="Previous page (←)"
           disabled={number === 1}
           onClick={() => turn(number - 1)}
         />
@@ -103,16 +103,16 @@ function Pages({ opened, label, onFailure }: PagesProps) {
         <Button
           kind="quiet"
           icon={<ZoomOut size={16} />}
-          aria-label="Smaller"
-          title="Smaller"
+          aria-label="Zoom out"
+          title="Zoom out"
           disabled={zoom === zooms[0]}
           onClick={() => zoomBy(-1)}
         />
         <Button
           kind="quiet"
           icon={<ZoomIn size={16} />}
-          aria-label="Larger"
-          title="Larger"
+          aria-label="Zoom in"
+          title="Zoom in"
           disabled={zoom === zooms.at(-1)}
           onClick={() => zoomBy(1)}
         />
