@@ -7,6 +7,11 @@ export const codeName = '/bundle.cjs'
 const mostCauses = 3
 /** Most frames of a stack that are looked at. */
 const mostFrames = 100
+/**
+ * Most positions that are looked up for one text: each takes a while, and a text may name thousands that somebody else
+ * wrote.
+ */
+const mostLookUps = 20
 /** A position in the code. */
 const position = new RegExp(`${codeName.replace('.', '\\.')}:(\\d+):(\\d+)`, 'g')
 
@@ -23,7 +28,7 @@ export function showFilesOfAuthor(urlOfMap: () => string | undefined): void {
   Error.prepareStackTrace = (error, frames) => {
     const lines = frames.slice(0, mostFrames).map((frame) => `    at ${frame}`)
     const own = lines.filter((line) => line.includes(codeName))
-    return [headOf(error), ...(own.length > 0 ? own.map(inFilesOfAuthor) : lines)].join('\n')
+    return [headOf(error), inFilesOfAuthor((own.length > 0 ? own : lines).join('\n'))].join('\n')
   }
 }
 
@@ -41,8 +46,11 @@ function headOf(error: unknown): string {
   }
 }
 
-function inFilesOfAuthor(line: string): string {
-  return line.replace(position, (text, at: string, column: string) => {
+function inFilesOfAuthor(lines: string): string {
+  let lookUps = 0
+  return lines.replace(position, (text, at: string, column: string) => {
+    lookUps += 1
+    if (lookUps > mostLookUps) return text
     map ??= { read: readSourceMap(mapUrl()) }
     const place = map.read?.placeOf(Number(at), Number(column))
     return place ? `${place.file}:${place.line}:${place.column}` : text
@@ -69,9 +77,6 @@ function withCauses(error: unknown, causes: number): string {
 function stackInCode(stack: string): string {
   const isForeign = (line: string) =>
     /^ {4}at (?:.*\()?(?:node:|file:\/\/|<anonymous>\)?$)/.test(line) && !line.includes(codeName)
-  return stack
-    .split('\n')
-    .filter((line) => !isForeign(line))
-    .map(inFilesOfAuthor)
-    .join('\n')
+  const lines = stack.split('\n').filter((line) => !isForeign(line))
+  return inFilesOfAuthor(lines.join('\n'))
 }

@@ -129,6 +129,17 @@ describe('stacks of deployed code with a map of its files', () => {
     )
   })
 
+  it('are shown at once where an error repeats thousands of places that a visitor wrote', async () => {
+    // The last segment of a long map, so that each place is looked for in all of it.
+    const map = mapOf({ mappings: `${'AAAA,'.repeat(400_000)}AAAA` })
+    const code = `${program('throw new Error(input.text)')}\n${map}`
+    const { call, logs } = await deployBot(server(), code)
+    const places = Array.from({ length: 6000 }, (_, at) => `/bundle.cjs:1:${at + 1}`)
+    await expect(call({ text: places.join(' ') })).rejects.toThrow(/bundle/)
+    await expect(call({ text: 'next' })).rejects.toThrow(/next/)
+    expect((await logs()).join('\n')).not.toMatch(/The code stopped/)
+  })
+
   it('name the error also where it has no stack', async () => {
     const { call, logs } = await deployBot(
       server(),

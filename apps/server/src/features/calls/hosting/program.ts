@@ -82,8 +82,11 @@ const mostCompiledBytes = 16 * 2 ** 20
 const keptErrorText = 4000
 /** Most bytes of a line that is written past the console of the program. */
 const longestLine = 4000
-/** Milliseconds in which the last output of a program that ended is read, and then its last reports. */
-const lastOutputMs = 1000
+/**
+ * Milliseconds in which the last output of a program that ended is read, and then its last reports: together less than
+ * requests wait to learn of the end.
+ */
+const lastOutputMs = 500
 
 /**
  * Starts the code of a deployment and waits until it is loaded.
