@@ -195,7 +195,7 @@ describeEachEngine('what a program writes past its console', (engine) => {
         return { written }
       `),
     )
-    const stopped = 'The code stopped: it ended by itself with a report that was refused'
+    const stopped = 'The code stopped: it ended with a report that was refused'
     for (const [line, reason] of [
       ['{"host":"fault","text":{"toString":1},"about":{}}', 'text must be a string'],
       [

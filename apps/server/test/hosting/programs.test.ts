@@ -40,7 +40,7 @@ describe('the code of a bot', () => {
     await expect(call()).rejects.toMatchObject({ type: 'Runtime' })
     await eventually(async () =>
       expect(await logs()).toContainEqual(
-        expect.stringMatching(/The code stopped: it ended by itself|Access to this API has been/),
+        expect.stringMatching(/The code stopped: it ended with|Access to this API has been/),
       ),
     )
   })
@@ -118,7 +118,7 @@ describe('the code of a bot', () => {
     const { pid } = await call()
     await expect(call({ end: true })).rejects.toMatchObject({
       type: 'Runtime',
-      message: expect.stringContaining('The code stopped: it ended by itself with exit code 7'),
+      message: expect.stringContaining('The code stopped: it ended with exit code 7'),
     })
     expect((await call()).pid).not.toBe(pid)
   })

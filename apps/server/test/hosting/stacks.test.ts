@@ -84,7 +84,7 @@ describe('stacks of deployed code with a map of its files', () => {
     [
       'that end the program',
       'ends',
-      /The code stopped: it ended by itself[\s\S]*Error: Nobody is there\n {4}at \S*\s?\(?bot\.ts:9:\d+/,
+      /The code stopped: it ended with[\s\S]*Error: Nobody is there\n {4}at \S*\s?\(?bot\.ts:9:\d+/,
     ],
   ])('show the files of the author: %s', async (_, how, pattern) => {
     const { call, logs } = await deployBot(server(), await bundleWithMap())

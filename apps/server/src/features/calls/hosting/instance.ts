@@ -131,7 +131,7 @@ export function createInstance(
     if (how === undefined || isEndedByServer) return error
     // A signal from outside ended the program, and not the request.
     const wasAlone = openAtEnd === 1 && !/^signal SIG(TERM|INT|HUP)\b/.test(how)
-    const reason = blamed ?? `it ended by itself with ${how}`
+    const reason = blamed ?? `it ended with ${how}`
     return new CodeEndedError(reason, { wasAlone, cause: error })
   }
 

@@ -168,7 +168,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     const how = await program.ended
     if (!remove(instance) || stopped) return
     if (clock.now() - startedAt >= healthyMs) failures.forget(instance.hosted.id)
-    failed(instance, `it ended by itself with ${how}`)
+    failed(instance, `it ended with ${how}`)
   }
 
   /** After the end of a program that was in service, or before the server ends it. */
