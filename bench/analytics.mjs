@@ -8,9 +8,10 @@ import { migrate } from '#server/platform/db/migrate.js'
 import { openDatabase } from '#server/platform/db/open.js'
 import { createIds } from '#server/platform/ids.js'
 import { startPostgres } from './inspected.mjs'
+import { givenAmount } from './size.mjs'
 import { quantiles } from './timed.mjs'
 
-const messages = Math.round(200_000 * Number(process.env.BENCH_SHARE ?? 1))
+const messages = Math.round(200_000 * givenAmount('BENCH_SHARE', 1, 0.01))
 const conversations = 2000
 const day = '2026-03-01'
 const dayMs = 86_400_000

@@ -6,30 +6,19 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { processorTime } from './load.mjs'
 import { startBenchServer } from './processes.mjs'
+import { chatOf, request } from './request.mjs'
+import { givenAmount, sized } from './size.mjs'
 
-const json = { 'content-type': 'application/json' }
 const perConversation = 10
 const messagesPerSecond = 100
-const seconds = 10
-const missed = 1000
+const seconds = sized(10, 1)
+const missed = sized(1000, 50)
 /** Seconds for which quiet listeners are measured: as long as a ping takes to reach all. */
-const quietSeconds = 30
-
+const quietSeconds = sized(30, 1)
+/** Milliseconds until what was just done no longer keeps the server busy. */
+const calmMs = sized(3000, 200)
 /** Both ends of a connection are on this machine, and each process needs a descriptor. */
-function listenersThatFit(wanted) {
-  const limit = Number(process.env.BENCH_LISTENERS ?? wanted)
-  return Math.min(wanted, limit)
-}
-
-async function request(url, headers, body) {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { ...json, ...headers },
-    body: JSON.stringify(body),
-  })
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`)
-  return await response.json()
-}
+const listeners = givenAmount('BENCH_LISTENERS', 10_000, 200)
 
 async function residentBytes(pid) {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
@@ -61,25 +50,26 @@ function percentile(sorted, share) {
 
 /** The chat address of a new bot. */
 async function createChat(server) {
-  const { bot } = await fetch(`${server.address}/v1/admin/bots`, {
-    method: 'POST',
-    headers: {
-      ...json,
-      authorization: `Bearer ${server.token}`,
-      'x-workspace-id': server.workspaceId,
-      'x-multiple-integrations': 'true',
-    },
-    body: '{}',
-  }).then((response) => response.json())
-  return bot.integrations.chat.webhookUrl
+  const headers = {
+    authorization: `Bearer ${server.token}`,
+    'x-workspace-id': server.workspaceId,
+    'x-multiple-integrations': 'true',
+  }
+  const { bot } = await request(`${server.address}/v1/admin/bots`, 'POST', headers, {})
+  return chatOf(bot)
 }
 
 async function openConversations(server, count) {
   const chat = await createChat(server)
   const conversations = []
   for (let i = 0; i < count; i += 1) {
-    const { key } = await request(`${chat}/users`, {}, {})
-    const { conversation } = await request(`${chat}/conversations`, { 'x-user-key': key }, {})
+    const { key } = await request(`${chat}/users`, 'POST', {}, {})
+    const { conversation } = await request(
+      `${chat}/conversations`,
+      'POST',
+      { 'x-user-key': key },
+      {},
+    )
     conversations.push({ chat, key, id: conversation.id })
   }
   return conversations
@@ -88,6 +78,7 @@ async function openConversations(server, count) {
 const say = (conversation, text) =>
   request(
     `${conversation.chat}/messages`,
+    'POST',
     { 'x-user-key': conversation.key },
     { conversationId: conversation.id, payload: { type: 'text', text } },
   )
@@ -119,19 +110,21 @@ async function replay(conversation, agent) {
   }
   const start = performance.now()
   let received = 0
-  await new Promise((resolve, reject) => {
-    listen(`${streamOf(conversation)}?lastEventId=0`, conversation.key, agent, (text) => {
-      received += text.split('message_created').length - 1
-      if (received >= missed) resolve()
-    }).catch(reject)
-  })
+  await /** @type {Promise<void>} */ (
+    new Promise((resolve, reject) => {
+      listen(`${streamOf(conversation)}?lastEventId=0`, conversation.key, agent, (text) => {
+        received += text.split('message_created').length - 1
+        if (received >= missed) resolve()
+      }).catch(reject)
+    })
+  )
   return performance.now() - start
 }
 
 /** Percent of a processor that the server takes for listeners to which nothing happens. */
 async function costOfQuiet(server, conversations, agent, program) {
   const closers = await connectAll(conversations, agent, () => {}, program)
-  await sleep(2000)
+  await sleep(calmMs)
   const before = await processorTime(server.pid)
   await sleep(quietSeconds * 1000)
   const used = (await processorTime(server.pid)) - before
@@ -142,7 +135,7 @@ async function costOfQuiet(server, conversations, agent, program) {
 
 /** Rows of the table: memory, connections per second, latency, catching up. */
 export async function measureListeners(folder) {
-  const count = listenersThatFit(10_000)
+  const count = listeners
   const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
   const server = await startBenchServer(join(folder, 'listeners'))
   try {
@@ -157,7 +150,7 @@ export async function measureListeners(folder) {
     const begin = performance.now()
     const closers = await connectAll(conversations, agent, onText)
     const connecting = (performance.now() - begin) / 1000
-    await sleep(3000)
+    await sleep(calmMs)
     const each = ((await residentBytes(server.pid)) - before) / count
 
     for (let i = 0; i < messagesPerSecond * seconds; i += 1) {
@@ -182,7 +175,7 @@ export async function measureListeners(folder) {
         work: `memory of one of ${many} listeners`,
         figure: `${(each / 1024).toFixed(1)} KB`,
         against: '20 KB',
-        ratio: (20 * 1024) / each,
+        ratio: (20 * 1024) / Math.max(1, each),
         budget: 1,
       },
       { work: `connect ${many} listeners`, figure: `${Math.round(count / connecting)} /s` },
@@ -221,6 +214,7 @@ function openWidget(chat, agent, onText, known) {
     if (known) headers['x-user-key'] = known.key
     const call = http.get(`${chat}${path}`, { agent, headers }, (response) => {
       if (response.statusCode !== 200) return reject(new Error(`status ${response.statusCode}`))
+      /** @type {string | undefined} */
       let first = ''
       response
         .setEncoding('utf8')
@@ -252,7 +246,7 @@ async function openWidgets(count, open) {
 
 /** Rows of the table for web chats, each with a user and a conversation of its own. */
 export async function measureWidgets(folder) {
-  const count = listenersThatFit(10_000)
+  const count = listeners
   const agent = new http.Agent({ maxSockets: Number.POSITIVE_INFINITY })
   let server = await startBenchServer(join(folder, 'widgets'))
   try {
@@ -269,13 +263,14 @@ export async function measureWidgets(folder) {
       const payload = { type: 'conversation_started', data: {} }
       await request(
         `${chat}/events`,
+        'POST',
         { 'x-user-key': widget.key },
         { conversationId: widget.id, payload },
       )
       return widget
     }
     const { widgets, perSecond } = await openWidgets(count, openNew)
-    await sleep(3000)
+    await sleep(calmMs)
 
     for (let i = 0; i < messagesPerSecond * seconds; i += 1) {
       const due = performance.now() + 1000 / messagesPerSecond
@@ -296,12 +291,12 @@ export async function measureWidgets(folder) {
     server = await startBenchServer(join(folder, 'widgets'))
     const restarted = `${server.address}${new URL(chat).pathname}`
     const reopen = (at) => openWidget(restarted, agent, onText, widgets[at])
-    for (const { close } of (await openWidgets(200, reopen)).widgets) close()
+    for (const { close } of (await openWidgets(Math.min(200, count), reopen)).widgets) close()
     await sleep(1000)
     await server.collect()
     const before = await residentBytes(server.pid)
     const again = await openWidgets(count, reopen)
-    await sleep(3000)
+    await sleep(calmMs)
     await server.collect()
     const each = ((await residentBytes(server.pid)) - before) / count
     for (const { close } of again.widgets) close()
@@ -311,7 +306,7 @@ export async function measureWidgets(folder) {
         work: `memory of one of ${many} web chats`,
         figure: `${(each / 1024).toFixed(1)} KB`,
         against: '20 KB',
-        ratio: (20 * 1024) / each,
+        ratio: (20 * 1024) / Math.max(1, each),
         budget: 1,
       },
       { work: `open ${many} web chats of new visitors`, figure: `${Math.round(perSecond)} /s` },

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '@botstead/contract'
 import { openSqliteReads } from '#server/platform/db/sqlite-driver.js'
 import { startBenchServer } from './processes.mjs'
+import { sized } from './size.mjs'
 
 const perFile = 2500
 const note = 'bench.json'
@@ -47,7 +48,7 @@ async function fill(server, passages, words, file) {
   } finally {
     reads.close()
   }
-  return { token, botId: bot.id, webhookId: Object.values(bot.integrations)[0].webhookId }
+  return { token, botId: bot.id, webhookId: Object.values(bot.integrations)[0]?.webhookId }
 }
 
 /** Uploads a file and waits until it is searchable; returns milliseconds from the first call on. */
@@ -69,7 +70,7 @@ export async function upload(inBot, key, content) {
 /** Every passage has its vector once none waits, and the model is final once it was fitted to about as many. */
 async function awaitVectors(reads, botId, passages) {
   for (let quiet = 0; quiet < 3; ) {
-    await sleep(1000)
+    await sleep(sized(1000, 50))
     const isDone = await reads.snapshot(async (db) => {
       const ofBot = (table) => db.selectFrom(table).where('bot_id', '=', botId)
       const waiting = await ofBot('passages_without_vector').select('number').limit(1).execute()

@@ -8,9 +8,19 @@ import { chromium } from 'playwright-core'
 import { fill, sizes, startPostgres } from './inspected.mjs'
 import { startBenchServer } from './processes.mjs'
 import { messageLatency } from './search-impact.mjs'
+import { sized } from './size.mjs'
+import { skipped } from './table.mjs'
 import { quantiles } from './timed.mjs'
 
-const rounds = 20
+/** Chromium as systems install it. */
+const browsers = [
+  ...(process.env.CHROMIUM ? [process.env.CHROMIUM] : []),
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/google-chrome',
+]
+const rounds = sized(20, 1)
+const scrollMs = sized(5000, 2500)
 /** Milliseconds between two lists that a very busy reader opens. */
 const pauseMs = 100
 /** Most milliseconds of a list, and least frames per second while it is scrolled. */
@@ -64,11 +74,13 @@ async function measureOn(engine, dataDir, url) {
     const [botId] = botIds
     const inBot = createClient({ baseUrl, token, botId })
     const { conversations } = await admin.listWorkspaceConversations({ pageSize: 1 })
+    const [newest] = conversations
+    if (newest === undefined) throw new Error('There is no conversation')
     const lists = listsOf({
       admin,
       inBot,
       botId,
-      conversationId: conversations[0].id,
+      conversationId: newest.id,
       word: words.text(1),
       rareWord: words.text(2),
     })
@@ -143,10 +155,9 @@ async function measureOthers(engine, { admin, baseUrl, lists }) {
 
 /** Frames while the list of conversations is scrolled, with its further pages. */
 async function measureFrames(engine, { address, token, workspaceId }) {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
-  if (!existsSync(executablePath)) {
-    console.error('skipped frames: there is no Chromium')
-    return []
+  const executablePath = browsers.find((path) => existsSync(path))
+  if (executablePath === undefined) {
+    return [skipped(`${engine}: scroll the list of conversations`, 'there is no Chromium')]
   }
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
   try {
@@ -160,19 +171,20 @@ async function measureFrames(engine, { address, token, workspaceId }) {
     await page.goto(`${address}/dashboard/${workspaceId}/all/conversations`)
     await page.getByRole('row').nth(5).hover()
     await page.evaluate(() => {
-      window.frames_ = []
+      const frames = []
+      Object.assign(globalThis, { frames_: frames })
       const note = (time) => {
-        window.frames_.push(time)
-        requestAnimationFrame(note)
+        frames.push(time)
+        globalThis.requestAnimationFrame(note)
       }
-      requestAnimationFrame(note)
+      globalThis.requestAnimationFrame(note)
     })
     const begin = performance.now()
-    while (performance.now() - begin < 5000) {
+    while (performance.now() - begin < scrollMs) {
       await page.mouse.wheel(0, 200)
       await page.waitForTimeout(16)
     }
-    const times = await page.evaluate(() => window.frames_)
+    const times = await page.evaluate(() => Reflect.get(globalThis, 'frames_'))
     const seconds = new Map()
     for (const time of times) {
       const second = Math.floor((time - times[0]) / 1000)
@@ -181,7 +193,7 @@ async function measureFrames(engine, { address, token, workspaceId }) {
     const [worst] = [...seconds.values()].slice(0, -1).toSorted((a, b) => a - b)
     return [
       {
-        work: `${engine}: scroll the list of conversations for 5 s`,
+        work: `${engine}: scroll the list of conversations for ${scrollMs / 1000} s`,
         figure: `${worst} frames in the worst second`,
         against: `${wanted.frames} frames`,
         ratio: worst / wanted.frames,

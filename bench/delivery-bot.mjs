@@ -32,7 +32,7 @@ const server = createServer((request, response) => {
   request.on('end', () => {
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
     if (request.headers['x-bp-type'] !== 'message_created') return
-    const { event } = JSON.parse(Buffer.concat(pieces))
+    const { event } = JSON.parse(Buffer.concat(pieces).toString())
     const text = event.payload?.message?.payload?.text ?? ''
     const botId = request.headers['x-bot-id']
     if (text.startsWith('ask')) return void reply({ ...event, botId })
@@ -44,10 +44,11 @@ const server = createServer((request, response) => {
   })
 })
 server.listen(0, '127.0.0.1', () => {
-  process.send({ url: `http://127.0.0.1:${server.address().port}/` })
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+  process.send?.({ url: `http://127.0.0.1:${port}/` })
 })
 process.once('disconnect', () => process.exit())
 process.on('message', (command) => {
   if (command === 'stop') process.exit(0)
-  process.send(command === 'orders' ? [...seen] : { count })
+  process.send?.(command === 'orders' ? [...seen] : { count })
 })

@@ -7,26 +7,20 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startBenchServer } from './processes.mjs'
-import { firstMessage, startScript } from './programs.mjs'
+import { firstMessage, startScript, stopped } from './programs.mjs'
+import { chatOf, request } from './request.mjs'
+import { givenAmount, sized } from './size.mjs'
 
 const { Agent } = createRequire(new URL('../apps/server/package.json', import.meta.url))('undici')
 const json = { 'content-type': 'application/json' }
-const conversations = Number(process.env.BENCH_CONVERSATIONS ?? 2000)
+const conversations = givenAmount('BENCH_CONVERSATIONS', 2000, 20)
 const perConversation = 10
-const questions = 200
+const questions = sized(200, 5)
+/** Bare calls that are made. */
+const calls = sized(20_000, 200)
 /** Calls to one bot at a time, as the server makes them by default. */
 const concurrency = 16
 const script = fileURLToPath(new URL('./delivery-bot.mjs', import.meta.url))
-
-async function request(url, method, headers, body) {
-  const response = await fetch(url, {
-    method,
-    headers: { ...json, ...headers },
-    ...(body && { body: JSON.stringify(body) }),
-  })
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`)
-  return await response.json()
-}
 
 /** Runs work for each item with limited concurrency. */
 async function each(items, atOnce, work) {
@@ -44,18 +38,14 @@ async function startBot({ address, token }) {
     child.send(what)
     return (await once(child, 'message'))[0]
   }
-  const stop = async () => {
-    const gone = once(child, 'exit')
-    child.send('stop')
-    await gone
-  }
+  const stop = () => stopped(child, () => child.send('stop'))
   return { url, query, stop }
 }
 
 async function openConversations(server) {
   const admin = { authorization: `Bearer ${server.token}`, 'x-workspace-id': server.workspaceId }
   const { bot } = await request(`${server.address}/v1/admin/bots`, 'POST', admin, {})
-  const chat = Object.values(bot.integrations)[0].webhookUrl
+  const chat = chatOf(bot)
   const { key } = await request(`${chat}/users`, 'POST', {}, {})
   const user = { 'x-user-key': key }
   const ids = []
@@ -81,10 +71,10 @@ async function bareCalls(url, body) {
     const response = await agent.request({ origin, path: '/', method: 'POST', headers, body })
     await response.body.dump()
   }
-  await each(Array.from({ length: 2000 }), concurrency, post)
+  await each(Array.from({ length: calls / 10 }), concurrency, post)
   const begin = performance.now()
-  await each(Array.from({ length: 20_000 }), concurrency, post)
-  const perSecond = 20_000 / ((performance.now() - begin) / 1000)
+  await each(Array.from({ length: calls }), concurrency, post)
+  const perSecond = calls / ((performance.now() - begin) / 1000)
   await agent.close()
   return perSecond
 }

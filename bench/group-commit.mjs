@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { migrate } from '#server/platform/db/migrate.js'
 import { openDatabase } from '#server/platform/db/open.js'
 import { prepared } from '#server/platform/db/prepared.js'
+import { sized } from './size.mjs'
 
 const callers = 64
 const conversations = 1000
@@ -14,18 +15,18 @@ const tables = {
   name: '0001-bench',
   up: async (tx) => {
     await tx.schema
-      .createTable('conversations')
+      .createTable('bench_conversations')
       .addColumn('id', 'text', (column) => column.primaryKey())
       .addColumn('last_seq', 'integer', (column) => column.notNull())
       .execute()
     await tx.schema
-      .createTable('participants')
+      .createTable('bench_participants')
       .addColumn('conversation_id', 'text', (column) => column.notNull())
       .addColumn('user_id', 'text', (column) => column.notNull())
-      .addPrimaryKeyConstraint('participants_key', ['conversation_id', 'user_id'])
+      .addPrimaryKeyConstraint('bench_participants_key', ['conversation_id', 'user_id'])
       .execute()
     await tx.schema
-      .createTable('messages')
+      .createTable('bench_messages')
       .addColumn('id', 'text', (column) => column.primaryKey())
       .addColumn('conversation_id', 'text', (column) => column.notNull())
       .addColumn('user_id', 'text', (column) => column.notNull())
@@ -33,31 +34,41 @@ const tables = {
       .addColumn('created_at', 'text', (column) => column.notNull())
       .execute()
     await tx.schema
-      .createTable('events')
+      .createTable('bench_events')
       .addColumn('conversation_id', 'text', (column) => column.notNull())
       .addColumn('seq', 'integer', (column) => column.notNull())
       .addColumn('payload', 'text', (column) => column.notNull())
-      .addPrimaryKeyConstraint('events_key', ['conversation_id', 'seq'])
+      .addPrimaryKeyConstraint('bench_events_key', ['conversation_id', 'seq'])
       .execute()
   },
 }
 
-const findParticipant = prepared()((db, p) =>
+/**
+ * @typedef {{ id: string, conversation: string, user: string, payload: string, createdAt: string }} Message
+ * @typedef {import('#server/platform/db/schema.js').Schema} Schema
+ */
+
+/** @type {() => import('#server/platform/db/prepared.js').Prepare<Message, Schema>} */
+const preparedForMessage = prepared
+/** @type {() => import('#server/platform/db/prepared.js').Prepare<Message & { seq: number }, Schema>} */
+const preparedForEvent = prepared
+
+const findParticipant = preparedForMessage()((db, p) =>
   db
-    .selectFrom('participants')
+    .selectFrom('bench_participants')
     .select('user_id')
     .where('conversation_id', '=', p('conversation'))
     .where('user_id', '=', p('user')),
 )
-const nextSeq = prepared()((db, p) =>
+const nextSeq = preparedForMessage()((db, p) =>
   db
-    .updateTable('conversations')
+    .updateTable('bench_conversations')
     .set(({ eb, ref }) => ({ last_seq: eb(ref('last_seq'), '+', 1) }))
     .where('id', '=', p('conversation'))
     .returning('last_seq'),
 )
-const insertMessage = prepared()((db, p) =>
-  db.insertInto('messages').values({
+const insertMessage = preparedForMessage()((db, p) =>
+  db.insertInto('bench_messages').values({
     id: p('id'),
     conversation_id: p('conversation'),
     user_id: p('user'),
@@ -65,9 +76,9 @@ const insertMessage = prepared()((db, p) =>
     created_at: p('createdAt'),
   }),
 )
-const insertEvent = prepared()((db, p) =>
+const insertEvent = preparedForEvent()((db, p) =>
   db
-    .insertInto('events')
+    .insertInto('bench_events')
     .values({ conversation_id: p('conversation'), seq: p('seq'), payload: p('payload') }),
 )
 
@@ -75,6 +86,7 @@ const insertEvent = prepared()((db, p) =>
 async function messageByPrepared(tx, message) {
   if (!(await findParticipant.first(tx, message))) throw new Error('not a participant')
   const row = await nextSeq.first(tx, message)
+  if (row === undefined) throw new Error('no conversation')
   await insertMessage(tx, message)
   await insertEvent(tx, { ...message, seq: row.last_seq })
 }
@@ -82,23 +94,26 @@ async function messageByPrepared(tx, message) {
 /** The same with queries built each time. */
 async function messageByBuilders(tx, { id, conversation, user, payload, createdAt }) {
   const member = await tx
-    .selectFrom('participants')
+    .selectFrom('bench_participants')
     .select('user_id')
     .where('conversation_id', '=', conversation)
     .where('user_id', '=', user)
     .executeTakeFirst()
   if (!member) throw new Error('not a participant')
   const { last_seq: seq } = await tx
-    .updateTable('conversations')
+    .updateTable('bench_conversations')
     .set(({ eb, ref }) => ({ last_seq: eb(ref('last_seq'), '+', 1) }))
     .where('id', '=', conversation)
     .returning('last_seq')
     .executeTakeFirstOrThrow()
   await tx
-    .insertInto('messages')
+    .insertInto('bench_messages')
     .values({ id, conversation_id: conversation, user_id: user, payload, created_at: createdAt })
     .execute()
-  await tx.insertInto('events').values({ conversation_id: conversation, seq, payload }).execute()
+  await tx
+    .insertInto('bench_events')
+    .values({ conversation_id: conversation, seq, payload })
+    .execute()
 }
 
 const payload = JSON.stringify({
@@ -135,23 +150,23 @@ async function rate(milliseconds, work) {
  * Durable transactions a second of 64 concurrent callers on a fresh database: of one insert, and of
  * the four statements of a message with built and with prepared queries. Best of `rounds`.
  */
-export async function measureGroupCommit({ milliseconds = 2000, rounds = 3, url } = {}) {
+export async function measureGroupCommit({ milliseconds = sized(2000, 100), rounds = 3 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'botstead-bench-'))
-  const database = await openDatabase({ url, file: join(folder, 'bench.db') })
+  const database = await openDatabase({ file: join(folder, 'bench.db') })
   try {
     await migrate(database, [tables])
     await database.run(async (tx) => {
       for (let index = 0; index < conversations; index += 1) {
         const id = `conv_${index}`
-        await tx.insertInto('conversations').values({ id, last_seq: 0 }).execute()
+        await tx.insertInto('bench_conversations').values({ id, last_seq: 0 }).execute()
         await tx
-          .insertInto('participants')
+          .insertInto('bench_participants')
           .values({ conversation_id: id, user_id: `user_${index}` })
           .execute()
       }
     })
     const works = {
-      oneInsert: (tx, message) => insertMessage(tx, message),
+      oneInsert: async (tx, message) => void (await insertMessage(tx, message)),
       messageByBuilders,
       messageByPrepared,
     }

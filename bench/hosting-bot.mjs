@@ -42,9 +42,9 @@ export async function bundleBot() {
 
 // As a program: loads the file that it is given, and serves it with the server of the SDK.
 if (process.argv[1] === here) {
-  const loaded = createRequire(here)(process.argv[2])
+  const loaded = createRequire(here)(process.argv[2] ?? '')
   const listener = await (loaded.default ?? loaded).start(0)
   if (!listener.listening) await once(listener, 'listening')
-  process.send({ url: `http://127.0.0.1:${listener.address().port}` })
+  process.send?.({ url: `http://127.0.0.1:${listener.address().port}` })
   process.on('disconnect', () => process.exit(0))
 }

@@ -9,29 +9,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { bundleBot } from './hosting-bot.mjs'
 import { startBenchServer } from './processes.mjs'
-import { firstMessage, startScript } from './programs.mjs'
+import { firstMessage, startScript, stopped } from './programs.mjs'
+import { chatOf, request } from './request.mjs'
+import { givenAmount, sized } from './size.mjs'
 
-const json = { 'content-type': 'application/json' }
 const botProgram = fileURLToPath(new URL('./hosting-bot.mjs', import.meta.url))
 /** Alternating runs of which the median counts. */
-const rounds = Number(process.env.BENCH_ROUNDS ?? 5)
-const messagesPerRound = 100
-const bots = Number(process.env.BENCH_BOTS ?? 50)
+const rounds = givenAmount('BENCH_ROUNDS', 5, 1)
+const messagesPerRound = sized(100, 3)
+const bots = givenAmount('BENCH_BOTS', 50, 2)
 const activeBots = 10
-const activeSeconds = 5
+const activeSeconds = sized(5, 0.5)
+/** Milliseconds until programs that have just started rest. */
+const calmMs = sized(5000, 500)
 const patienceMs = 60_000
 /** A busy machine makes figures worse, and shall not end the measurement. */
 const patient = { BOTSTEAD_HOSTING_START_TIMEOUT: '5m' }
-
-async function request(url, method, headers, body) {
-  const response = await fetch(url, {
-    method,
-    headers: { ...json, ...headers },
-    body: JSON.stringify(body),
-  })
-  if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`)
-  return await response.json()
-}
 
 function adminOf({ address, token, workspaceId }) {
   const headers = { authorization: `Bearer ${token}`, 'x-workspace-id': workspaceId }
@@ -52,23 +45,20 @@ async function startPeer(file, server) {
   return {
     url,
     pid: child.pid,
-    stop: async () => {
-      const gone = once(child, 'exit')
-      child.disconnect()
-      await gone
-    },
+    stop: () => stopped(child, () => child.disconnect()),
   }
 }
 
 /** A user who talks to a bot and listens to it. */
 async function openTalk(bot) {
-  const chat = Object.values(bot.integrations)[0].webhookUrl
+  const chat = chatOf(bot)
   const { key } = await request(`${chat}/users`, 'POST', {}, {})
   const user = { 'x-user-key': key }
   const { conversation } = await request(`${chat}/conversations`, 'POST', user, {})
   const call = http.get(`${chat}/conversations/${conversation.id}/listen`, { headers: user })
   const [stream] = await once(call, 'response')
   let number = 0
+  /** @type {(version: string | undefined, id: number) => void} */
   let heard = () => {}
   stream.setEncoding('utf8').on('data', (text) => {
     for (const [, version, id] of text.matchAll(/"(\w+) ask (\d+)"/g)) heard(version, Number(id))
@@ -155,7 +145,7 @@ const spread = (figures) =>
 async function measureCold(folder, file, code) {
   const server = await startBenchServer(join(folder, 'cold'), {
     ...patient,
-    BOTSTEAD_HOSTING_IDLE: '4s',
+    BOTSTEAD_HOSTING_IDLE: sized('4s', '1s'),
   })
   try {
     const admin = adminOf(server)
@@ -246,7 +236,7 @@ async function measureMany(folder, code) {
       await talk.ask()
       talks.push(talk)
     }
-    await sleep(5000)
+    await sleep(calmMs)
     const pids = await programsOf(server.pid)
     if (pids.length !== bots) throw new Error(`${pids.length} of ${bots} programs run`)
     const idle = await Promise.all(pids.map(memoryOf))
@@ -285,7 +275,7 @@ const noises = {
     }
     setTimeout(reject, 1000)`,
 }
-const noisyPrograms = Number(process.env.BENCH_NOISY ?? 8)
+const noisyPrograms = givenAmount('BENCH_NOISY', 8, 1)
 
 /** Replies of a deployed bot while other programs write without end. */
 async function measureNoise(folder, code, kind, noise) {
@@ -302,7 +292,7 @@ async function measureNoise(folder, code, kind, noise) {
         code: `${noise}\nexports.handler = async () => ({ body: '{}' })`,
       })
     }
-    await sleep(3000)
+    await sleep(calmMs)
     const waits = []
     const end = performance.now() + activeSeconds * 2000
     while (performance.now() < end) {
@@ -338,15 +328,6 @@ export async function measureNoisyHosted(folder) {
 async function openCode() {
   const text = await bundleBot()
   return (version) => text.replace('BENCH_VERSION', version)
-}
-
-/** Rows of the table: all of one bot, beside the same bot behind an address, then many bots, and noisy ones. */
-export async function measureHosting(folder) {
-  return [
-    ...(await measureOneHosted(folder)),
-    ...(await measureManyHosted(folder)),
-    ...(await measureNoisyHosted(folder)),
-  ]
 }
 
 /** Rows about one bot. */

@@ -2,10 +2,11 @@
 import { join } from 'node:path'
 import { limitOfClient, measure, medians } from './load.mjs'
 import { startBareServer, startBenchServer } from './processes.mjs'
+import { sized } from './size.mjs'
 
 const payload = { type: 'text', text: 'Is the station open on Sunday?' }
 const body = JSON.stringify({ conversationId: 'conv_01JABCDEFGHJKMNPQRSTVWXYZ0', payload })
-const seconds = 2
+const seconds = sized(2, 1)
 
 /** An empty POST with the body of a message, one step of the layer after the other. */
 export async function measureHttp(folder) {
@@ -15,12 +16,15 @@ export async function measureHttp(folder) {
   /** Microseconds of processor time per request, by the name of the work. */
   const processor = {}
   const post = (name, { address, pid }, path, headers = {}) => {
-    const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } }
+    const json = { 'content-type': 'application/json', ...headers }
     const times = []
     processor[name] = times
     return async () => {
-      const requests = [{ ...request, body }]
-      const figures = await measure(`${address}${path}`, { seconds, requests, pid })
+      const figures = await measure(`${address}${path}`, {
+        seconds,
+        requests: [{ method: 'POST', headers: json, body }],
+        pid,
+      })
       times.push(figures.processor)
       return figures
     }

@@ -5,10 +5,15 @@ import { buffer } from 'node:stream/consumers'
 import { chunkDocument, extract } from '@botstead/documents'
 import { toIndexFields } from '@botstead/documents/text'
 import { tsImport } from 'tsx/esm/api'
+import { sized } from './size.mjs'
 
-const require = createRequire(new URL('../packages/documents/package.json', import.meta.url))
+const ofDocuments = createRequire(new URL('../packages/documents/package.json', import.meta.url))
 const options = { maximumLength: 1200, minimumParagraphLength: 200, maximumPassages: 50_000 }
-const rounds = 5
+const rounds = sized(5, 1)
+/** Sections of a manual, pages of a PDF, and records of a table. */
+const sections = sized(120, 6)
+const pages = sized(200, 5)
+const recordCount = sized(12_000, 100)
 const words =
   'The station runs at a pressure of about four bar and must be serviced once a year by trained staff with the tools that are described below while no water may enter'.split(
     ' ',
@@ -29,10 +34,10 @@ function createProse() {
 }
 
 /** A manual of sections with paragraphs and tables, in the syntax of each format. */
-function manual(write, sections) {
+function manual(write, length) {
   const prose = createProse()
   const parts = []
-  for (let section = 1; section <= sections; section++) {
+  for (let section = 1; section <= length; section++) {
     parts.push(write.heading(`Section ${section}`))
     for (let i = 0; i < 6; i++) parts.push(write.paragraph(prose(5)))
     const rows = Array.from({ length: 10 }, (_, row) => [
@@ -68,28 +73,31 @@ async function samples() {
     paragraph: (text) => office.wordParagraph(text),
     table: (rows) => office.wordTable(rows),
   }
-  const records = Array.from({ length: 12_000 }, (_, at) => ({ code: `P-${at}`, use: prose(1) }))
+  const records = Array.from({ length: recordCount }, (_, at) => ({
+    code: `P-${at}`,
+    use: prose(1),
+  }))
   const row = ({ code, use }, at) =>
     `<row r="${at + 1}"><c r="A${at + 1}" t="inlineStr"><is><t>${code}</t></is></c><c r="B${at + 1}" t="inlineStr"><is><t>${use}</t></is></c></row>`
   return {
     'text.pdf': await pdfManual(),
-    'text.md': Buffer.from(manual(markdown, 120)),
-    'text.html': Buffer.from(`<main>${manual(html, 120)}</main>`),
-    'text.docx': office.docx(manual(word, 120)),
-    'text.epub': office.epub(Array.from({ length: 20 }, () => manual(html, 6))),
+    'text.md': Buffer.from(manual(markdown, sections)),
+    'text.html': Buffer.from(`<main>${manual(html, sections)}</main>`),
+    'text.docx': office.docx(manual(word, sections)),
+    'text.epub': office.epub(Array.from({ length: sections / 6 }, () => manual(html, 6))),
     'data.xlsx': office.xlsx({ Data: records.map(row).join('') }),
     'data.csv': Buffer.from(records.map(({ code, use }) => `${code};${use}`).join('\n')),
     'data.json': Buffer.from(JSON.stringify(records)),
   }
 }
 
-/** 200 pages with running headers, page numbers and headings. */
+/** Pages with running headers, page numbers and headings. */
 async function pdfManual() {
-  const PDFDocument = require('pdfkit')
+  const PDFDocument = ofDocuments('pdfkit')
   const document = new PDFDocument({ size: 'A4', margin: 60 })
   const content = buffer(Readable.from(document))
   const prose = createProse()
-  for (let page = 1; page <= 200; page++) {
+  for (let page = 1; page <= pages; page++) {
     if (page > 1) document.addPage()
     document.font('Helvetica').fontSize(8).text(`Manual of the station, page ${page}`, 60, 30)
     document.font('Helvetica-Bold').fontSize(15).text(`Section ${page}`, 60, 60)
@@ -167,7 +175,7 @@ export async function measureIndexing() {
       passages = chunkDocument(await extract(source), options)
     })
     const indexed = await processorTime(async () => {
-      for (const passage of passages) toIndexFields(passage)
+      for (const passage of passages) toIndexFields(passage, key)
     })
     const characters = passages.reduce((sum, { content }) => sum + content.length, 0)
     const perMegabyte = Math.round((cut + indexed) / (characters / 1e6))

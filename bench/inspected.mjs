@@ -5,9 +5,10 @@ import { tsImport } from 'tsx/esm/api'
 import { openDatabase } from '#server/platform/db/open.js'
 import { createIds } from '#server/platform/ids.js'
 import { createWords } from './collection.mjs'
+import { givenAmount } from './size.mjs'
 
 /** Of everything, the share that is made: less, to try the benchmark itself. */
-const share = Number(process.env.BENCH_SHARE ?? 1)
+const share = givenAmount('BENCH_SHARE', 1, 0.001)
 const conversations = Math.round(100_000 * share)
 const messagesOfEach = 10
 const files = Math.round(10_000 * share)

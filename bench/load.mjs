@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
 import { outputOf, tryProgram } from './programs.mjs'
+import { isSmallest, sized } from './size.mjs'
 
 const hasWrk = tryProgram('wrk', ['--version']) !== undefined
 
@@ -13,7 +14,7 @@ const hasWrk = tryProgram('wrk', ['--version']) !== undefined
 export const limitOfClient = hasWrk ? '' : ' (limited by the client: install wrk)'
 
 /**
- * @typedef {{ method: string, headers?: Record<string, string>, body?: string, isKeyed?: boolean }} Request a keyed one
+ * @typedef {{ method: 'GET' | 'POST' | 'PUT', headers?: Record<string, string>, body?: string, isKeyed?: boolean }} Request a keyed one
  * has a different `Idempotency-Key` each time that it is sent
  * @typedef {{ requests: number, perSecond: number, p50: number, p99: number, failed: number }} Figures latencies in milliseconds
  */
@@ -35,9 +36,9 @@ export async function load(url, { connections = 64, requests, amount }) {
  * `pid` is the process whose processor time is measured
  * @returns {Promise<Figures & { processor?: number }>} with its microseconds of processor time per request
  */
-export async function measure(url, { seconds = 6, connections = 64, requests, pid }) {
+export async function measure(url, { seconds = sized(6, 1), connections = 64, requests, pid }) {
   const run = hasWrk ? byWrk : byAutocannon
-  await run(url, { seconds: 2, connections, requests })
+  if (!isSmallest) await run(url, { seconds: 2, connections, requests })
   const before = pid === undefined ? 0 : await processorTime(pid)
   const figures = await run(url, { seconds, connections, requests })
   if (figures.failed > 0) throw new Error(`${figures.failed} requests to ${url} failed`)
@@ -65,16 +66,16 @@ export async function processorTime(pid) {
  * @param {number} rounds odd
  * @returns {Promise<Record<Name, number>>} medians of the requests per second
  */
-export async function medians(works, rounds = 5) {
-  const found = Object.fromEntries(Object.keys(works).map((name) => [name, []]))
+export async function medians(works, rounds = sized(5, 1)) {
+  const names = /** @type {Name[]} */ (Object.keys(works))
+  const found = names.map((name) => ({ name, figures: /** @type {number[]} */ ([]) }))
   for (let round = 0; round < rounds; round += 1) {
-    for (const [name, work] of Object.entries(works)) found[name].push((await work()).perSecond)
+    for (const { name, figures } of found) figures.push((await works[name]()).perSecond)
   }
-  return Object.fromEntries(
-    Object.entries(found).map(([name, figures]) => [
-      name,
-      figures.toSorted((a, b) => a - b)[(rounds - 1) / 2],
-    ]),
+  return /** @type {Record<Name, number>} */ (
+    Object.fromEntries(
+      found.map(({ name, figures }) => [name, figures.toSorted((a, b) => a - b)[(rounds - 1) / 2]]),
+    )
   )
 }
 
@@ -108,7 +109,7 @@ async function byWrk(url, { seconds, connections, requests }) {
     // On a busy machine, requests wait for longer than the two seconds after which wrk counts them as failed.
     const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout=20s', '-s', script, url]
     const [, json] = /FIGURES (.*)/.exec(await outputOf('wrk', options)) ?? []
-    const { count, failed, duration, p50, p99 } = JSON.parse(json)
+    const { count, failed, duration, p50, p99 } = JSON.parse(json ?? '{}')
     return {
       requests: count - failed,
       perSecond: ((count - failed) / duration) * 1e6,

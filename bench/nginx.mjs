@@ -1,11 +1,8 @@
 // The nginx of the system as a reference for files: PUT by its dav module, GET by sendfile.
-import { once } from 'node:events'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { untilReady } from './processes.mjs'
-import { startProgram, tryProgram } from './programs.mjs'
-
-const port = 18_788
+import { freePort, untilReady } from './processes.mjs'
+import { startProgram, stopped, tryProgram } from './programs.mjs'
 
 /** Whether nginx is installed with the module for uploads. */
 export function hasNginx() {
@@ -14,6 +11,7 @@ export function hasNginx() {
 
 /** Starts nginx on a folder of its own; nothing of the system is read or written. */
 export async function startNginx(folder) {
+  const port = await freePort()
   for (const name of ['data', 'tmp']) await mkdir(join(folder, name), { recursive: true })
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
     .map((name) => `${name}_temp_path ${join(folder, 'tmp')};`)
@@ -46,9 +44,7 @@ http {
   await untilReady(`${address}/ready`)
   return {
     address,
-    stop: async () => {
-      child.kill('SIGTERM')
-      await once(child, 'exit')
-    },
+    pid: child.pid,
+    stop: () => stopped(child, () => child.kill('SIGTERM')),
   }
 }

@@ -6,19 +6,16 @@ import { measureDashboard } from './dashboard.mjs'
 import { measureDelivery } from './delivery.mjs'
 import { files } from './files.mjs'
 import { measureGroupCommit } from './group-commit.mjs'
-import {
-  measureHosting,
-  measureManyHosted,
-  measureNoisyHosted,
-  measureOneHosted,
-} from './hosting.mjs'
+import { measureManyHosted, measureNoisyHosted, measureOneHosted } from './hosting.mjs'
 import { measureHttp } from './http.mjs'
 import { measureIndexing } from './index.mjs'
 import { limitOfClient, load, measure, medians } from './load.mjs'
 import { measureStart, startBareServer, startBenchServer } from './processes.mjs'
+import { chatOf, request } from './request.mjs'
 import { measureSchemas } from './schemas.mjs'
 import { searchBySize } from './search.mjs'
 import { measureIndexingImpact, searchThread, timeToSearchable } from './search-impact.mjs'
+import { sized } from './size.mjs'
 import { measureVectors } from './vectors.mjs'
 
 const json = { 'content-type': 'application/json' }
@@ -32,12 +29,6 @@ async function withServer(folder, name, work) {
   } finally {
     await server.stop()
   }
-}
-
-async function request(url, method, headers, body) {
-  const response = await fetch(url, { method, headers, body: body && JSON.stringify(body) })
-  if (!response.ok) throw new Error(`${method} ${url}: ${response.status} ${await response.text()}`)
-  return await response.json()
 }
 
 function adminHeaders({ token, workspaceId }) {
@@ -54,7 +45,7 @@ async function messages(folder) {
   return await withServer(folder, 'messages', async (server) => {
     const { address } = server
     const { bot } = await request(`${address}/v1/admin/bots`, 'POST', adminHeaders(server), {})
-    const chat = bot.integrations.chat.webhookUrl
+    const chat = chatOf(bot)
     const { key } = await request(`${chat}/users`, 'POST', json, {})
     const headers = { ...json, 'x-user-key': key }
     const body = []
@@ -67,14 +58,14 @@ async function messages(folder) {
     let created
     const createMessages = (isKeyed) =>
       measure(`${chat}/messages`, {
-        seconds: 3,
+        seconds: sized(3, 1),
         requests: body.map((text) => ({ method: 'POST', headers, body: text, isKeyed })),
       })
     try {
       const found = await medians({
         bare: () =>
           measure(`${bare.address}/bench/empty`, {
-            seconds: 3,
+            seconds: sized(3, 1),
             requests: [{ method: 'POST', headers: json, body: body[0] }],
           }),
         created: async () => {
@@ -109,13 +100,15 @@ async function messages(folder) {
   })
 }
 
-/** A page of 20 bots of a workspace that has 10,000. */
+const botCount = sized(10_000, 128)
+
+/** A page of 20 bots of a workspace that has many. */
 async function bots(folder) {
   return await withServer(folder, 'bots', async (server) => {
     const { address } = server
     const headers = adminHeaders(server)
     await load(`${address}/v1/admin/bots`, {
-      amount: 10_000,
+      amount: botCount,
       requests: [{ method: 'POST', headers, body: JSON.stringify({ tags: { team: 'north' } }) }],
     })
     const empty = await measure(`${address}/bench/empty`, { requests: [{ method: 'GET' }] })
@@ -125,7 +118,7 @@ async function bots(folder) {
     return [
       { work: 'empty GET', figure: waits(empty) },
       {
-        work: 'list 20 of 10,000 bots',
+        work: `list 20 of ${botCount.toLocaleString('en')} bots`,
         figure: waits(listed),
         against: 'empty GET',
         ratio: listed.perSecond / empty.perSecond,
@@ -146,8 +139,12 @@ async function commits() {
 }
 
 const megabyte = 1024 * 1024
+const startFiles = 10
+/** Bytes of each file, and conversations, in the data folder of which a server starts. */
+const startBytes = sized(100, 1) * megabyte
+const startConversations = sized(50_000, 128)
 
-/** Start of the real command on a data folder of 1 GB, and its idle memory. */
+/** Start of the real command on a data folder of about 1 GB, and its idle memory. */
 async function start(folder) {
   const dataDir = join(folder, 'start')
   await withServer(folder, 'start', async (server) => {
@@ -158,8 +155,8 @@ async function start(folder) {
       {},
     )
     const headers = { ...json, authorization: `Bearer ${server.token}`, 'x-bot-id': bot.id }
-    for (let i = 0; i < 10; i++) {
-      const content = Buffer.alloc(100 * megabyte, i)
+    for (let i = 0; i < startFiles; i++) {
+      const content = Buffer.alloc(startBytes, i)
       const { file } = await request(`${server.address}/v1/files`, 'PUT', headers, {
         key: `large-${i}.bin`,
         size: content.length,
@@ -168,15 +165,15 @@ async function start(folder) {
       if (!response.ok) throw new Error(`upload: ${response.status}`)
     }
     await load(`${server.address}/v1/chat/conversations`, {
-      amount: 50_000,
+      amount: startConversations,
       requests: [{ method: 'POST', headers, body: '{"channel":"web","tags":{"a":"b"}}' }],
     })
   })
-  await measureStart(dataDir, 18_787)
-  const { milliseconds, megabytes } = await measureStart(dataDir, 18_787)
+  await measureStart(dataDir)
+  const { milliseconds, megabytes } = await measureStart(dataDir)
   return [
     {
-      work: 'start with a data folder of 1 GB',
+      work: `start with a data folder of ${(startFiles * startBytes) / megabyte} MB`,
       figure: `${Math.round(milliseconds)} ms`,
       against: '1 s',
       ratio: 1000 / milliseconds,
@@ -192,52 +189,44 @@ async function start(folder) {
   ]
 }
 
-/** Messages against the bare framework, then listeners and web chats. */
-async function chat(folder) {
-  return [
-    ...(await messages(folder)),
-    ...(await measureListeners(folder)),
-    ...(await measureWidgets(folder)),
-  ]
-}
-
-/** Searches in collections of several sizes and their cost for others, then indexing. */
-async function search(folder) {
-  return [
-    ...(await searchBySize(folder)),
-    ...(await searchThread(folder)),
-    ...(await timeToSearchable(folder)),
-    ...(await measureIndexingImpact(folder)),
-    ...(await measureIndexing()),
-  ]
-}
-
+/** @type {Readonly<Record<string, (folder: string) => Promise<import('./table.mjs').Row[]>>>} */
 export const parts = {
   http: measureHttp,
   commits,
-  chat,
-  delivery: measureDelivery,
-  hosting: (folder) => measureHosting(join(folder, 'hosting')),
-  bots,
-  files,
-  start,
-  search,
-  dashboard: measureDashboard,
-}
-
-/** Parts of the parts above, which run by themselves on request only. */
-export const pieces = {
   messages,
+  listeners: measureListeners,
   widgets: measureWidgets,
-  analytics: measureAnalytics,
+  delivery: measureDelivery,
   'hosting-one': (folder) => measureOneHosted(join(folder, 'hosting')),
   'hosting-many': (folder) => measureManyHosted(join(folder, 'hosting')),
   'hosting-noise': (folder) => measureNoisyHosted(join(folder, 'hosting')),
+  bots,
+  files,
+  start,
   'search-size': searchBySize,
   'search-thread': searchThread,
   'search-put': timeToSearchable,
   'search-impact': measureIndexingImpact,
   index: measureIndexing,
+  dashboard: measureDashboard,
+  analytics: measureAnalytics,
   schemas: measureSchemas,
   vectors: (folder) => measureVectors(join(folder, 'vectors')),
+}
+
+/**
+ * Parts that are measured together, by the name of all of them. Parts in no group run on request only.
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+export const groups = {
+  http: ['http'],
+  commits: ['commits'],
+  chat: ['messages', 'listeners', 'widgets'],
+  delivery: ['delivery'],
+  hosting: ['hosting-one', 'hosting-many', 'hosting-noise'],
+  bots: ['bots'],
+  files: ['files'],
+  start: ['start'],
+  search: ['search-size', 'search-thread', 'search-put', 'search-impact', 'index'],
+  dashboard: ['dashboard'],
 }

@@ -35,12 +35,20 @@ const yRange = [
 const x = (passages) => scale(Math.log10(passages), xRange, [left, width - right])
 const y = (ms) => scale(Math.log10(ms), yRange, [height - bottom, top])
 
-function scale(value, [from, to], [start, end]) {
+/**
+ * @param {number} value
+ * @param {readonly number[]} range
+ * @param {readonly number[]} place
+ */
+function scale(value, [from = 0, to = 0], [start = 0, end = 0]) {
   return Math.round((start + ((value - from) / (to - from || 1)) * (end - start)) * 10) / 10
 }
 
-/** Powers of ten within a range. */
-function decades([from, to]) {
+/**
+ * Powers of ten within a range.
+ * @param {readonly number[]} range
+ */
+function decades([from = 0, to = 0]) {
   const first = Math.ceil(from)
   return Array.from({ length: Math.floor(to) - first + 1 }, (_, at) => 10 ** (first + at))
 }

@@ -4,7 +4,9 @@ import { readFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { firstMessage, startProgram, startScript } from './programs.mjs'
+import { tsImport } from 'tsx/esm/api'
+import { firstMessage, startProgram, startScript, stopped } from './programs.mjs'
+import { sized } from './size.mjs'
 
 const benchServer = fileURLToPath(new URL('./server.mjs', import.meta.url))
 const bareServer = fileURLToPath(new URL('./bare.mjs', import.meta.url))
@@ -34,16 +36,13 @@ async function start(script, environment) {
       child.send('collect')
       await once(child, 'message')
     },
-    stop: async () => {
-      const gone = once(child, 'exit')
-      child.send('stop')
-      await gone
-    },
+    stop: () => stopped(child, () => child.send('stop')),
   }
 }
 
 /** Starts the real command on a data folder; returns the milliseconds until it serves, and its idle memory. */
-export async function measureStart(dataDir, port) {
+export async function measureStart(dataDir) {
+  const port = await freePort()
   const begin = performance.now()
   const child = startProgram(process.execPath, [command, 'start'], {
     ...process.env,
@@ -54,12 +53,17 @@ export async function measureStart(dataDir, port) {
   try {
     await untilReady(`http://127.0.0.1:${port}/readyz`)
     const milliseconds = performance.now() - begin
-    await sleep(3000)
+    await sleep(sized(3000, 100))
     return { milliseconds, megabytes: await residentMegabytes(child.pid) }
   } finally {
-    child.kill('SIGTERM')
-    await once(child, 'exit')
+    await stopped(child, () => child.kill('SIGTERM'))
   }
+}
+
+/** A port on which nobody listens, from those of the tests, so that no connection gets it meanwhile. */
+export async function freePort() {
+  const ports = await tsImport('../apps/server/test/ports.ts', import.meta.url)
+  return await ports.freePort()
 }
 
 /** Waits until an address responds. */

@@ -27,7 +27,7 @@ function tell(news) {
  * system is in it from now on.
  */
 export async function createRunFolder() {
-  const folder = await mkdtemp(join(tmpdir(), 'botstead-bench-'))
+  const folder = await mkdtemp(join(tmpdir(), 'bench-'))
   tell({ folder })
   process.env.TMPDIR = folder
   return folder
@@ -57,24 +57,24 @@ function watched(child) {
 }
 
 /**
- * Starts a script of Node with a channel for messages.
+ * Starts a script of Node with a channel for messages. What it writes goes to the errors: the output has the table alone.
  * @param {string} path
  * @param {import('node:child_process').ForkOptions & { args?: string[] }} options
  */
 export function startScript(path, { args = [], ...options } = {}) {
-  return watched(fork(path, args, { execArgv: [], ...options, detached: true }))
+  /** @type {import('node:child_process').StdioOptions} */
+  const stdio = ['ignore', 2, 2, 'ipc']
+  return watched(fork(path, args, { execArgv: [], stdio, ...options, detached: true }))
 }
 
 /**
- * Starts a program, which writes where the benchmark writes.
+ * Starts a program, which writes to the errors of the benchmark.
  * @param {string} file
  * @param {string[]} args
  * @param {NodeJS.ProcessEnv} env
  */
 export function startProgram(file, args, env = process.env) {
-  return watched(
-    spawn(file, args, { env, stdio: ['ignore', 'inherit', 'inherit'], detached: true }),
-  )
+  return watched(spawn(file, args, { env, stdio: ['ignore', 2, 2], detached: true }))
 }
 
 /**
@@ -97,6 +97,19 @@ export async function outputOf(file, args) {
 export function tryProgram(file, args) {
   const { stdout, stderr, error } = spawnSync(file, args, { encoding: 'utf8' })
   return error === undefined ? `${stdout}${stderr}` : undefined
+}
+
+/**
+ * Tells a program to stop, and waits until it has.
+ * @param {import('node:child_process').ChildProcess} child
+ * @param {() => void} tell
+ */
+export async function stopped(child, tell) {
+  // One that has failed sends no event any more.
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const gone = once(child, 'exit')
+  tell()
+  await gone
 }
 
 /**

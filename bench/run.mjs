@@ -1,29 +1,46 @@
 // Figures of one run on one machine, each as a ratio to a reference of the same run.
-// npm run bench            everything
-// npm run bench -- chat    only the parts whose names are given
-import { parts, pieces } from './parts.mjs'
+// npm run bench                   all groups
+// npm run bench -- chat           only the parts and groups whose names are given
+// npm run bench -- --smallest     whether they work, within seconds each; the figures mean nothing
+// npm run bench -- --list         the names of all parts
+import { groups, parts } from './parts.mjs'
 import { createRunFolder, endPrograms } from './programs.mjs'
-import { printTable } from './table.mjs'
+import { isSmallest } from './size.mjs'
+import { isMissed, printTable, requireFigures } from './table.mjs'
 
-const wanted = process.argv.slice(2)
-const known = { ...parts, ...pieces }
-const unknown = wanted.filter((name) => !(name in known))
+const options = ['--smallest', '--list']
+const given = process.argv.slice(2)
+const names = given.filter((name) => !options.includes(name))
+const unknown = names.filter((name) => !(Object.hasOwn(parts, name) || Object.hasOwn(groups, name)))
 if (unknown.length > 0) {
-  console.error(
-    `There is no part ${unknown.join(', ')}; there are ${Object.keys(known).join(', ')}.`,
-  )
+  const known = [...new Set([...Object.keys(groups), ...Object.keys(parts)]), ...options]
+  console.error(`There is no part ${unknown.join(', ')}; there are ${known.join(', ')}.`)
   process.exit(1)
 }
+if (given.includes('--list')) {
+  console.log(Object.keys(parts).join('\n'))
+  process.exit(0)
+}
 
-const folder = await createRunFolder()
+const wanted = new Set((names.length > 0 ? names : Object.keys(groups)).flatMap(membersOf))
+/** @type {import('./table.mjs').Row[]} */
+const rows = []
 try {
-  const rows = []
-  for (const name of wanted.length > 0 ? wanted : Object.keys(parts)) {
+  const folder = await createRunFolder()
+  for (const name of wanted) {
     console.error(`measuring ${name} ...`)
-    rows.push(...(await known[name](folder)))
+    const found = await parts[name]?.(folder)
+    requireFigures(name, found ?? [])
+    rows.push(...(found ?? []))
   }
-  printTable(rows)
-  if (rows.some(({ budget, ratio }) => budget !== undefined && ratio < budget)) process.exitCode = 1
 } finally {
+  // Also those of the parts before one that failed.
+  printTable(isSmallest ? rows.map(({ budget, ...row }) => row) : rows)
   await endPrograms()
+}
+if (!isSmallest && rows.some(isMissed)) process.exitCode = 1
+
+/** @param {string} name of a part or a group */
+function membersOf(name) {
+  return groups[name] ?? [name]
 }

@@ -1,8 +1,9 @@
 // How long hostile schemas and values block a server, compared with parsing them as JSON.
+import { findSchemaFault, findViolation } from '@botstead/json-schema'
 import { tsImport } from 'tsx/esm/api'
-import { findSchemaFault, findViolation } from '../packages/json-schema/dist/index.js'
+import { sized } from './size.mjs'
 
-const rounds = 5
+const rounds = sized(5, 1)
 
 /** Milliseconds of the fastest of some rounds. */
 function fastest(work) {

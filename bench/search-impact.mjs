@@ -4,10 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openSqliteReads } from '#server/platform/db/sqlite-driver.js'
 import { createWords, startCollection, upload } from './collection.mjs'
 import { residentMegabytes } from './processes.mjs'
+import { sized } from './size.mjs'
 import { describe, quantiles } from './timed.mjs'
 
-const messages = 1000
-const documents = 9
+const messages = sized(1000, 20)
+const documents = sized(9, 1)
+/** Bytes of the document that is indexed meanwhile. */
+const largeBytes = sized(5_000_000, 200_000)
 /** In smaller collections searches are so fast that there are as many of them as messages. */
 const large = 100_000
 
@@ -42,7 +45,7 @@ export async function measureMessages({ inBot, chatClient }, passages, questions
   ]
 }
 
-/** Rows: messages alone, and while a document of 5 MB is indexed, and while it is deleted. */
+/** Rows: messages alone, and while a document of ${largeBytes / 1e6} MB is indexed, and while it is deleted. */
 export async function measureIndexingImpact(folder) {
   const { server, file, inBot, chatClient } = await startCollection(join(folder, 'impact'), 0)
   const reads = await openSqliteReads(file)
@@ -61,7 +64,7 @@ export async function measureIndexingImpact(folder) {
     await upload(inBot, 'warm.md', varied(100_000, 1))
     await messageLatency(chat, conversation.id)
     const alone = await messageLatency(chat, conversation.id)
-    const text = varied(5_000_000, 2)
+    const text = varied(largeBytes, 2)
     const indexing = await whileIt(() => upload(inBot, 'large.md', text))
     const deleting = await whileIt(async () => {
       const begin = performance.now()
@@ -73,7 +76,7 @@ export async function measureIndexingImpact(folder) {
     return [
       { work: 'create a message, alone', figure: waitsOf(alone) },
       {
-        work: `create a message while a document of 5 MB is indexed, ${seconds(indexing.took)}`,
+        work: `create a message while a document of ${largeBytes / 1e6} MB is indexed, ${seconds(indexing.took)}`,
         figure: waitsOf(indexing.times),
         against: 'p99, 2 x alone',
         ratio: (2 * alone.p99) / indexing.times.p99,

@@ -9,13 +9,16 @@ import { openSqliteReads } from '#server/platform/db/sqlite-driver.js'
 import { startCollection } from './collection.mjs'
 import { measureMessages } from './search-impact.mjs'
 import { retrieversOf } from './search-retrievers.mjs'
+import { sized } from './size.mjs'
 import { describe, quantiles, timed } from './timed.mjs'
 
-const sizes = (process.env.BENCH_PASSAGES ?? '1000,10000,100000').split(',').map(Number)
-const questions = 60
+const sizes = (process.env.BENCH_PASSAGES ?? sized('1000,10000,100000', '60'))
+  .split(',')
+  .map(Number)
+const questions = sized(60, 10)
 const budgetMs = 100
 const callers = 16
-const togetherMs = 5000
+const togetherMs = sized(5000, 300)
 const whole = 'as a caller sees it'
 
 /** Rows of every size, in the order given. */

@@ -37,7 +37,7 @@ const { config } = loadConfig({ ...process.env, PORT: '0' })
 const server = await startServer({
   config,
   log: await createLog({
-    level: process.env.BENCH_LOG_LEVEL ?? 'warn',
+    level: process.env.BENCH_LOG_LEVEL === 'debug' ? 'debug' : 'warn',
     ...(process.env.BENCH_LOG_LEVEL && { destination: createWriteStream('/dev/null') }),
   }),
   extraRoutes: [plainPost, emptyPost, admittedPost, emptyGet].map((each) =>

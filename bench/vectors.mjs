@@ -15,10 +15,11 @@ import { migrations } from '#server/migrations/index.js'
 import { migrate } from '#server/platform/db/migrate.js'
 import { openDatabase } from '#server/platform/db/open.js'
 import { createWords } from './collection.mjs'
+import { givenAmount, sized } from './size.mjs'
 import { describe, timed } from './timed.mjs'
 
-const amount = Number(process.env.BENCH_VECTORS ?? 100_000)
-const questions = 30
+const amount = givenAmount('BENCH_VECTORS', 100_000, 500)
+const questions = sized(30, 3)
 const limit = 50
 /** As the server fits models of large bots. */
 const sample = 20_000
@@ -90,7 +91,7 @@ async function measureWays(db, space, queries) {
     return found.slice(0, amount).filter((number) => wanted.has(number)).length / amount
   }
   for (const [way, find] of Object.entries(ways)) {
-    const shares = new Map([20, limit].map((amount) => [amount, []]))
+    const shares = new Map([20, limit].map((amount) => [amount, /** @type {number[]} */ ([])]))
     const times = await timed(queries, async (vector) => {
       const found = await find(vector)
       if (!nearest.has(vector)) nearest.set(vector, found)
@@ -155,6 +156,9 @@ async function fill({ db, run }, vectors) {
       await store.add(tx, space, entries)
     })
   }
-  const { rows } = await sql`select revision from semantic_spaces`.execute(db)
-  return { ...space, revision: rows[0].revision }
+  const { revision } = await db
+    .selectFrom('semantic_spaces')
+    .select('revision')
+    .executeTakeFirstOrThrow()
+  return { ...space, revision }
 }

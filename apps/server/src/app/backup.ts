@@ -94,7 +94,7 @@ export async function listBackups(
   passphrase: string | undefined,
 ): Promise<{ id: string; manifest: Manifest | undefined; problem: string | undefined }[]> {
   const target = await openTarget(location, { passphrase })
-  const found = []
+  const found: Awaited<ReturnType<typeof listBackups>> = []
   for (const id of await target.listIds()) {
     try {
       found.push({ id, manifest: await target.readManifest(id), problem: undefined })
