@@ -44,6 +44,27 @@ const rooms = {
   cli: ['platform', 'domain', 'config', 'app'],
 }
 
+/** What benchmarks may import: the rooms that a server is made of, and of slices the doors and what is named here. */
+const bench = {
+  rooms: ['platform', 'config', 'migrations', 'http', 'app', 'features'],
+  /** Inner parts that are measured by themselves. */
+  measured: new Set(
+    [
+      'conversations/analytics/counting.ts',
+      'search/query.ts',
+      'search/retrieval/candidate-texts.ts',
+      'search/retrieval/grams.ts',
+      'search/retrieval/ranker.ts',
+      'search/retrieval/semantic-retriever.ts',
+      'search/vectors/lsa/fit.ts',
+      'search/vectors/lsa/model.ts',
+      'search/vectors/packed-vectors.ts',
+      'search/vectors/sqlite-vectors.ts',
+    ].map((path) => `${server}/features/${path}`),
+  ),
+}
+const isBench = (path) => path.startsWith('bench/')
+
 /** Modules that files below a path must not import. */
 const forbiddenModules = [
   [
@@ -79,6 +100,10 @@ async function readSources(checkout) {
       sources.set(path, await readFile(join(checkout, path), 'utf8'))
     }
   }
+  for (const name of await readdir(join(checkout, 'bench')).catch(() => [])) {
+    if (!name.endsWith('.mjs')) continue
+    sources.set(`bench/${name}`, await readFile(join(checkout, 'bench', name), 'utf8'))
+  }
   return sources
 }
 
@@ -89,7 +114,9 @@ function importsOf(path, text, sources) {
   const files = []
   const modules = []
   for (const [, given] of text.matchAll(importPattern)) {
-    if (!given.startsWith('.')) modules.push(given)
+    if (isBench(path) && given.startsWith('#server/')) {
+      files.push(given.replace('#server', server).replace(/\.js$/, '.ts'))
+    } else if (!given.startsWith('.')) modules.push(given)
     else {
       const target = normalize(join(dirname(path), given)).replace(/\.js$/, '.ts')
       if (sources.has(target)) files.push(target)
@@ -108,7 +135,19 @@ function placeOf(path) {
   return { room, wing, slice: singleSlices.has(wing) ? wing : `${wing}/${slice}` }
 }
 
+/** Benchmarks know each other, and the server as `#server/...`. */
+function benchFault(to) {
+  if (isBench(to)) return undefined
+  if (!to.startsWith(`${server}/`)) return 'packages are imported by their names'
+  const { room } = placeOf(to)
+  if (!bench.rooms.includes(room)) return `bench does not import ${room ?? 'this'}`
+  if (room !== 'features' || isDoor.test(to) || bench.measured.has(to)) return undefined
+  return 'a slice is imported through its index.ts, unless a part of it is measured'
+}
+
 function importFault(from, to) {
+  if (isBench(from)) return benchFault(to)
+  if (isBench(to)) return 'benchmarks measure, and are not imported'
   const here = placeOf(from)
   const there = placeOf(to)
   if (here.package !== there.package) return 'packages are imported by their names'
@@ -162,6 +201,19 @@ function* importFaults(sources) {
   }
 }
 
+/** Parts that may be imported to be measured, and no longer are. */
+function* benchFaults(sources) {
+  const known = [...sources.keys()].filter(isBench)
+  if (known.length === 0) return
+  const imported = new Set(
+    known.flatMap((path) => importsOf(path, sources.get(path), sources).files),
+  )
+  for (const path of bench.measured) {
+    if (!imported.has(path))
+      yield `${path} is not measured any more: take it from scripts/walls.mjs`
+  }
+}
+
 /** Groups of files with circular imports. */
 function* circles(sources) {
   const index = new Map()
@@ -200,7 +252,8 @@ function* tableFaults(sources) {
     for (const [, name] of tables.matchAll(/^\s+(\w+):/gm)) owners.set(name, ownerOf(path))
   }
   for (const [path, text] of sources) {
-    if (path.includes('/migrations/')) continue
+    // Benchmarks fill a database themselves, with more than calls could in the time.
+    if (path.includes('/migrations/') || isBench(path)) continue
     for (const [, name] of text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '').matchAll(query)) {
       const owner = owners.get(name)
       if (owner !== undefined && owner !== ownerOf(path)) {
@@ -225,7 +278,12 @@ function ownerOf(path) {
 // Tests pass another checkout.
 const checkout = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url))
 const sources = await readSources(checkout)
-const breaches = [...importFaults(sources), ...circles(sources), ...tableFaults(sources)]
+const breaches = [
+  ...importFaults(sources),
+  ...benchFaults(sources),
+  ...circles(sources),
+  ...tableFaults(sources),
+]
 for (const breach of breaches) console.error(breach)
 console.log(`${breaches.length} breaches in ${sources.size} files`)
 process.exitCode = breaches.length > 0 ? 1 : 0

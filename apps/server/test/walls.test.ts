@@ -134,6 +134,36 @@ describe('the walls between rooms and slices', () => {
       'packages are imported by their names',
     ],
     [
+      'benchmarks import doors of slices',
+      'bench/load.mjs',
+      "import { store } from '#server/features/bots/bots/store.js'",
+      'a slice is imported through its index.ts, unless a part of it is measured',
+    ],
+    [
+      'benchmarks import no commands, not even by type',
+      'bench/load.mjs',
+      "/** @param {import('#server/cli/start.js').Start} start */",
+      'bench does not import cli',
+    ],
+    [
+      'benchmarks import the server by its name',
+      'bench/load.mjs',
+      "import { x } from '../apps/server/dist/app/container.js'",
+      'packages are imported by their names',
+    ],
+    [
+      'no part is named as measured that no benchmark imports',
+      'bench/load.mjs',
+      "import { x } from '#server/features/chat/index.js'",
+      'features/search/query.ts is not measured any more',
+    ],
+    [
+      'benchmarks are not imported',
+      `${server}/app/container.ts`,
+      "import { x } from '../../../../bench/load.mjs'",
+      'benchmarks measure, and are not imported',
+    ],
+    [
       'there are no circles, types counted',
       'packages/documents/src/read.ts',
       "import type { x } from './index.js'",
