@@ -319,6 +319,7 @@ export function createFeatures(
 
   // What people see who operate all of it.
   const sources = { bot: botLogSource, delivery: attemptSource, integration: integrationLogSource }
+  const ofWorkspaces = { bots: bots.service, integrations: integrations.service }
   add(
     createOverview({
       ...storage,
@@ -326,15 +327,13 @@ export function createFeatures(
       sources,
       folders: foldersOf(context),
       accounts: accounts.service,
-      bots: bots.service,
-      integrations: integrations.service,
+      ...ofWorkspaces,
       targets,
       outgoing,
       hosting,
       retentionMs,
     }),
   )
-  const ofWorkspaces = { bots: bots.service, integrations: integrations.service }
   add(createLimits({ db, config, workspaces: workspaces.service, ...ofWorkspaces }))
   add(createInstallationList({ db, pager, addresses, ...ofWorkspaces }))
   const serverState = add(
@@ -355,8 +354,7 @@ export function createFeatures(
       timers,
       log,
       sources,
-      bots: bots.service,
-      integrations: integrations.service,
+      ...ofWorkspaces,
       standing,
     }),
   )

@@ -1,50 +1,19 @@
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { pdf, sentences } from '../../../../packages/documents/test/pdf.js'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { startBotProcess } from '../bot-processes.js'
 import { checkout, readDocument } from '../documents.js'
-import { connect, existingClient } from '../existing-clients.js'
+import { ask, startExample } from '../examples-started.js'
+import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
-import { startLanguageModel } from '../language-model.js'
 import { freePort } from '../ports.js'
 import { exchange, request } from '../raw-http.js'
 
 const server = useServer()
-
-/** Starts an example as its guide describes; returns its chat address, which the example prints. */
-async function startExample(
-  name: string,
-  environment: Record<string, string> = {},
-  files: readonly string[] = [],
-) {
-  const words = [`examples/${name}/main.mjs`, ...files]
-  const bot = await startBotProcess(server(), words, /botstead chat --bot/, environment)
-  onTestFinished(() => bot.kill())
-  const [address = '', webhookId = ''] = /http\S+\/chat\/(\S+)/.exec(bot.output()) ?? []
-  return { ...bot, address, webhookId }
-}
-
-/** Sends a message to a bot, in a new conversation, and waits for its reply. */
-async function ask(webhookId: string, text: string) {
-  const ada = await connect(server(), webhookId)
-  const { conversation } = await ada.createConversation({})
-  const conversationId = conversation.id
-  await ada.createMessage({ conversationId, payload: { type: 'text', text } })
-  return await vi.waitFor(
-    async () => {
-      const { messages } = await ada.listMessages({ conversationId })
-      const [answer] = messages.filter(({ userId }) => userId !== ada.user.id)
-      if (answer === undefined) throw new Error(`There is no answer to "${text}"`)
-      return answer
-    },
-    { interval: 50 },
-  )
-}
 
 /** Requests to a bot as the server sends them, or almost. */
 function callerOf(url: string, secret: string, headers: Record<string, string> = {}) {
@@ -128,23 +97,29 @@ const addressIn = (output: string) => /listens at (\S+)/.exec(output)?.[1] ?? ''
 it('accepts signed requests soon, and no recorded ones, on this machine only', async () => {
   const { bot: made } = await existingClient(server()).createBot({ name: 'Signed bot' })
   const environment = { BOT_NAME: 'Signed bot', BOT_SECRET: made.signingSecret }
-  const bot = await startExample('hello-bot', environment)
-  expect((await ask(bot.webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
+  const bot = await startExample(server(), 'hello-bot', environment)
+  expect((await ask(server(), bot.webhookId, 'Anybody?')).payload).toMatchObject({
+    text: 'Anybody?',
+  })
   const url = addressIn(bot.output())
   await expectLoopback(url)
   await expectGuarded(url, made.signingSecret)
   const strange = await exchange(url, [request('GET //', ['Connection: close'])])
   expect(strange.status).toBe(401)
-  expect((await ask(bot.webhookId, 'Still there?')).payload).toMatchObject({ text: 'Still there?' })
+  expect((await ask(server(), bot.webhookId, 'Still there?')).payload).toMatchObject({
+    text: 'Still there?',
+  })
 })
 
 it('refuses unsigned requests without any setting, at the first start and at later ones', async () => {
   for (const _start of ['first', 'second', 'third']) {
-    await using bot = await startExample('hello-bot', { BOT_NAME: 'Guarded bot' })
+    await using bot = await startExample(server(), 'hello-bot', { BOT_NAME: 'Guarded bot' })
     const { call, sign } = callerOf(addressIn(bot.output()), 'guessed')
     expect(await call('{}', undefined)).toBe(401)
     expect(await call('{}', sign('{}'))).toBe(401)
-    expect((await ask(bot.webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
+    expect((await ask(server(), bot.webhookId, 'Anybody?')).payload).toMatchObject({
+      text: 'Anybody?',
+    })
   }
 })
 
@@ -198,7 +173,7 @@ console.log(JSON.stringify({ id, key: process.env.BP_TOKEN, apiUrl: process.env.
 })
 
 it('guards the integration of the example likewise, with a key of the integration', async () => {
-  await using _bot = await startExample('hello-bot', { BOT_NAME: 'Asked bot' })
+  await using _bot = await startExample(server(), 'hello-bot', { BOT_NAME: 'Asked bot' })
   const admin = existingClient(server())
   let integrationId = ''
   for (const _start of ['first', 'second']) {
@@ -218,14 +193,16 @@ it('guards the integration of the example likewise, with a key of the integratio
 })
 
 it('starts the hello bot with one command, and finds its bot again at the next start', async () => {
-  const first = await startExample('hello-bot')
-  const { payload } = await ask(first.webhookId, 'hello')
+  const first = await startExample(server(), 'hello-bot')
+  const { payload } = await ask(server(), first.webhookId, 'hello')
   expect(payload).toEqual({ type: 'text', text: 'Hello! Try "story", "bloc" or "metadata".' })
   await first.kill()
 
-  const second = await startExample('hello-bot')
+  const second = await startExample(server(), 'hello-bot')
   expect(second.address).toBe(first.address)
-  expect((await ask(second.webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
+  expect((await ask(server(), second.webhookId, 'Anybody?')).payload).toMatchObject({
+    text: 'Anybody?',
+  })
   const { bots } = await existingClient(server()).listBots({})
   expect(bots.filter(({ name }) => name === 'Hello bot')).toHaveLength(1)
 })
@@ -241,26 +218,32 @@ it('runs the bot of the README as it is printed there', async () => {
   await writeFile(script, printed)
   await using bot = await startBotProcess(server(), [relative(checkout, script)], /\/chat\/\S+\n/)
   const [, webhookId = ''] = /\/chat\/(\S+)/.exec(bot.output()) ?? []
-  expect((await ask(webhookId, 'hello')).payload).toMatchObject({ text: 'You said: hello' })
+  expect((await ask(server(), webhookId, 'hello')).payload).toMatchObject({
+    text: 'You said: hello',
+  })
 })
 
 it('starts the order bot of the guide to the SDK', async () => {
-  const { webhookId } = await startExample('order-bot')
-  expect((await ask(webhookId, 'hello')).payload).toMatchObject({ text: 'What would you like?' })
+  const { webhookId } = await startExample(server(), 'order-bot')
+  expect((await ask(server(), webhookId, 'hello')).payload).toMatchObject({
+    text: 'What would you like?',
+  })
 })
 
 it('uses the token in the data folder of the server', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'botstead-data-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const environment = { BOTSTEAD_TOKEN: '', BOTSTEAD_DATA_DIR: folder, BOT_NAME: 'By folder' }
-  await expect(startExample('hello-bot', environment)).rejects.toThrow(
+  await expect(startExample(server(), 'hello-bot', environment)).rejects.toThrow(
     `There is no token in ${join(folder, 'admin-token')}`,
   )
   await writeFile(join(folder, 'admin-token'), '\n')
-  await expect(startExample('hello-bot', environment)).rejects.toThrow('There is no token in')
+  await expect(startExample(server(), 'hello-bot', environment)).rejects.toThrow(
+    'There is no token in',
+  )
   await writeFile(join(folder, 'admin-token'), `${server().token}\n`)
-  const { webhookId } = await startExample('hello-bot', environment)
-  expect((await ask(webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
+  const { webhookId } = await startExample(server(), 'hello-bot', environment)
+  expect((await ask(server(), webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
 })
 
 it('prints advice when no server responds, without the token', async () => {
@@ -281,7 +264,7 @@ it('logs the failure of a handler with its stack, and continues', async () => {
   const { bot: made } = await existingClient(server()).createBot({ name: 'Failing bot' })
   const { id: botId, signingSecret } = made
   const environment = { BOT_NAME: 'Failing bot', BOT_SECRET: signingSecret }
-  const bot = await startExample('hello-bot', environment)
+  const bot = await startExample(server(), 'hello-bot', environment)
   const message = { id: 'msg_x', type: 'text', payload: { text: 'x' }, conversationId: 'conv_x' }
   const payload = { message, conversation: { id: 'conv_of_nobody' }, user: {} }
   const headers = {
@@ -299,7 +282,9 @@ it('logs the failure of a handler with its stack, and continues', async () => {
     )
   })
   expect(bot.output()).not.toContain(server().token)
-  expect((await ask(bot.webhookId, 'Anybody?')).payload).toMatchObject({ text: 'Anybody?' })
+  expect((await ask(server(), bot.webhookId, 'Anybody?')).payload).toMatchObject({
+    text: 'Anybody?',
+  })
 })
 
 it('runs without the token of a person, as the guide to production states', async () => {
@@ -322,7 +307,9 @@ it('runs without the token of a person, as the guide to production states', asyn
   const url = addressIn(bot.output())
   await admin.updateBot({ id: made.id, url })
   const webhookId = Object.values(made.integrations)[0]?.webhookId ?? ''
-  expect((await ask(webhookId, 'hello')).payload).toMatchObject({ text: 'You said: hello' })
+  expect((await ask(server(), webhookId, 'hello')).payload).toMatchObject({
+    text: 'You said: hello',
+  })
   await expectLoopback(url)
   await expectGuarded(url, made.signingSecret)
 })
@@ -339,97 +326,4 @@ it('survives any request for the chat page, and logs why one failed', async () =
   const { status } = await exchange(url, [request('GET //', ['Connection: close'])])
   expect(status).toBe(404)
   expect((await fetch(`${url}?chat=x`)).status).toBe(200)
-})
-
-describe('the knowledge bot', () => {
-  let folder = ''
-  let manual = ''
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'botstead-knowledge-'))
-    manual = join(folder, 'manual.pdf')
-    const drawn = await pdf((document) => {
-      document.fontSize(20).text('The pump').fontSize(11).text(sentences('pumps', 5))
-      document.addPage().fontSize(20).text('Frost').fontSize(11)
-      document.text('Drain the pump before the first frost. Open both valves for it.')
-    })
-    await writeFile(manual, drawn)
-  })
-  afterAll(async () => {
-    await rm(folder, { recursive: true })
-  })
-
-  /** Starts the bot and waits until its documents are searchable. */
-  async function startKnowing(environment: Record<string, string> = {}) {
-    const terms = join(folder, 'terms.txt')
-    const sentence = `The maker replaces ${'each seal and '.repeat(40)}each ring.`
-    await writeFile(terms, `7. Guarantee on Seals. ${sentence}\n`)
-    const models = join(folder, 'models.md')
-    await writeFile(models, '| Model | Pressure |\n|---|---|\n| Tremolo | 17 bar |\n')
-    const bot = await startExample('knowledge-bot', environment, [manual, terms, models])
-    const { bots } = await existingClient(server()).listBots({})
-    const botId = bots.find(({ name }) => name === 'Knowledge bot')?.id ?? ''
-    const client = existingClient(server(), { botId })
-    await vi.waitFor(
-      async () => {
-        for (const id of ['manual.pdf', 'terms.txt', 'models.md']) {
-          const { file } = await client.getFile({ id })
-          expect(file.status).toBe('indexing_completed')
-        }
-      },
-      { interval: 50 },
-    )
-    return bot
-  }
-  const textOf = ({ payload }: Awaited<ReturnType<typeof ask>>) =>
-    payload.type === 'text' ? payload.text : ''
-
-  it('replies with quotes, page and link, and admits when it finds nothing', async () => {
-    const { webhookId } = await startKnowing()
-    const answer = textOf(await ask(webhookId, 'What has to be done before frost?'))
-    expect(answer).toMatch(/^“Drain the pump before the first frost\. Open both valves for it\.”\n/)
-    expect(answer).toContain('— manual.pdf › Frost, page 2\n')
-    const link = /http\S+#page=2$/m.exec(answer)?.[0] ?? ''
-    const content = await fetch(link)
-    expect(content.headers.get('content-type')).toBe('application/pdf')
-    expect(Buffer.from(await content.arrayBuffer())).toEqual(await readFile(manual))
-
-    // The best sentence is only a name there, so the text after it is quoted as well, cut between words.
-    const terms = textOf(await ask(webhookId, 'Who gives the guarantee on seals?'))
-    expect(terms).toMatch(
-      /^“Guarantee on Seals\. The maker replaces .+ (?:each|seal|and)…”\n— terms\.txt/,
-    )
-    expect(terms.split('\n')[0]?.length).toBeLessThan(425)
-
-    // A row is quoted without the bars of its table.
-    const pressure = textOf(await ask(webhookId, 'Which pressure has the Tremolo?'))
-    expect(pressure).toMatch(/^“Model \| Pressure; Tremolo \| 17 bar”/)
-
-    const nothing = textOf(await ask(webhookId, 'Who won the world cup in 1998?'))
-    expect(nothing).toMatch(/^I found nothing about that in my documents\./)
-    const hint = textOf(await ask(webhookId, 'hi, how are you?'))
-    expect(hint).toMatch(/^Ask me about something in my documents/)
-  })
-
-  it('lets a language model write the reply, and quotes when that fails', async () => {
-    await using model = await startLanguageModel()
-    const { webhookId } = await startKnowing({
-      OPENAI_BASE_URL: model.url,
-      OPENAI_API_KEY: 'sk-test',
-      OPENAI_MODEL: 'small',
-    })
-    model.words = ['Drain ', 'the pump', ' [1].']
-    const answer = textOf(await ask(webhookId, 'What has to be done before frost?'))
-    expect(answer).toMatch(
-      /^Drain the pump \[1\]\.\n\n\[1\] — manual\.pdf › Frost, page 2\n {2}http/,
-    )
-    expect(model.calls).toMatchObject([{ authorization: 'Bearer sk-test', model: 'small' }])
-    expect(model.calls[0]?.prompt).toContain('Open both valves')
-
-    model.breaks = true
-    const quoted = textOf(await ask(webhookId, 'What has to be done before frost?'))
-    expect(quoted).toMatch(/^“Drain the pump before the first frost\./)
-
-    await ask(webhookId, 'Who won the world cup in 1998?')
-    expect(model.calls).toHaveLength(2)
-  })
 })
