@@ -130,7 +130,9 @@ async function startPart(part: string, started: RegExp) {
   onTestFinished(() => void run.kill('SIGKILL'))
   const ended = once(run, 'exit')
   await waitUntil(
-    async () => (await programsOf(folder)).some(({ command }) => started.test(command)),
+    async () =>
+      run.exitCode !== null ||
+      (await programsOf(folder)).some(({ command }) => started.test(command)),
     { timeout: 60_000, interval: 50 },
   )
   expect(run.exitCode).toBeNull()
