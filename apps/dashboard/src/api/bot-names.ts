@@ -1,5 +1,5 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useScope } from '../frame/address.js'
 import { read } from './queries.js'
 
@@ -61,4 +61,13 @@ interface Named {
 
 function combineNames(results: readonly Named[]): readonly (readonly [string, string])[] {
   return results.flatMap(({ data }) => data?.bots.map(({ id, name }) => [id, name] as const) ?? [])
+}
+
+/** The newest 100 bots of the workspace whose names contain a text; all bots match an empty one. */
+export function useBotSearch(text: string) {
+  const { workspaceId } = useScope()
+  const name = useDeferredValue(text)
+  return useQuery(
+    read({ workspaceId }, 'listBots', { pageSize: 100, ...(name !== '' && { name }) }),
+  )
 }

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useDeferredValue, useId, useState } from 'react'
-import { read } from '../api/queries.js'
+import { useId, useState } from 'react'
+import { useBotSearch } from '../api/bot-names.js'
 import { Dialog } from '../ui/dialog.js'
 import { everyBot, useScope } from './address.js'
 import styles from './palette.module.css'
@@ -33,10 +32,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const listId = useId()
   // The server looks for the longest word among the names of all bots, this page for the others.
   const longest = words.split(/\s+/).toSorted((a, b) => b.length - a.length)[0] ?? ''
-  const name = useDeferredValue(longest.slice(0, 200))
-  const bots = useQuery(
-    read({ workspaceId }, 'listBots', { pageSize: 100, ...(name !== '' && { name }) }),
-  )
+  const bots = useBotSearch(longest.slice(0, 200))
   const targets: Target[] = [
     ...idTargets(words, `/${workspaceId}/${bot}`),
     ...screens.map(({ label, path }) => ({

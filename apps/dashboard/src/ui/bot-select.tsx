@@ -1,8 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
-import { useDeferredValue, useState } from 'react'
-import { useBotNames } from '../api/bot-names.js'
-import { read } from '../api/queries.js'
-import { useScope } from '../frame/address.js'
+import { useState } from 'react'
+import { useBotNames, useBotSearch } from '../api/bot-names.js'
 import { SelectField, TextField } from './form.js'
 
 interface BotSelectProps {
@@ -12,13 +9,9 @@ interface BotSelectProps {
 
 /** A field for a bot; where there are many, with one for a part of its name. */
 export function BotSelect({ botId, onChange }: BotSelectProps) {
-  const { workspaceId } = useScope()
   const { hasMore, nameOf } = useBotNames()
   const [text, setText] = useState('')
-  const name = useDeferredValue(text.trim())
-  const { data } = useQuery(
-    read({ workspaceId }, 'listBots', { pageSize: 100, ...(name !== '' && { name }) }),
-  )
+  const { data } = useBotSearch(text.trim())
   const found = data?.bots ?? []
   const isFound = botId === '' || found.some(({ id }) => id === botId)
   return (

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate } from '@tanstack/react-router'
-import { useDeferredValue, useState } from 'react'
+import { useState } from 'react'
+import { useBotSearch } from '../api/bot-names.js'
 import { read } from '../api/queries.js'
 import { useAddressSearch, usePathTo, useScope } from '../frame/address.js'
 import { botstead } from './commands.js'
@@ -15,10 +16,7 @@ export function ChooseBot({ screen, what }: { screen: string; what: string }) {
   const [search] = useAddressSearch()
   const { data, error, refetch } = useQuery(read({ workspaceId }, 'listBots', { pageSize: 100 }))
   const [text, setText] = useState('')
-  const name = useDeferredValue(text.trim())
-  const found = useQuery(
-    read({ workspaceId }, 'listBots', { pageSize: 100, ...(name !== '' && { name }) }),
-  )
+  const found = useBotSearch(text.trim())
   if (error !== null) return <ErrorPanel error={error} retry={() => void refetch()} />
   if (data === undefined) return <Skeleton />
   if (data.bots.length === 0) {
