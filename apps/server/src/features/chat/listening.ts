@@ -26,8 +26,8 @@ interface ListenOptions extends Pick<Subscriber, 'after' | 'firstFrames' | 'onFi
   pageOrigin: string | undefined
 }
 
-/** Whose stream is open, and where. */
-interface Standing {
+/** The subscriber of an open stream, and the page that opened it. */
+interface OpenStream {
   actor: ChatUserActor
   /** Native id. */
   userId: string
@@ -45,21 +45,21 @@ export type Listening = ReturnType<typeof createListening>
 /** Opens conversations for listeners, in whatever protocol. */
 export function createListening(deps: ListeningDeps, access: ChatAccess) {
   const { db, users, conversations, addresses, allowsOrigin } = deps
-  const guard = deps.authorities.guard<Standing>(async (standings) => {
-    const isGood = await goodUsers(standings)
+  const guard = deps.authorities.guard<OpenStream>(async (open) => {
+    const isGood = await goodUsers(open)
     return await Promise.all(
-      standings.map(async ({ actor, userId, pageOrigin }) =>
+      open.map(async ({ actor, userId, pageOrigin }) =>
         isGood(actor, userId) ? await untilOf(actor, pageOrigin) : 0,
       ),
     )
   })
 
   /** Reads which users still exist with good keys: one query for all of a bot. */
-  async function goodUsers(standings: readonly Standing[]) {
+  async function goodUsers(open: readonly OpenStream[]) {
     const known = new Map<string, UserRow>()
-    const botIds = new Set(standings.map(({ actor }) => actor.chat.botId))
+    const botIds = new Set(open.map(({ actor }) => actor.chat.botId))
     for (const botId of botIds) {
-      const ids = standings.filter(({ actor }) => actor.chat.botId === botId)
+      const ids = open.filter(({ actor }) => actor.chat.botId === botId)
       const rows = await users.findAll(db, botId, [...new Set(ids.map(({ userId }) => userId))])
       for (const row of rows) known.set(row.id, row)
     }

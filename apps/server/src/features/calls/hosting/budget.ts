@@ -17,7 +17,8 @@ export interface OutputBudget {
 /** Milliseconds between two rounds, in each of which every program that waits gets an equal part. */
 const roundMs = 100
 
-interface Account {
+/** The part that one program has left in a round. */
+interface Use {
   bytes: number
   lines: number
   round: number
@@ -33,7 +34,7 @@ export function createOutputBudget(
   timers: Timers,
   perSecond: { bytes: number; lines: number },
 ): OutputBudget {
-  const accounts = new Set<Account>()
+  const uses = new Set<Use>()
   let round = 0
   let running = false
 
@@ -51,15 +52,15 @@ export function createOutputBudget(
     timers.after(roundMs, () => {
       running = false
       round += 1
-      const hungry = [...accounts].filter(({ waiting }) => waiting.length > 0)
+      const hungry = [...uses].filter(({ waiting }) => waiting.length > 0)
       const part = partOf(Math.max(1, hungry.length))
-      for (const account of hungry) {
+      for (const use of hungry) {
         // Output that was read beyond the part of a round is subtracted from the next part.
-        account.bytes = Math.min(account.bytes, 0) + part.bytes
-        account.lines = Math.min(account.lines, 0) + part.lines
-        account.round = round
-        if (account.bytes <= 0 || account.lines <= 0) continue
-        for (const resume of account.waiting.splice(0)) resume()
+        use.bytes = Math.min(use.bytes, 0) + part.bytes
+        use.lines = Math.min(use.lines, 0) + part.lines
+        use.round = round
+        if (use.bytes <= 0 || use.lines <= 0) continue
+        for (const resume of use.waiting.splice(0)) resume()
       }
       if (hungry.length > 0) run()
     })
@@ -67,25 +68,25 @@ export function createOutputBudget(
 
   return {
     open() {
-      const account: Account = { bytes: 0, lines: 0, round: -1, waiting: [] }
-      accounts.add(account)
+      const use: Use = { bytes: 0, lines: 0, round: -1, waiting: [] }
+      uses.add(use)
       return {
         take({ bytes = 0, lines = 0 }) {
           run()
-          if (account.round !== round && account.waiting.length === 0) {
-            Object.assign(account, partOf(accounts.size), { round })
+          if (use.round !== round && use.waiting.length === 0) {
+            Object.assign(use, partOf(uses.size), { round })
           }
-          account.bytes -= bytes
-          account.lines -= lines
-          return account.bytes > 0 && account.lines > 0
+          use.bytes -= bytes
+          use.lines -= lines
+          return use.bytes > 0 && use.lines > 0
         },
         wait(resume) {
-          account.waiting.push(resume)
+          use.waiting.push(resume)
           run()
         },
         close() {
-          accounts.delete(account)
-          account.waiting = []
+          uses.delete(use)
+          use.waiting = []
         },
       }
     },
