@@ -102,11 +102,8 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   let stopped = false
   let cancelWatch: (() => void) | undefined
 
-  const inForce = createFactCache<HostedCode>({
-    clock,
-    maxFacts: 1000,
-    read: (key) => findHosted(ownerOf(key)),
-  })
+  const read = (key: string) => findHosted(ownerOf(key))
+  const inForce = createFactCache<HostedCode>({ clock, maxFacts: 1000, read })
 
   const inService = () => [...serving.values(), ...alone.values()]
   const placesFor = ({ isAlone }: Pick<Instance, 'isAlone'>) => (isAlone ? alone : serving)
