@@ -116,7 +116,7 @@ describe('botstead chat', () => {
     const silent = await chat('Hello', ['--bot', bot.id, '--timeout', '0.3'])
     expect(silent).toMatchObject({ status: 1, stdout: '' })
     expect(silent.stderr).toBe(
-      `No answer within 0.3 s. What the bot was sent, and answered: npx botstead deliveries list --bot ${bot.id}\n`,
+      `No answer within 0.3 s. To see the deliveries and the responses of the bot: npx botstead deliveries list --bot ${bot.id}\n`,
     )
     // Whoever knows only an address has nothing to name the bot by.
     const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
@@ -148,7 +148,7 @@ describe('botstead chat', () => {
     const refused = await chat('Order\n', ['--bot', bot.id, '--timeout', '300'])
     expect(performance.now() - begun).toBeLessThan(100_000)
     expect(refused).toMatchObject({ status: 1, stdout: '' })
-    expect(refused.stderr).toMatch(/^No answer\. .*I do not want this\. What the bot was sent/)
+    expect(refused.stderr).toMatch(/^No answer\. .*I do not want this\. To see the deliveries/)
   })
 
   it('ends at once, with the reason of the overview, if the bot is not called', async () => {

@@ -70,7 +70,7 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
     const more =
       session.botId === undefined
         ? ''
-        : ` What the bot was sent, and answered: npx botstead deliveries list --bot ${session.botId}`
+        : ` To see the deliveries and the responses of the bot: npx botstead deliveries list --bot ${session.botId}`
     const reportMissing = (trouble: Trouble | undefined) => {
       const reason = trouble === undefined ? '' : ` ${escapeLine(trouble.reason)}`
       const time = trouble?.ends === undefined ? ` within ${timeout / 1000} s` : ''

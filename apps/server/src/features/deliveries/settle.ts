@@ -270,7 +270,7 @@ function issueOfEnds(row: DeliveryRow, failure: string): IssueReport {
     code: 'delivery_ended_code',
     category: 'limits',
     title: `A delivery ended the code of ${receiver} again and again`,
-    description: `${failure} Other deliveries continue. When the code is mended, replay this one.`,
+    description: `${failure} Other deliveries continue. When the code is corrected, replay this one.`,
     data: {
       delivery: { raw: row.id },
       integration: { raw: row.integration },

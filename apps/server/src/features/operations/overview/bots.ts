@@ -80,7 +80,7 @@ function ofAddress({ bot, lastMessageAt }: BotFacts): [Reason[], boolean] {
 }
 
 /** The advice for deployed code that does not respond. */
-const mendCode =
+const adviceOnCode =
   'Look at its log and its issues, correct the code and deploy it again: deliveries go on when it answers a ping.'
 
 /** The advice for a bot that does not respond. */
@@ -88,7 +88,7 @@ function actionFor({ url, deployment_id }: BotReachRow): string {
   if (url !== null) {
     return 'Start the program of the bot, or correct its url: deliveries go on when it answers a ping.'
   }
-  return deployment_id === null ? 'Set its url to the address of its program.' : mendCode
+  return deployment_id === null ? 'Set its url to the address of its program.' : adviceOnCode
 }
 
 function ofReceiver(receiver: ReceiverState, { bot, hosted }: BotFacts): Reason[] {
@@ -122,7 +122,7 @@ function ofReceiver(receiver: ReceiverState, { bot, hosted }: BotFacts): Reason[
     integration === ''
       ? actionFor(bot)
       : hosted.has(integration)
-        ? mendCode
+        ? adviceOnCode
         : `Start the program of ${name}, or correct its address: deliveries go on when it answers a ping.`
   if (paused === 'failures') {
     return [
