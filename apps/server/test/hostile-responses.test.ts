@@ -65,7 +65,7 @@ describe('servers of others', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
-  it.each(Object.entries(hostile))('that send %s end the call only', async (_, bytes) => {
+  it.each(Object.entries(hostile))('that send %s end only the call', async (_, bytes) => {
     const outgoing = createOutgoing({
       rules: createAddressRules({ allowed: [], allowLoopback: true }),
     })

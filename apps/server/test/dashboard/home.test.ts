@@ -110,7 +110,7 @@ describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
       expect([...faults, ...other.faults]).toEqual([])
     })
 
-    it('says that a bot had errors, and works, when it was mended', async () => {
+    it('says that a bot had errors and works again, once it succeeds', async () => {
       const botId = await failingBot(server(), bots.as('refusing').url)
       const { page, open, faults, expectAccessible } = await openDashboard(server())
       await open('home', botId)

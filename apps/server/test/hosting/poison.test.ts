@@ -128,7 +128,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
     200_000,
   )
 
-  it('is sent again by a replay, from when the bot is mended', async () => {
+  it('is sent again by a replay, which succeeds once the code is corrected', async () => {
     const { bot, webhookId, redeploy, admin } = await deployBot(server(), echo(poisons))
     const talk = await talkTo(server(), webhookId)
     await talk.say('exit')

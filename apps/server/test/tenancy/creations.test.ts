@@ -78,7 +78,7 @@ describeEachEngine('what is created in a workspace', (engine) => {
     })
   }
 
-  it('does not outlive it, though another process still believes in it', async () => {
+  it('does not outlive it, even at a process that has missed the deletion', async () => {
     const { tenant, removeElsewhere } = await newTenant()
     const { workspaceId, botId } = tenant
     const statuses = await server().clock.hold(async () => {

@@ -36,7 +36,7 @@ describe('the socket of a program', () => {
     return String(name)
   }
 
-  it('is awaited while there is none', async () => {
+  it('is not opened while its file is missing', async () => {
     expect(await openSocket(join(folder, 'none'), self)).toBeUndefined()
   })
 
@@ -46,20 +46,20 @@ describe('the socket of a program', () => {
     await opened?.close()
   })
 
-  it('is no link, also one to a socket', async () => {
+  it('is refused if it is a link, even to a socket', async () => {
     const path = join(folder, 'link')
     await symlink(await listen('victim'), path)
     await expect(openSocket(path, self)).rejects.toThrow()
   })
 
-  it('is no file of another kind', async () => {
+  it('is refused if it is a file of another kind', async () => {
     const path = join(folder, 'file')
     await writeFile(path, '')
     await expect(openSocket(path, self)).rejects.toThrow('is not a socket')
     await expect(openSocket(folder, self)).rejects.toThrow('is not a socket')
   })
 
-  it('belongs to the user of the program', async () => {
+  it('is refused if it belongs to another user', async () => {
     await expect(openSocket(await listen('own'), self + 1)).rejects.toThrow('another user')
   })
 

@@ -187,7 +187,7 @@ describeEachEngine('the overview of a workspace', (engine) => {
     expect(operator?.disks[0]?.freeBytes).toBeGreaterThan(0)
   })
 
-  it('counts what was replayed no more, and does not blame a bot that works again', async () => {
+  it('does not count replayed deliveries as failed, nor a bot as failing that works again', async () => {
     await begin()
     const { bot } = await client.createBot({ name: 'mended', url: https.as('refusing').url })
     for (let i = 0; i < 2; i += 1) await say(bot)
@@ -225,7 +225,7 @@ describeEachEngine('the overview of a workspace', (engine) => {
     await client.deleteBot({ id: bot.id })
   })
 
-  it('forgets errors that somebody resolved, until the next of their kind', async () => {
+  it('leaves out errors that somebody resolved, until the next of their kind', async () => {
     await begin()
     const { bot } = await client.createBot({ name: 'resolved', url: https.as().url })
     const own = server().client({ ...login, botId: bot.id })
@@ -275,7 +275,7 @@ describeEachEngine('the overview of a workspace', (engine) => {
     await client.deleteBot({ id: bot.id })
   })
 
-  it('resolves no errors of others, and none that are not there', async () => {
+  it('resolves no errors of other workspaces, and refuses an unknown group', async () => {
     await begin()
     const { bot } = await client.createBot({ name: 'guarded', url: https.as('refusing').url })
     await say(bot)
