@@ -77,6 +77,9 @@ const waitingPerRequest = 10
 /** Milliseconds within which a program whose connections broke has ended, if that is why. */
 const endMs = 2000
 
+/** Whether an instance is one for suspected requests, which get it alone, or the one that serves all others. */
+export type Place = Pick<Instance, 'isAlone'>
+
 export interface InstanceDeps {
   clock: Clock
   /** Most requests that the program handles at a time. */

@@ -8,7 +8,7 @@ import {
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { CodeOwner, Deployment, HostedCode, Trial } from '../../bots/deployments/index.js'
 import { crashIssueOf, createFailures } from './failures.js'
-import { createInstance, type Instance, TurnedAwayError } from './instance.js'
+import { createInstance, type Instance, type Place, TurnedAwayError } from './instance.js'
 import type { CodeIssue, OutputLine } from './output.js'
 import { keyOf, ownerOf } from './owners.js'
 import { type Program, StartError } from './program.js'
@@ -106,7 +106,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   const inForce = createFactCache<HostedCode>({ clock, maxFacts: 1000, read })
 
   const inService = () => [...serving.values(), ...alone.values()]
-  const placesFor = ({ isAlone }: Pick<Instance, 'isAlone'>) => (isAlone ? alone : serving)
+  const placesFor = ({ isAlone }: Place) => (isAlone ? alone : serving)
 
   /** Ends programs that are kept alive last, because they are started again as soon as there is room. */
   function endOneIdle(): void {
@@ -143,7 +143,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     )
   }
 
-  function serve(hosted: HostedCode, started: Promise<Program>, isAlone = false): Instance {
+  function serve(hosted: HostedCode, started: Promise<Program>, { isAlone }: Place): Instance {
     const instance = createInstance(hosted, started, {
       clock,
       requests: isAlone ? 1 : limits.requests,
@@ -220,7 +220,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
    */
   async function claim(
     owner: CodeOwner,
-    isAlone = false,
+    { alone: isAlone = false }: SendOptions = {},
   ): Promise<{ instance: Instance; release: () => void }> {
     const key = keyOf(owner)
     const places = placesFor({ isAlone })
@@ -234,16 +234,16 @@ export function createPrograms(deps: ProgramsDeps): Programs {
         throw new OutgoingError('refused', `The ${owner.type} has no code that runs here.`)
       }
       const instance =
-        current?.hosted.id === hosted.id ? current : replace(current, hosted, isAlone)
+        current?.hosted.id === hosted.id ? current : replace(current, hosted, { isAlone })
       return { instance, release: instance.claim() }
     }
   }
 
   /** Starts code, in place of an instance whose deployment was replaced. */
-  function replace(former: Instance | undefined, hosted: HostedCode, isAlone: boolean): Instance {
+  function replace(former: Instance | undefined, hosted: HostedCode, place: Place): Instance {
     if (former) end(former)
     failures.requireNoPause(hosted.id)
-    return serve(hosted, startInRoom(hosted), isAlone)
+    return serve(hosted, startInRoom(hosted), place)
   }
 
   /** Lets requests go on in another program. */
@@ -312,7 +312,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
         awaitEnd(instance, instance.abort())
       } else if (instance.isAlone) end(instance)
       // Started now, so that the next request need not wait for it.
-      else replace(instance, hosted, false)
+      else replace(instance, hosted, { isAlone: false })
     }
   }
 
@@ -331,7 +331,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     async send(owner, request, options) {
       for (let times = 1; ; times += 1) {
         if (stopped) throw new OutgoingError('connection', 'The server is stopping.')
-        const { instance, release } = await claim(owner, options?.alone)
+        const { instance, release } = await claim(owner, options)
         try {
           return await instance.send(request)
         } catch (error) {
@@ -348,7 +348,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
           const key = keyOf(hosted.owner)
           inForce.forgetGroup(key)
           const former = serving.get(key)
-          serve(hosted, Promise.resolve(program))
+          serve(hosted, Promise.resolve(program), { isAlone: false })
           if (former) end(former)
         },
         abandon: () => void program.end(),
