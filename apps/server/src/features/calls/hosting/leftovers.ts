@@ -8,6 +8,10 @@ import type { Log } from '../../../platform/telemetry/log.js'
 
 /** How many folders this process made. */
 let made = 0
+/** Most bytes of the path of a socket: systems accept 103 to 107, and Node shortens a longer one without a word. */
+const maxSocketPathBytes = 103
+/** Characters that follow the folder in the path of a socket, with room for ten million programs. */
+const longestEnding = '/10000000/s'
 
 /** The folder that contains those of all processes of an installation on this machine. */
 function homeOf(installation: string): string {
@@ -25,6 +29,12 @@ export async function makeFolder(installation: string, log: Pick<Log, 'info'>): 
   await endLeftovers(installation, log)
   made += 1
   const folder = join(home, `${process.pid}-${await startOf(process.pid)}-${made}`)
+  const bytes = Buffer.byteLength(folder + longestEnding)
+  if (bytes > maxSocketPathBytes) {
+    throw new Error(
+      `the folder for temporary files, ${tmpdir()}, has a path that is ${bytes - maxSocketPathBytes} bytes too long for sockets in it: start the server with a shorter one in TMPDIR`,
+    )
+  }
   // Recursive, because another process of the installation that stops removes the parent while it is empty.
   await mkdir(folder, { recursive: true, mode: 0o711 })
   return folder
