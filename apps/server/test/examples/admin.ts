@@ -104,7 +104,10 @@ export const adminExamples: Examples = {
     request: () => ({ params: { errorId: 'none' }, body: { lastAt: '2026-01-01T00:00:00Z' } }),
     foreign: 'ResourceNotFound',
   },
-  reopenErrors: own(() => ({ params: { errorId: 'none' } })),
+  reopenErrors: {
+    request: () => ({ params: { errorId: 'none' } }),
+    foreign: 'ResourceNotFound',
+  },
   exportWorkspaceConversations: {
     request: ({ botId }) => ({ query: { botId, messages: 'true' } }),
     foreign: 'ReferenceNotFound',

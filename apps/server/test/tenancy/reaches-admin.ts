@@ -26,6 +26,7 @@ export const adminReaches: Reaches = {
   listIntegrationInstallations: (client, { integrationId }) =>
     client.listIntegrationInstallations({ id: integrationId }),
   resolveErrors: (client) => client.resolveErrors({ errorId: 'none' }),
+  reopenErrors: (client) => client.reopenErrors({ errorId: 'none' }),
   listLogs: (client, { botId }) => client.listLogs({ botId }),
   countLogs: (client, { botId }) => client.countLogs({ botId }),
   // The client has no method for streams, whose filter is checked in the same way.

@@ -219,9 +219,10 @@ export const overview = {
     path: '/v1/admin/overview/errors/{errorId}/reopen',
     tag: 'Workspaces',
     summary: 'Reopen a group of errors that was resolved',
-    description: 'It does nothing if the group was not resolved.',
+    description: 'Its errors are shown in `getOverview` again.',
     auth: 'workspace',
     params: Type.Object({ errorId }),
     response: json(Empty),
+    errors: ['ResourceNotFound'],
   }),
 }

@@ -286,7 +286,10 @@ describeEachEngine('the overview of a workspace', (engine) => {
     await expect(other.resolveErrors({ errorId })).rejects.toMatchObject({
       type: 'ResourceNotFound',
     })
-    await other.reopenErrors({ errorId })
+    await expect(other.reopenErrors({ errorId })).rejects.toMatchObject({
+      type: 'ResourceNotFound',
+      message: `There is no resolved group of errors ${errorId} in this workspace.`,
+    })
     await expect(client.resolveErrors({ errorId: 'none' })).rejects.toMatchObject({
       type: 'ResourceNotFound',
       message: 'There is no group of errors none in the last 24 hours of this workspace.',

@@ -325,7 +325,13 @@ export function createOverviewService(deps: OverviewDeps) {
 
     /** Shows the errors of a group again. */
     async reopen({ workspaceId }: WorkspaceActor, fingerprint: string): Promise<void> {
-      await deps.run((tx) => store.deleteResolved(tx, workspaceId, fingerprint))
+      const wasResolved = await deps.run((tx) => store.deleteResolved(tx, workspaceId, fingerprint))
+      if (!wasResolved) {
+        throw new ApiError(
+          'ResourceNotFound',
+          `There is no resolved group of errors ${fingerprint} in this workspace.`,
+        )
+      }
       cache.forget((key) => key === workspaceId)
     },
 

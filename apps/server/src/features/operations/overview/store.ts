@@ -16,16 +16,18 @@ export async function putResolved(tx: Tx, row: ResolvedRow): Promise<void> {
     .execute()
 }
 
+/** Returns whether there was a resolution of the group. */
 export async function deleteResolved(
   tx: Tx,
   workspaceId: string,
   fingerprint: string,
-): Promise<void> {
-  await tx
+): Promise<boolean> {
+  const { numDeletedRows } = await tx
     .deleteFrom('resolved_errors')
     .where('workspace_id', '=', workspaceId)
     .where('fingerprint', '=', fingerprint)
-    .execute()
+    .executeTakeFirstOrThrow()
+  return numDeletedRows > 0n
 }
 
 /** The times up to which groups of a workspace are resolved, by their fingerprints. */
