@@ -10,20 +10,36 @@ export function messageForPeople(message: string): string {
   return withSubject(message, (path) => path)
 }
 
-/** The message of an error as it stands at the form field that it is about, whose label says the name. */
+/**
+ * The message of an error as it stands at the form field that it is about, whose label says the name. Members of the
+ * value keep their names, because people wrote these.
+ */
 export function messageAtField(message: string): string {
-  return withSubject(message, ([, ...inside]) => inside)
+  return withSubject(message, ([, ...inside]) => inside, { keepsNames: true })
 }
 
-function withSubject(message: string, named: (path: string[]) => string[]): string {
+function withSubject(
+  message: string,
+  named: (path: string[]) => string[],
+  { keepsNames = false } = {},
+): string {
   const [start = '', ofName = '', path = '', colon] = atStart.exec(message) ?? []
   const rest = message
     .slice(start.length)
     .replace(anywhere, (_, other: string) => inWords(other.split('.')))
   if (start === '') return rest
-  const name = colon === undefined ? inWords(named(path.split('.'))) : ''
+  const place = named(path.split('.'))
+  const isMember = isName(path.split('.').slice(1).at(-1))
+  if (keepsNames && isMember) return `${place.join('.')} ${rest}`
+  const name = colon === undefined ? inWords(place) : ''
   if (ofName !== '') return name === '' ? `A name ${rest}` : `A name in ${name} ${rest}`
-  return capitalized(name === '' ? rest : `${name} ${rest}`)
+  const whole = name === '' ? rest : `${name} ${rest}`
+  // The name of a member of a value stands as it was written.
+  return isMember && name !== '' ? whole : whole.slice(0, 1).toUpperCase() + whole.slice(1)
+}
+
+function isName(part: string | undefined): boolean {
+  return part !== undefined && !/^\d+$/.test(part)
 }
 
 /** Words for the path of a field, such as `entry 2 of allowed origins` for `allowedOrigins.1`. */
@@ -36,9 +52,5 @@ function inWords([first, ...inside]: string[]): string {
 }
 
 function nameOf(name: string): string {
-  return /^\d+$/.test(name) ? `entry ${Number(name) + 1}` : name
-}
-
-function capitalized(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1)
+  return isName(name) ? name : `entry ${Number(name) + 1}`
 }

@@ -15,7 +15,12 @@ describe('the message of an error for people', () => {
       'A name in tags must be short.',
       'A name must be short.',
     ],
-    ['query.tags.a must be text.', 'A of tags must be text.', 'A must be text.'],
+    ['query.tags.a must be text.', 'a of tags must be text.', 'a must be text.'],
+    [
+      'body.payload.lastLevel is required',
+      'lastLevel of payload is required',
+      'lastLevel is required',
+    ],
     ['The body must be an object.', 'The body must be an object.', 'The body must be an object.'],
     [
       'body.metadata must stand beside the payload, as body.metadata.',

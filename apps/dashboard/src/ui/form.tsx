@@ -161,14 +161,17 @@ export function Form({ onSubmit, submit, isDangerous, isDisabled, children }: Fo
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const field = error instanceof ApiError ? error.metadata?.field : undefined
+  /** Whether the error is about a field, or about a part of its value. */
+  const isAbout = (name: string) =>
+    typeof field === 'string' && (name === field || field.startsWith(`${name}.`))
   const [shownFields] = useState(() => new Set<string>())
   shownFields.clear()
   const faultOf = (name: string) => {
     shownFields.add(name)
-    return name === field && error instanceof ApiError ? messageAtField(error.message) : undefined
+    return isAbout(name) && error instanceof ApiError ? messageAtField(error.message) : undefined
   }
   const fields = children(faultOf)
-  const isAtField = typeof field === 'string' && shownFields.has(field)
+  const isAtField = [...shownFields].some(isAbout)
   return (
     <form
       className={styles.form}

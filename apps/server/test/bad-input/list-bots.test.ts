@@ -4,7 +4,18 @@ import { useServer } from '../harness.js'
 import { expectRefusal, send } from '../request.js'
 import { settle, type Tenant } from '../tenant.js'
 import { testFields } from './fields.js'
-import { atLeast, atMost, inJson, items, members, names, notAbove, oneOf, query } from './rules.js'
+import {
+  atLeast,
+  atMost,
+  filled,
+  inJson,
+  items,
+  members,
+  names,
+  notAbove,
+  oneOf,
+  query,
+} from './rules.js'
 import { workspaceHeader } from './shared-rules.js'
 
 const { list } = contract.bots
@@ -49,6 +60,9 @@ describe('bad input to listBots', () => {
       'query.nextToken': [query.text, atMost(4096)],
       'query.pageSize': [query.integer, atLeast(1), notAbove(100)],
       'query.dev': [query.flag],
+      'query.name': [query.text, atMost(200)],
+      'query.ids': [items(100, 'any')],
+      'query.ids.0': [filled, atMost(128)],
       'query.tags': [query.map, inJson(members(200, 'x')), ...names(200, 'x').map(inJson)],
       'query.tags.name': [query.text, atMost(500)],
       'query.integrationNames': [items(30, 'chat')],

@@ -20,6 +20,8 @@ describe.skipIf(browserPath === undefined)(`the screen to try a bot ${title}`, (
 
   it('chats as a new user, beside what happens meanwhile', async () => {
     const bot = await createBot(hostile, bots.as('echo').url)
+    // With a single bot there would be nothing to choose.
+    await createBot('Another')
     const { page, open, faults, expectAccessible } = await openDashboard(server())
     await open('try')
     await page.getByRole('link', { name: hostile }).click()
