@@ -8,9 +8,9 @@ import { deployBot, program } from './hosted.js'
 
 const token = 'a-token-for-tests-only'
 
-it('refuses code with a reason where the path of its socket would be too long, and goes on', async () => {
+it('runs code where the folder for temporary files has a path that is too long for sockets', async () => {
   await using place = await createCommandPlace()
-  for (const length of [60, 70, 80, 200]) {
+  for (const length of [1, 60, 70, 200]) {
     const folder = join(place.dataDir, 'x'.repeat(length))
     await mkdir(folder)
     await using started = await startServerProcess({
@@ -25,10 +25,7 @@ it('refuses code with a reason where the path of its socket would be too long, a
       workspaceId: '',
     }).listWorkspaces({})
     const server = { url: started.url, token, workspaceId: workspaces[0]?.id ?? '' }
-    await expect(deployBot(server, program(''))).rejects.toMatchObject({
-      type: 'Runtime',
-      message: expect.stringMatching(/bytes too long for sockets .* in TMPDIR/),
-    })
-    expect((await fetch(`${started.url}/healthz`)).status).toBe(200)
+    const bot = await deployBot(server, program('return { length: input.length }'))
+    expect(await bot.call({ length })).toEqual({ length })
   }
 })

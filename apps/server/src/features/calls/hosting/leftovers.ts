@@ -10,12 +10,18 @@ import type { Log } from '../../../platform/telemetry/log.js'
 let made = 0
 /** Most bytes of the path of a socket: systems accept 103 to 107, and Node shortens a longer one without a word. */
 const maxSocketPathBytes = 103
-/** Characters that follow the folder in the path of a socket, with room for ten million programs. */
-const longestEnding = '/10000000/s'
+/** The longest path of a socket below the folder of an installation, with room for ten million programs. */
+const longestEnding = '/4194304-99999999999-999/10000000/s'
+/** Where sockets are when the folder for temporary files has too long a path. */
+const systemFolder = '/tmp'
 
 /** The folder that contains those of all processes of an installation on this machine. */
 function homeOf(installation: string): string {
-  return join(tmpdir(), `botstead-${userId()}-${installation.slice(0, 12)}`)
+  const name = `botstead-${userId()}-${installation.slice(0, 12)}`
+  const home = join(tmpdir(), name)
+  // By the longest path and not by that of this process: all processes must look into the same folder.
+  const isShort = Buffer.byteLength(home + longestEnding) <= maxSocketPathBytes
+  return isShort ? home : join(systemFolder, name)
 }
 
 function userId(): number {
@@ -29,12 +35,6 @@ export async function makeFolder(installation: string, log: Pick<Log, 'info'>): 
   await endLeftovers(installation, log)
   made += 1
   const folder = join(home, `${process.pid}-${await startOf(process.pid)}-${made}`)
-  const bytes = Buffer.byteLength(folder + longestEnding)
-  if (bytes > maxSocketPathBytes) {
-    throw new Error(
-      `the folder for temporary files, ${tmpdir()}, has a path that is ${bytes - maxSocketPathBytes} bytes too long for sockets in it: start the server with a shorter one in TMPDIR`,
-    )
-  }
   // Recursive, because another process of the installation that stops removes the parent while it is empty.
   await mkdir(folder, { recursive: true, mode: 0o711 })
   return folder
