@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/schema.js'
+import { groupBy } from '../../platform/group-by.js'
 import { type EventsService, toEvent, type WireEvent } from '../conversations/events/index.js'
 import type { DescribedMessage, MessagesService } from '../conversations/messages/index.js'
 import type { Changes } from '../conversations/object-changes/index.js'
@@ -121,13 +122,8 @@ export function createBuildBodies(deps: DeliveryBodiesDeps): BuildBodies {
 
   return async (deliveries) => {
     const groupOf = (delivery: BodySource) => `${receiverKeyOf(delivery)}/${delivery.kind}`
-    const groups = new Map<string, BodySource[]>()
-    for (const delivery of deliveries) {
-      const key = groupOf(delivery)
-      groups.set(key, [...(groups.get(key) ?? []), delivery])
-    }
     const bodies = new Map<string, ReadonlyMap<string, DeliveryBody>>()
-    for (const [key, group] of groups) {
+    for (const [key, group] of groupBy(deliveries, groupOf)) {
       const [first] = group
       if (first === undefined) continue
       const ids = [...new Set(group.map(({ subject_id }) => subject_id))]

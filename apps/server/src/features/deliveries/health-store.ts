@@ -24,8 +24,9 @@ export interface WaitingDeliveries extends ReceiverColumns {
 /** The order of lists of deliveries, in the form that their indexes have. */
 const position = sql<string>`(d.created_at || '/' || d.id)`
 const isWaiting = sql`d.status = 'pending'`
-/** Both conditions, because an index has the first. */
+// The first condition is that of the partial index, which SQLite uses only where a query has it word for word.
 const isFailed = sql`d.status <> 'pending' and d.status = 'failed'`
+const isDelivered = sql`d.status <> 'pending' and d.status = 'delivered'`
 
 /** Receivers of all bots that have failed lately or are paused: at most `limit`, and how many there are. */
 export async function findTroubledReceivers(db: Db, limit: number) {
@@ -101,7 +102,7 @@ export async function listSuccesses(
   const rows = await perReceiver<{ began: string | null }>(db, receivers, {
     began: sql`select max(a.started_at) from (
       select d.id, d.attempts from deliveries as d
-      where ${ofGiven} and d.status <> 'pending' and d.status = 'delivered'
+      where ${ofGiven} and ${isDelivered}
       order by ${position} desc limit ${mostSuccesses}) as newest
       join delivery_attempts as a on a.delivery_id = newest.id and a.number = newest.attempts`,
   })

@@ -1,6 +1,7 @@
 import { type Receiver, receiverOf } from '../../domain/deliveries.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Db, Run, Tx } from '../../platform/db/schema.js'
+import { groupBy } from '../../platform/group-by.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import type { Log } from '../../platform/telemetry/log.js'
 import { lineOfReceiver } from '../bots/logs/index.js'
@@ -149,14 +150,11 @@ export async function parkPaused(
   rows: readonly claims.ReadyDelivery[],
   now: string,
 ): Promise<number> {
-  const groups = new Map<string, string[]>()
-  for (const row of rows) {
-    const key = receiverKeyOf(row)
-    groups.set(key, [...(groups.get(key) ?? []), row.id])
-  }
+  const groups = [...groupBy(rows, receiverKeyOf)]
   let parked = 0
   // In one order, so that processes do not deadlock.
-  for (const [key, ids] of [...groups].sort(([one], [other]) => (one < other ? -1 : 1))) {
+  for (const [key, group] of groups.sort(([one], [other]) => (one < other ? -1 : 1))) {
+    const ids = group.map(({ id }) => id)
     if (await receivers.holdPause(tx, receiverOf(key))) parked += await receivers.park(tx, ids, now)
   }
   return parked

@@ -12,6 +12,12 @@ export interface PingsDeps {
   hosting: Pick<Hosting, 'send'>
 }
 
+/** Pings of the programs of bots. */
+export interface Pings {
+  /** Why bots do not respond, by id: of the first of these, and of bots at a url only. */
+  findSilent(botIds: readonly string[]): Promise<Map<string, string>>
+}
+
 /** Milliseconds that a program has to respond. */
 const timeoutMs = 3000
 /** Most bots that one overview asks. */
@@ -21,7 +27,7 @@ const mostAsked = 20
  * Asks the programs of bots at a url whether they are there: one that is gone shows no error until somebody writes
  * to it. Their responses are used for some seconds.
  */
-export function createPings({ targets, ...deps }: PingsDeps) {
+export function createPings({ targets, ...deps }: PingsDeps): Pings {
   const known = createFactCache<{ silence: string | undefined }>({
     clock: deps.clock,
     maxFacts: 1000,
@@ -39,8 +45,7 @@ export function createPings({ targets, ...deps }: PingsDeps) {
   }
 
   return {
-    /** Why bots do not respond, by id: of the first of these, and of bots at a url only. */
-    async findSilent(botIds: readonly string[]): Promise<Map<string, string>> {
+    async findSilent(botIds) {
       const found = await Promise.all(
         botIds.slice(0, mostAsked).map(async (id) => [id, (await known.get(id))?.silence] as const),
       )

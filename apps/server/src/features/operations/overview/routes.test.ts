@@ -6,6 +6,9 @@ import { addAccount, uploadText } from '../../../../test/tenant.js'
 
 /** Milliseconds for which a result is reused. */
 const reused = 5000
+const hourMs = 60 * 60 * 1000
+/** Milliseconds for which lines of logs are kept. */
+const keptMs = 7 * 24 * hourMs
 
 describeEachEngine('the overview of a workspace', (engine) => {
   const server = useServer(engine)
@@ -306,6 +309,24 @@ describeEachEngine('the overview of a workspace', (engine) => {
     await client.replayDelivery({ id: bot.id, deliveryId: group?.target.id ?? '' })
     await untilSeen(bot.id, 'attention', ['deliveries_failed'])
     await client.deleteBot({ id: bot.id })
+  })
+
+  it('forgets which errors were resolved after the time for which logs are kept', async () => {
+    await begin()
+    const { bot } = await client.createBot({ name: 'old', url: https.as().url })
+    const own = server().client({ ...login, botId: bot.id })
+    await own.writeBotLogs({ logs: [{ level: 'error', message: 'The shop is closed' }] })
+    await untilSeen(bot.id, 'attention', ['log_errors'])
+    const [group] = (await see()).errors.groups
+    const errorId = group?.id ?? ''
+    await client.resolveErrors({ errorId })
+    server().clock.advance(keptMs - hourMs)
+    // A group that is resolved can be resolved again, although its errors are no longer shown.
+    await client.resolveErrors({ errorId })
+    server().clock.advance(3 * hourMs)
+    await vi.waitFor(() =>
+      expect(client.resolveErrors({ errorId })).rejects.toMatchObject({ type: 'ResourceNotFound' }),
+    )
   })
 
   it('shows nothing of other workspaces', async () => {

@@ -1,68 +1,38 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
-import {
-  type LogSource,
-  type LogSourceName,
-  logLevels,
-  type WorkspaceLogLine,
-} from '../../../domain/log-lines.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeBoolean } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'
-import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Run, Tx } from '../../../platform/db/schema.js'
 import { type DiskSpace, diskSpaces } from '../../../platform/disk/free-space.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
+import { groupBy } from '../../../platform/group-by.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
-import type { Outgoing } from '../../../platform/outgoing/outgoing.js'
-import type { BotsService } from '../../bots/bots/index.js'
-import { listInstallationStates } from '../../bots/installations/index.js'
-import type { IntegrationsService } from '../../bots/integrations/index.js'
-import type { Hosting } from '../../calls/hosting/index.js'
-import type { Targets } from '../../calls/targets/index.js'
-import { countConversations } from '../../conversations/conversations/index.js'
-import { listLastMessageTimes } from '../../conversations/messages/index.js'
-import {
-  listFailed,
-  listReceivers,
-  listSuccesses,
-  listWaiting,
-  type ReceiverState,
-  type WaitingDeliveries,
-} from '../../deliveries/index.js'
-import { countFiles, listFailedFiles } from '../../files/index.js'
+import type { WaitingDeliveries } from '../../deliveries/index.js'
 import type { AccountsService } from '../../tenancy/accounts/index.js'
 import { holdWorkspace } from '../../tenancy/workspaces/index.js'
-import { endless, walkLines } from '../logs/index.js'
 import { type BotHealth, healthOf } from './bots.js'
 import {
   coveredHours,
   type ErrorGroup,
   groupErrors,
-  isGivenUp,
   ofDelivery,
   ofFile,
   ofJob,
   ofLine,
-  resolvedIn,
 } from './errors.js'
-import { createPings } from './pings.js'
+import { type Facts, type FactsDeps, mostCounted, readFacts } from './facts.js'
+import { createPings, type Pings, type PingsDeps } from './pings.js'
 import * as store from './store.js'
-import { divide, groupBy, receiverOf, receiversOfLine, summaryOf } from './succession.js'
+import { divide, receiverOf, receiversOfLine, summaryOf } from './succession.js'
 
-export interface OverviewDeps {
-  db: Db
+export interface OverviewDeps extends FactsDeps, PingsDeps {
   run: Run
   clock: Clock
   queue: Pick<Queue, 'listDead'>
-  sources: Readonly<Record<LogSourceName, LogSource>>
   /** Folders of this machine that the server writes to. */
   folders: ReadonlyMap<'database' | 'contents', string>
   accounts: Pick<AccountsService, 'isOperator'>
-  bots: Pick<BotsService, 'reachIn' | 'countByWorkspace'>
-  integrations: Pick<IntegrationsService, 'idsIn'>
-  targets: Pick<Targets, 'of'>
-  outgoing: Outgoing
-  hosting: Pick<Hosting, 'send'>
   /** Milliseconds for which resolutions of errors are kept. */
   retentionMs: number
 }
@@ -89,205 +59,27 @@ export interface Overview {
 }
 
 const hour = 60 * 60 * 1000
-/** Where counts end. */
-const mostCounted = 1000
-/** Bots that are looked at, and those that are returned. */
-const mostBots = 1000
+/** Most bots and groups of errors that are returned. */
 const mostShown = 200
 const mostGroups = 50
 /** Most resolutions that one call of the sweep deletes. */
 const sweptAtOnce = 500
-/** Errors that are read: failed deliveries of one receiver, failed files, and lines of logs. */
-const mostRead = { deliveries: 500, files: 2000, lines: 10_000 }
 /** Free space below which a disk needs attention. */
 const lowDisk = { bytes: 1e9, share: 0.05 }
 
 /** The state of workspaces. What was determined serves other callers for some seconds. */
 export function createOverviewService(deps: OverviewDeps) {
-  const { db, clock, bots, queue } = deps
-
+  const { db, run, clock } = deps
   const pings = createPings(deps)
-  const cache = createFactCache<Overview>({
-    clock,
-    maxFacts: 100,
-    read: async (workspaceId) => await determine({ workspaceId }),
-  })
-
-  async function readErrorLines(
-    botIds: readonly string[],
-    workspaceId: string,
-    since: string,
-  ): Promise<{ lines: WorkspaceLogLine[]; isAll: boolean }> {
-    const lines: WorkspaceLogLine[] = []
-    const own = new Set(botIds)
-    const reached = await walkLines(db, [deps.sources.bot, deps.sources.integration], {
-      selection: {
-        botIds,
-        integrationIds: await deps.integrations.idsIn(workspaceId),
-        hasBot: false,
-        hasIntegration: false,
-        levels: new Set(logLevels.filter((level) => level === 'error')),
-        userId: undefined,
-        workflowId: undefined,
-        conversationId: undefined,
-      },
-      period: { since, before: endless },
-      after: undefined,
-      budget: mostRead.lines,
-      take: (line) => {
-        if ((own.has(line.botId) || line.source === 'integration') && !isGivenUp(line)) {
-          lines.push(line)
-        }
-        return true
-      },
-    })
-    return { lines, isAll: reached === undefined }
-  }
-
-  /** Aliases of the receivers that fail and whose code is deployed here, by the ids of their bots. */
-  async function findHosted(states: readonly ReceiverState[]): Promise<Map<string, Set<string>>> {
-    const found = new Map<string, Set<string>>()
-    for (const { bot_id: botId, integration } of states) {
-      if (integration === '') continue
-      const target = await deps.targets.of({ botId, integration })
-      if (target === undefined || 'url' in target.at) continue
-      found.set(botId, (found.get(botId) ?? new Set()).add(integration))
-    }
-    return found
-  }
-
-  async function determine(scope: { workspaceId: string }): Promise<Overview> {
-    const now = clock.now()
-    const since = isoTime(now - coveredHours * hour)
-    const rows = await bots.reachIn(scope, mostBots)
-    const botIds = rows.map(({ id }) => id)
-    const installations = await listInstallationStates(db, botIds)
-    const receivers = [
-      ...botIds.map((bot_id) => ({ bot_id, integration: '' })),
-      ...installations.map(({ bot_id, alias }) => ({ bot_id, integration: alias })),
-    ]
-    const [states, waiting, allFailed, successes, files, allFailedFiles, logs, resolved] =
-      await Promise.all([
-        listReceivers(db, botIds),
-        listWaiting(db, receivers, mostCounted),
-        listFailed(db, receivers, since, mostRead.deliveries),
-        listSuccesses(db, receivers),
-        countFiles(db, botIds, mostCounted),
-        listFailedFiles(db, botIds, mostRead.files),
-        readErrorLines(botIds, scope.workspaceId, since),
-        store.listResolved(db, scope.workspaceId),
-      ])
-    const [messages, conversations, counted, hosted] = await Promise.all([
-      listLastMessageTimes(db, botIds, since),
-      countConversations(db, botIds, mostCounted),
-      bots.countByWorkspace([scope.workspaceId]),
-      findHosted(states),
-    ])
-    const isResolved = resolvedIn(resolved)
-    const failed = allFailed.filter((row) => !isResolved(ofDelivery(row)))
-    const failedFiles = allFailedFiles.filter((row) => !isResolved(ofFile(row)))
-    const lines = logs.lines.filter((line) => !isResolved(ofLine(line)))
-    const silent = await pings.findSilent(
-      rows
-        .filter(({ url, blocked }) => url !== null && !decodeBoolean(blocked))
-        .sort((one, other) =>
-          (messages.get(one.id) ?? '') > (messages.get(other.id) ?? '') ? -1 : 1,
-        )
-        .map(({ id }) => id),
-    )
-    const ofBot = <Row extends { bot_id: string }>(all: readonly Row[]) =>
-      groupBy(all, ({ bot_id }) => bot_id)
-    const statesBy = ofBot(states)
-    const installationsBy = ofBot(installations)
-    const filesBy = ofBot(failedFiles)
-    const began = new Map(successes.map((row) => [receiverOf(row), row.began]))
-    const deliveries = divide(failed, began, {
-      receiversOf: (row) => [receiverOf(row)],
-      timeOf: ({ updated_at }) => updated_at,
-      botOf: ({ bot_id }) => bot_id,
-    })
-    const lineTimes = divide(lines, began, {
-      receiversOf: (line) => receiversOfLine(line, installationsBy.get(line.botId) ?? []),
-      timeOf: ({ createdAt }) => createdAt,
-      botOf: ({ botId }) => botId,
-    })
-    const health = rows.map((bot) =>
-      healthOf({
-        bot,
-        receivers: statesBy.get(bot.id) ?? [],
-        installations: installationsBy.get(bot.id) ?? [],
-        lastMessageAt: messages.get(bot.id),
-        failedDeliveries: deliveries.summaryOf(bot.id, 'now'),
-        failedFiles: summaryOf(filesBy.get(bot.id), ({ updated_at }) => updated_at),
-        errorLines: lineTimes.summaryOf(bot.id, 'now'),
-        past: {
-          failedDeliveries: deliveries.summaryOf(bot.id, 'past'),
-          errorLines: lineTimes.summaryOf(bot.id, 'past'),
-        },
-        hosted: hosted.get(bot.id) ?? new Set(),
-        unreachable: silent.get(bot.id),
-      }),
-    )
-    const oldest = waiting.toSorted((one, other) =>
-      one.oldest.createdAt < other.oldest.createdAt ? -1 : 1,
-    )[0]
-    const sum = (counts: readonly number[]) =>
-      Math.min(
-        mostCounted,
-        counts.reduce((total, count) => total + count, 0),
-      )
-    const perReceiver = [...groupBy(allFailed, receiverOf).values()]
-    return {
-      asOf: isoTime(now),
-      bots: health.toSorted(byUrgency).slice(0, mostShown),
-      counts: {
-        bots: sum([counted.get(scope.workspaceId) ?? 0]),
-        botsNeedingAttention: sum([health.filter(needsAttention).length]),
-        integrations: sum([(await deps.integrations.idsIn(scope.workspaceId)).length]),
-        files: sum(files.map(({ all }) => all)),
-        conversations: sum(conversations),
-      },
-      deliveries: { waiting: sum(waiting.map(({ count }) => count)), oldest },
-      files: {
-        waiting: sum(files.map((each) => each.waiting)),
-        failed: sum(files.map((each) => each.failed)),
-      },
-      errors: {
-        groups: groupErrors(
-          [...failed.map(ofDelivery), ...failedFiles.map(ofFile), ...lines.map(ofLine)],
-          now - coveredHours * hour,
-        ).slice(0, mostGroups),
-        since,
-        isComplete:
-          logs.isAll &&
-          allFailedFiles.length < mostRead.files &&
-          perReceiver.every(({ length }) => length < mostRead.deliveries),
-      },
-      operator: undefined,
-    }
-  }
-
-  /** What only the operator sees: jobs belong to no workspace. */
-  async function addServer(overview: Overview): Promise<Overview> {
-    const dead = await queue.listDead({ limit: mostCounted })
-    const disks = (await diskSpaces(deps.folders)).map((disk): Disk => {
-      const { freeBytes, totalBytes } = disk
-      return { ...disk, isLow: freeBytes < Math.max(lowDisk.bytes, lowDisk.share * totalBytes) }
-    })
-    const { errors } = overview
-    const jobs = groupErrors(dead.map(ofJob), Date.parse(errors.since))
-    const groups = [...errors.groups, ...jobs].sort((one, other) => other.count - one.count)
-    return {
-      ...overview,
-      errors: { ...errors, groups: groups.slice(0, mostGroups) },
-      operator: { deadJobs: dead.length, disks },
-    }
-  }
+  const read = (workspaceId: string) => determine({ ...deps, pings }, workspaceId)
+  const cache = createFactCache<Overview>({ clock, maxFacts: 100, read })
 
   return {
     async get({ workspaceId, accountId }: WorkspaceActor): Promise<Overview> {
-      const overview = (await cache.get(workspaceId)) ?? (await determine({ workspaceId }))
-      return (await deps.accounts.isOperator(accountId)) ? await addServer(overview) : overview
+      const overview = (await cache.get(workspaceId)) ?? (await read(workspaceId))
+      return (await deps.accounts.isOperator(accountId))
+        ? await addServer(deps, overview)
+        : overview
     },
 
     /** Resolves the errors of a group until now, or until the newest one that the caller has seen. */
@@ -297,7 +89,7 @@ export function createOverviewService(deps: OverviewDeps) {
       { lastAt }: Body<typeof contract.overview.resolveErrors>,
     ): Promise<void> {
       const { workspaceId, accountId } = actor
-      const { errors } = await determine({ workspaceId })
+      const { errors } = await read(workspaceId)
       const group = errors.groups.find(({ id }) => id === fingerprint)
       if (group?.botId === undefined) {
         const resolved = await store.listResolved(db, workspaceId)
@@ -316,7 +108,7 @@ export function createOverviewService(deps: OverviewDeps) {
         account_id: accountId,
         resolved_at: isoTime(clock.now()),
       }
-      await deps.run(async (tx) => {
+      await run(async (tx) => {
         await holdWorkspace(tx, actor)
         await store.putResolved(tx, row)
       })
@@ -325,7 +117,7 @@ export function createOverviewService(deps: OverviewDeps) {
 
     /** Shows the errors of a group again. */
     async reopen({ workspaceId }: WorkspaceActor, fingerprint: string): Promise<void> {
-      const wasResolved = await deps.run((tx) => store.deleteResolved(tx, workspaceId, fingerprint))
+      const wasResolved = await run((tx) => store.deleteResolved(tx, workspaceId, fingerprint))
       if (!wasResolved) {
         throw new ApiError(
           'ResourceNotFound',
@@ -336,15 +128,135 @@ export function createOverviewService(deps: OverviewDeps) {
     },
 
     /** Deletes some resolutions that are older than their retention; returns how many. */
-    sweep: (tx: Tx) =>
-      store.deleteOldResolved(tx, isoTime(clock.now() - deps.retentionMs), sweptAtOnce),
+    sweep(tx: Tx): Promise<number> {
+      const before = isoTime(clock.now() - deps.retentionMs)
+      return store.deleteSomeResolved(tx, { before }, sweptAtOnce)
+    },
 
     removeWorkspace: store.deleteResolvedOfWorkspace,
 
     async purge(botId: string): Promise<void> {
-      await purge(deps.run, (tx, limit) => store.deleteSomeResolved(tx, botId, limit))
+      await purge(run, (tx, limit) => store.deleteSomeResolved(tx, { botId }, limit))
     },
   }
+}
+
+/** The overview of a workspace as all members see it. */
+async function determine(
+  deps: FactsDeps & { clock: Clock; pings: Pings },
+  workspaceId: string,
+): Promise<Overview> {
+  const now = deps.clock.now()
+  const start = now - coveredHours * hour
+  const since = isoTime(start)
+  const facts = await readFacts(deps, workspaceId, since)
+  const health = healthOfBots(facts, await findSilent(deps.pings, facts))
+  const { waiting, files, failed, failedFiles, lines } = facts
+  const errors = [...failed.map(ofDelivery), ...failedFiles.map(ofFile), ...lines.map(ofLine)]
+  const [oldest] = waiting.toSorted((one, other) =>
+    one.oldest.createdAt < other.oldest.createdAt ? -1 : 1,
+  )
+  return {
+    asOf: isoTime(now),
+    bots: health.toSorted(byUrgency).slice(0, mostShown),
+    counts: {
+      bots: sum([facts.botCount]),
+      botsNeedingAttention: sum([health.filter(needsAttention).length]),
+      integrations: sum([facts.integrationCount]),
+      files: sum(files.map(({ all }) => all)),
+      conversations: sum(facts.conversations),
+    },
+    deliveries: { waiting: sum(waiting.map(({ count }) => count)), oldest },
+    files: {
+      waiting: sum(files.map((each) => each.waiting)),
+      failed: sum(files.map((each) => each.failed)),
+    },
+    errors: {
+      groups: groupErrors(errors, start).slice(0, mostGroups),
+      since,
+      isComplete: facts.isComplete,
+    },
+    operator: undefined,
+  }
+}
+
+/** Why programs at a url do not respond, by the ids of their bots: those with the newest messages are asked. */
+async function findSilent(
+  pings: Pings,
+  { bots, lastMessages }: Pick<Facts, 'bots' | 'lastMessages'>,
+): Promise<Map<string, string>> {
+  const called = bots
+    .filter(({ url, blocked }) => url !== null && !decodeBoolean(blocked))
+    .toSorted((one, other) =>
+      (lastMessages.get(one.id) ?? '') > (lastMessages.get(other.id) ?? '') ? -1 : 1,
+    )
+  return await pings.findSilent(called.map(({ id }) => id))
+}
+
+function healthOfBots(facts: Facts, silent: ReadonlyMap<string, string>): BotHealth[] {
+  const { successes } = facts
+  const states = byBot(facts.states)
+  const installations = byBot(facts.installations)
+  const failedFiles = byBot(facts.failedFiles)
+  const deliveries = divide(facts.failed, successes, {
+    receiversOf: (row) => [receiverOf(row)],
+    timeOf: ({ updated_at }) => updated_at,
+    botOf: ({ bot_id }) => bot_id,
+  })
+  const lines = divide(facts.lines, successes, {
+    receiversOf: (line) => receiversOfLine(line, installations.get(line.botId) ?? []),
+    timeOf: ({ createdAt }) => createdAt,
+    botOf: ({ botId }) => botId,
+  })
+  return facts.bots.map((bot) =>
+    healthOf({
+      bot,
+      receivers: states.get(bot.id) ?? [],
+      installations: installations.get(bot.id) ?? [],
+      lastMessageAt: facts.lastMessages.get(bot.id),
+      failedDeliveries: deliveries.summaryOf(bot.id, 'now'),
+      failedFiles: summaryOf(failedFiles.get(bot.id), ({ updated_at }) => updated_at),
+      errorLines: lines.summaryOf(bot.id, 'now'),
+      past: {
+        failedDeliveries: deliveries.summaryOf(bot.id, 'past'),
+        errorLines: lines.summaryOf(bot.id, 'past'),
+      },
+      hosted: facts.hosted.get(bot.id) ?? new Set(),
+      unreachable: silent.get(bot.id),
+    }),
+  )
+}
+
+/** Adds what only the operator sees: jobs and disks belong to no workspace. */
+async function addServer(
+  { queue, folders }: Pick<OverviewDeps, 'queue' | 'folders'>,
+  overview: Overview,
+): Promise<Overview> {
+  const dead = await queue.listDead({ limit: mostCounted })
+  const disks = (await diskSpaces(folders)).map((disk): Disk => {
+    const { freeBytes, totalBytes } = disk
+    return { ...disk, isLow: freeBytes < Math.max(lowDisk.bytes, lowDisk.share * totalBytes) }
+  })
+  const { errors } = overview
+  const jobs = groupErrors(dead.map(ofJob), Date.parse(errors.since))
+  const groups = [...errors.groups, ...jobs].sort((one, other) => other.count - one.count)
+  return {
+    ...overview,
+    errors: { ...errors, groups: groups.slice(0, mostGroups) },
+    operator: { deadJobs: dead.length, disks },
+  }
+}
+
+function byBot<Row extends { bot_id: string }>(rows: readonly Row[]): Map<string, Row[]> {
+  return groupBy(rows, ({ bot_id }) => bot_id)
+}
+
+/** Adds up counts, as far as counts go. */
+function sum(counts: readonly number[]): number {
+  return Math.min(
+    mostCounted,
+    counts.reduce((total, count) => total + count, 0),
+  )
 }
 
 function needsAttention({ status }: BotHealth): boolean {

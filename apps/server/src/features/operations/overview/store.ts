@@ -40,28 +40,30 @@ export async function listResolved(db: Db, workspaceId: string): Promise<Map<str
   return new Map(rows.map((row) => [row.fingerprint, row.last_at]))
 }
 
-/** Deletes resolutions from before an ISO 8601 time, at most `limit`; returns how many. */
-export async function deleteOldResolved(tx: Tx, before: string, limit: number): Promise<number> {
-  const old = await tx
-    .selectFrom('resolved_errors')
-    .select(['workspace_id', 'fingerprint'])
-    .where('resolved_at', '<', before)
-    .limit(limit)
-    .execute()
-  for (const row of old) await deleteResolved(tx, row.workspace_id, row.fingerprint)
-  return old.length
-}
-
-/** Deletes resolutions of a bot, at most `limit`; returns how many. */
-export async function deleteSomeResolved(tx: Tx, botId: string, limit: number): Promise<number> {
-  const rows = await tx
-    .selectFrom('resolved_errors')
-    .select(['workspace_id', 'fingerprint'])
-    .where('bot_id', '=', botId)
-    .limit(limit)
-    .execute()
-  for (const row of rows) await deleteResolved(tx, row.workspace_id, row.fingerprint)
-  return rows.length
+/** Deletes resolutions from before an ISO 8601 time, or those of a bot, at most `limit`; returns how many. */
+export async function deleteSomeResolved(
+  tx: Tx,
+  which: { before: string } | { botId: string },
+  limit: number,
+): Promise<number> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('resolved_errors')
+    .where(({ eb, refTuple, selectFrom }) => {
+      const keys = selectFrom('resolved_errors')
+        .select(['workspace_id', 'fingerprint'])
+        .limit(limit)
+      const some =
+        'before' in which
+          ? keys.where('resolved_at', '<', which.before)
+          : keys.where('bot_id', '=', which.botId)
+      return eb(
+        refTuple('workspace_id', 'fingerprint'),
+        'in',
+        some.$asTuple('workspace_id', 'fingerprint'),
+      )
+    })
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }
 
 export async function deleteResolvedOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {

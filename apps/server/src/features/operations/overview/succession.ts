@@ -1,4 +1,5 @@
 import type { WorkspaceLogLine } from '../../../domain/log-lines.js'
+import { groupBy } from '../../../platform/group-by.js'
 import type { InstallationStateRow } from '../../bots/installations/index.js'
 import type { FailedDelivery } from '../../deliveries/index.js'
 
@@ -63,19 +64,4 @@ export function summaryOf<Row extends { id: string }>(
   if (first === undefined) return undefined
   const newest = rest.reduce((best, row) => (timeOf(row) > timeOf(best) ? row : best), first)
   return { count: rest.length + 1, newestId: newest.id }
-}
-
-/** Rows by a key of each. */
-export function groupBy<Row>(
-  rows: readonly Row[],
-  keyOf: (row: Row) => string,
-): Map<string, Row[]> {
-  const groups = new Map<string, Row[]>()
-  for (const row of rows) {
-    const key = keyOf(row)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [row])
-    else group.push(row)
-  }
-  return groups
 }

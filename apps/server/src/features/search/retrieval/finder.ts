@@ -3,10 +3,11 @@ import type { RetrieverWeights } from '../../../domain/retriever-weights.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import { type Database, type DatabaseReads, openReads } from '../../../platform/db/open.js'
 import type { Db } from '../../../platform/db/schema.js'
+import { groupBy } from '../../../platform/group-by.js'
 import { createGate, type Load, WorkerLimitError } from '../../../platform/workers/gate.js'
 import { createThreadPool } from '../../../platform/workers/thread-pool.js'
 import type { FileRow } from '../../files/index.js'
-import type { NearbyRow, PassageRow } from '../passage-store.js'
+import type { PassageRow } from '../passage-store.js'
 import type { Explanation } from './explanation/index.js'
 import {
   type ExplainedFindings,
@@ -189,7 +190,7 @@ function isTimeout(error: unknown, dialect: Dialect): boolean {
 
 /** Combines each match with its file and its neighbours. */
 function toResult({ hits, nearby, files, degraded }: Findings): FindResult {
-  const around = groupByHit(nearby)
+  const around = groupBy(nearby, ({ hit }) => hit)
   const fileById = new Map(files.map((file) => [file.id, file]))
   const found = hits.flatMap(({ number, score, explanation }): FoundPassage[] => {
     const passages = around.get(number) ?? []
@@ -205,16 +206,6 @@ function toResult({ hits, nearby, files, degraded }: Findings): FindResult {
 function toExplained(findings: Findings | ExplainedFindings) {
   if (!('explanation' in findings)) throw new Error('An explained search has an explanation')
   return { ...toResult(findings), explanation: findings.explanation }
-}
-
-function groupByHit(rows: readonly NearbyRow[]): Map<number, PassageRow[]> {
-  const groups = new Map<number, PassageRow[]>()
-  for (const row of rows) {
-    const group = groups.get(row.hit)
-    if (group === undefined) groups.set(row.hit, [row])
-    else group.push(row)
-  }
-  return groups
 }
 
 /** Consolidates the matches of each file, in reading order; files stay sorted by their best match. */

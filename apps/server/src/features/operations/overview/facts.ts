@@ -1,0 +1,150 @@
+import {
+  type LogSource,
+  type LogSourceName,
+  logLevels,
+  type WorkspaceLogLine,
+} from '../../../domain/log-lines.js'
+import type { Db } from '../../../platform/db/schema.js'
+import { groupBy } from '../../../platform/group-by.js'
+import type { BotsService } from '../../bots/bots/index.js'
+import { listInstallationStates } from '../../bots/installations/index.js'
+import type { IntegrationsService } from '../../bots/integrations/index.js'
+import type { Targets } from '../../calls/targets/index.js'
+import { countConversations } from '../../conversations/conversations/index.js'
+import { listLastMessageTimes } from '../../conversations/messages/index.js'
+import {
+  listFailed,
+  listReceivers,
+  listSuccesses,
+  listWaiting,
+  type ReceiverState,
+} from '../../deliveries/index.js'
+import { countFiles, listFailedFiles } from '../../files/index.js'
+import { endless, walkLines } from '../logs/index.js'
+import { isGivenUp, ofDelivery, ofFile, ofLine, resolvedIn } from './errors.js'
+import { listResolved } from './store.js'
+import { receiverOf } from './succession.js'
+
+export interface FactsDeps {
+  db: Db
+  sources: Readonly<Record<LogSourceName, LogSource>>
+  bots: Pick<BotsService, 'reachIn' | 'countByWorkspace'>
+  integrations: Pick<IntegrationsService, 'idsIn'>
+  targets: Pick<Targets, 'of'>
+}
+
+/** Where counts end. */
+export const mostCounted = 1000
+/** Most bots that are looked at. */
+const mostBots = 1000
+/** Errors that are read: failed deliveries of one receiver, failed files, and lines of logs. */
+const mostRead = { deliveries: 500, files: 2000, lines: 10_000 }
+
+/** What an overview is made of. */
+export type Facts = Awaited<ReturnType<typeof readFacts>>
+
+/**
+ * Reads what the overview of a workspace is made of, without errors that were resolved.
+ * @param since ISO 8601 time from which errors and messages count
+ */
+export async function readFacts(deps: FactsDeps, workspaceId: string, since: string) {
+  const { db, bots, integrations } = deps
+  const [rows, integrationIds] = await Promise.all([
+    bots.reachIn({ workspaceId }, mostBots),
+    integrations.idsIn(workspaceId),
+  ])
+  const botIds = rows.map(({ id }) => id)
+  const installations = await listInstallationStates(db, botIds)
+  const receivers = [
+    ...botIds.map((bot_id) => ({ bot_id, integration: '' })),
+    ...installations.map(({ bot_id, alias }) => ({ bot_id, integration: alias })),
+  ]
+  const [states, waiting, failed, successes, files, failedFiles, logs, resolved] =
+    await Promise.all([
+      listReceivers(db, botIds),
+      listWaiting(db, receivers, mostCounted),
+      listFailed(db, receivers, since, mostRead.deliveries),
+      listSuccesses(db, receivers),
+      countFiles(db, botIds, mostCounted),
+      listFailedFiles(db, botIds, mostRead.files),
+      readErrorLines(deps, { botIds, integrationIds, since }),
+      listResolved(db, workspaceId),
+    ])
+  const [lastMessages, conversations, counted, hosted] = await Promise.all([
+    listLastMessageTimes(db, botIds, since),
+    countConversations(db, botIds, mostCounted),
+    bots.countByWorkspace([workspaceId]),
+    findHosted(deps, states),
+  ])
+  const isResolved = resolvedIn(resolved)
+  return {
+    bots: rows,
+    installations,
+    /** Receivers that failed lately, or are paused. */
+    states,
+    waiting,
+    files,
+    conversations,
+    /** ISO 8601 times of the last messages, by the ids of bots. */
+    lastMessages,
+    /** When the last attempt that a receiver accepted began, ISO 8601, by receiver. */
+    successes: new Map(successes.map((row) => [receiverOf(row), row.began])),
+    hosted,
+    botCount: counted.get(workspaceId) ?? 0,
+    integrationCount: integrationIds.length,
+    failed: failed.filter((row) => !isResolved(ofDelivery(row))),
+    failedFiles: failedFiles.filter((row) => !isResolved(ofFile(row))),
+    lines: logs.lines.filter((line) => !isResolved(ofLine(line))),
+    /** Whether all errors were read, including those that were resolved. */
+    isComplete:
+      logs.isAll &&
+      failedFiles.length < mostRead.files &&
+      [...groupBy(failed, receiverOf).values()].every(({ length }) => length < mostRead.deliveries),
+  }
+}
+
+/** The lines of errors in the logs of these bots and integrations: the newest. */
+async function readErrorLines(
+  { db, sources }: Pick<FactsDeps, 'db' | 'sources'>,
+  { botIds, integrationIds, since }: { botIds: string[]; integrationIds: string[]; since: string },
+): Promise<{ lines: WorkspaceLogLine[]; isAll: boolean }> {
+  const lines: WorkspaceLogLine[] = []
+  const own = new Set(botIds)
+  const reached = await walkLines(db, [sources.bot, sources.integration], {
+    selection: {
+      botIds,
+      integrationIds,
+      hasBot: false,
+      hasIntegration: false,
+      levels: new Set(logLevels.filter((level) => level === 'error')),
+      userId: undefined,
+      workflowId: undefined,
+      conversationId: undefined,
+    },
+    period: { since, before: endless },
+    after: undefined,
+    budget: mostRead.lines,
+    take: (line) => {
+      if ((own.has(line.botId) || line.source === 'integration') && !isGivenUp(line)) {
+        lines.push(line)
+      }
+      return true
+    },
+  })
+  return { lines, isAll: reached === undefined }
+}
+
+/** Aliases of the receivers that fail and whose code is deployed here, by the ids of their bots. */
+async function findHosted(
+  { targets }: Pick<FactsDeps, 'targets'>,
+  states: readonly ReceiverState[],
+): Promise<Map<string, Set<string>>> {
+  const found = new Map<string, Set<string>>()
+  for (const { bot_id: botId, integration } of states) {
+    if (integration === '') continue
+    const target = await targets.of({ botId, integration })
+    if (target === undefined || 'url' in target.at) continue
+    found.set(botId, (found.get(botId) ?? new Set()).add(integration))
+  }
+  return found
+}
