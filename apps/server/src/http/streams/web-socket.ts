@@ -6,14 +6,17 @@ import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { WebSocket } from 'ws'
 import { keepAlive } from '../../platform/streams/frame.js'
-import type { Sink } from '../../platform/streams/sink.js'
+import { closeCodes, type EndReason, type Sink } from '../../platform/streams/sink.js'
 import { type Connections, endConnection, refuseRaw } from '../connections/index.js'
 import { socketSink } from './sink.js'
 
 /** Clients of streams send nothing but control frames. */
 const maxIncomingBytes = 1024
-/** Codes with which a WebSocket is closed: going away, so that clients may reconnect, and a violation of the policy. */
-const closeCodes = { stopping: 1001, unauthorized: 1008 } as const
+/** The code for each reason to end a stream. After "going away" clients reconnect. */
+const codes = {
+  stopping: closeCodes.goingAway,
+  unauthorized: closeCodes.policyViolation,
+} as const satisfies Record<EndReason, number>
 
 /** Whether a request is for a WebSocket. */
 export function wantsWebSocket(request: FastifyRequest): boolean {
@@ -58,7 +61,7 @@ export function webSocketSink(peer: WebSocket, { raw: { socket } }: FastifyReque
   return socketSink(socket, {
     of: (frame) => frame.webSocket,
     ping: keepAlive.webSocket,
-    end: (reason) => peer.close(closeCodes[reason]),
+    end: (reason) => peer.close(codes[reason]),
   })
 }
 

@@ -3,6 +3,9 @@ import type { Frame } from './frame.js'
 /** Why the server ends a stream: clients may reconnect, or the caller may no longer listen. */
 export type EndReason = 'stopping' | 'unauthorized'
 
+/** Codes of RFC 6455 with which the server closes WebSockets. */
+export const closeCodes = { goingAway: 1001, policyViolation: 1008 } as const
+
 /** An open connection to a listener, over whatever transport. After its end all calls do nothing. */
 export interface Sink {
   /** Bytes that the network has not taken yet. */

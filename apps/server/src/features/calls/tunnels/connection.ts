@@ -1,13 +1,13 @@
 import type { Timers } from '../../../platform/clock.js'
 import type { Peer, PeerListener } from '../../../platform/streams/peer.js'
 import {
-  closeCodes,
   helloFrame,
   type ResponseFrame,
   readFrame,
   requestFrame,
   type TunnelRequest,
   type TunnelResponse,
+  tunnelCodes,
 } from './protocol.js'
 
 /** The connection broke, or never worked, before the response to a request. */
@@ -166,7 +166,7 @@ export class TunnelConnection implements PeerListener {
     if (!this.#open) return
     const frame = text === undefined ? undefined : readFrame(text)
     if (frame === undefined) {
-      this.close(closeCodes.invalidResponse, 'invalid response payload')
+      this.close(tunnelCodes.invalidResponse, 'invalid response payload')
       return
     }
     if (frame.type === 'response') {
@@ -180,7 +180,7 @@ export class TunnelConnection implements PeerListener {
     // Greetings are normal, floods of them are not.
     this.#unrequested += 1
     if (this.#unrequested > mostUnrequested) {
-      this.close(closeCodes.invalidResponse, 'too many messages')
+      this.close(tunnelCodes.invalidResponse, 'too many messages')
     }
   }
 

@@ -3,14 +3,14 @@ import type { OutgoingRequest, OutgoingResponse } from '../../../platform/outgoi
 // The protocol of the tunnel that existing development tools speak: texts of JSON over one WebSocket. The
 // server sends requests, the tool at the developer's machine responses; both may say hello.
 
-/** Codes with which the server closes the WebSocket of a tunnel. */
-export const closeCodes = {
-  goingAway: 1001,
+/** Codes of this protocol with which the server closes the WebSocket of a tunnel. */
+export const tunnelCodes = {
+  /** Nothing uses the id. */
+  invalidId: 4000,
+  /** Another connection has the id now. */
+  idConflict: 4001,
   /** The tool sent something other than a response. */
   invalidResponse: 4002,
-  /** Nothing uses the id, or another connection has it now. */
-  invalidId: 4000,
-  idConflict: 4001,
 } as const
 
 /** Random UUIDs (version 4). */

@@ -7,9 +7,10 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import { createLeases } from '../../../platform/leases/leases.js'
 import type { AdmittedPeer } from '../../../platform/streams/peer.js'
+import { closeCodes } from '../../../platform/streams/sink.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import { type ConnectionLimits, TunnelConnection } from './connection.js'
-import { closeCodes } from './protocol.js'
+import { tunnelCodes } from './protocol.js'
 import * as store from './store.js'
 import { createWaits } from './waits.js'
 
@@ -81,7 +82,7 @@ export function createRegistry(
       const stillHeld = new Set(kept.map(({ connection }) => connection))
       return ({ id }) => stillHeld.has(id)
     },
-    lose: (connection) => connection.close(closeCodes.idConflict, 'tunnel id is used elsewhere'),
+    lose: (connection) => connection.close(tunnelCodes.idConflict, 'tunnel id is used elsewhere'),
     fault: 'the leases of tunnels could not be prolonged',
   })
 
@@ -214,9 +215,9 @@ export function createRegistry(
   async function look(connection: TunnelConnection): Promise<void> {
     const row = await store.findTunnel(db, connection.tunnelId)
     if (row === undefined) {
-      connection.close(closeCodes.invalidId, 'the workspace of this tunnel was deleted')
+      connection.close(tunnelCodes.invalidId, 'the workspace of this tunnel was deleted')
     } else if (row.connection !== connection.id) {
-      connection.close(closeCodes.idConflict, 'tunnel id is used elsewhere')
+      connection.close(tunnelCodes.idConflict, 'tunnel id is used elsewhere')
     } else if (row.contender !== null) {
       const works = await connection.probe(probeMs)
       if (!works) {
@@ -238,7 +239,7 @@ export function createRegistry(
   async function endUnlessClaimed(connection: TunnelConnection): Promise<void> {
     const row = await store.findTunnel(db, connection.tunnelId)
     if (row?.connection === connection.id && row.workspace_id === null) {
-      connection.close(closeCodes.invalidId, 'no bot or integration uses this tunnel')
+      connection.close(tunnelCodes.invalidId, 'no bot or integration uses this tunnel')
     }
   }
 
