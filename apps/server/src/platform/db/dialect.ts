@@ -27,11 +27,9 @@ export interface Dialect {
   ): SelectQueryBuilder<DB, TB, O>
   /**
    * Keeps the selected rows from being deleted until the transaction ends: for what is created below them. Others may keep
-   * them too, and change them. On SQLite the transaction has it all.
+   * them too, and change them. On SQLite the transaction has it all. Returns whether there are any.
    */
-  keepRows<DB, TB extends keyof DB, O>(
-    query: SelectQueryBuilder<DB, TB, O>,
-  ): SelectQueryBuilder<DB, TB, O>
+  keepRows<DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): Promise<boolean>
   /** Like `lockRows`, passing over rows that another transaction holds: for claiming jobs. */
   lockFreeRows<DB, TB extends keyof DB, O>(
     query: SelectQueryBuilder<DB, TB, O>,
@@ -102,7 +100,7 @@ export const sqliteDialect: Dialect = {
     return (await found.execute(handle)).rows.length > 0
   },
   lockRows: (query) => query,
-  keepRows: (query) => query,
+  keepRows: hasRows,
   lockFreeRows: (query) => query,
   holdName: async () => {},
   shareName: async () => {},
@@ -147,7 +145,7 @@ export const postgresDialect: Dialect = {
     return (await found.execute(handle)).rows.length > 0
   },
   lockRows: (query) => query.forUpdate(),
-  keepRows: (query) => query.forKeyShare(),
+  keepRows: (query) => hasRows(query.forKeyShare()),
   lockFreeRows: (query) => query.forUpdate().skipLocked(),
   async holdName(tx, name) {
     await sql`select pg_advisory_xact_lock(hashtextextended(${name}::text, 0))`.execute(tx)
@@ -194,6 +192,12 @@ export const postgresDialect: Dialect = {
 /** The dialect behind a handle, for stores that are only given the handle. */
 export function dialectOf<DB>(handle: Kysely<DB>): Dialect {
   return handle.getExecutor().adapter instanceof PostgresAdapter ? postgresDialect : sqliteDialect
+}
+
+async function hasRows<DB, TB extends keyof DB, O>(
+  query: SelectQueryBuilder<DB, TB, O>,
+): Promise<boolean> {
+  return (await query.executeTakeFirst()) !== undefined
 }
 
 function likePattern(text: string): string {

@@ -57,22 +57,22 @@ export async function findBot(
 
 /** Keeps others from changing a bot until the transaction ends. */
 export async function lockBot(tx: Tx, workspaceId: string, id: string): Promise<void> {
-  const query = tx
-    .selectFrom('bots')
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .where('id', '=', id)
-  await dialectOf(tx).lockRows(query).execute()
+  await dialectOf(tx)
+    .lockRows(selectId(tx, workspaceId, id))
+    .execute()
 }
 
 /** Keeps a bot from being deleted until the transaction ends. @returns whether it is in the workspace */
 export async function keepBot(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
-  const query = tx
+  return await dialectOf(tx).keepRows(selectId(tx, workspaceId, id))
+}
+
+function selectId(tx: Tx, workspaceId: string, id: string) {
+  return tx
     .selectFrom('bots')
     .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
-  return (await dialectOf(tx).keepRows(query).executeTakeFirst()) !== undefined
 }
 
 const selectWorkspaceOf = prepared<{ id: string }>()((db, p) =>

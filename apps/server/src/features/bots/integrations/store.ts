@@ -161,7 +161,7 @@ export async function keepIntegration(tx: Tx, workspaceId: string, id: string): 
     .select('id')
     .where('workspace_id', '=', workspaceId)
     .where('id', '=', id)
-  return (await dialectOf(tx).keepRows(query).executeTakeFirst()) !== undefined
+  return await dialectOf(tx).keepRows(query)
 }
 
 const published = ['public', 'unlisted'] as const

@@ -52,7 +52,7 @@ export async function findForMember(
 /** Keeps a workspace from being deleted until the transaction ends. @returns whether there is one */
 export async function keepWorkspace(tx: Tx, id: string): Promise<boolean> {
   const query = tx.selectFrom('workspaces').select('id').where('id', '=', id)
-  return (await dialectOf(tx).keepRows(query).executeTakeFirst()) !== undefined
+  return await dialectOf(tx).keepRows(query)
 }
 
 /** Locks a workspace until the transaction ends: nothing is created in it meanwhile. @returns whether there is one */
