@@ -20,7 +20,7 @@ const browsers = [
   '/usr/bin/google-chrome',
 ]
 const rounds = sized(20, 1)
-const scrollMs = sized(5000, 2500)
+const scrollMs = sized(5000, 1500)
 /** Milliseconds between two lists that a very busy reader opens. */
 const pauseMs = 100
 /** Most milliseconds of a list, and least frames per second while it is scrolled. */

@@ -8,11 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startBenchServer } from './processes.mjs'
 import { firstMessage, startScript, stopped } from './programs.mjs'
-import { chatOf, request } from './request.mjs'
+import { chatOf, json, request } from './request.mjs'
 import { givenAmount, sized } from './size.mjs'
 
 const { Agent } = createRequire(new URL('../apps/server/package.json', import.meta.url))('undici')
-const json = { 'content-type': 'application/json' }
 const conversations = givenAmount('BENCH_CONVERSATIONS', 2000, 20)
 const perConversation = 10
 const questions = sized(200, 5)
@@ -118,7 +117,7 @@ async function replies({ chat, user, ids, say }) {
     const begin = performance.now()
     await say(ids[0], `ask ${i}`)
     while (!arrived.has(String(i))) {
-      if (performance.now() - begin > 10_000) throw new Error(`There is no reply to message ${i}`)
+      if (performance.now() - begin > 60_000) throw new Error(`There is no reply to message ${i}`)
       await sleep(1)
     }
     waits.push(arrived.get(String(i)) - begin)

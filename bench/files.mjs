@@ -136,7 +136,7 @@ async function takeTurns(server, nginx) {
 const median = (figures) => figures.toSorted((a, b) => a - b)[figures.length >> 1]
 
 /** Contents of 100 MB and of 10 KB, in both directions. */
-export async function files(folder) {
+export async function measureFiles(folder) {
   if (!hasNginx()) {
     return [skipped('files', 'there is no nginx with its dav module (Debian: nginx-light)')]
   }

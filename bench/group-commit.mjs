@@ -186,6 +186,16 @@ export async function measureGroupCommit({ milliseconds = sized(2000, 100), roun
   }
 }
 
+/** Durable transactions without HTTP: the limit of the storage with 64 concurrent callers. */
+export async function measureCommits() {
+  const best = await measureGroupCommit({ rounds: 1 })
+  const perSecond = (count) => `${count.toLocaleString('en')} /s`
+  return [
+    { work: 'durable insert, group commit, no HTTP', figure: perSecond(best.oneInsert) },
+    { work: 'the statements of a message, no HTTP', figure: perSecond(best.messageByPrepared) },
+  ]
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   console.log(await measureGroupCommit())
 }

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Milliseconds that a program has to stop before it is killed. */
 const grace = 5000
+/** Milliseconds for which a folder is removed again, because programs that end by themselves still write to it. */
+const patience = 60_000
 
 /** Ids of programs, each the first of a process group. */
 const programs = new Set()
@@ -35,13 +37,24 @@ async function stop(program) {
   }
 }
 
+async function remove(folder) {
+  const end = performance.now() + patience
+  for (;;) {
+    try {
+      return await rm(folder, { recursive: true, force: true })
+    } catch (error) {
+      if (performance.now() > end) throw error
+      await sleep(100)
+    }
+  }
+}
+
 let isEnding = false
 async function end() {
   if (isEnding) return
   isEnding = true
   await Promise.all([...programs].map(stop))
-  const last = { recursive: true, force: true, maxRetries: 10 }
-  await Promise.allSettled([...folders].map((folder) => rm(folder, last)))
+  await Promise.allSettled([...folders].map(remove))
   process.exit()
 }
 

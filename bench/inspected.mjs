@@ -5,7 +5,7 @@ import { tsImport } from 'tsx/esm/api'
 import { openDatabase } from '#server/platform/db/open.js'
 import { createIds } from '#server/platform/ids.js'
 import { createWords } from './collection.mjs'
-import { givenAmount } from './size.mjs'
+import { givenAmount, sized } from './size.mjs'
 
 /** Of everything, the share that is made: less, to try the benchmark itself. */
 const share = givenAmount('BENCH_SHARE', 1, 0.001)
@@ -251,6 +251,6 @@ async function untilIndexed({ db }) {
     const done = await progress.executeTakeFirst()
     const last = await newest.executeTakeFirst()
     if (done?.last_id === last?.id) return
-    await sleep(500)
+    await sleep(sized(500, 50))
   }
 }

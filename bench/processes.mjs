@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { tsImport } from 'tsx/esm/api'
 import { firstMessage, startProgram, startScript, stopped } from './programs.mjs'
 import { sized } from './size.mjs'
 
@@ -15,6 +14,16 @@ const command = fileURLToPath(new URL('../apps/server/bin/botstead.js', import.m
 /** The server with the bench routes: its address, token and workspace, and how to stop it. */
 export async function startBenchServer(dataDir, environment = {}) {
   return await start(benchServer, { ...environment, BOTSTEAD_DATA_DIR: dataDir })
+}
+
+/** Runs work with a server, and stops it at the end. */
+export async function withBenchServer(dataDir, work) {
+  const server = await startBenchServer(dataDir)
+  try {
+    return await work(server)
+  } finally {
+    await server.stop()
+  }
 }
 
 /** The bare framework: its address, and how to stop it. */
@@ -41,7 +50,7 @@ async function start(script, environment) {
 }
 
 /** Starts the real command on a data folder; returns the milliseconds until it serves, and its idle memory. */
-export async function measureStart(dataDir) {
+export async function timeStart(dataDir) {
   const port = await freePort()
   const begin = performance.now()
   const child = startProgram(process.execPath, [command, 'start'], {
@@ -62,6 +71,7 @@ export async function measureStart(dataDir) {
 
 /** A port on which nobody listens, from those of the tests, so that no connection gets it meanwhile. */
 export async function freePort() {
+  const { tsImport } = await import('tsx/esm/api')
   const ports = await tsImport('../apps/server/test/ports.ts', import.meta.url)
   return await ports.freePort()
 }

@@ -57,7 +57,7 @@ function watched(child) {
 }
 
 /**
- * Starts a script of Node with a channel for messages. What it writes goes to the errors: the output has the table alone.
+ * Starts a script of Node with a channel for messages. It writes to standard error, because standard output has the table alone.
  * @param {string} path
  * @param {import('node:child_process').ForkOptions & { args?: string[] }} options
  */

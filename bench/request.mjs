@@ -26,6 +26,21 @@ export async function request(url, method, headers, body) {
   return /** @type {Answer} */ (await response.json())
 }
 
+export const json = { 'content-type': 'application/json' }
+
+/**
+ * Headers of calls to a server as the account of its first start.
+ * @param {{ token: string, workspaceId: string }} server
+ */
+export function adminHeadersOf({ token, workspaceId }) {
+  return {
+    ...json,
+    authorization: `Bearer ${token}`,
+    'x-workspace-id': workspaceId,
+    'x-multiple-integrations': 'true',
+  }
+}
+
 /**
  * The chat address of a bot that was just made.
  * @param {Answer['bot']} bot

@@ -66,3 +66,9 @@ export function printTable(rows) {
     )
   }
 }
+
+/** @param {{ perSecond: number }} figures */
+export const rate = ({ perSecond }) => `${Math.round(perSecond).toLocaleString('en')} /s`
+
+/** @param {{ perSecond: number, p50: number, p99: number }} figures */
+export const waits = (figures) => `${rate(figures)}, p50 ${figures.p50} ms, p99 ${figures.p99} ms`

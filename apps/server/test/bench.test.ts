@@ -14,6 +14,9 @@ const parts = execFileSync(process.execPath, [script, '--list'], { encoding: 'ut
   .trim()
   .split('\n')
 
+/** Milliseconds that a part may take on a busy machine, where each of its waits may be six times as long. */
+const longestMs = 600_000
+
 /** A new folder for what a run makes; its name is short, because the paths of sockets must be. */
 async function createFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'b-'))
@@ -31,23 +34,27 @@ async function evaluate(text: string, env: NodeJS.ProcessEnv = {}): Promise<unkn
   return JSON.parse(stdout)
 }
 
-it.each(parts)('the benchmark of %s runs to its end, with finite figures', async (part) => {
-  const folder = await createFolder()
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--expose-gc', script, '--smallest', part],
-    { env: { ...process.env, TMPDIR: folder } },
-  )
-  const [head, ...rows] = stdout.trim().split('\n')
-  expect(head).toMatch(/^work +figure +against +ratio +budget$/)
-  expect(rows).not.toHaveLength(0)
-  for (const row of rows) {
-    expect(row).not.toMatch(/NaN|Infinity|undefined/)
-    expect(row).toMatch(/ {2}skipped: |\d/)
-  }
-  // The folder of the run is gone, and so is what its programs made.
-  expect(await readdir(folder)).toEqual([])
-})
+it.each(parts)(
+  'the benchmark of %s runs to its end, with finite figures',
+  async (part) => {
+    const folder = await createFolder()
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ['--expose-gc', script, '--smallest', part],
+      { env: { ...process.env, TMPDIR: folder } },
+    )
+    const [head, ...rows] = stdout.trim().split('\n')
+    expect(head).toMatch(/^work +figure +against +ratio +budget$/)
+    expect(rows).not.toHaveLength(0)
+    for (const row of rows) {
+      expect(row).not.toMatch(/NaN|Infinity|undefined/)
+      expect(row).toMatch(/ {2}skipped: |\d/)
+    }
+    // The folder of the run is gone, and so is what its programs made.
+    expect(await readdir(folder)).toEqual([])
+  },
+  longestMs,
+)
 
 it('a table with a figure that is not finite, or without figures, is refused', async () => {
   const faults = await evaluate(`
@@ -142,7 +149,7 @@ async function startPart(part: string, started: RegExp) {
 /** Waits until neither a program nor a file of a run is left. */
 async function expectNothingLeft(folder: string): Promise<void> {
   const left = async () => [...(await programsOf(folder)), ...(await readdir(folder))]
-  // What does not stop is killed after five seconds.
+  // The guard kills programs that do not stop within five seconds.
   await waitUntil(async () => (await left()).length === 0, {
     timeout: 30_000,
     interval: 100,
@@ -165,6 +172,7 @@ it.skipIf(process.platform !== 'linux').each(stops)(
     expect(await ended).toEqual([null, signal])
     await expectNothingLeft(folder)
   },
+  longestMs,
 )
 
 it.skipIf(process.platform !== 'linux')(
@@ -179,4 +187,5 @@ it.skipIf(process.platform !== 'linux')(
     expect(await ended).toEqual([1, null])
     await expectNothingLeft(folder)
   },
+  longestMs,
 )
