@@ -72,6 +72,22 @@ describe.each(documents)('%s', (document) => {
   })
 })
 
+it('the list of decisions has each record, with its number and heading', async () => {
+  const folder = join(checkout, 'docs/decisions')
+  const records = (await readdir(folder)).filter((name) => /^\d{4}-.*\.md$/.test(name)).sort()
+  const expected = await Promise.all(
+    records.map(async (name) => {
+      const [head = ''] = (await readFile(join(folder, name), 'utf8')).split('\n', 1)
+      const [, number, heading] = /^# (\d+)\. (.*)$/.exec(head) ?? []
+      expect(Number(number), name).toBe(Number(name.slice(0, 4)))
+      return `| ${number} | [${heading}](${name}) |`
+    }),
+  )
+  const list = await readFile(join(folder, 'README.md'), 'utf8')
+  const rows = list.split('\n').filter((line) => /^\| \d/.test(line))
+  expect(rows.map((row) => row.slice(0, row.indexOf(') |') + 3))).toEqual(expected)
+})
+
 it('the guide of operation explains lines that the log has', async () => {
   const text = await readFile(join(checkout, 'docs/guides/operation.md'), 'utf8')
   const chapter = text.split('\n## ').find((part) => part.startsWith('The log')) ?? ''
