@@ -19,7 +19,7 @@ function counts(report) {
 for (let at = 0; at < given.length; at += 3) {
   const [name, status, report] = given.slice(at, at + 3)
   const { passed, failed, skipped } = counts(report)
-  // One for what ended the part, whatever it was, or for that there is no test in it.
+  // A part counts as one more failure if something other than a test ended it, or if it has no tests.
   const unseen = failed === 0 && (status !== '0' || (report !== '' && passed === 0)) ? 1 : 0
   if (status !== '0') console.log(`${name} ended with status ${status}`)
   total.passed += passed

@@ -16,13 +16,13 @@ export function handlePrototypeOf(owner: object): object {
   return Object.getPrototypeOf(handle)
 }
 
-/** Of TCP sockets. */
+/** The methods of the handles of TCP sockets. */
 export function tcpPrototype(): object {
-  // Destroyed before it tries to connect.
+  // The socket is destroyed before it tries to connect.
   return connectedPrototype({ host: '127.0.0.1', port: 1 })
 }
 
-/** Of local sockets. */
+/** The methods of the handles of local sockets. */
 export function pipePrototype(): object {
   return connectedPrototype({ path: '/dev/null/none' })
 }

@@ -62,7 +62,7 @@ describe('a map of a bundle', () => {
     expect(map?.placeOf(1, 8)).toEqual({ file, line: 1, column: 1 })
   })
 
-  it('may be written without base64', () => {
+  it('is also read without base64', () => {
     const url = `data:application/json,${encodeURIComponent(JSON.stringify(good))}`
     expect(readSourceMap(url)?.placeOf(1, 1)).toEqual({ file: 'a.ts', line: 1, column: 1 })
   })
@@ -78,7 +78,7 @@ describe('a map of a bundle', () => {
     ['mappings that are no text', urlOf({ ...good, mappings: [['AAAA']] })],
     ['deep JSON', `data:application/json,${'['.repeat(1e6)}`],
     ['sections', urlOf({ version: 3, sections: [] })],
-  ])('is none: %s', (_, url) => {
+  ])('is not read: %s', (_, url) => {
     expect(readSourceMap(url)).toBeUndefined()
   })
 

@@ -9,10 +9,10 @@ interface Place {
   column: number
 }
 
-/** Finds the places in the files of the author of which a bundle was made. */
+/** Finds the places in the files of the author from which a bundle was made. */
 export interface SourceMap {
   /**
-   * Finds the place that a position of the bundle was made of.
+   * Finds the place from which a position of the bundle was made.
    * @param line from 1
    * @param column from 1
    */
@@ -44,7 +44,7 @@ export function readSourceMap(url: string | undefined): SourceMap | undefined {
   }
 }
 
-/** As it is shown: below the folder of the project, and without what could be taken for anything else. */
+/** The name of a file as stacks show it: below the folder of the project, without characters that end a line or a text. */
 function nameOf(source: unknown, root: string): string | undefined {
   if (typeof source !== 'string' || source === '') return undefined
   const name = `${root}${source}`.slice(-longestName).replace(/^(?:\.{1,2}\/+)+/, '')
@@ -83,7 +83,7 @@ const digits = new Int8Array(128).fill(-1)
 for (const [value, letter] of [...alphabet].entries()) digits[letter.charCodeAt(0)] = value
 const semicolon = 59
 const comma = 44
-/** A number of more digits has more than 32 bits. */
+/** Largest shift of a digit: a number with more digits has more than 32 bits. */
 const mostShift = 30
 
 /**

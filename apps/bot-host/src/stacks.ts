@@ -8,8 +8,7 @@ const mostCauses = 3
 /** Most frames of a stack that are looked at. */
 const mostFrames = 100
 /**
- * Most positions that are looked up for one text: each takes a while, and a text may name thousands that somebody else
- * wrote.
+ * Most positions that are looked up for one text. Each takes a while, and a text of a visitor may contain thousands.
  */
 const mostLookUps = 20
 /** A position in the code. */

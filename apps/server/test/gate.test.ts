@@ -152,7 +152,8 @@ async function createCheckout(
   }
   await mkdir(join(root, 'machine'))
   await writeScript(join(root, 'machine/apt-get'), 'exit 1')
-  // Everything is installed, and it may be known to be well; nothing comes from a registry; all else is for the real one.
+  // Installations and a command that is known to succeed do nothing, no package comes from a registry, and the real npm does
+  // everything else.
   const skipped = 'case "$1 $2" in "ci "*|"$WELL") exit;; "pack "*) exit 1;; esac'
   await writeScript(join(root, 'machine/npm'), `${skipped}; exec "${npm}" "$@"`)
   return root

@@ -65,32 +65,38 @@ describe('servers of others', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   }
 
-  it.each(Object.entries(hostile))('that send %s end only the call', async (_, bytes) => {
-    const outgoing = createOutgoing({
-      rules: createAddressRules({ allowed: [], allowLoopback: true }),
-    })
-    cleanups.push(() => outgoing[Symbol.asyncDispose]())
-    const url = await listen(bytes)
-    const request = { headers: {}, body: '{}', timeoutMs: 20_000, maxResponseBytes: 1000 }
-    for (const method of ['POST', 'GET'] as const) {
-      const settled = await outgoing.send(url, { ...request, method }).then(
+  it.each(Object.entries(hostile))(
+    'a server that sends %s ends only the call',
+    async (_, bytes) => {
+      const outgoing = createOutgoing({
+        rules: createAddressRules({ allowed: [], allowLoopback: true }),
+      })
+      cleanups.push(() => outgoing[Symbol.asyncDispose]())
+      const url = await listen(bytes)
+      const request = { headers: {}, body: '{}', timeoutMs: 20_000, maxResponseBytes: 1000 }
+      for (const method of ['POST', 'GET'] as const) {
+        const settled = await outgoing.send(url, { ...request, method }).then(
+          ({ status }) => typeof status,
+          ({ failure }) => failure,
+        )
+        expect(['number', 'connection']).toContain(settled)
+      }
+    },
+  )
+
+  it.each(Object.entries(hostile))(
+    'an object store that sends %s ends only the call',
+    async (_, bytes) => {
+      const client = storeAt(await listen(bytes))
+      const settled = await client.send({ method: 'GET', key: 'a', attempts: 1 }).then(
         ({ status }) => typeof status,
-        ({ failure }) => failure,
+        (error) => error.name,
       )
-      expect(['number', 'connection']).toContain(settled)
-    }
-  })
+      expect(['number', 'S3ConnectionError', 'S3Error']).toContain(settled)
+    },
+  )
 
-  it.each(Object.entries(hostile))('that store objects and send %s, too', async (_, bytes) => {
-    const client = storeAt(await listen(bytes))
-    const settled = await client.send({ method: 'GET', key: 'a', attempts: 1 }).then(
-      ({ status }) => typeof status,
-      (error) => error.name,
-    )
-    expect(['number', 'S3ConnectionError', 'S3Error']).toContain(settled)
-  })
-
-  it('that store objects and send an endless list are not read to its end', async () => {
+  it('an endless list of an object store is not read to its end', async () => {
     const url = await listen(
       `HTTP/1.1 200 OK\r\nContent-Length: ${2 ** 30}\r\n\r\n${'x'.repeat(17 * 2 ** 20)}`,
     )

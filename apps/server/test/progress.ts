@@ -97,7 +97,7 @@ class Progress implements Reporter {
     // The condition of the default reporter for showing the same.
     if (process.stdout.isTTY && !process.env.CI) return
     this.#timer = setInterval(() => this.#print(this.#line()), this.#everyMs)
-    // A run that ends without a word must not be kept from it.
+    // The timer does not keep the process of a run that has ended.
     this.#timer.unref()
   }
 

@@ -37,7 +37,7 @@ const block = (marker: string, code = '', language = 'js') =>
 
 describe('the code blocks of guides', () => {
   it.each(['js', 'mjs', 'cjs', 'jsx', 'ts', 'tsx', 'html'])(
-    'of the language %s have to name what runs them',
+    'a block of the language %s has to name what runs it',
     async (language) => {
       const text = `# Guide\n\n${block('Text', 'call()', language)}`
       const folder = await makeCheckout({ 'docs/guides/new.md': text })
@@ -47,7 +47,7 @@ describe('the code blocks of guides', () => {
     },
   )
 
-  it('of other languages, and inside of other blocks, are left alone', async () => {
+  it('blocks of other languages, and inside of other blocks, are left alone', async () => {
     const inside = block('Text', 'cat <<END\n  ```js\nEND', 'sh')
     const folder = await makeCheckout({
       'docs/guides/new.md': inside + block('Text', '{}', 'json'),
@@ -55,7 +55,7 @@ describe('the code blocks of guides', () => {
     expect(await faultsOf(folder)).toEqual([])
   })
 
-  it('are copied from the parts of a file, and compared with them', async () => {
+  it('a block is copied from the part of a file, and compared with it', async () => {
     const guide = 'docs/guides/new.md'
     const text = block(`<!-- from ${source}#call with here=there -->`, 'old()')
     const parts = [
@@ -83,7 +83,7 @@ describe('the code blocks of guides', () => {
     expect(await faultsOf(folder)).toEqual([])
   })
 
-  it('name parts and tests that exist', async () => {
+  it('the names of parts and tests are checked', async () => {
     const guide = 'docs/guides/new.md'
     for (const [marker, fault] of [
       [`from ${source}#gone`, `is from ${source}, which has no region "gone"`],
@@ -100,7 +100,7 @@ describe('the code blocks of guides', () => {
     expect(await faultsOf(await makeCheckout({ 'docs/guides/run.md': run }))).toEqual([])
   })
 
-  it('of this checkout are all current and run', async () => {
+  it('all blocks of this checkout are current, and tests run them', async () => {
     expect(await faultsOf(checkout)).toEqual([])
   })
 })

@@ -50,7 +50,7 @@ describe('the files of the server', () => {
     expect(having(asking, [display, parts.database, parts.migrations])).toEqual([])
   })
 
-  it('print through one door, which lets nothing act on a terminal', () => {
+  it('commands print through one function, which escapes control characters', () => {
     const printing =
       /process\s*\.\s*(stdout|stderr)|\bconsole\b|\.write\(|writeSync|\/dev\/(tty|std)/
     const rooms = /\/src\/(?!cli\/)|\/cli\/terminal\.ts$/
@@ -89,7 +89,7 @@ describe('the tests of the server', () => {
 })
 
 describe('the packages that are installed', () => {
-  it('run on the oldest Node that is supported, so that npm warns of none', async () => {
+  it('all packages support the oldest Node, so that npm warns of none', async () => {
     const { packages } = JSON.parse(await readFile(join(checkout, 'package-lock.json'), 'utf8'))
     const oldest = versionIn(packages[''].engines.node)
     const installed = Object.entries<{ engines?: { node?: string }; optional?: true }>(packages)

@@ -3,8 +3,8 @@ import { StringDecoder } from 'node:string_decoder'
 import { styleText } from 'node:util'
 import { escapeJson, escapeLine, escapeText } from '../platform/terminal-text.js'
 
-// The one door to the outputs of the command. Much of what is printed was written by others: names of files come
-// from visitors, errors from the code of bots. Nothing in it may act on the terminal of whoever reads it.
+// All outputs of the command go through this file. Others wrote much of what is printed: visitors choose names of files,
+// errors come from the code of bots. None of it may act on the terminal of the reader.
 
 /** A text in a style, which only {@link paint} makes: its content is escaped already. */
 export interface Painted {

@@ -62,5 +62,5 @@ export type ServerAction = (
   input: Record<string, unknown>,
 ) => Promise<Record<string, unknown>>
 
-/** Removes some rows that have served their time and returns how many. */
+/** Removes some expired rows and returns how many. */
 export type Sweep = (tx: Tx) => Promise<number>

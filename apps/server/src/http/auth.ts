@@ -91,7 +91,7 @@ function requireAuthority(operation: Operation, actor: BotActor): BotActor {
   }
   throw new ApiError(
     'Forbidden',
-    `The headers name the integration ${caller.alias}: ${operation.id} acts as an integration with its key, or with the personal access token of a member who may write in the workspace that owns it. Leave out x-integration-id and x-integration-alias to act as the bot.`,
+    `The headers name the integration ${caller.alias}, and this token may not act as it: ${operation.id} needs its key, or the personal access token of a member who may write in the workspace that owns it. Leave out x-integration-id and x-integration-alias to act as the bot.`,
   )
 }
 

@@ -7,10 +7,10 @@ const before = migrations.filter(({ name }) => name < '0130')
 
 type Row = Record<string, string | number | null>
 
-describeEachEngine('what outlived its workspace when a server is upgraded', (engine) => {
+describeEachEngine('the upgrade of a server with rows that outlived their workspace', (engine) => {
   const database = useDatabase(engine, before)
 
-  it('is deleted by one job for each workspace that is gone', async () => {
+  it('deletes them by one job for each workspace that is gone', async () => {
     const times = { created_at: 't', updated_at: 't' }
     const named = { name: 'mail', version: '1.0.0', definition: '{}', ...times }
     await database().run(async (tx) => {

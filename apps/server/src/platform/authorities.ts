@@ -2,18 +2,18 @@ import type { EventBus } from './bus/event-bus.js'
 import type { Clock, Timers } from './clock.js'
 import type { Log } from './telemetry/log.js'
 
-/** A thing on which an authority rests. When it is gone or changed, the authority may be gone. */
+/** Something on which an authority rests. When it is gone or changed, the authority may be gone. */
 export type Ground = `${GroundKind}:${string}`
 
 type GroundKind = 'token' | 'workspace' | 'bot' | 'user'
 
-/** The kind of a ground, and the id of what it is. */
+/** The kind of a ground, and the id of the token, workspace, bot or user. */
 export function splitGround(ground: Ground): [kind: GroundKind, id: string] {
   const end = ground.indexOf(':')
   return [ground.slice(0, end) as GroundKind, ground.slice(end + 1)]
 }
 
-/** Why authorities are checked: something changed, or it was a while ago that they were. */
+/** Why authorities are checked: something changed, or the last check was some time ago. */
 type Occasion = 'change' | 'round'
 
 /**
@@ -22,7 +22,7 @@ type Occasion = 'change' | 'round'
  */
 type CheckAuthorities<Authority> = (authorities: readonly Authority[]) => Promise<readonly number[]>
 
-/** Something open that its authority must outlive, such as a stream. */
+/** Something open that must end with its authority, such as a stream. */
 interface Open<Authority> {
   authority: Authority
   grounds: readonly Ground[]
@@ -41,18 +41,21 @@ interface Guard<Authority> {
 }
 
 /**
- * Carries the news that authorities may have ended to all processes: to their caches, and then to the streams that are
- * open there.
+ * Announces to all processes that authorities may have ended: their caches are cleared, and then the streams that are open
+ * there are checked.
  */
 export interface Authorities {
   /**
-   * Says that a ground is gone, or was changed. Call it after the commit. Caches of this process are empty when it
-   * returns; those of others follow by a hint.
+   * Announces that a ground is gone or was changed. Call it after the commit. When it returns, the caches of this
+   * process are cleared; those of others follow by a hint.
    */
   change(ground: Ground): void
-  /** Clears a cache of what rests on a ground; on any, if it is undefined. Streams are checked after all caches. */
+  /**
+   * Registers a function that clears from a cache what rests on a ground, or everything if the ground is undefined.
+   * Streams are checked after all caches are cleared.
+   */
   onChange(forget: (ground: Ground | undefined) => void): void
-  /** Makes the guard of one kind of streams. What the check throws is logged, and it is repeated. */
+  /** Makes the guard of one kind of streams. A check that throws is logged and repeated. */
   guard<Authority>(check: CheckAuthorities<Authority>): Guard<Authority>
   /** Stops checking. */
   stop(): void
@@ -63,7 +66,7 @@ export interface AuthoritiesDeps {
   clock: Clock
   timers: Timers
   log: Log
-  /** See `Database`: shows that a command changed the database, which sends no hints where hints stay in a process. */
+  /** See `Database`: shows that a command, which sends no hints on SQLite, changed the database. */
   foreignChanges(): number | undefined
 }
 
@@ -71,16 +74,16 @@ const topic = 'authorities'
 /** Streams whose authorities are checked together. */
 const checkedAtOnce = 500
 const tickMs = 1000
-/** Milliseconds after which an authority is checked although nothing was heard of a change: hints can be lost. */
+/** Milliseconds after which an authority is checked without a hint: hints can be lost. */
 const roundMs = 30_000
 
-/** Makes them for one process. */
+/** Makes the authorities of one process. */
 export function createAuthorities(deps: AuthoritiesDeps): Authorities {
   const { bus, clock, timers, log } = deps
   const caches: ((ground: Ground | undefined) => void)[] = []
   const watched = new Map<Ground, Set<Watched>>()
   const all = new Set<Watched>()
-  /** By the second of the clock at which they are due. */
+  /** Watched streams by the second of the clock at which their check is due. */
   const due = new Map<number, Set<Watched>>()
   let cancelTick: (() => void) | undefined
   let stopped = false
@@ -114,7 +117,7 @@ export function createAuthorities(deps: AuthoritiesDeps): Authorities {
     const now = Math.floor(clock.now() / tickMs)
     noticeForeignChanges()
     for (const [second, some] of due) {
-      // One that is further ahead than any can be is due, too: the clock was set back.
+      // A second that is further ahead than any check can be is due, too: the clock was set back.
       if (second > now && second <= now + roundMs / tickMs + 1) continue
       due.delete(second)
       for (const each of some) each.check('round')
@@ -191,7 +194,7 @@ export function createAuthorities(deps: AuthoritiesDeps): Authorities {
             authority,
             isOpen,
             settle,
-            // Soon again: until then the stream stays open, as it does while no change is heard of.
+            // Until the next check, the stream stays open, as it does without a hint.
             fail: () => settle(clock.now() + tickMs),
           }
           const each: Watched = {
@@ -224,7 +227,7 @@ interface Request<Authority> {
   fail(): void
 }
 
-/** Checks authorities of one kind, many at a time; those that come meanwhile are checked afterwards, once. */
+/** Checks authorities of one kind, many at a time. Requests that arrive during a check wait for the next one. */
 function createChecks<Authority>(check: CheckAuthorities<Authority>, log: Log) {
   const waiting = new Map<Request<Authority>, Occasion>()
   let isRunning = false
@@ -245,7 +248,7 @@ function createChecks<Authority>(check: CheckAuthorities<Authority>, log: Log) {
   }
 
   async function run(): Promise<void> {
-    // At the end of the turn, so that what changes in one turn is one batch, and other work has its turn between two.
+    // At the end of a turn of the event loop: changes in one turn are one batch, and other work runs between two.
     while (waiting.size > 0) {
       await new Promise((resolve) => setImmediate(resolve))
       const batch = next()

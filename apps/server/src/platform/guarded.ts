@@ -1,6 +1,6 @@
 /**
- * A callback for bytes, messages or events that others control. A fault in a listener would end this process;
- * a fault in this callback is handed to `onFault`, which ends what the bytes came from.
+ * Wraps a callback for bytes, messages or events that others control. An error thrown in a listener would end this
+ * process; what this callback throws goes to `onFault`, which ends the source of the bytes.
  */
 export function guarded<Given extends unknown[]>(
   onFault: (error: unknown) => void,

@@ -1,4 +1,4 @@
-/** Keys by the group to which they belong, so that a cache finds those of one group without looking at all. */
+/** Keys by their group, so that a cache finds the keys of one group without looking at all keys. */
 export interface KeyGroups {
   add(group: string, key: string): void
   delete(group: string, key: string): void
@@ -6,7 +6,7 @@ export interface KeyGroups {
   of(group: string): readonly string[]
 }
 
-/** Makes it without keys. */
+/** Makes groups, which have no keys yet. */
 export function createKeyGroups(): KeyGroups {
   const groups = new Map<string, Set<string>>()
   return {

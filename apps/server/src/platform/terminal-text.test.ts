@@ -26,7 +26,7 @@ const harmless = 'Größe "1" \\ 大小 👩‍👩‍👧 🏴 می‌خواه�
 
 describe('a text for a terminal', () => {
   it.each(acting.map((each) => [each.charCodeAt(0).toString(16).padStart(4, '0'), each]))(
-    'shows U+%s as an escape, and for reading drops it',
+    'shows U+%s as an escape, and leaves it out of texts for reading',
     (code, character) => {
       const text = `a${character}b\tc\nd`
       expect(escapeLine(text)).toBe(`a\\u${code}b\\tc\\nd`)
@@ -39,7 +39,7 @@ describe('a text for a terminal', () => {
     expect(escapeLine('a\u{e0041}')).toBe('a\\udb40\\udc41')
   })
 
-  it('ends lines at one character only', () => {
+  it('has no end of a line but the line feed', () => {
     expect(escapeLine('a\rb\r\nc')).toBe('a\\rb\\r\\nc')
     expect(escapeText('a\rb\r\nc')).toBe('a\\rb\nc')
     expect(printable('a\rb\r\nc')).toBe('a\nb\nc')
@@ -56,13 +56,16 @@ describe('a text for a terminal', () => {
 describe('JSON for a terminal', () => {
   const value = { [`a${acting.join('')}`]: [acting.join(' '), harmless, '\\u001b', '\\', '\n\t'] }
 
-  it.each([undefined, 2])('means the same and acts on none, with an indent of %s', (indent) => {
-    const json = escapeJson(JSON.stringify(value, undefined, indent))
-    expect(JSON.parse(json)).toEqual(value)
-    expect(escapeText(json)).toBe(json)
-  })
+  it.each([undefined, 2])(
+    'has the same values and no control characters, with an indent of %s',
+    (indent) => {
+      const json = escapeJson(JSON.stringify(value, undefined, indent))
+      expect(JSON.parse(json)).toEqual(value)
+      expect(escapeText(json)).toBe(json)
+    },
+  )
 
-  it('still shows escapes after it was parsed', () => {
+  it('still shows escapes after a printer has parsed it', () => {
     const text = `\u001b[2J \\u001b \\\u009b \r ${harmless}\n\t`
     const parsed: { a: string } = JSON.parse(escapeParsedJson(JSON.stringify({ a: text })))
     expect(parsed.a).toBe(`\\u001b[2J \\u001b \\\\u009b \\r ${harmless}\n\t`)

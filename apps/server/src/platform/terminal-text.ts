@@ -1,18 +1,18 @@
 /**
- * Characters that act on a terminal, or are not seen there: controls (C0, DEL, C1), marks of direction, separators of
- * lines, spaces and operators without width, tags, and halves of a character. Joiners stay, which scripts and emoji need.
+ * Characters that act on a terminal, or are invisible there: control characters (C0, DEL, C1), marks of direction, line
+ * separators, spaces and operators without width, tags, and unpaired surrogates. Scripts and emoji need joiners, which stay.
  */
 const acting =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds
   /[\u0000-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\ud800-\udfff]/gu
-/** The same in a text of several lines. */
+/** The same characters, except for tabs and line feeds: for texts of several lines. */
 const actingInText =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it finds
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\ud800-\udfff]/gu
 
 /**
- * A text that others wrote as part of a line: what acts on a terminal is shown as an escape of JSON, ends of lines
- * and tabs included, so that a name can neither move the cursor nor forge a line.
+ * Makes a text of others safe as part of a line: characters that act on a terminal become escapes of JSON, also ends of
+ * lines and tabs, so that a name can neither move the cursor nor forge a line.
  */
 export function escapeLine(text: string): string {
   return text.replace(acting, escapeFound)
@@ -24,24 +24,24 @@ export function escapeText(text: string): string {
 }
 
 /**
- * A text for reading, such as an answer of a bot, without what acts on a terminal: there an escape would be in the way.
- * Ends of lines and tabs stay.
+ * Removes characters that act on a terminal from a text for reading, such as an answer of a bot, where escapes would
+ * disturb. Ends of lines and tabs stay.
  */
 export function printable(text: string): string {
   return text.replace(/\r\n?/g, '\n').replace(actingInText, '')
 }
 
 /**
- * JSON whose strings have nothing that acts on a terminal. It means the same: what JSON itself does not escape
- * becomes an escape, and between strings there are line breaks and spaces alone.
+ * Escapes characters that act on a terminal in the strings of a JSON text, which means the same afterwards. Between
+ * strings, JSON has line breaks and spaces only.
  */
 export function escapeJson(json: string): string {
   return json.replace(actingInText, escapeUnits)
 }
 
 /**
- * JSON whose strings show what acts on a terminal as an escape also after they were parsed: for printers that parse
- * it and write the strings as they are.
+ * As {@link escapeJson}, but the escapes are still there after the text was parsed: for printers that parse it and
+ * write the strings as they are.
  */
 export function escapeParsedJson(json: string): string {
   // Each escape is matched as a whole: the second backslash of a pair begins none.

@@ -70,14 +70,14 @@ describeEachEngine('addresses with odd texts', (engine) => {
     expect(JSON.parse(said), asked).toMatchObject({ code: response.status, id: expect.any(String) })
   }
 
-  it.each(Object.entries(oddities))('with %s in their paths are refused', async (_, odd) => {
+  it.each(Object.entries(oddities))('a path with %s is refused', async (_, odd) => {
     for (const path of places.flatMap((place) => oddPaths(place, odd))) {
       await expectHandled(path)
       await expectHandled(path, { method: 'POST', body: '{}' })
     }
   })
 
-  it.each(Object.entries(oddities))('with %s in their queries are handled', async (_, odd) => {
+  it.each(Object.entries(oddities))('a query with %s is handled', async (_, odd) => {
     for (const path of [
       `/oauth?state=${odd}`,
       `/oauth/wizard/start?state=${odd}`,
@@ -93,7 +93,7 @@ describeEachEngine('addresses with odd texts', (engine) => {
     }
   })
 
-  it('with U+0000 get the standard body', async () => {
+  it('a path or query with U+0000 gets the standard error', async () => {
     const refusal = { status: 404, type: 'ResourceNotFound', message: /./ }
     for (const path of [
       '/oauth?state=%00',
@@ -110,7 +110,7 @@ describeEachEngine('addresses with odd texts', (engine) => {
     }
   })
 
-  it('find no account with U+0000 in a body', async () => {
+  it('a shared address with U+0000 in the body finds no account', async () => {
     const response = await server().fetch('/integration/global/pages', {
       method: 'POST',
       body: JSON.stringify({ page: 'a\0b' }),

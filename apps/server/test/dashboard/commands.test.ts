@@ -12,7 +12,7 @@ import { openDashboard } from './page.js'
 
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
 
-/** What somebody calls a bot, or writes to it, who wants the shell of those who copy a command. */
+/** A name of a bot, or a message, by which its author wants to run commands in the shell of people who copy one. */
 const hostile = `-x 'a' "b" $(touch owned) \`touch owned\`\n; touch owned #\u001b[201~\u0085 !!`
 
 /** All commands on the page, and those that its buttons copy. */
@@ -100,7 +100,7 @@ describe.skipIf(browserPath === undefined)(`the commands that pages print ${titl
     await page.getByTitle('Copy the request').waitFor()
     const commands = await page.evaluate<string[]>(commandsOfPage)
     const [command = ''] = commands.filter((each) => each.includes('--data-raw'))
-    // What acts on a terminal when it is pasted is not in it.
+    // It has no characters that act on a terminal when it is pasted.
     expect(command).not.toMatch(/(?!\n)\p{Cc}/u)
     const before = bodies.length
     await run(command, {})

@@ -85,7 +85,7 @@ describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
   describe('of a server whose errors somebody resolves', () => {
     const server = useServer()
 
-    it('counts them no more, in other tabs too, until they are reopened', async () => {
+    it('counts resolved errors no more, in other tabs too, until they are reopened', async () => {
       const botId = await failingBot(server(), bots.as('refusing').url)
       const { page, open, faults, expectAccessible } = await openDashboard(server())
       const other = await openDashboard(server())

@@ -11,7 +11,7 @@ import { deployBot, program } from './hosted.js'
 /** The value that handles return instead of throwing. */
 const refusedByHandle = -13
 
-/** The code before every attempt. */
+/** The beginning of the code, before every attempt. */
 const tools = `
   const net = require('net'), os = require('os'), dns = require('dns'), dgram = require('dgram'), childProcess = require('child_process')
   const [major] = process.versions.node.split('.').map(Number)
@@ -50,7 +50,7 @@ const refused: Record<string, readonly [attempt: string, how?: unknown]> = {
   ],
   'writing a file': [`require('fs').writeFileSync('x', 'y')`],
   'a module of Node that opens databases': [
-    // Older ones have none.
+    // Older versions do not have the module.
     `if (major < 22) return 'ERR_UNKNOWN_BUILTIN_MODULE'; new (require('node:sqlite').DatabaseSync)(database)`,
     'ERR_UNKNOWN_BUILTIN_MODULE',
   ],
@@ -184,7 +184,7 @@ const refused: Record<string, readonly [attempt: string, how?: unknown]> = {
   'name servers with a handle': [`new dns.Resolver()._handle.setServers([[4, '127.0.0.1', 53]])`],
 }
 
-/** Calls that the code may make all the same, with their results. */
+/** Calls that the code may make, with their results. */
 const permitted: Record<string, readonly [attempt: string, result: unknown]> = {
   'a signal to itself': [`return process.kill(process.pid, 0)`, true],
   'a signal to itself that it handles': [
@@ -211,7 +211,7 @@ interface Tried {
 }
 
 describe('the code of a bot', () => {
-  // Where everybody may call the server, its machine is no public address.
+  // A server for all networks, so that addresses of its own machine are refused.
   const server = useServer(undefined, { HOST: '0.0.0.0', BOTSTEAD_HOSTING: 'trusted' })
   let tried: Tried = {}
   beforeAll(async () => {
@@ -243,7 +243,7 @@ describe('the code of a bot', () => {
     expect(tried[name]).toEqual(how)
   })
 
-  it('runs in the version of Node of the server', async () => {
+  it('code runs in the version of Node of the server', async () => {
     const { call } = await deployBot(server(), program('return { version: process.version }'))
     const { stdout } = await promisify(execFile)(process.execPath, ['--version'])
     expect(await call()).toEqual({ version: stdout.trim() })

@@ -60,7 +60,7 @@ describeEachEngine('what visitors make a bot print', (engine) => {
   const server = useServer(engine, { BOTSTEAD_HOSTING_LOG_LINES: '10000' })
 
   it.each(['@botpress/sdk', 'sdk7'])(
-    'is text of its request, never an issue, and harms nobody, with %s',
+    'printed text of a visitor is a line of its request, never an issue, with %s',
     async (sdk) => {
       const { admin, bot, webhookId } = await makeBot(server())
       await admin.updateBot({ id: bot.id, code: await printing(sdk) })
@@ -88,7 +88,7 @@ describeEachEngine('what visitors make a bot print', (engine) => {
   )
 
   it.each(['@botpress/sdk', 'sdk7'])(
-    'keeps what the loggers of SDKs say: levels, subjects and issues, with %s',
+    'loggers of SDKs keep their levels, subjects and issues, with %s',
     async (sdk) => {
       const { admin, bot, webhookId } = await makeBot(server())
       const code = await bundleCode(`
@@ -125,7 +125,7 @@ describeEachEngine('what visitors make a bot print', (engine) => {
     },
   )
 
-  it('keeps the levels of the logger of an SDK before 1.0', async () => {
+  it('the logger of an SDK before 1.0 keeps its levels', async () => {
     const { admin, id, installed } = await deployIntegration(
       server(),
       await bundleCode(`
@@ -160,7 +160,7 @@ describeEachEngine('what a program writes past its console', (engine) => {
   const raw = (...lines: string[]) =>
     `const fs = require('fs'); for (const line of ${JSON.stringify(lines)}) fs.writeSync(1, line + '\\n')`
 
-  it('is text also while it is loaded, and decides nothing about its start', async () => {
+  it('output of code that is being loaded is text, and does not decide whether the code starts', async () => {
     const { call, logs } = await deployBot(
       server(),
       program('return { fine: true }', raw(...forged, '{"host":"ready"}')),
@@ -172,14 +172,14 @@ describeEachEngine('what a program writes past its console', (engine) => {
     await lives(server())
   })
 
-  it('does not make code ready that cannot be loaded', async () => {
+  it('forged reports do not make code ready that cannot be loaded', async () => {
     const { admin, bot } = await makeBot(server())
     const code = `${raw('{"host":"ready"}')}; throw new Error('never')`
     await expect(admin.updateBot({ id: bot.id, code })).rejects.toThrow('Error: never')
     await lives(server())
   })
 
-  it('on the channel of its reports ends the program with a reason, and nothing else', async () => {
+  it('a wrong report on the connection for reports ends the program with a reason, and nothing else', async () => {
     const other = await deployBot(server(), program('return { fine: true }'))
     const { call, logs } = await deployBot(
       server(),

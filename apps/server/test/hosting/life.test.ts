@@ -164,22 +164,25 @@ describe('code whose owner is deleted', () => {
     await eventually(() => expect(pids.map(isRunning)).toEqual([false, false]))
   })
 
-  it.each(['bot', 'workspace'])('ends at once with its %s after it was replaced', async (owner) => {
-    const { id } = await existingClient(server()).createWorkspace({ name: 'Another' })
-    const { admin, bot, call, redeploy } = await deployBot(
-      { ...server(), workspaceId: id },
-      program('if (input.wait) await new Promise(() => {}); return { pid: process.pid }'),
-    )
-    const { pid } = await call()
-    const waiting = expect(call({ wait: true })).rejects.toThrow()
-    await eventually(async () => expect(await openRequests(server())).toBe(1))
-    await redeploy(pidOnly)
-    expect(isRunning(pid)).toBe(true)
-    if (owner === 'bot') await admin.deleteBot({ id: bot.id })
-    else await admin.deleteWorkspace({ id })
-    await eventually(() => expect(isRunning(pid)).toBe(false))
-    await waiting
-  })
+  it.each(['bot', 'workspace'])(
+    'ends at once with its %s, also if it was replaced before',
+    async (owner) => {
+      const { id } = await existingClient(server()).createWorkspace({ name: 'Another' })
+      const { admin, bot, call, redeploy } = await deployBot(
+        { ...server(), workspaceId: id },
+        program('if (input.wait) await new Promise(() => {}); return { pid: process.pid }'),
+      )
+      const { pid } = await call()
+      const waiting = expect(call({ wait: true })).rejects.toThrow()
+      await eventually(async () => expect(await openRequests(server())).toBe(1))
+      await redeploy(pidOnly)
+      expect(isRunning(pid)).toBe(true)
+      if (owner === 'bot') await admin.deleteBot({ id: bot.id })
+      else await admin.deleteWorkspace({ id })
+      await eventually(() => expect(isRunning(pid)).toBe(false))
+      await waiting
+    },
+  )
 })
 
 describe('code of an integration', () => {

@@ -70,7 +70,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
     ['loop', /endless loop/],
     ['memory', /memory/],
   ])(
-    'is given up after three times, while others are answered: %s',
+    'the message is given up after it ended the code three times, while others are answered: %s',
     async (text, reason) => {
       const { admin, bot, webhookId, logs } = await deployBot(server(), echo(poisons))
       const [poisonous, ...others] = await Promise.all(
@@ -128,7 +128,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
     200_000,
   )
 
-  it('is sent again by a replay, which succeeds once the code is corrected', async () => {
+  it('a replay sends the message again, and succeeds once the code is corrected', async () => {
     const { bot, webhookId, redeploy, admin } = await deployBot(server(), echo(poisons))
     const talk = await talkTo(server(), webhookId)
     await talk.say('exit')
@@ -158,7 +158,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
     await admin.deleteBot({ id: bot.id })
   }, 100_000)
 
-  it('does not make those guilty that were open at the same time', async () => {
+  it('messages that were open at the same time are not blamed', async () => {
     const { bot, webhookId, admin } = await deployBot(server(), echo(poisons))
     const talks = await Promise.all(Array.from({ length: 12 }, () => talkTo(server(), webhookId)))
     // Three ends by three messages, with the others in the same program each time.
@@ -175,8 +175,8 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
 
 const token = 'a-token-for-tests-only'
 
-describeEachEngine('the ends of code that a server counts when it is killed', (engine) => {
-  it('are those that the message caused, before and after', async () => {
+describeEachEngine('the ends of code, and a server that is killed', (engine) => {
+  it('a server counts the ends that a message caused before and after it was killed', async () => {
     await using place = await createCommandPlace(engine)
     const environment = {
       ...place.environment,

@@ -35,7 +35,7 @@ const keyIn = ({ key }: Record<string, unknown>) => {
 describeEachEngine('the key of deployed code', (engine) => {
   const server = useServer(engine)
 
-  it('ends with the program, when the next deployment has replaced it', async () => {
+  it('the key ends with the program that the next deployment has replaced', async () => {
     const { bot, call, redeploy } = await deployBot(server(), telling)
     const output = await call()
     const key = keyIn(output)
@@ -49,7 +49,7 @@ describeEachEngine('the key of deployed code', (engine) => {
     expect(keyIn(next)).not.toBe(key)
   })
 
-  it('ends when the owner gets an address, and when code does not come into force', async () => {
+  it('the key ends when the owner gets an address, and when code does not come into force', async () => {
     const { bot, admin, call } = await deployBot(server(), telling)
     const key = keyIn(await call())
     const refused = program('', 'throw new Error("never")')
@@ -59,7 +59,7 @@ describeEachEngine('the key of deployed code', (engine) => {
     await eventually(async () => expect(await statusOf(server().url, key, bot.id)).toBe(401))
   })
 
-  it('of an integration ends with its program', async () => {
+  it('the key of an integration ends with its program', async () => {
     const { installed, redeploy } = await deployIntegration(server(), telling)
     const [inBot] = installed
     const key = keyIn({ ...(await inBot?.call()) })
@@ -68,7 +68,7 @@ describeEachEngine('the key of deployed code', (engine) => {
     await eventually(async () => expect(await statusOf(server().url, key, inBot?.botId)).toBe(401))
   })
 
-  it('is not among the keys of the bot', async () => {
+  it('the key is not in the list of keys of the bot', async () => {
     const { bot, call } = await deployBot(server(), telling)
     await call()
     expect((await server().client().listBotApiKeys({ botId: bot.id })).baks).toEqual([])
@@ -78,7 +78,7 @@ describeEachEngine('the key of deployed code', (engine) => {
 const postgres = engines.find(({ name }) => name === 'postgres')
 
 describe.skipIf(!postgres)('the key of replaced code that still has a request', () => {
-  it('works until the end of the request, and ends when its server is killed', async () => {
+  it('the key works until the end of the request, and ends when its server is killed', async () => {
     if (postgres === undefined) throw new Error('There is no PostgreSQL')
     const first = await startTestServer(postgres, { BOTSTEAD_SECRET: secret })
     await using place = await createCommandPlace(undefined)
@@ -118,7 +118,7 @@ describe.skipIf(!postgres)('the key of replaced code that still has a request', 
 describe('a deployed program that is replaced', () => {
   const server = useServer()
 
-  it('uses its key until its last request has ended', async () => {
+  it('a replaced program uses its key until its last request has ended', async () => {
     const { bot, client, redeploy, call } = await deployBot(server(), telling)
     const key = keyIn(await call())
     const { user } = await client.createUser({ tags: {} })

@@ -111,7 +111,7 @@ describe('the code of a bot', () => {
     expect(await call()).toEqual({ key: 'two' })
   })
 
-  it('is started again at once after a request ended it', async () => {
+  it('code that a request ended is started again at once', async () => {
     const { call } = await deploy(
       program('if (input.end) process.exit(7); return { pid: process.pid }'),
     )
@@ -123,7 +123,7 @@ describe('the code of a bot', () => {
     expect((await call()).pid).not.toBe(pid)
   })
 
-  it('is started again after it ended by itself, with a pause', async () => {
+  it('code that ended by itself is started again after a pause', async () => {
     const { call, logs } = await deploy(
       program('if (input.end) setTimeout(() => process.exit(7), 100); return { pid: process.pid }'),
     )

@@ -40,14 +40,14 @@ describe('what code writes to a connection of the server', () => {
       `${head}; socket.write('1'); endless(';a=b')`,
       /how long/,
     ],
-  ])('is refused where it would occupy the server: %s', async (_, write, reason) => {
+  ])('a response that would occupy the server is refused: %s', async (_, write, reason) => {
     const { call, redeploy } = await deployBot(server(), writing(write))
     await Promise.all([1, 2, 3, 4].map(() => expect(call()).rejects.toThrow(reason)))
     await redeploy(program('return { fine: true }'))
     expect(await call()).toEqual({ fine: true })
   })
 
-  it('is a response of a known length, whatever headers the code names', async () => {
+  it('a response has a known length, whatever headers the code names', async () => {
     const { call } = await deployBot(
       server(),
       `exports.handler = async (request) => ({

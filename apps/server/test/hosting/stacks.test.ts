@@ -65,7 +65,7 @@ async function bundleWithMap(): Promise<string> {
   }
 }
 
-/** In whichever function: a bundler may have renamed it. */
+/** The names of functions may be others: a bundler may have renamed them. */
 const thrown =
   /TypeError: The amount is negative\n {4}at (?:async )?\S+ \(pay\.ts:8:\d+\)\n {4}at async \S+ \(bot\.ts:\d+:\d+\)/
 const foreign = /node:|file:|bundle\.cjs|bot-host/
@@ -74,26 +74,26 @@ describe('stacks of deployed code with a map of its files', () => {
   const server = useServer()
 
   it.each([
-    ['that it throws', undefined, thrown],
-    ['that it prints', 'prints', thrown],
+    ['of errors that it throws', undefined, thrown],
+    ['of errors that it prints', 'prints', thrown],
     [
       'of rejections that nobody handles',
       'rejects',
       /Unhandled rejection: TypeError: The amount is negative\n {4}at (?:async )?\S+ \(pay\.ts:8:\d+\)/,
     ],
     [
-      'that end the program',
+      'of errors that end the program',
       'ends',
       /The code stopped: it ended with[\s\S]*Error: Nobody is there\n {4}at \S*\s?\(?bot\.ts:9:\d+/,
     ],
-  ])('show the files of the author: %s', async (_, how, pattern) => {
+  ])('stacks show the files of the author: %s', async (_, how, pattern) => {
     const { call, logs } = await deployBot(server(), await bundleWithMap())
     await call({ ...(how !== undefined && { how }), order: { amount: -1 } }).catch(() => {})
     await eventually(async () => expect((await logs()).join('\n')).toMatch(pattern))
     expect((await logs()).join('\n')).not.toMatch(foreign)
   })
 
-  it('show them to the code itself, and in issues', async () => {
+  it('the code itself, and issues, see the files of the author', async () => {
     const { admin, bot, call } = await deployBot(server(), await bundleWithMap())
     const { stack } = await call({ how: 'returns', order: { amount: -1 } })
     expect(stack).toMatch(thrown)
@@ -105,7 +105,7 @@ describe('stacks of deployed code with a map of its files', () => {
     })
   })
 
-  it('show them where code is not loaded', async () => {
+  it('the refusal of code that cannot be loaded shows the files of the author', async () => {
     const { admin, bot } = await deployBot(server(), program(''))
     const code = await bundleWithMap()
     const refused = admin.updateBot({ id: bot.id, code, secrets: { FAULT: 'No key' } })
@@ -118,7 +118,7 @@ describe('stacks of deployed code with a map of its files', () => {
     ['a number without an end', mapOf({ mappings: 'g'.repeat(100_000) })],
     ['no mappings', mapOf({ mappings: { length: 1e9 } })],
     ['sources that are none', mapOf({ mappings: 'AAAA;AAAA;AAAA;AAAA', sources: [7] })],
-  ])('name lines of the bundle where its map is %s', async (_, comment) => {
+  ])('stacks name lines of the bundle where its map is %s', async (_, comment) => {
     const code = `${program('throw new Error("here")')}\n${comment}`
     const { call, logs } = await deployBot(server(), code)
     await expect(call()).rejects.toThrow(/here/)
@@ -129,7 +129,7 @@ describe('stacks of deployed code with a map of its files', () => {
     )
   })
 
-  it('are shown at once where an error repeats thousands of places that a visitor wrote', async () => {
+  it('a stack is shown at once where an error repeats thousands of places that a visitor wrote', async () => {
     // The last segment of a long map, so that each place is looked for in all of it.
     const map = mapOf({ mappings: `${'AAAA,'.repeat(400_000)}AAAA` })
     const code = `${program('throw new Error(input.text)')}\n${map}`
@@ -140,7 +140,7 @@ describe('stacks of deployed code with a map of its files', () => {
     expect((await logs()).join('\n')).not.toMatch(/The code stopped/)
   })
 
-  it('name the error also where it has no stack', async () => {
+  it('an error without a stack is named, too', async () => {
     const { call, logs } = await deployBot(
       server(),
       program(`

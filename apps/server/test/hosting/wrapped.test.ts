@@ -100,7 +100,7 @@ describe.skipIf(!hasBubblewrap)(
       })
     })
 
-    it('finds no folder of the server while it is loaded, in which a link could lead the removal astray', async () => {
+    it('finds no folder of the server while it is loaded, where it could put a link that the removal would follow', async () => {
       const code = program(
         'return { found }',
         `

@@ -41,7 +41,7 @@ describeEachEngine('who may act as an integration', (engine) => {
     }
   })
 
-  /** Everything that a token of the guest can be combined with to name an integration of somebody else, or with a key the chat. */
+  /** Headers with a token of the guest that name an integration of somebody else, or with a key of a bot the chat. */
   function namings(): Record<string, string>[] {
     const person = { authorization: `Bearer ${guest.token}` }
     const bot = { authorization: `Bearer ${guest.botKey}` }
@@ -55,7 +55,7 @@ describeEachEngine('who may act as an integration', (engine) => {
   }
 
   it.each(inBots.map((operation) => [operation.id, operation] as const))(
-    '%s is not done for who names an integration in headers',
+    '%s is refused to callers who only name an integration in headers',
     async (_, operation) => {
       for (const naming of namings()) {
         const isPerson = naming.authorization === `Bearer ${guest.token}`
@@ -69,14 +69,14 @@ describeEachEngine('who may act as an integration', (engine) => {
           expect(await beginningOf(response)).toContain('ReferenceNotFound')
         } else if (operation.method === 'HEAD') expect(response.status).toBe(403)
         else {
-          const message = isPerson ? /acts as an integration with its key/ : /is the key of a bot/
+          const message = isPerson ? /may not act as it: \w+ needs its key/ : /is the key of a bot/
           await expectRefusal(response, { status: 403, type: 'Forbidden', message })
         }
       }
     },
   )
 
-  it('is said by keys; people only write what a user of a conversation says', async () => {
+  it('a key acts as its integration; people only write what a user of a conversation says', async () => {
     expect(inBots.filter(({ standIn }) => standIn).map(({ id }) => id)).toEqual(['createMessage'])
     const names = { botId: guest.botId, integrationId, integrationAlias: 'desk' }
     const desk = existingClient(server(), { token: key, ...names })
@@ -107,7 +107,7 @@ describeEachEngine('who may act as an integration', (engine) => {
     await desk.configureIntegration({ identifier: 'own account' })
   })
 
-  it('is a developer of its workspace, except for the account of what is deployed', async () => {
+  it('a developer acts as an integration of their workspace, except for the account of a deployed one', async () => {
     for (const dev of [true, false]) {
       const { id, botId } = await install(dev)
       const developer = existingClient(server(), { botId, integrationId: id })
@@ -124,7 +124,7 @@ describeEachEngine('who may act as an integration', (engine) => {
     }
   })
 
-  it('is for the chat, which is part of the server, whoever may write in the workspace of the bot', async () => {
+  it('whoever may write in the workspace of the bot acts as the built-in chat', async () => {
     const headers = { 'x-integration-alias': 'chat' }
     const owner = server().client({ ...guest, headers })
     const made = await owner.createConversation({ channel: 'channel', tags: {} })
@@ -137,7 +137,7 @@ describeEachEngine('who may act as an integration', (engine) => {
     await expect(viewer.listConversations({})).rejects.toMatchObject({ type: 'Forbidden' })
   })
 
-  it('is no member of its workspace who may only read', async () => {
+  it('a member who may only read does not act as an integration', async () => {
     const { id, botId } = await install(true)
     const { token } = await addViewer(server(), server().workspaceId)
     const viewer = existingClient(server(), { token, botId })
@@ -146,7 +146,7 @@ describeEachEngine('who may act as an integration', (engine) => {
     await expect(asDesk.listConversations({})).rejects.toMatchObject({ type: 'Forbidden' })
   })
 
-  it('is nobody with the key of another integration', async () => {
+  it('the key of another integration gives no authority', async () => {
     const { id } = await install(true)
     const { value } = await existingClient(server()).createIntegrationApiKey({ integrationId: id })
     for (const options of [{}, { integrationId }, { integrationAlias: 'desk' }]) {
@@ -155,7 +155,7 @@ describeEachEngine('who may act as an integration', (engine) => {
     }
   })
 
-  it('gets the account that somebody else took from an earlier server', async () => {
+  it('an integration gets the account that somebody else took from an earlier server', async () => {
     const bots = await Promise.all(
       [guest, await addAccount(server())].map(async (login) => {
         const admin = server().client(login)

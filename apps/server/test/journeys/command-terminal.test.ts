@@ -65,7 +65,7 @@ describe('names and texts of others', () => {
     const { bot: made } = await admin.createBot({ name: evil, url })
     const botId = made.id
     const client = createClient({ baseUrl: server.url, token, botId })
-    // With other controls it would be no text.
+    // A file with other control characters would not count as text.
     const text = '# Pump evil\u202e\n\nThe pump evil\u009b31m\u200f\u2066 moves water.'
     const first = await uploadText(client, `${evil}.md`, text, true)
     const other = await uploadText(client, `${evil} 2.md`, `${text} Not this.`, true)
@@ -222,21 +222,24 @@ exports.handler = async () => ({ body: '{}' })`
     return id
   }
 
-  it.each(Object.keys(cases))('reach no terminal raw from "%s"', async (command) => {
-    for (const { words, environment, input } of cases[command] ?? []) {
-      const { stdout, stderr } = await run(
-        [...command.split(' '), ...(await words())],
-        environment,
-        input,
-      )
-      expect(stdout + stderr, `${command} printed nothing of it`).toContain('evil')
-      expect(stdout).not.toMatch(acting)
-      expect(stderr).not.toMatch(acting)
-      expect(`${stdout}\n${stderr}`).not.toMatch(/^forged/m)
-    }
-  })
+  it.each(Object.keys(cases))(
+    '"%s" prints names and texts of others without control characters',
+    async (command) => {
+      for (const { words, environment, input } of cases[command] ?? []) {
+        const { stdout, stderr } = await run(
+          [...command.split(' '), ...(await words())],
+          environment,
+          input,
+        )
+        expect(stdout + stderr, `${command} printed nothing of it`).toContain('evil')
+        expect(stdout).not.toMatch(acting)
+        expect(stderr).not.toMatch(acting)
+        expect(`${stdout}\n${stderr}`).not.toMatch(/^forged/m)
+      }
+    },
+  )
 
-  it('are tried with every command', async () => {
+  it('every command is tried with such names and texts', async () => {
     const partsOf = async (words: string[]): Promise<string[]> => {
       const { stdout } = await runCommand([...words, '--help'], {})
       const [, listed = ''] = stdout.split('\nCommands:\n')

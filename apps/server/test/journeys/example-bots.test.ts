@@ -15,7 +15,7 @@ import { exchange, request } from '../raw-http.js'
 
 const server = useServer()
 
-/** Requests to a bot as the server sends them, or almost. */
+/** Requests to a bot, signed as the server signs them or with a fault. */
 function callerOf(url: string, secret: string, headers: Record<string, string> = {}) {
   const sign = (body: string, by: string | readonly string[] = secret, age = 0) => {
     const time = Math.floor(Date.now() / 1000) - age
@@ -36,7 +36,7 @@ function callerOf(url: string, secret: string, headers: Record<string, string> =
   return { sign, call }
 }
 
-/** Expects that only what the secret has signed just now is accepted, and that once. */
+/** Expects that a bot accepts a request only if it was just signed with the secret, and only once. */
 async function expectGuarded(url: string, secret: string): Promise<void> {
   const { sign, call } = callerOf(url, secret)
   const body = '{"event":{"type":"message_created","text":"ä"}}'
@@ -94,7 +94,7 @@ async function expectLoopback(url: string): Promise<void> {
 
 const addressIn = (output: string) => /listens at (\S+)/.exec(output)?.[1] ?? ''
 
-it('accepts signed requests soon, and no recorded ones, on this machine only', async () => {
+it('an example bot accepts signed requests soon, and no recorded ones, on this machine only', async () => {
   const { bot: made } = await existingClient(server()).createBot({ name: 'Signed bot' })
   const environment = { BOT_NAME: 'Signed bot', BOT_SECRET: made.signingSecret }
   const bot = await startExample(server(), 'hello-bot', environment)
@@ -111,7 +111,7 @@ it('accepts signed requests soon, and no recorded ones, on this machine only', a
   })
 })
 
-it('refuses unsigned requests without any setting, at the first start and at later ones', async () => {
+it('an example bot refuses unsigned requests without any setting, at the first start and at later ones', async () => {
   for (const _start of ['first', 'second', 'third']) {
     await using bot = await startExample(server(), 'hello-bot', { BOT_NAME: 'Guarded bot' })
     const { call, sign } = callerOf(addressIn(bot.output()), 'guessed')
@@ -123,7 +123,7 @@ it('refuses unsigned requests without any setting, at the first start and at lat
   }
 })
 
-it('gives the bot a key of its own, which changes nothing else and does not pile up', async () => {
+it('startBot gives the bot a key of its own, which replaces the former one and changes nothing else', async () => {
   const folder = await mkdtemp(join(checkout, 'node_modules', '.botstead-own-key-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const script = join(folder, 'bot.mjs')
@@ -172,7 +172,7 @@ console.log(JSON.stringify({ id, key: process.env.BP_TOKEN, apiUrl: process.env.
   }
 })
 
-it('guards the integration of the example likewise, with a key of the integration', async () => {
+it('the integration of the example accepts signed requests only, and has a key of its own', async () => {
   await using _bot = await startExample(server(), 'hello-bot', { BOT_NAME: 'Asked bot' })
   const admin = existingClient(server())
   let integrationId = ''
@@ -223,7 +223,7 @@ it('runs the bot of the README as it is printed there', async () => {
   })
 })
 
-it('starts the order bot of the guide to the SDK', async () => {
+it('the order bot of the guide to the SDK starts', async () => {
   const { webhookId } = await startExample(server(), 'order-bot')
   expect((await ask(server(), webhookId, 'hello')).payload).toMatchObject({
     text: 'What would you like?',
@@ -287,7 +287,7 @@ it('logs the failure of a handler with its stack, and continues', async () => {
   })
 })
 
-it('runs without the token of a person, as the guide to production states', async () => {
+it('a bot runs without the token of a person, as the guide to production states', async () => {
   const admin = existingClient(server())
   const { bot: made } = await admin.createBot({ name: 'In production' })
   const { value: key } = await admin.createBotApiKey({ botId: made.id, note: 'production' })

@@ -62,7 +62,7 @@ describeEachEngine('what is created in a workspace', (engine) => {
       const found: string[] = []
       for (const { name, columns } of tables) {
         const has = (column: string) => columns.some((one) => one.name === column)
-        // By age, and with the integration that they are about.
+        // Rows of these tables are deleted by age, or with their integration.
         if (['events', 'integration_logs'].includes(name)) continue
         const isOfBots = name === 'file_usage' || (has('bot_id') && name !== 'access_tokens')
         if (!ids.withBots && isOfBots) continue
@@ -78,14 +78,14 @@ describeEachEngine('what is created in a workspace', (engine) => {
     })
   }
 
-  it('does not outlive it, even at a process that has missed the deletion', async () => {
+  it('creations do not outlive the workspace, even at a process that has missed its deletion', async () => {
     const { tenant, removeElsewhere } = await newTenant()
     const { workspaceId, botId } = tenant
     const statuses = await server().clock.hold(async () => {
       const client = server().client(tenant)
       await Promise.all([client.listBots(), client.listFiles(), client.chatGetUser()])
       await removeElsewhere()
-      // The process still accepts the caller, so that what refuses is the creation itself.
+      // The process still accepts the caller: the creation itself must refuse.
       expect((await client.listBots()).bots).toEqual([])
       expect((await client.listConversations()).conversations).not.toEqual([])
       const calls = writing.map(async (operation) => [operation.id, await call(operation, tenant)])
@@ -128,7 +128,7 @@ describeEachEngine('what is created in a workspace', (engine) => {
   }
 
   it.each(['creation', 'deletion'] as const)(
-    'is gone with it, with the %s first',
+    'a creation at the same time as the deletion is gone with it, with the %s first',
     async (first) => {
       const { tenant, removeElsewhere } = await newTenant()
       const { workspaceId } = tenant
@@ -151,7 +151,7 @@ describeEachEngine('what is created in a workspace', (engine) => {
     },
   )
 
-  it('by an earlier server, after its deletion, is deleted by a job', async () => {
+  it('a job deletes what an earlier server created after the deletion', async () => {
     const { tenant, removeElsewhere } = await newTenant()
     const { workspaceId } = tenant
     const other = await newTenant()

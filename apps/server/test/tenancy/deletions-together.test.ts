@@ -7,7 +7,7 @@ import { useServer } from '../harness.js'
 import { inDatabase } from './seed.js'
 import { countWaiting } from './waiting.js'
 
-describe.skipIf(!inject('postgresUrl'))('a user and their conversation', () => {
+describe.skipIf(!inject('postgresUrl'))('deletions at the same time', () => {
   const server = useServer(engines.find(({ name }) => name === 'postgres'))
 
   /** Deadlocks of the database: its connections report them at their end. */
@@ -29,7 +29,7 @@ describe.skipIf(!inject('postgresUrl'))('a user and their conversation', () => {
     }
   }
 
-  it('are deleted at the same time without waiting for each other', async () => {
+  it('a user and their conversation are deleted at the same time without a deadlock', async () => {
     const { url: baseUrl } = server()
     const { bot } = await server().client().createBot({})
     const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''

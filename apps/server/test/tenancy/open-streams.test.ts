@@ -48,7 +48,7 @@ type Room = Awaited<ReturnType<typeof openRoom>>
 
 interface Stream {
   ended: boolean
-  /** Of a WebSocket. */
+  /** The code with which a WebSocket was closed. */
   code?: number
   close(): void
 }
@@ -60,7 +60,7 @@ async function bySse(url: string, headers: Record<string, string>): Promise<Stre
   const stream: Stream = { ended: false, close: () => controller.abort() }
   const drain = async () => {
     for await (const _ of response.body ?? []) {
-      // Only the end counts.
+      // The content does not matter, only the end.
     }
   }
   void drain()
@@ -156,7 +156,7 @@ const places = [
     .map(({ name }) => ({ name, isElsewhere: true })),
 ]
 
-describe.each(places)('streams ($name, at another process: $isElsewhere)', (place) => {
+describe.each(places)('open streams ($name, at another process: $isElsewhere)', (place) => {
   let first: TestServer
   let second: Server | undefined
   let folder: string
@@ -191,7 +191,7 @@ describe.each(places)('streams ($name, at another process: $isElsewhere)', (plac
   /** A clock that stands still: no cache expires, and no check of every half minute comes. */
   const untimed = (test: () => Promise<void>) => first.clock.hold(() => clock.hold(test))
 
-  it.each(ends)('end at once when %s, and no others do', async (_, end, ended) => {
+  it.each(ends)('streams end at once when %s, and no others do', async (_, end, ended) => {
     await untimed(async () => {
       const [room, neighbour] = [await openRoom(first), await openRoom(first)]
       const openAll = async (of: Room) =>
@@ -212,7 +212,7 @@ describe.each(places)('streams ($name, at another process: $isElsewhere)', (plac
     })
   })
 
-  it('that are opened while their token is deleted do not stay', async () => {
+  it('a stream that is opened while its token is deleted does not stay', async () => {
     await untimed(async () => {
       const room = await openRoom(first)
       const opening = Array.from({ length: 10 }, () =>
@@ -223,10 +223,10 @@ describe.each(places)('streams ($name, at another process: $isElsewhere)', (plac
       await vi.waitFor(() => expect(opened.filter((stream) => stream && !stream.ended)).toEqual([]))
     })
   })
-  it('end with the keys of their user a moment later when nobody heard of it', async () => {
+  it('streams end with the keys of their user a moment later where the hint was lost', async () => {
     const room = await openRoom(first)
     const stream = await streams['of a chat']?.(address, room)
-    // As a process that is killed before it says so.
+    // As a process does that is killed after the commit, before it sends the hint.
     const keys_revoked_at = isoTime(first.clock.now() + 60_000)
     await inDatabase(first, ({ run }) =>
       run(async (tx) => {

@@ -26,7 +26,7 @@ describe.skipIf(browserPath === undefined)(`the chat on a server ${title}`, () =
     await page.goto(`${proxy.url}/webchat/${webhookId}`)
     await page.getByRole('button', { name: 'Add files' }).waitFor()
     const note = (text: string) => log(page).locator('.note').getByText(text, { exact: true })
-    // Nobody can be told yet.
+    // The bot has no address yet.
     await write(page, 'one')
     await note('Sent').waitFor()
     await admin.updateBot({ id: bot.id, url: bots.as().url })

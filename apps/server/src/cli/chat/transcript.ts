@@ -178,8 +178,8 @@ export function createReplies({ timeout, quiet }: { timeout: number; quiet: numb
 /** Displays the conversation. */
 export interface Screen {
   /**
-   * Whether somebody reads along, and sees a message grow. What goes to a program or a file has each message once, when
-   * it is complete.
+   * Whether a person watches the output and sees a message grow. Output to a program or a file has each message once,
+   * when it is complete.
    */
   readonly isLive: boolean
   /** Shows whole lines. */

@@ -31,8 +31,8 @@ export interface InFlight {
   freePlace(entry: Sending): void
   setSettling(entry: Sending, isSettling: boolean): void
   /**
-   * Whether more deliveries to a receiver are in flight that may have ended its code than may be: one is sent, the
-   * others wait for it, and must not keep all others from their places.
+   * Whether more suspected deliveries to a receiver are in flight than may be. One of them is sent at a time, and those
+   * that wait for it must not occupy all places of the receiver.
    */
   hasTooManySuspects(receiver: string): boolean
   /** Whether something is in flight to a receiver. */

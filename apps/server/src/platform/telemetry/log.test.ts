@@ -35,14 +35,17 @@ describe('log lines', () => {
     expect(lines.join('')).toMatch(/INFO.*: listening\n\s+port: 8787/)
   })
 
-  it.each([false, true])('act on no terminal, pretty %s', async (pretty) => {
-    const { log, lines } = await record({ pretty })
-    const hostile = 'evil\u001b[2J\u009b31m\u202e\r\ud800'
-    log.warn({ key: hostile, err: new Error(hostile) }, hostile)
-    const text = lines.join('')
-    expect(text).not.toMatch(/[^\n\P{Cc}]|[\u202e\ud800]/u)
-    expect(text.match(/evil\\u001b\[2J\\u009b31m\\u202e/g)?.length).toBeGreaterThan(2)
-  })
+  it.each([false, true])(
+    'have no control characters for a terminal, pretty: %s',
+    async (pretty) => {
+      const { log, lines } = await record({ pretty })
+      const hostile = 'evil\u001b[2J\u009b31m\u202e\r\ud800'
+      log.warn({ key: hostile, err: new Error(hostile) }, hostile)
+      const text = lines.join('')
+      expect(text).not.toMatch(/[^\n\P{Cc}]|[\u202e\ud800]/u)
+      expect(text.match(/evil\\u001b\[2J\\u009b31m\\u202e/g)?.length).toBeGreaterThan(2)
+    },
+  )
 })
 
 describe('credentials', () => {

@@ -49,7 +49,7 @@ function upgrade(path: string, signal: AbortSignal): Promise<Socket> {
       })
       .once('response', (response) => {
         response.destroy()
-        reject(new Error('it does not report'))
+        reject(new Error('the program opens no connection for its reports'))
       })
       .on('error', reject)
       .end()

@@ -60,8 +60,8 @@ function piecesOf(whole: Buffer, cuts: readonly number[]): Buffer[] {
   return places.slice(1).map((place, at) => whole.subarray(places[at], place))
 }
 
-describe('lines of a program', () => {
-  it('are the same however their bytes arrive, and however little is read at a time', async () => {
+describe('the reader of the lines of a program', () => {
+  it('reads the same lines however their bytes arrive, and however little is read at a time', async () => {
     await fc.assert(
       fc.asyncProperty(
         bytes,
@@ -80,7 +80,7 @@ describe('lines of a program', () => {
     )
   })
 
-  it('are cut at their limit, and say how many bytes are missing', async () => {
+  it('cuts lines at their limit, and says how many bytes are missing', async () => {
     const whole = Buffer.from(`${'a'.repeat(7)}\nbc\n${'d'.repeat(5)}`)
     expect(await readAll([whole], { longest: 4 })).toEqual([
       ['aaaa', 3],
@@ -89,7 +89,7 @@ describe('lines of a program', () => {
     ])
   })
 
-  it('do not fill memory when they have no end', async () => {
+  it('does not fill memory with a line that has no end', async () => {
     const { share } = newShare()
     const stream = new PassThrough()
     const read: Read[] = []
@@ -113,7 +113,7 @@ describe('lines of a program', () => {
     expect(most).toBeLessThan(20 * 2 ** 20)
   })
 
-  it('beyond the budget stay in the pipe', async () => {
+  it('leaves lines beyond the budget in the pipe', async () => {
     const { time, share } = newShare(1e12, 100)
     const stream = new PassThrough()
     let read = 0
@@ -131,7 +131,7 @@ describe('lines of a program', () => {
     expect(read).toBeLessThanOrEqual(120)
   })
 
-  it('that a listener cannot take end the stream, and are reported once', async () => {
+  it('ends the stream at a line that the listener refuses, and reports it once', async () => {
     const { share } = newShare()
     const stream = new PassThrough()
     const faults: unknown[] = []

@@ -10,13 +10,13 @@ export interface LineReading {
   longest: number
   /** Receives a line, with how many bytes of it were not kept. */
   onLine: (line: string, cut: number) => void
-  /** Receives what a listener threw about the bytes. */
+  /** Receives the error that a listener threw. */
   onFault: (error: unknown) => void
 }
 
 /**
- * Reads the lines of a stream within a budget: what exceeds it stays in the pipe, where the program waits. What is
- * over the limit of a line is not kept.
+ * Reads the lines of a stream within a budget. Output beyond the budget stays in the pipe, and the program waits. Bytes
+ * beyond the limit of a line are not kept.
  * @returns a promise that resolves when the stream was read to its end, or closed
  */
 export function readLines(stream: Readable, reading: LineReading): Promise<void> {
@@ -84,7 +84,7 @@ export function readLines(stream: Readable, reading: LineReading): Promise<void>
     )
   }
 
-  /** A stream that is paused ends even so, if it had nothing more. */
+  /** A paused stream also emits `end`, if it has nothing more to read. */
   function finish(): void {
     if (!hasEnded || isWaiting || isOver) return
     isOver = true

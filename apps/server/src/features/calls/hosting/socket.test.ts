@@ -36,40 +36,43 @@ describe('the socket of a program', () => {
     return String(name)
   }
 
-  it('is not opened while its file is missing', async () => {
+  it('returns nothing while the file of the socket is missing', async () => {
     expect(await openSocket(join(folder, 'none'), self)).toBeUndefined()
   })
 
-  it('is opened', async () => {
+  it('opens the socket', async () => {
     const opened = await openSocket(await listen('own'), self)
     expect(await nameAt(opened?.path ?? '')).toBe('own')
     await opened?.close()
   })
 
-  it('is refused if it is a link, even to a socket', async () => {
+  it('refuses a link, even to a socket', async () => {
     const path = join(folder, 'link')
     await symlink(await listen('victim'), path)
     await expect(openSocket(path, self)).rejects.toThrow()
   })
 
-  it('is refused if it is a file of another kind', async () => {
+  it('refuses a file of another kind', async () => {
     const path = join(folder, 'file')
     await writeFile(path, '')
     await expect(openSocket(path, self)).rejects.toThrow('is not a socket')
     await expect(openSocket(folder, self)).rejects.toThrow('is not a socket')
   })
 
-  it('is refused if it belongs to another user', async () => {
+  it('refuses a socket of another user', async () => {
     await expect(openSocket(await listen('own'), self + 1)).rejects.toThrow('another user')
   })
 
-  it.runIf(canHoldSockets())('is the one that was opened, whatever takes its place', async () => {
-    const path = await listen('own')
-    const opened = await openSocket(path, self)
-    await rename(path, join(folder, 'moved'))
-    await symlink(await listen('victim'), path)
-    expect(await nameAt(path)).toBe('victim')
-    expect(await nameAt(opened?.path ?? '')).toBe('own')
-    await opened?.close()
-  })
+  it.runIf(canHoldSockets())(
+    'keeps to the socket that was opened, whatever takes its place',
+    async () => {
+      const path = await listen('own')
+      const opened = await openSocket(path, self)
+      await rename(path, join(folder, 'moved'))
+      await symlink(await listen('victim'), path)
+      expect(await nameAt(path)).toBe('victim')
+      expect(await nameAt(opened?.path ?? '')).toBe('own')
+      await opened?.close()
+    },
+  )
 })

@@ -260,7 +260,7 @@ export function createIntegrationRegistration(deps: IntegrationRegistrationDeps)
       if (caller.authority !== 'key' && !(await isInDevelopment(caller))) {
         throw new ApiError(
           'Forbidden',
-          'Only the key of an integration may configure its installation. A personal access token may where the integration is in development and belongs to a workspace in which it may write.',
+          'This call needs the key of the integration. A personal access token is accepted for an integration in development only, in a workspace in which you may write.',
         )
       }
       const { alias } = caller

@@ -45,7 +45,7 @@ export interface Entry {
 export interface Beside {
   /** Topic of the hints that they may have changed; the key is the native id of the conversation. */
   topic: string
-  /** The present ones, by what they are about. */
+  /** Returns the current signals, by their subject. */
   read(conversation: FollowedConversation): Promise<ReadonlyMap<string, Frame>>
 }
 

@@ -28,8 +28,8 @@ import type { TokenUsage } from './usage.js'
 export interface TokenAuthenticator
   extends Pick<Authenticator, 'account' | 'token' | 'workspace' | 'bot'> {
   /**
-   * Forgets what rests on a ground that changed, or everything: a token that was revoked is refused from now on, a bot that
-   * was deleted with its keys, and a workspace with all of it.
+   * Forgets what rests on a ground that changed, or everything. From then on a revoked token is refused, a deleted bot with
+   * its keys, and a deleted workspace with all that belongs to it.
    */
   forget(ground: Ground | undefined): void
 }

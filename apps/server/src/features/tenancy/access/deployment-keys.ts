@@ -16,7 +16,7 @@ interface KeyedDeployment {
 /** The part of deployments that access reads; they are a slice above this one. */
 interface DeploymentDirectory {
   /**
-   * Whether a deployment is stored and was not replaced. It is not replaced either before the transaction ends.
+   * Whether a deployment is stored and was not replaced. Until the transaction ends, it is not replaced.
    */
   lockInForce(tx: Tx, deployment: { id: string; workspaceId: string }): Promise<boolean>
 }
@@ -29,15 +29,15 @@ export interface DeploymentKeysDeps {
   deployments: DeploymentDirectory
 }
 
-/** Milliseconds for which the key of code is valid that was started but is not in force. */
+/** Milliseconds for which a key is valid whose deployment is not in force. */
 const provisionalLifetime = 60 * 60 * 1000
 /**
- * Milliseconds for which the keys of a replaced deployment are valid at most: its programs have 15 minutes for their open
- * requests, and other processes may learn a moment later that it was replaced. Those of programs that end in
- * time end with them; this is for those of servers that were killed.
+ * Longest time in milliseconds for which the keys of a replaced deployment are valid. Its programs have 15 minutes for
+ * their open requests, and other processes may learn of the replacement a moment later. A key ends with its program; this
+ * limit is for programs of servers that were killed.
  */
 const longestDrain = 16 * 60 * 1000
-/** Keys that a deployment has at most: more than it has programs, so that the oldest are those of killed servers. */
+/** Most keys of a deployment: more than it has programs, so that the oldest ones belong to killed servers. */
 const mostKeys = 100
 
 /** The key of one program, with which its code calls this server. */

@@ -43,8 +43,8 @@ export interface Standing {
   /** The grounds of the authority of a caller. */
   groundsOf(actor: WorkspaceActor): Ground[]
   /**
-   * Until when each caller may read its workspace, as far as is known now: milliseconds of the clock, 0 for one that may
-   * not any more.
+   * Until when each caller may read its workspace, as far as is known now: milliseconds of the clock, 0 for a caller that
+   * may no longer.
    */
   untilOf(actors: readonly WorkspaceActor[]): Promise<number[]>
 }
