@@ -1,9 +1,15 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { ApiError } from '@botstead/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { hasMoreValues, maxJsonDepth, nestsDeeper } from '../platform/json-bounds.js'
 
-/** Nesting levels of a body; serializing deeper ones would exhaust the stack. */
-const maxDepth = 500
+/**
+ * Values of a body: as many as fit into a mebibyte, which is the limit of most bodies. Those that carry code may be much
+ * longer, and made of the shortest values, one of them would take a gigabyte of memory.
+ */
+const maxValues = 512 * 1024
+/** Characters of a body in which the place of a fault is looked for. */
+const longestExplained = 1024 * 1024
 
 /** A body, or why it is refused. */
 type JsonBody = { value: unknown; refusal?: undefined } | { refusal: ApiError; value?: undefined }
@@ -47,7 +53,8 @@ function createJsonReader(app: FastifyInstance): ReadJson {
     if (!isPlain && !isUtf8(bytes)) return { refusal: notUtf8() }
     const body = isPlain ? bytes.toString('latin1') : bytes.toString()
     if (body.length === 0) return { value: undefined }
-    if (nestsDeeper(body, maxDepth)) return { refusal: tooDeep() }
+    if (nestsDeeper(body, maxJsonDepth)) return { refusal: tooDeep() }
+    if (hasMoreValues(body, maxValues)) return { refusal: tooMany() }
     if (!special.test(body)) {
       try {
         return { value: JSON.parse(body) }
@@ -91,51 +98,22 @@ function notUtf8(): ApiError {
 }
 
 function notJson(body: string, cause: unknown): ApiError {
+  if (body.length > longestExplained) {
+    return new ApiError('InvalidPayload', 'The body is not valid JSON.', { cause })
+  }
   const fault = jsonFaultOf(body) ?? 'members __proto__ and constructor.prototype are not accepted'
   return new ApiError('InvalidPayload', `The body is not valid JSON: ${fault}.`, { cause })
 }
 
-/** Whether a JSON text has more nesting levels than allowed; short ones are not read. */
-export function nestsDeeper(json: string, allowed: number): boolean {
-  if (json.length <= 2 * allowed) return false
-  let depth = 0
-  for (let at = 0; at < json.length; at++) {
-    switch (json[at]) {
-      case '"':
-        at = endOfString(json, at)
-        break
-      case '{':
-      case '[':
-        depth += 1
-        if (depth > allowed) return true
-        break
-      case '}':
-      case ']':
-        depth -= 1
-        break
-    }
-  }
-  return false
-}
-
-/** The end of the string that starts here, by `indexOf`, because strings make up most of a large body. */
-function endOfString(json: string, start: number): number {
-  let at = start
-  do {
-    at = json.indexOf('"', at + 1)
-    if (at < 0) return json.length
-  } while (isEscaped(json, at))
-  return at
-}
-
-function isEscaped(json: string, at: number): boolean {
-  let backslashes = 0
-  while (json[at - 1 - backslashes] === '\\') backslashes += 1
-  return backslashes % 2 === 1
-}
-
 function tooDeep(): ApiError {
-  return new ApiError('InvalidPayload', `The body must not nest deeper than ${maxDepth} levels.`)
+  return new ApiError(
+    'InvalidPayload',
+    `The body must not nest deeper than ${maxJsonDepth} levels.`,
+  )
+}
+
+function tooMany(): ApiError {
+  return new ApiError('InvalidPayload', `The body must not have more than ${maxValues} values.`)
 }
 
 type Expected = keyof typeof expectedWords

@@ -157,3 +157,50 @@ function* endless(head: string): Generator<string> {
   const kilobyte = 'x'.repeat(1024)
   for (let sent = 0; sent < 64 * 1024; sent++) yield `400\r\n${kilobyte}\r\n`
 }
+
+describe('bodies of the admin interface, which carry code', () => {
+  const server = useServer()
+  const send = (body: string) =>
+    server().fetch('/v1/admin/bots', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${server().token}`,
+        'x-workspace-id': server().workspaceId,
+      },
+      body,
+    })
+  const refusalOf = async (body: string) => {
+    const response = await send(body)
+    return { ...Object(await response.json()), status: response.status }
+  }
+
+  it.each([
+    ['objects', '{}'],
+    ['lists', '[]'],
+    ['numbers', '1'],
+    ['texts', '""'],
+  ])('are refused with more %s than memory has room for', async (_, value) => {
+    const many = `[${`${value},`.repeat(600_000)}${value}]`
+    expect(await refusalOf(`{"tags":${many}}`)).toMatchObject({
+      status: 400,
+      type: 'InvalidPayload',
+      message: 'The body must not have more than 524288 values.',
+    })
+  })
+
+  it('are taken with code of several megabytes, whatever is in it', async () => {
+    const code = `module.exports = ${'[{"a":1},'.repeat(600_000)}`
+    const response = await refusalOf(JSON.stringify({ name: 7, code }))
+    // The code is read: it is the name that is refused.
+    expect(response).toMatchObject({ status: 400, message: expect.stringContaining('body.name') })
+  })
+
+  it('that are no JSON are refused without looking for the place in megabytes', async () => {
+    expect(await refusalOf(`{"name":"${'\\n'.repeat(1_000_000)}"`)).toMatchObject({
+      status: 400,
+      type: 'InvalidPayload',
+      message: 'The body is not valid JSON.',
+    })
+  })
+})

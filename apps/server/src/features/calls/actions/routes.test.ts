@@ -83,6 +83,13 @@ describeEachEngine('actions', (engine) => {
     expect(await failure()).toEqual(runtime(expect.stringContaining('"output"')))
     remote().behave(() => ({ body: { output: 'x'.repeat(5 * 1024 * 1024) } }))
     expect(await failure()).toEqual(runtime(expect.stringContaining('4194304 bytes')))
+    const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    remote().behave(() => ({ body: `{"output":{"a":${nested}}}` }))
+    expect(await failure()).toEqual(runtime(expect.stringContaining('"output"')))
+    remote().behave(() => ({ body: `{"output":{"a":[${'{},'.repeat(300_000)}{}]}}` }))
+    expect(await failure()).toEqual(runtime(expect.stringContaining('"output"')))
+    remote().behave(() => ({ status: 400, body: `{"message":{"toString":1},"a":${nested}}` }))
+    expect(await failure()).toEqual(runtime(expect.stringContaining('{"message":')))
     remote().behave(() => ({ breaks: true }))
     expect(await failure()).toEqual(runtime(expect.stringContaining('The connection broke')))
     await admin.updateBot({ id: bot.id, maxExecutionTime: 1 })

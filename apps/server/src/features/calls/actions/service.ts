@@ -5,7 +5,7 @@ import type { BotProfile, BotProfiles, DeclaredAction } from '../../bots/bots/in
 import { builtInChat } from '../../bots/installations/index.js'
 import type { KnownIntegrations } from '../../bots/integrations/index.js'
 import type { ServerAction } from '../../feature.js'
-import { type CallDeps, requireResponse } from '../requests/index.js'
+import { type CallDeps, jsonOf, requireResponse } from '../requests/index.js'
 import type { Target, Targets } from '../targets/index.js'
 import type { OutputCache } from './output-cache.js'
 import type { ActionRuns } from './runs.js'
@@ -146,12 +146,8 @@ async function perform(
 }
 
 function outputOf(body: Buffer): Record<string, unknown> | undefined {
-  try {
-    const { output } = Object(JSON.parse(body.toString('utf8')))
-    return typeof output === 'object' && output !== null && !Array.isArray(output)
-      ? output
-      : undefined
-  } catch {
-    return undefined
-  }
+  const { output } = Object(jsonOf(body))
+  return typeof output === 'object' && output !== null && !Array.isArray(output)
+    ? output
+    : undefined
 }

@@ -2,7 +2,7 @@ import { ApiError } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import type { BotProfile, InstalledAs } from '../../bots/bots/index.js'
 import type { Creation } from '../../bots/integrations/index.js'
-import { type CallDeps, requireResponse } from '../requests/index.js'
+import { type CallDeps, jsonOf, requireResponse } from '../requests/index.js'
 import { findIntegrationTarget, type IntegrationTargetDeps } from '../targets/index.js'
 
 /** Creates users and conversations on the servers of integrations. */
@@ -91,10 +91,6 @@ export function createRemoteCreator(deps: RemoteCreatorDeps): RemoteCreator {
 }
 
 function idIn(body: Buffer, member: string): string | undefined {
-  try {
-    const { id } = Object(Object(JSON.parse(body.toString('utf8')))[member])
-    return typeof id === 'string' ? id : undefined
-  } catch {
-    return undefined
-  }
+  const { id } = Object(Object(jsonOf(body))[member])
+  return typeof id === 'string' ? id : undefined
 }

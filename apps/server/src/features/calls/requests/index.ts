@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { ApiError } from '@botstead/contract'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { storableText } from '../../../platform/db/columns.js'
+import { hasMoreValues, maxJsonDepth, nestsDeeper } from '../../../platform/json-bounds.js'
 import {
   type Outgoing,
   OutgoingError,
@@ -295,20 +296,15 @@ function waitOf(header: string | string[] | undefined): number {
 
 /** The error of a receiver: the message of a standard error body, or the bare text. */
 export function reasonOf(body: Buffer): string {
-  const text = textOf(body).trim()
-  const reason = messageIn(text) ?? text
+  const reason = messageIn(body) ?? textOf(body).trim()
   return reason === '' ? 'no reason given' : storableInJson(reason.slice(0, 500))
 }
 
-function messageIn(body: string): string | undefined {
-  try {
-    const parsed: unknown = JSON.parse(body)
-    if (typeof parsed !== 'object' || parsed === null) return undefined
-    const text = 'message' in parsed ? parsed.message : 'error' in parsed ? parsed.error : undefined
-    return typeof text === 'string' ? text : undefined
-  } catch {
-    return undefined
-  }
+function messageIn(body: Buffer): string | undefined {
+  const parsed = jsonOf(body)
+  if (typeof parsed !== 'object' || parsed === null) return undefined
+  const text = 'message' in parsed ? parsed.message : 'error' in parsed ? parsed.error : undefined
+  return typeof text === 'string' ? text : undefined
 }
 
 /** Bytes of a receiver as text that every engine can store. */
@@ -346,6 +342,21 @@ export async function requireResponse(
   }
   if (!response.cut) return response.body
   throw new ApiError('Runtime', `The response has more than ${maxResponseBytes} bytes.`)
+}
+
+/** Values of a response in JSON: they are in memory, for every call that waits. */
+const maxResponseValues = 100_000
+
+/** The JSON of a response; undefined if it is none, or one that no receiver needs: nested deeply, or of too many values. */
+export function jsonOf(body: Buffer): unknown {
+  // A byte order mark counts as a blank here.
+  const text = body.toString('utf8').trim()
+  if (nestsDeeper(text, maxJsonDepth) || hasMoreValues(text, maxResponseValues)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function unreachable(target: Target, error: OutgoingError): ApiError {
