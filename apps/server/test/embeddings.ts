@@ -27,6 +27,8 @@ export interface FakeEndpoint {
   mood: Mood
   /** Numbers of a vector beyond the themes. */
   padding: number
+  /** Sent in place of vectors while it is set. */
+  hostile: string | undefined
   /** Models and amounts of texts of the calls so far. */
   readonly calls: { model: string; texts: number; authorization: string | undefined }[]
 }
@@ -37,6 +39,7 @@ export function useEmbeddings(port: number): FakeEndpoint {
     url: `http://127.0.0.1:${port}/v1`,
     mood: 'well',
     padding: 4,
+    hostile: undefined,
     calls: [],
   }
   const server = createServer((request, response) => {
@@ -53,6 +56,10 @@ export function useEmbeddings(port: number): FakeEndpoint {
         response.end(JSON.stringify(value))
       }
       if (endpoint.mood === 'silent') return
+      if (endpoint.hostile !== undefined) {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(endpoint.hostile)
+        return
+      }
       const isGone = endpoint.mood === 'without the large model' && body.model === 'large'
       if (endpoint.mood === 'down' || isGone) return respond(503, { error: 'no model' })
       if (endpoint.mood === 'busy once') {

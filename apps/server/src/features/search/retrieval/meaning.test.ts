@@ -274,6 +274,25 @@ describe('meaning by an embeddings endpoint', async () => {
     })
   })
 
+  it('finds texts by words alone while the endpoint gives vectors for texts of nobody', async () => {
+    const { server } = running
+    const { client } = await newBot(server)
+    await upload(client, 'a.md', '# One\n\nThe automobile is red.\n\n# Two\n\nThe medic is in.')
+    await expectAuto(server, client)
+    const embedding = [0.01, 1, 0.01, 0.01, 0.01, 0.01, 0.01, 0.01]
+    fake.hostile = JSON.stringify({ data: [{ index: 30_000_000, embedding }] })
+    try {
+      // Not asked before: the vectors of questions are kept.
+      expect(await ask(client, 'doctors')).toEqual([])
+      expect((await ask(client, 'medic today'))[0]).toContain('medic')
+    } finally {
+      fake.hostile = undefined
+    }
+    await inTime(server, async () => {
+      expect((await ask(client, 'doctors'))[0]).toContain('medic')
+    })
+  })
+
   it('outranks a few common letters when no passage has the word', async () => {
     const { client } = await newBot(running.server)
     const passages = ['She stood beside the wall.', 'The stream is cold.', 'The physician is in.']

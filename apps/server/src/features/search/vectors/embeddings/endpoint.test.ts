@@ -30,6 +30,7 @@ describe('an embeddings endpoint', () => {
   })
   beforeEach(() => {
     fake.mood = 'well'
+    fake.hostile = undefined
     fake.calls.length = 0
     pauses.length = 0
   })
@@ -76,5 +77,36 @@ describe('an embeddings endpoint', () => {
     // The call that nobody waited for may arrive only now.
     expect(fake.calls.filter((call) => call.model === model)).toHaveLength(1)
     expect(String(error)).not.toContain('a-key')
+  })
+
+  it.each([
+    ['an index beyond the texts', { data: [{ index: 30_000_000, embedding: [1, 0] }] }],
+    ['an index before the texts', { data: [{ index: -1, embedding: [1, 0] }] }],
+    ['an index between the texts', { data: [{ index: 0.5, embedding: [1, 0] }] }],
+    [
+      'two vectors of a text',
+      {
+        data: [
+          { index: 0, embedding: [1, 0] },
+          { index: 0, embedding: [0, 1] },
+        ],
+      },
+    ],
+    ['a length in place of a list', { data: { length: 1e9 } }],
+    ['objects in place of numbers', { data: [{ index: 0, embedding: [{ toString: 1 }, 1] }] }],
+    ['lists in place of numbers', { data: [{ index: 0, embedding: [[1], [[2]]] }] }],
+    ['numbers without an end', { data: [{ index: 0, embedding: [1e308, 1e308] }] }],
+    ['a list in place of objects', { data: [[[]]] }],
+    ['nothing', null],
+    ['more values than vectors have', { data: Array.from({ length: 20_000 }, () => ({})) }],
+  ])('that gives %s gives no vectors', async (_, answer) => {
+    fake.hostile = JSON.stringify(answer)
+    const error = await embed(['a car']).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(EmbeddingsError)
+  })
+
+  it('that gives more bytes than vectors have is not read to the end', async () => {
+    fake.hostile = `{"padding":"${'x'.repeat(1_000_000)}","data":[{"index":0,"embedding":[1,0]}]}`
+    await expect(embed(['a car'])).rejects.toThrow('too long')
   })
 })

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { hasMoreValues } from '../../../../platform/json-bounds.js'
 import {
   type Outgoing,
   OutgoingError,
@@ -46,8 +47,13 @@ export interface Endpoint {
   embed(request: EmbedRequest): Promise<Float32Array[]>
 }
 
-const maxResponseBytes = 64 * 1024 * 1024
 const maxDimensions = 16_000
+/** Bytes of the response beside the vectors. */
+const otherBytes = 64 * 1024
+/** Bytes of a number in JSON with its comma: 17 digits, a sign, a dot, an exponent. */
+const numberBytes = 32
+/** Values of the response for a text beside its numbers, and for the whole call. */
+const otherValues = 100
 /** Longest pause that an endpoint may request, and between attempts, in milliseconds. */
 const longestPause = 60_000
 const firstPause = 500
@@ -73,7 +79,8 @@ export function createEndpoint({ url, apiKey, outgoing, pause = wait }: Endpoint
         },
         body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
         timeoutMs,
-        maxResponseBytes,
+        // What is longer than any vectors is not theirs.
+        maxResponseBytes: texts.length * maxDimensions * numberBytes + otherBytes,
         ...(signal && { signal }),
       })
       .catch((error: unknown) => {
@@ -134,9 +141,19 @@ function toError(outcome: Outcome): EmbeddingsError {
 }
 
 function readVectors(response: OutgoingResponse, amount: number): Float32Array[] {
-  const vectors = new Array<Float32Array | undefined>(amount)
-  for (const { index, embedding } of readData(response)) vectors[index] = toVector(embedding)
-  const whole = vectors.flatMap((vector) => vector ?? [])
+  const vectors = new Map<number, Float32Array>()
+  for (const { index, embedding } of readData(response, amount)) {
+    // As a place in a list, 4 billion would make it that long.
+    if (!(Number.isInteger(index) && index >= 0 && index < amount) || vectors.has(index)) {
+      throw new EmbeddingsError(
+        `The embeddings endpoint gave a vector for a text that it was not given (index ${index})`,
+      )
+    }
+    vectors.set(index, toVector(embedding))
+  }
+  const whole = Array.from({ length: amount }, (_, at) => vectors.get(at)).flatMap(
+    (vector) => vector ?? [],
+  )
   const [first] = whole
   if (whole.length !== amount || first === undefined) {
     throw new EmbeddingsError(`The embeddings endpoint gave ${whole.length} of ${amount} vectors`)
@@ -147,11 +164,17 @@ function readVectors(response: OutgoingResponse, amount: number): Float32Array[]
   return whole
 }
 
-function readData({ body, cut }: OutgoingResponse): { index: number; embedding: unknown }[] {
-  if (cut) throw new EmbeddingsError('The answer of the embeddings endpoint is too long')
+function readData(
+  { body, cut }: OutgoingResponse,
+  amount: number,
+): { index: number; embedding: unknown }[] {
+  const text = body.toString('utf8')
+  if (cut || hasMoreValues(text, amount * (maxDimensions + otherValues) + otherValues)) {
+    throw new EmbeddingsError('The answer of the embeddings endpoint is too long')
+  }
   let content: unknown
   try {
-    content = JSON.parse(body.toString('utf8'))
+    content = JSON.parse(text)
   } catch (cause) {
     throw new EmbeddingsError('The embeddings endpoint answered no JSON', { cause })
   }
@@ -167,7 +190,12 @@ function toVector(embedding: unknown): Float32Array {
   if (!Array.isArray(embedding) || embedding.length === 0 || embedding.length > maxDimensions) {
     throw new EmbeddingsError('The embeddings endpoint gave something that is no vector')
   }
-  const vector = Float32Array.from(embedding, Number)
+  if (!embedding.every((value) => typeof value === 'number')) {
+    throw new EmbeddingsError(
+      'The embeddings endpoint gave a vector of something else than numbers',
+    )
+  }
+  const vector = Float32Array.from(embedding)
   const length = Math.hypot(...vector)
   if (!Number.isFinite(length) || length === 0) {
     throw new EmbeddingsError('The embeddings endpoint gave a vector without direction')
