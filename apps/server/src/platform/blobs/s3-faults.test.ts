@@ -233,6 +233,66 @@ describe('a store below another prefix of the same bucket', () => {
   })
 })
 
+describe('a store that sends what no store sends', () => {
+  const answer =
+    (body: string, headers: Record<string, string> = {}): Fault =>
+    (_, response) => {
+      response.writeHead(200, headers).end(body)
+      return 'handled'
+    }
+  const listed = async (store: Awaited<ReturnType<typeof open>>) => {
+    const keys: string[] = []
+    for await (const { key } of store.list()) keys.push(key)
+    return keys
+  }
+
+  // A pattern for these texts takes minutes, in which nothing else happens.
+  it.each([
+    ['tags without an end', '<Contents>'.repeat(200_000)],
+    ['tags that are never closed', '<Contents a '.repeat(200_000)],
+    ['tags that one bracket closes', `${'<Contents a '.repeat(200_000)}/></Contents>`],
+    ['contents without a key', '<Contents></Contents>'.repeat(30_000)],
+    ['keys without an end', `<Contents>${'<Key a '.repeat(200_000)}</Contents>`],
+    [
+      'tokens without an end',
+      `<IsTruncated>true</IsTruncated>${'<NextContinuationToken>'.repeat(30_000)}`,
+    ],
+  ])('and lists %s, lists nothing', async (_, body) => {
+    const store = await open()
+    s3().fault = answer(body)
+    expect(await listed(store)).toEqual([])
+  })
+
+  it('and lists odd elements among others, is read', async () => {
+    const url = s3().url()
+    const prefix = new URL(url).pathname.slice(1)
+    const store = await open(url)
+    s3().fault = answer(
+      `<List><ContentsOfOthers><Key>${prefix}/no</Key></ContentsOfOthers><Contents/>
+      <Contents x="y"><Size>1</Size><Key >${prefix}/blob_one&amp;</Key><LastModified>2020-01-01</LastModified></Contents>
+      <Contents><Key>${prefix}/blob_two</Key></Contents></List>`,
+    )
+    expect(await listed(store)).toEqual(['blob_two'])
+  })
+
+  it('and sends more of a content than it announced, is read no further', async () => {
+    const store = await open()
+    await store.put('blob_long', Readable.from([Buffer.from('content')]))
+    s3().fault = answer('content and more', { 'content-range': 'bytes 0-6/7' })
+    await expect(store.read('blob_long', 7)).rejects.toThrow('longer than announced')
+  })
+
+  it('and does not say how long a content is, is not read', async () => {
+    const store = await open()
+    s3().fault = (_, response) => {
+      response.writeHead(200).write('a')
+      response.end('b')
+      return 'handled'
+    }
+    await expect(store.get('blob_endless')).rejects.toThrow('does not say how long')
+  })
+})
+
 describe('a store that cannot be used is refused at the start with what to do', () => {
   it.each([
     [

@@ -18,6 +18,9 @@ export interface ResumingReader {
 /** Interruptions in a row, without a byte in between, after which the rest is requested again. */
 const maxBreaks = 5
 
+/** The store sent more than it had announced. */
+class LongerContentError extends S3ConnectionError {}
+
 /** A content that resumes at the same byte when the connection to the store breaks in the middle. */
 export function readResuming(reader: ResumingReader): Readable {
   const controller = new AbortController()
@@ -39,6 +42,9 @@ async function* chunksOf(reader: ResumingReader, signal: AbortSignal): AsyncGene
       for await (const chunk of response) {
         silence.end()
         at += chunk.length
+        // Whoever collects the content has room for what was announced.
+        if (at > reader.end + 1)
+          throw new LongerContentError('The content is longer than announced.')
         breaks = 0
         yield chunk
         // Only while a chunk is waited for does silence count: the reader may take its time.
@@ -48,6 +54,7 @@ async function* chunksOf(reader: ResumingReader, signal: AbortSignal): AsyncGene
       throw new S3ConnectionError('The content broke off.')
     } catch (error) {
       if (signal.aborted) return
+      if (error instanceof LongerContentError) throw error
       breaks += 1
       if (at > reader.end) return
       if (breaks > maxBreaks) throw error

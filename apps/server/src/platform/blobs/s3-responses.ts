@@ -95,16 +95,50 @@ export function explain(error: unknown, address: S3Address): unknown {
  * ours, a number, a time or a token: reading by element name suffices, and nothing is nested in itself.
  */
 
-/** The text of the first element of a name, undefined when there is none. */
+/** The text of the first element of a name, undefined when there is none, or it has other elements in it. */
 export function textOf(xml: string, element: string): string | undefined {
-  const [, text] = new RegExp(`<${element}(?: [^>]*)?>([^<]*)</${element}>`).exec(xml) ?? []
-  return text === undefined ? undefined : unescapeXml(text)
+  const content = findElement(xml, element, 0)?.content
+  return content === undefined || content.includes('<') ? undefined : unescapeXml(content)
 }
 
-/** The content of every element of a name. */
+/** The contents of the elements of a name. */
 export function elementsOf(xml: string, element: string): string[] {
-  const all = new RegExp(`<${element}(?: [^>]*)?>(.*?)</${element}>`, 'gs')
-  return [...xml.matchAll(all)].map(([, content = '']) => content)
+  const found: string[] = []
+  let next = findElement(xml, element, 0)
+  while (next !== undefined && found.length < mostElements) {
+    found.push(next.content)
+    next = findElement(xml, element, next.end)
+  }
+  return found
+}
+
+/** Elements that are read of one response; stores list 1,000 objects, uploads or parts in one. */
+const mostElements = 10_000
+
+/**
+ * The first element of a name from a position on. Each character is read a few times at most: a pattern for this would
+ * search to the end of the text again from every tag, which takes hours for a text that a store makes for it.
+ */
+function findElement(
+  xml: string,
+  element: string,
+  from: number,
+): { content: string; end: number } | undefined {
+  const begin = `<${element}`
+  const close = `</${element}>`
+  for (let at = xml.indexOf(begin, from); at >= 0; at = xml.indexOf(begin, at)) {
+    at += begin.length
+    const isWhole = xml[at] === '>' || xml[at] === ' '
+    if (!isWhole) continue
+    const start = xml.indexOf('>', at)
+    if (start < 0) return undefined
+    at = start
+    if (xml[start - 1] === '/') continue
+    const end = xml.indexOf(close, start)
+    if (end < 0) return undefined
+    return { content: xml.slice(start + 1, end), end: end + close.length }
+  }
+  return undefined
 }
 
 /** Text as it stands between tags. */

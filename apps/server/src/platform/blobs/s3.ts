@@ -16,7 +16,7 @@ import { createS3Client, type S3Client, type S3ClientOptions } from './s3-client
 import { lastWriteOf, listObjects, listUploads } from './s3-list.js'
 import { abortUpload, putS3Object } from './s3-put.js'
 import { readResuming } from './s3-read.js'
-import { explain, S3Error, S3SetupError } from './s3-responses.js'
+import { explain, S3ConnectionError, S3Error, S3SetupError } from './s3-responses.js'
 
 /** Uploads in parts that run at a time; each has two parts in memory. */
 const uploadsInParts = 16
@@ -88,6 +88,10 @@ export async function openS3BlobStore(
       const first = await open(key, rangeHeader(range))
       const etag = first.headers.etag
       const { start, end } = extentOf(first.headers)
+      if (Number.isNaN(end)) {
+        first.destroy()
+        throw new S3ConnectionError('The object store does not say how long a content is.')
+      }
       if (range && (start !== range.start || end !== range.end)) {
         first.destroy()
         throw outside(range)
