@@ -261,6 +261,34 @@ describe('a backup that was tampered with', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
+  it('is refused with more values than memory has room for', async () => {
+    // Lists of nothing, 25 MB of them: as objects they take several hundred.
+    await forge(() => ({ lost: Array.from({ length: 8_000_000 }, () => []) }))
+    const environment = { ...environmentOf(server), NODE_OPTIONS: '--max-old-space-size=200' }
+    const { status, stdout } = await runCommand(['backup', 'list', target], environment)
+    expect(stdout).toMatch(/The manifest \S+ of the backup is damaged/)
+    expect(status).toBe(1)
+  })
+
+  it('is read with a manifest of several megabytes', async () => {
+    const lostKeys = Array.from({ length: 5000 }, (_, at) => `${at} ${'x'.repeat(1000)}`)
+    await forge(({ contents }) => ({ contents: { ...(contents as object), lostKeys } }))
+    const { stdout } = await succeed(['backup', 'list', target], environmentOf(server))
+    expect(stdout).toContain(`${files + 1} contents`)
+    await succeed(['backup', 'verify', target], environmentOf(server))
+  })
+
+  it('is refused with a pipe in place of an object, which has no end and no content', async () => {
+    await forge(() => ({}))
+    const names = await readdir(join(target, 'backups'), { recursive: true })
+    const path = join(target, 'backups', names.find((name) => /-[0-9a-f]{8}$/.test(name)) ?? '')
+    await rm(path)
+    execFileSync('mkfifo', [path])
+    const { status, stdout } = await runCommand(['backup', 'list', target], environmentOf(server))
+    expect(stdout).toMatch(/The manifest \S+ of the backup is damaged|The object \S+ of the backup/)
+    expect(status).toBe(1)
+  })
+
   it('is refused with counts that are not those of the database', async () => {
     await forge(({ contents }) => ({ contents: { ...(contents as object), count: 2 ** 50 } }))
     expect(await refusal()).toMatch(`The backup lists ${files + 1} contents of`)

@@ -174,9 +174,12 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
   }
 }
 
+/** Opening a pipe would wait in the thread pool for its other end, for ever: others may write where backups are. */
+const forReading = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
+
 async function openBlob(path: string, key: string): Promise<FileHandle> {
   try {
-    return await open(path, 'r')
+    return await open(path, forReading)
   } catch (error) {
     throw explainMissing(error, key)
   }

@@ -1,12 +1,15 @@
 import { isBlobKey } from '../../../platform/blobs/blob-store.js'
+import { hasMoreValues } from '../../../platform/json-bounds.js'
 import { BackupError, damagedBackup } from './errors.js'
-import { pieceBytes, type WrappedKey } from './sealing.js'
+import { pieceBytes, sha256Of, type WrappedKey } from './sealing.js'
 
 /** Version of the format of targets and manifests, which these name `form`. */
 export const formatVersion = 1
 /** Bytes that a manifest may have: it lists the pieces of a database of 3 TiB. */
 export const maxManifestBytes = 64 * 1024 * 1024
 const maxTables = 10_000
+/** Values that a manifest may have: the names of the pieces are most of them, and 67 bytes long. */
+const maxValues = 1_500_000
 /** Bytes that scrypt may go through for the key, four times what it takes today. */
 const maxKeyBytes = 256 * 1024 * 1024
 
@@ -100,6 +103,21 @@ export function parseHeader(text: string): TargetHeader {
   // Whoever can write there could take the memory and the time of every command that opens it.
   if (128 * encryption.N * encryption.r * encryption.p > maxKeyBytes) throw reader.damaged()
   return { form: formatVersion, installation, encryption }
+}
+
+/**
+ * Reads the bytes of a stored manifest: the SHA-256 of its text, and the text.
+ * @throws BackupError
+ */
+export function parseStoredManifest(id: string, bytes: Uint8Array): Manifest {
+  const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const end = stored.indexOf('\n')
+  const text = stored.subarray(end + 1)
+  // Where nothing is encrypted, this is what shows that the manifest is whole.
+  if (end < 0 || stored.toString('latin1', 0, end) !== sha256Of(text)) {
+    throw damagedBackup(`The manifest ${id} of the backup is damaged.`)
+  }
+  return parseManifest(id, text.toString('utf8'))
 }
 
 /**
@@ -220,6 +238,7 @@ function requireFormat(given: Record<string, unknown>): void {
 /** Reads JSON of which every member is checked; whatever is not as expected throws `damaged`. */
 function createReader(text: string, damaged: (cause?: unknown) => BackupError) {
   let root: unknown
+  if (hasMoreValues(text, maxValues)) throw damaged()
   try {
     root = JSON.parse(text)
   } catch (cause) {

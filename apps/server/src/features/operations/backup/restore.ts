@@ -92,16 +92,22 @@ async function readSecrets(
   if (manifest.secrets.bytes > 64 * 1024) throw damagedSecrets()
   const chunks: Buffer[] = []
   for await (const chunk of readStream(target, manifest.secrets, signal)) chunks.push(chunk)
-  const given: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
-  if (typeof given !== 'object' || given === null) throw damagedSecrets()
-  const { secret, adminToken } = given as Record<string, unknown>
+  const { secret, adminToken } = readObject(Buffer.concat(chunks).toString('utf8'))
   if (typeof secret !== 'string' || !['string', 'undefined'].includes(typeof adminToken))
     throw damagedSecrets()
   return { secret, ...(typeof adminToken === 'string' && { adminToken }) }
 }
 
-function damagedSecrets(): BackupError {
-  return damagedBackup('The secrets of the backup are damaged.')
+function readObject(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text))
+  } catch (cause) {
+    throw damagedSecrets(cause)
+  }
+}
+
+function damagedSecrets(cause?: unknown): BackupError {
+  return damagedBackup('The secrets of the backup are damaged.', { cause })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { readIndexPiece } from './content-index.js'
 import { createDiskSet, type DiskSet } from './disk-collections.js'
 import type { Lease } from './lease.js'
@@ -9,6 +10,8 @@ import type { BackupTarget } from './target.js'
  * to refer to them.
  */
 const leftoverAgeMs = 24 * 60 * 60 * 1000
+/** Names of pieces that are remembered in one turn of the event loop. */
+const addedAtOnce = 1000
 
 export interface RetentionResult {
   backups: number
@@ -61,17 +64,22 @@ async function addPieces(
   needed: DiskSet,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const { pieces } of [...manifest.database.parts, manifest.secrets]) {
-    for (const name of pieces) needed.add(name)
+  let added = 0
+  /** Requests have their turn in between: a database of terabytes has a million pieces. */
+  const add = async (pieces: readonly string[]) => {
+    for (const name of pieces) {
+      needed.add(name)
+      added += 1
+      if (added % addedAtOnce === 0) await nextTurn()
+    }
   }
+  for (const { pieces } of [...manifest.database.parts, manifest.secrets]) await add(pieces)
   for (const name of manifest.contents.index) {
     signal.throwIfAborted()
     // Backups share most pieces of their lists, and a piece always lists the same contents.
     if (needed.has(name)) continue
     needed.add(name)
-    for (const { pieces } of await readIndexPiece(target, name)) {
-      for (const piece of pieces) needed.add(piece)
-    }
+    for (const { pieces } of await readIndexPiece(target, name)) await add(pieces)
   }
 }
 

@@ -15,6 +15,7 @@ import {
   parseManifest,
   type TargetHeader,
 } from './manifest.js'
+import { readStoredManifest } from './manifest-thread.js'
 import {
   createSealing,
   minPassphraseLength,
@@ -241,13 +242,7 @@ function createTarget(
       if (!backupId.test(id)) throw missing(id, label)
       const stored = await readBytes(manifests, id, maxManifestBytes + storedPieceBytes)
       if (stored === undefined) throw missing(id, label)
-      const bytes = await sealing.open(id, stored, maxManifestBytes)
-      // Where nothing is encrypted, this is what shows that the manifest is whole.
-      const [sum, text = ''] = bytes.toString('utf8').split('\n', 2)
-      if (sum !== sha256Of(Buffer.from(text))) {
-        throw damagedBackup(`The manifest ${id} of the backup is damaged.`)
-      }
-      return parseManifest(id, text)
+      return await readStoredManifest(id, await sealing.open(id, stored, maxManifestBytes))
     },
 
     async writeManifest(manifest) {
