@@ -1,5 +1,4 @@
 import { type Clock, isoTime, type Timers } from '../clock.js'
-import { decodeJson } from '../db/columns.js'
 import type { Run } from '../db/schema.js'
 import { HolderStoppedError, LeaseLostError } from '../leases/leases.js'
 import type { Log } from '../telemetry/log.js'
@@ -7,6 +6,7 @@ import { errorType, messagingAttributes, type Tracing } from '../telemetry/traci
 import { JobDeadlineError, OutsideJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
 import { type Failure, retryDelay, storeFailure, storeRelease, storeSuccess } from './outcome.js'
+import { readPayload } from './payload.js'
 import type { ClaimedJob, JobRow } from './store.js'
 
 export interface AttemptDeps {
@@ -44,7 +44,8 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
   const { clock, timers, log, random } = deps
   const { mayUseReserve = false } = handler
   const run: Run = (work) => deps.run(work, { mayUseReserve })
-  const job = toJob(row)
+  const read = readPayload(row.payload)
+  const job = toJob(row, read.payload)
   const claimed = { claim: row, job, handler }
   const about = { job: job.id, kind: job.kind, key: job.key, attempt: job.attempt }
   const controller = new AbortController()
@@ -73,6 +74,7 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
   }
 
   async function handle(): Promise<Handled> {
+    if (read.fault !== undefined) return { error: read.fault }
     try {
       return { result: await handler.handler(job, { signal: controller.signal, heartbeat }) }
     } catch (error) {
@@ -175,12 +177,12 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
   }
 }
 
-function toJob(row: JobRow): Job {
+function toJob(row: JobRow, payload: unknown): Job {
   return {
     id: row.id,
     kind: row.kind,
     key: row.key ?? undefined,
-    payload: decodeJson<unknown>(row.payload),
+    payload,
     attempt: Math.min(row.attempts, row.max_attempts),
     maxAttempts: row.max_attempts,
   }

@@ -3,6 +3,9 @@ export class PermanentJobError extends Error {
   override readonly name = 'PermanentJobError'
 }
 
+/** The payload of a job is not JSON: this program has not written it. No handler sees such a job. */
+export class UnreadableJobError extends PermanentJobError {}
+
 /**
  * Thrown by a handler when a program of somebody else is the reason: the job is tried again, and its log line has the
  * reason without stacks, which would be those of this server.

@@ -91,6 +91,32 @@ describeEachEngine('a job that fails', (engine) => {
     })
   })
 
+  it('is given up if its payload is no JSON, and delays none behind it', async () => {
+    const { enqueue, start, queue, awaitRun } = await bench()
+    const kind = newKind()
+    const ends: unknown[] = []
+    const handler = controlledHandler({
+      concurrency: 4,
+      onDead: async (_, job) => void ends.push(job.payload),
+    })
+    const foreign = await enqueue({ kind, key: 'foreign', payload: {} })
+    await enqueue({ kind, key: 'own', payload: { fine: true } })
+    // As another program may write it.
+    await database().run((tx) =>
+      tx.updateTable('jobs').set({ payload: '{"' }).where('id', '=', foreign).execute(),
+    )
+    start({ [kind]: handler })
+    const { job, succeed } = await awaitRun(handler, 0)
+    expect(job.payload).toEqual({ fine: true })
+    succeed()
+    await eventually(async () =>
+      expect(await queue.listDead({ kind })).toMatchObject([
+        { id: foreign, attempts: 1, lastError: expect.stringContaining('is not JSON') },
+      ]),
+    )
+    expect(ends).toEqual([])
+  })
+
   it('notifies its handler in the transaction that marks it dead', async () => {
     const { enqueue, start, queue, awaitRun } = await bench()
     const [kind, sequel] = [newKind(), newKind()]

@@ -1,7 +1,7 @@
 import { type Backoff, backoffPause } from '../backoff.js'
 import type { Tx } from '../db/schema.js'
 import { LeaseLostError } from '../leases/leases.js'
-import { errorText, PermanentJobError } from './errors.js'
+import { errorText, PermanentJobError, UnreadableJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
 import { type ClaimRef, deleteJob, type JobRow, lockClaimed, noteRun, patchJob } from './store.js'
 
@@ -73,7 +73,7 @@ export async function storeFailure(
       ...outcome,
       updated_at: now,
     })
-    await handler.onDead?.(tx, job, error)
+    if (!(error instanceof UnreadableJobError)) await handler.onDead?.(tx, job, error)
     return 'dead'
   }
   await patchJob(tx, row.id, { state: 'waiting', due_at: retryAt, ...outcome, updated_at: now })

@@ -1,12 +1,13 @@
 import type { EventBus } from '../bus/event-bus.js'
 import { type Clock, isoTime } from '../clock.js'
-import { decodeJson, encodeJson } from '../db/columns.js'
+import { encodeJson } from '../db/columns.js'
 import type { Db, Tx } from '../db/schema.js'
 import { afterCommit } from '../db/transaction.js'
 import type { Ids } from '../ids.js'
 import { messagingAttributes, type Tracing } from '../telemetry/tracing.js'
 import { countJobs, deleteDeadJobs, findDeadJobs, reviveJob } from './dead-store.js'
 import { storeJob } from './enqueue.js'
+import { readPayload } from './payload.js'
 
 /** Order among jobs of one kind that are due. A lower one runs only when no higher one is due. */
 type JobPriority = 'high' | 'normal' | 'low'
@@ -153,7 +154,7 @@ export function createQueue({ db, bus, clock, ids, tracing }: QueueDeps): Queue 
         id: row.id,
         kind: row.kind,
         key: row.key ?? undefined,
-        payload: decodeJson<unknown>(row.payload),
+        payload: readPayload(row.payload).payload,
         attempts: row.attempts,
         lastError: row.last_error ?? '',
         diedAt: row.updated_at,
