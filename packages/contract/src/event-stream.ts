@@ -4,10 +4,14 @@ export interface StreamEvent {
   data: string
 }
 
+/** Characters that one event may have, many times those of the longest message. */
+const longestEvent = 16 * 1024 * 1024
+
 /**
  * Reads a stream of server-sent events. Ends with the stream, and when no data arrived for a while:
  * a dead connection is otherwise indistinguishable from an idle one.
  *
+ * @throws TypeError when an event has no end, as a broken connection does
  * @param silence milliseconds without data after which the stream counts as dead: twice the interval of its pings by default
  */
 export async function* readEventStream(
@@ -24,6 +28,7 @@ export async function* readEventStream(
       text += decoder.decode(chunk.value, { stream: true })
       const frames = text.split(/\r?\n\r?\n/)
       text = frames.pop() ?? ''
+      if (text.length > longestEvent) throw new TypeError('An event of the stream is too long.')
       for (const frame of frames) yield parse(frame)
     }
   } finally {

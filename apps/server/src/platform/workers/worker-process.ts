@@ -66,7 +66,8 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
       resolve(gone)
       giveUp?.(gone)
     }
-    child.once('error', (error) => finish(new WorkerExitError(error.message, false)))
+    // There may be more than one: of the start, of a signal that cannot be sent.
+    child.on('error', (error) => finish(new WorkerExitError(error.message, false)))
     child.once('close', (code, signal) => finish(toExitError(code, signal, errorText)))
   })
   let onMessage: ((message: TaskMessage) => void) | undefined
