@@ -118,7 +118,7 @@ describeEachEngine('who may act as an integration', (engine) => {
       else {
         await expect(configured).rejects.toMatchObject({
           type: 'Forbidden',
-          message: expect.stringContaining('Only the key of an integration'),
+          message: expect.stringContaining('This call needs the key of the integration'),
         })
       }
     }
