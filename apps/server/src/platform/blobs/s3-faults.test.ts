@@ -263,6 +263,19 @@ describe('a store that sends what no store sends', () => {
     expect(await listed(store)).toEqual([])
   })
 
+  it('and announces one empty page after the other, is not asked for ever', async () => {
+    const store = await open()
+    let asked = 0
+    s3().fault = (_, response) => {
+      const token = `<NextContinuationToken>${++asked}</NextContinuationToken>`
+      response.end(`<List><IsTruncated>true</IsTruncated>${token}</List>`)
+      return 'handled'
+    }
+    await expect(listed(store)).rejects.toThrow('has no end')
+    await expect(store.check()).rejects.toThrow('has no end')
+    expect(asked).toBe(202)
+  })
+
   it('and lists odd elements among others, is read', async () => {
     const url = s3().url()
     const prefix = new URL(url).pathname.slice(1)

@@ -1,7 +1,7 @@
 import type { S3Address } from './s3-address.js'
 import type { S3Client } from './s3-client.js'
 import type { UploadInParts } from './s3-put.js'
-import { elementsOf, S3Error, textOf } from './s3-responses.js'
+import { elementsOf, S3ConnectionError, S3Error, textOf } from './s3-responses.js'
 
 /** An object below the prefix. */
 export interface ListedObject {
@@ -25,12 +25,27 @@ interface ListOptions {
   attempts?: number
 }
 
+/** Pages in a row that may list nothing and announce another one. */
+const mostEmptyPages = 100
+
+/** The elements of each page of a list; a list of empty pages without an end would be asked for for ever. */
+function pageReader(element: string): (body: string) => string[] {
+  let empty = 0
+  return (body) => {
+    const found = elementsOf(body, element)
+    empty = found.length > 0 ? 0 : empty + 1
+    if (empty <= mostEmptyPages) return found
+    throw new S3ConnectionError('The list of the object store has no end.')
+  }
+}
+
 /** All objects below the prefix, a page at a time. */
 export async function* listObjects(
   client: S3Client,
   { prefix }: S3Address,
   { limit = 1000, attempts }: ListOptions = {},
 ): AsyncGenerator<ListedObject> {
+  const read = pageReader('Contents')
   let next: string | undefined
   do {
     const { body } = await client.send({
@@ -43,7 +58,7 @@ export async function* listObjects(
       },
       ...(attempts !== undefined && { attempts }),
     })
-    for (const object of elementsOf(body, 'Contents')) {
+    for (const object of read(body)) {
       const key = keyOf(object, prefix)
       if (key === undefined) continue
       yield { key, size: Number(textOf(object, 'Size')), storedAt: timeOf(object, 'LastModified') }
@@ -57,13 +72,14 @@ export async function* listUploads(
   client: S3Client,
   { prefix }: S3Address,
 ): AsyncGenerator<ListedUpload> {
+  const read = pageReader('Upload')
   let next: Record<string, string> | undefined = {}
   do {
     const { body } = await client.send({
       method: 'GET',
       query: { uploads: '', prefix, ...next },
     })
-    for (const upload of elementsOf(body, 'Upload')) {
+    for (const upload of read(body)) {
       const key = keyOf(upload, prefix)
       const uploadId = textOf(upload, 'UploadId')
       if (key === undefined || uploadId === undefined) continue
@@ -81,6 +97,7 @@ export async function* listUploads(
 /** When the latest part of an upload came, in milliseconds since the Unix epoch; 0 without parts. */
 export async function lastWriteOf(client: S3Client, upload: UploadInParts): Promise<number> {
   const { key, uploadId } = upload
+  const read = pageReader('Part')
   let latest = 0
   let next: string | undefined = '0'
   do {
@@ -90,7 +107,7 @@ export async function lastWriteOf(client: S3Client, upload: UploadInParts): Prom
     })
     // It was completed or given up since it was listed.
     if (response === undefined) return Number.POSITIVE_INFINITY
-    for (const part of elementsOf(response, 'Part')) {
+    for (const part of read(response)) {
       latest = Math.max(latest, timeOf(part, 'LastModified'))
     }
     next = isCut(response) ? textOf(response, 'NextPartNumberMarker') : undefined
