@@ -58,7 +58,7 @@ export async function untilStopped(
   })
   const endNow = (again: NodeJS.Signals) => {
     server.log.warn({ signal: again }, 'stopping at once')
-    process.exit(1)
+    endProcess(server.log)
   }
   process.on('SIGINT', endNow)
   process.on('SIGTERM', endNow)
@@ -100,6 +100,24 @@ const maxMilliseconds = 10_000
 /** Milliseconds after which the process ends even if not everything is closed. */
 const graceMilliseconds = 1000
 
+/** Milliseconds that calls to the system have to return when the process ends. */
+const callsMilliseconds = 1000
+
+/**
+ * Ends the process with status 1, also where a call to the system hangs, such as to a network disk that is away:
+ * `process.exit` waits for the threads of such calls, for ever.
+ */
+function endProcess(log: Log): void {
+  const hasOpenCalls = () =>
+    process.getActiveResourcesInfo().some((resource) => resource.startsWith('FSReq'))
+  if (!hasOpenCalls()) process.exit(1)
+  setTimeout(() => {
+    if (!hasOpenCalls()) process.exit(1)
+    log.fatal('a call to a disk does not return, the process is killed')
+    process.kill(process.pid, 'SIGKILL')
+  }, callsMilliseconds)
+}
+
 /** Stops a server, each of its parts within the remaining time. */
 type Stop = (timeoutMilliseconds: number) => Promise<void>
 
@@ -112,7 +130,7 @@ type Stop = (timeoutMilliseconds: number) => Promise<void>
  */
 function endOnFault(log: Log, timeoutMilliseconds: number): (stop: Stop) => void {
   const limit = Math.min(timeoutMilliseconds, maxMilliseconds)
-  const exit = () => process.exit(1)
+  const exit = () => endProcess(log)
   let stop: Stop = async () => {}
   let isEnding = false
   process.on('uncaughtException', (err, origin) => {

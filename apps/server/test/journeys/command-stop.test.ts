@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { createClient } from '@botstead/contract'
 import { describe, expect, it, vi } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
@@ -164,5 +165,26 @@ describe.concurrent('a server with an uncaught exception', () => {
     server.child.kill('SIGUSR2')
     expect(await response).toBe('')
     expect(await server.exited).toBe(1)
+  })
+
+  it.each([
+    ['SIGUSR2', 'with an exception'],
+    ['SIGTERM', 'at a second signal'],
+  ] as const)('(%s) ends %s, also while a call to a disk does not return', async (cause, _) => {
+    await using place = await createCommandPlace()
+    const environment = {
+      ...place.environment,
+      ...faulty,
+      TEST_PIPE: join(place.dataDir, 'pipe'),
+      BOTSTEAD_SHUTDOWN_TIMEOUT_MS: cause === 'SIGTERM' ? '5m' : '500ms',
+    }
+    await using server = await startWith(environment)
+    const { response } = await beginUpload(server)
+    if (cause === 'SIGTERM') await signal(server, 'stopping')
+    server.child.kill(cause)
+    expect(await response).toBe('')
+    // Killed: an exit would wait for the call.
+    expect(await server.exited).toBe(null)
+    expect(server.output()).toContain('a call to a disk does not return, the process is killed')
   })
 })
