@@ -78,6 +78,12 @@ export async function reachable<T>(url: string, work: () => Promise<T>): Promise
         { cause: error },
       )
     }
+    if (error instanceof TypeError && !isConnectionFailure(error)) {
+      throw new Error(
+        `What responds at ${url} is no server of this program, or one of another version: check --url or BOTSTEAD_URL.`,
+        { cause: error },
+      )
+    }
     if (!isConnectionFailure(error)) throw error
     const reason = encryptionFailure(url, error)
     if (reason !== undefined) throw new Error(reason, { cause: error })

@@ -137,4 +137,28 @@ describe('what a command says of a connection', () => {
       expect(stderr).not.toContain('<html>')
     }
   })
+
+  it('says that what responds is no server of this program, whatever that sends', async () => {
+    let body = ''
+    await using other = await listen(
+      createHttpServer((_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+      }),
+    )
+    const url = `http://localhost:${other.port}`
+    for (body of [
+      'null',
+      '{}',
+      '[]',
+      '"x"',
+      '{"workspaces":{"length":1e9}}',
+      '{"workspaces":[7]}',
+    ]) {
+      const { status, stdout, stderr } = await bots(url)
+      expect({ status, stdout, body }).toEqual({ status: 1, stdout: '', body })
+      expect(stderr).toBe(
+        `What responds at ${url} is no server of this program, or one of another version: check --url or BOTSTEAD_URL.\n`,
+      )
+    }
+  })
 })
