@@ -17,9 +17,13 @@ const parts = execFileSync(process.execPath, [script, '--list'], { encoding: 'ut
 /** Milliseconds that a part may take on a busy machine, where each of its waits may be six times as long. */
 const longestMs = 600_000
 
-/** A new folder for what a run makes; its name is short, because the paths of sockets must be. */
+/**
+ * A new folder for what a run makes. Not in the folder of these tests, whose path is so long that sockets of programs
+ * would be elsewhere.
+ */
 async function createFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'b-'))
+  const parent = process.platform === 'win32' ? tmpdir() : '/tmp'
+  const folder = await mkdtemp(join(parent, 'b-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   return folder
 }
