@@ -25,3 +25,10 @@ export function createAddresses(base: () => string, local: () => string = base):
     webhooks: () => `${base()}/webhooks`,
   }
 }
+
+/** A text without the slashes at its end. A pattern for them would take minutes for a text that has many in its middle. */
+export function withoutEndSlashes(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '/') end -= 1
+  return text.slice(0, end)
+}

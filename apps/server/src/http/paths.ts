@@ -1,5 +1,6 @@
 import { ApiError, allOperations, type Operation } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { withoutEndSlashes } from '../domain/addresses.js'
 import type { RequestMeter } from './metrics.js'
 import type { Route } from './mount.js'
 
@@ -14,18 +15,18 @@ export function plainPath(path: string): string {
 }
 
 interface UnencodedParam {
-  /** What follows the parameter: few addresses contain it, so the others cost one search. */
+  /** What precedes the parameter. Each part ends where the next begins, so that no text is read twice. */
+  prefix: RegExp
+  /** The segment that follows the parameter, and ends the path. */
   suffix: string
-  pattern: RegExp
 }
 
 const unencodedParams: readonly UnencodedParam[] = allOperations.flatMap(
   ({ path, unencodedParam }) => {
     if (unencodedParam === undefined) return []
-    const [prefix = '', suffix = ''] = path.split(`{${unencodedParam}}`)
-    const before = prefix.replaceAll('/', '/+').replaceAll(/\{\w+\}/g, '[^/?]+')
-    const after = suffix.replaceAll('/', '/+')
-    return [{ suffix, pattern: new RegExp(`^(${before})([^?]+?)(${after}/*(?:\\?.*)?)$`) }]
+    const [before = '', after = ''] = path.split(`{${unencodedParam}}`)
+    const prefix = before.replaceAll('/', '/+').replaceAll(/\{\w+\}/g, '[^/?]+')
+    return [{ prefix: new RegExp(`^${prefix}`), suffix: after.slice(1) }]
   },
 )
 
@@ -54,12 +55,22 @@ export function servedAddress(method: string, url: string): string {
   return address.replace('webchat', 'chat')
 }
 
-/** Encodes the slashes in those parameters of an address that clients do not encode. */
+/**
+ * Encodes the slashes in those parameters of an address that clients do not encode. Anybody may send an address, so it is
+ * read once, without a pattern that tries where its parts begin.
+ */
 function encodeSlashes(url: string): string {
-  for (const { suffix, pattern } of unencodedParams) {
+  for (const { prefix, suffix } of unencodedParams) {
+    // Few addresses contain it, so the others cost one search.
     if (!url.includes(suffix)) continue
-    const [, before, parameter, after] = pattern.exec(url) ?? []
-    if (parameter?.includes('/')) return `${before}${parameter.replaceAll('/', '%2F')}${after}`
+    const path = withoutEndSlashes(url.split('?', 1)[0] ?? '')
+    if (!path.endsWith(`/${suffix}`)) continue
+    const before = withoutEndSlashes(path.slice(0, -suffix.length))
+    const start = prefix.exec(before)?.[0].length
+    if (start === undefined) continue
+    const parameter = before.slice(start)
+    if (!parameter.includes('/')) continue
+    return `${url.slice(0, start)}${parameter.replaceAll('/', '%2F')}${url.slice(before.length)}`
   }
   return url
 }

@@ -1,3 +1,4 @@
+import { withoutEndSlashes } from '../../domain/addresses.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import type { Clock } from '../../platform/clock.js'
 import { decodeJson } from '../../platform/db/columns.js'
@@ -156,7 +157,7 @@ export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
       const address = await bots.findSignalAddress(botId)
       if (address === undefined) return undefined
       return {
-        at: { url: `${address.url.replace(/\/+$/, '')}/` },
+        at: { url: `${withoutEndSlashes(address.url)}/` },
         headers: address.secret === '' ? {} : { 'x-secret-key': address.secret },
         secrets: address.signingSecrets,
         timeoutMs,
