@@ -49,8 +49,9 @@ export function toRuns(normalised: string): Run[] {
     }
     for (const [text] of word.matchAll(scriptRuns)) {
       if (isUnspaced(text)) runs.push({ text, unspaced: true })
-      else if (isUnsegmented(text)) runs.push(...segmentWords(text).map(toSpacedRun))
-      else runs.push(toSpacedRun(text))
+      else if (isUnsegmented(text)) {
+        for (const { segment } of segmentRun(text)) runs.push(toSpacedRun(segment))
+      } else runs.push(toSpacedRun(text))
     }
   }
   return runs
@@ -122,16 +123,40 @@ const unsegmented = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Mya
 export const hasLetter = /[\p{L}\p{N}]/u
 
 // The script of the text selects the dictionary, not this language.
-export const segmenter = new Intl.Segmenter('th', { granularity: 'word' })
+const segmenter = new Intl.Segmenter('th', { granularity: 'word' })
+
+/** Characters that are segmented at a time: the time that ICU takes grows with their square. */
+const segmentedAtOnce = 500
+/** Characters at the end of a piece in which words may be others than in the whole. */
+const unsureAtEnd = 50
 
 /** Whether a run may be several words without spaces between them. */
 export function isUnsegmented(word: string): boolean {
   return unsegmented.test(word)
 }
 
-/** The words of a text without spaces, by the dictionaries of ICU. */
-function segmentWords(text: string): string[] {
-  return [...segmenter.segment(text)]
-    .map(({ segment }) => segment)
-    .filter((segment) => hasLetter.test(segment))
+/** The words of a run without spaces, by the dictionaries of ICU, with their offsets. */
+export function segmentRun(run: string): { segment: string; index: number }[] {
+  const segments: { segment: string; index: number }[] = []
+  let start = 0
+  while (start < run.length) {
+    const piece = pieceOf(run, start)
+    const isLast = start + piece.length === run.length
+    const sureEnd = isLast ? piece.length : piece.length - unsureAtEnd
+    let next = piece.length
+    for (const { segment, index } of segmenter.segment(piece)) {
+      // The next piece begins with the first word that may go on in it.
+      if (index >= sureEnd) next = Math.min(next, index)
+      else segments.push({ segment, index: start + index })
+    }
+    start += next
+  }
+  return segments.filter(({ segment }) => hasLetter.test(segment))
+}
+
+/** The part of a run that is segmented next; no character is cut in half. */
+function pieceOf(run: string, start: number): string {
+  const end = start + segmentedAtOnce
+  const isHalf = /[\ud800-\udbff]/.test(run[end - 1] ?? '') && end < run.length
+  return run.slice(start, isHalf ? end + 1 : end)
 }

@@ -1,11 +1,10 @@
 import { camelBoundary } from './file-name.js'
 import {
   groupedNumber,
-  hasLetter,
   isUnsegmented,
   join,
   lettersAndNumber,
-  segmenter,
+  segmentRun,
   shorten,
   wordPattern,
 } from './index-text.js'
@@ -91,9 +90,11 @@ function locateRuns(normalised: string): LocatedRun[] {
       const at = start + index
       if (isUnspaced(text)) return [{ text, at, unspaced: true }]
       if (isAscii(word) || !isUnsegmented(text)) return [{ text, at, unspaced: false }]
-      return [...segmenter.segment(text)]
-        .filter(({ segment }) => hasLetter.test(segment))
-        .map(({ segment, index }) => ({ text: segment, at: at + index, unspaced: false }))
+      return segmentRun(text).map(({ segment, index }) => ({
+        text: segment,
+        at: at + index,
+        unspaced: false,
+      }))
     }),
   )
 }

@@ -36,6 +36,22 @@ describe('toIndexText', () => {
     expect(toIndexText(text)).toBe(expected)
   })
 
+  test('a long text without spaces becomes the words that it has when it is short', () => {
+    const sentence = 'ภาษาไทยเป็นภาษาที่มีผู้พูดมากมาย'
+    const words = toIndexText(sentence)
+    expect(words.split(' ').length).toBeGreaterThan(4)
+    const ofLong = toIndexText(sentence.repeat(200)).split(' ')
+    expect(new Set(ofLong)).toEqual(new Set(words.split(' ')))
+    expect(ofLong).toHaveLength(200 * words.split(' ').length)
+  })
+
+  test('the words of 400,000 characters without a space are found in a moment', () => {
+    for (const text of ['ကခ', 'ภาษาไทย', 'ភាសាខ្មែរ', 'ກຂ']) {
+      const words = toIndexText(text.repeat(400_000 / text.length)).split(' ')
+      expect(words.length).toBeGreaterThan(1000)
+    }
+  })
+
   test('a word beyond 64 characters is cut, also inside of surrogate pairs', () => {
     expect(toIndexText('a'.repeat(1000))).toBe('a'.repeat(64))
     expect(toIndexText('𝒳'.normalize('NFD').repeat(3))).toBe('xxx')

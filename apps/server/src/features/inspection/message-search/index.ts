@@ -85,10 +85,14 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
     const isCut = [...counts.values()].some((count) => count >= ofEach)
     const own = new Set(botIds)
     const rows = [...newest, ...(await listTexts(db, due))]
+    const ids: string[] = []
+    const takeTurns = createTurns()
+    for (const row of rows) {
+      await takeTurns()
+      if (own.has(row.bot_id) && says(row, query)) ids.push(row.conversation_id)
+    }
     return {
-      ids: rows
-        .filter((row) => own.has(row.bot_id) && says(row, query))
-        .map(({ conversation_id: id }) => id),
+      ids,
       isComplete: !isCut && due.length < mostUnindexed,
     }
   }
@@ -96,10 +100,14 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
   /** Whether it is said in an older message of a long conversation than those of one statement. */
   async function isSaidBehind(conversationId: string, query: SaidQuery): Promise<boolean> {
     let after: Position | undefined
+    const takeTurns = createTurns()
     for (;;) {
       const range = { sort: 'created_at', direction: 'desc', size: olderAtOnce, after } as const
       const rows = await listMessagesIn(db, conversationId, range)
-      if (rows.some((row) => says(row, query))) return true
+      for (const row of rows) {
+        await takeTurns()
+        if (says(row, query)) return true
+      }
       const last = rows.at(olderAtOnce - 1)
       if (rows.length <= olderAtOnce || last === undefined) return false
       // SQLite reads at once: other requests would wait for the end of the longest conversation.
@@ -134,11 +142,13 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
 
     async findIn(conversationIds, query) {
       const found = new Set<string>()
+      const takeTurns = createTurns()
       for (let at = 0; at < conversationIds.length; at += conversationsAtOnce) {
         const some = conversationIds.slice(at, at + conversationsAtOnce)
         const unread = new Map<string, number>()
         for (const row of await listTextsOf(db, some, messagesAtOnce)) {
           const { conversation_id: id } = row
+          await takeTurns()
           unread.set(id, (unread.get(id) ?? 0) + 1)
           if (!found.has(id) && says(row, query)) found.add(id)
         }
@@ -155,4 +165,17 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
 
 function says({ payload }: Pick<MessageText, 'payload'>, query: SaidQuery): boolean {
   return isSaidIn(textOf(decodeJson(payload), longestText), query)
+}
+
+/** Milliseconds of work after which other work has its turn. */
+const turnMs = 10
+
+/** Returns a function to be awaited before each message: users decide how much work one is. */
+function createTurns(): () => Promise<void> {
+  let start = performance.now()
+  return async () => {
+    if (performance.now() - start < turnMs) return
+    await nextTurn()
+    start = performance.now()
+  }
 }

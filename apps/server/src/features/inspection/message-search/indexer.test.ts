@@ -94,6 +94,26 @@ describeEachEngine('the words of messages', (engine) => {
     expect([...found]).toEqual(expected)
   })
 
+  it('are indexed a few at a time where messages are long', async () => {
+    const here = place()
+    for (const number of [1, 2, 3]) await say(here, `parcel${number} ${'x '.repeat(40_000)}`)
+    clock.advance(minute)
+    while (await indexer.step());
+    for (const number of [4, 5, 6]) await say(here, `parcel${number} ${'x '.repeat(40_000)}`)
+    clock.advance(minute)
+    const steps = [await indexer.step(), await indexer.step(), await indexer.step()]
+    expect(steps).toEqual([true, true, false])
+    for (const number of [1, 3, 4, 6]) {
+      expect(await find([here.botId], `parcel${number}`)).toEqual([here.conversationId])
+    }
+    const ofBot = database().db.selectFrom('messages').select('id')
+    const said = await ofBot.where('bot_id', '=', here.botId).orderBy('id').execute()
+    for (const { id } of said) await change(id, `letter ${'x '.repeat(40_000)}`)
+    while (await indexer.step());
+    expect(await find([here.botId], 'letter')).toEqual([here.conversationId])
+    expect(await find([here.botId], 'parcel1')).toEqual([])
+  })
+
   it('are found in the given bots only', async () => {
     const [here, there] = [place(), place()]
     await say(here, 'tea for me')

@@ -25,8 +25,9 @@ export interface IndexerDeps {
   index: WordIndex
 }
 
-/** Messages of one transaction: a few milliseconds of work. */
+/** Messages of one transaction at most, and characters of their payloads: a few milliseconds of work. */
 const batchSize = 100
+const batchCharacters = 100_000
 /** Characters of a message that are indexed. */
 export const longestText = 20_000
 /**
@@ -56,55 +57,62 @@ export function createIndexer(deps: IndexerDeps) {
   let working: Promise<void> = Promise.resolve()
   let backlog: { since: number; reportedAt: number; messages: number } | undefined
 
-  function entriesOf(rows: readonly MessageText[]): WordEntry[] {
-    return rows.map(({ id, bot_id, conversation_id, payload }) => ({
-      message_id: id,
-      conversation_id,
-      bot_id,
-      words: toIndexText(textOf(decodeJson(payload), longestText)),
-    }))
+  /** Other work has its turn between two messages: some scripts take much time. */
+  async function entriesOf(rows: readonly MessageText[]): Promise<WordEntry[]> {
+    const entries: WordEntry[] = []
+    for (const { id, bot_id, conversation_id, payload } of rows) {
+      const words = toIndexText(indexedText(payload))
+      entries.push({ message_id: id, conversation_id, bot_id, words })
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    return entries
   }
 
-  /** Indexes messages that were changed or scheduled; returns how many waited. */
-  async function indexDue(): Promise<number> {
+  /** Indexes messages that were changed or scheduled. */
+  async function indexDue(): Promise<Batch> {
     const due = await progress.listDue(db, batchSize)
-    if (due.length === 0) return 0
-    const rows = await listTexts(db, [...new Set(due.map(({ message_id: id }) => id))])
-    const entries = entriesOf(rows)
+    if (due.length === 0) return nothing
+    const all = await listTexts(db, [...new Set(due.map(({ message_id: id }) => id))])
+    const rows = batchOf(all)
+    const left = new Set(all.slice(rows.length).map(({ id }) => id))
+    const done = due.filter(({ message_id: id }) => !left.has(id))
+    const entries = await entriesOf(rows)
     await run(async (tx) => {
       await index.remove(tx, entries)
       await index.add(tx, entries)
       await progress.deleteDue(
         tx,
-        due.map(({ number }) => number),
+        done.map(({ number }) => number),
       )
     })
-    return due.length
+    return { messages: done.length, isMore: due.length === batchSize || left.size > 0 }
   }
 
-  /** Indexes the next messages; returns how many. */
-  async function indexNext(): Promise<number> {
+  /** Indexes the next messages. */
+  async function indexNext(): Promise<Batch> {
     const last = await progress.readProgress(db)
     const writer = await dialect.oldestWriterSince(db)
     const horizon = Math.min(clock.now(), writer ?? Number.POSITIVE_INFINITY) - marginMs
-    const rows = await listTextsBetween(db, last, idsSince('msg', horizon), batchSize)
+    const all = await listTextsBetween(db, last, idsSince('msg', horizon), batchSize)
+    const rows = batchOf(all)
     const end = rows.at(-1)
-    if (end === undefined) return 0
-    const entries = entriesOf(rows)
+    if (end === undefined) return nothing
+    const entries = await entriesOf(rows)
     await run(async (tx) => {
       // Another process may have been faster.
       if ((await progress.lockProgress(tx)) !== last) return
       await index.add(tx, entries)
       await progress.writeProgress(tx, end.id)
     })
-    return rows.length
+    const isMore = all.length === batchSize || rows.length < all.length
+    return { messages: rows.length, isMore }
   }
 
   /** Does one batch of everything that waits; returns whether more may be left. */
   async function step(): Promise<boolean> {
-    const counts = [await indexDue(), await indexNext()]
-    const messages = counts.reduce((sum, count) => sum + count, 0)
-    const isMore = counts.some((count) => count === batchSize)
+    const batches = [await indexDue(), await indexNext()]
+    const messages = batches.reduce((sum, batch) => sum + batch.messages, 0)
+    const isMore = batches.some((batch) => batch.isMore)
     await report(messages, isMore)
     return isMore
   }
@@ -179,4 +187,27 @@ export function createIndexer(deps: IndexerDeps) {
       await working
     },
   }
+}
+
+interface Batch {
+  messages: number
+  /** Whether more may be left. */
+  isMore: boolean
+}
+
+const nothing: Batch = { messages: 0, isMore: false }
+
+/** The messages for one transaction, at least one. */
+function batchOf(rows: readonly MessageText[]): readonly MessageText[] {
+  let characters = 0
+  const end = rows.findIndex(({ payload }) => {
+    characters += payload.length
+    return characters > batchCharacters
+  })
+  return end < 0 ? rows : rows.slice(0, Math.max(end, 1))
+}
+
+/** The text of a message that is indexed. Unified first, in which some characters become many. */
+function indexedText(payload: string): string {
+  return textOf(decodeJson(payload), longestText).normalize('NFKC').slice(0, longestText)
 }
