@@ -115,8 +115,9 @@ export class Subscribers {
 export class PendingHints {
   readonly #hints = new Map<string, Hint>()
   readonly #limit: number
+  #hasDropped = false
 
-  /** @param limit how many logs are remembered; hints about more are dropped, as any hint may be */
+  /** @param limit how many logs are remembered; hints about more are dropped */
   constructor(limit = Number.POSITIVE_INFINITY) {
     this.#limit = limit
   }
@@ -130,6 +131,19 @@ export class PendingHints {
     const earlier = this.#hints.get(id)
     if (earlier) this.#hints.set(id, merge(earlier, hint))
     else if (this.#hints.size < this.#limit) this.#hints.set(id, hint)
+    else this.#hasDropped = true
+  }
+
+  /** Notes that hints were dropped. */
+  drop(): void {
+    this.#hasDropped = true
+  }
+
+  /** Whether hints were dropped since the last call. */
+  takeDropped(): boolean {
+    const hasDropped = this.#hasDropped
+    this.#hasDropped = false
+    return hasDropped
   }
 
   /** All hints in the order of their first mention; none are left. */

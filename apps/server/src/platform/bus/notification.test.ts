@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Hint } from './event-bus.js'
-import { packNotifications, unpackNotification } from './postgres.js'
+import { packGap, packNotifications, unpackNotification } from './postgres.js'
 
 const text = fc.string({ unit: 'grapheme', maxLength: 60 })
 const withoutSeq = fc.record({ topic: text, key: text })
@@ -36,8 +36,12 @@ describe('packed notifications', () => {
     const short = { topic: 'x', key: 'a' }
     const [only, ...more] = packNotifications('me', [long, short])
     expect(more).toEqual([])
-    expect(unpackNotification(String(only))).toEqual({ from: 'me', hints: [short] })
+    expect(unpackNotification(String(only))).toEqual({ from: 'me', hints: [short], isGap: false })
   })
+})
+
+it('a notification of lost hints has none', () => {
+  expect(unpackNotification(packGap('me'))).toEqual({ from: 'me', hints: [], isGap: true })
 })
 
 describe('foreign notifications', () => {

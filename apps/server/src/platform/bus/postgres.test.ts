@@ -99,6 +99,18 @@ describe.skipIf(!server)('with PostgreSQL', () => {
     expect(payloads.length).toBeLessThan(6)
   })
 
+  it('tells other processes to read again when there are more hints than it remembers', async () => {
+    const [one, other] = [await openBus(), await openBus()]
+    const topic = 'too-many'
+    const { heard, hints } = listen(other.bus, { topic })
+    for (let at = 0; at <= 10_000; at++) one.bus.publish({ topic, key: `log-${at}` })
+    await until(() => heard.gaps > 0)
+    expect(heard.gaps).toBe(1)
+    one.bus.publish({ topic, key: 'next' })
+    await until(() => hints.at(-1)?.key === 'next')
+    expect(heard.gaps).toBe(1)
+  })
+
   it('sends what was published last before it closes', async () => {
     const [one, other] = [await openBus(), await openBus()]
     const { hints } = listen(other.bus, { topic: 'last' })

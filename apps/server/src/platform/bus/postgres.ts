@@ -5,7 +5,7 @@ import { LocalBus, PendingHints } from './local.js'
 import { NotificationLink } from './notification-link.js'
 
 const channel = 'botstead_hints'
-/** Logs remembered while the connection is down; what comes on top is found at the next look. */
+/** Logs remembered while the connection is down; when there are more, the other processes read everything again. */
 const maxPending = 10_000
 
 /**
@@ -74,11 +74,16 @@ class PostgresBus implements EventBus {
     await endOfTurn()
     while (this.#link?.connected && this.#pending.size > 0) {
       const hints = this.#pending.take()
+      const isGap = this.#pending.takeDropped()
       try {
-        await this.#link.notify(packNotifications(this.#name, hints))
+        await this.#link.notify([
+          ...packNotifications(this.#name, hints),
+          ...(isGap ? [packGap(this.#name)] : []),
+        ])
       } catch {
         // The link is down and has logged why; these go out when it is back.
         for (const hint of hints) this.#pending.add(hint)
+        if (isGap) this.#pending.drop()
       }
     }
     // In the same step as the last look, so that no hint comes between.
@@ -91,6 +96,7 @@ class PostgresBus implements EventBus {
       this.#log.warn({ channel }, 'a notification of another program was ignored')
     } else if (notification.from !== this.#name) {
       for (const hint of notification.hints) this.#local.publish(hint)
+      if (notification.isGap) this.#local.reportGap()
     }
   }
 }
@@ -108,6 +114,8 @@ type WireHint = [topic: string, key: string, seq?: number]
 export interface Notification {
   from: string
   hints: Hint[]
+  /** Whether the process could not send all of its hints: others read everything again. */
+  isGap: boolean
 }
 
 /**
@@ -138,12 +146,17 @@ export function packNotifications(from: string, hints: readonly Hint[]): string[
   return packed
 }
 
+/** A notification that hints of a process were lost. */
+export function packGap(from: string): string {
+  return JSON.stringify({ from, hints: [], gap: true })
+}
+
 /** Undefined for anything that was not packed by this program. */
 export function unpackNotification(text: string): Notification | undefined {
-  const { from, hints } = parseObject(text)
+  const { from, hints, gap } = parseObject(text)
   if (typeof from !== 'string' || !Array.isArray(hints)) return undefined
   if (!hints.every(isWireHint)) return undefined
-  return { from, hints: hints.map(fromWire) }
+  return { from, hints: hints.map(fromWire), isGap: gap === true }
 }
 
 function toWire({ topic, key, seq }: Hint): WireHint {
