@@ -72,6 +72,7 @@ import { resolvedErrors } from './0121-resolved-errors.js'
 import { provenAccounts } from './0130-proven-accounts.js'
 import { leftoversOfWorkspaces } from './0131-leftovers-of-workspaces.js'
 import { keysOfPrograms } from './0140-keys-of-programs.js'
+import { keptAddresses } from './0157-kept-addresses.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -148,4 +149,5 @@ export const migrations: readonly Migration[] = [
   provenAccounts,
   leftoversOfWorkspaces,
   keysOfPrograms,
+  keptAddresses,
 ]

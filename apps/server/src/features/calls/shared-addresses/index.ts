@@ -24,6 +24,18 @@ export interface SharedAddress {
 /** The workspace and the name of the integration to which an address belongs. */
 type Owner = Pick<NamedIntegration, 'workspaceId' | 'name'>
 
+/** How an address belongs to an integration. */
+type Tenure = Pick<store.SharedAddressRow, 'is_lent' | 'kept_until'>
+
+const owned: Tenure = { is_lent: 0, kept_until: null }
+const lent: Tenure = { is_lent: 1, kept_until: null }
+
+/**
+ * Milliseconds for which an address is kept for a workspace that has deleted its integration: the other service goes on
+ * sending there, and the workspace may deploy the integration again.
+ */
+const keptMs = 7 * 24 * 60 * 60 * 1000
+
 /** Addresses of integrations, which their installations in all bots share. */
 export interface SharedAddresses extends Feature {
   /**
@@ -45,7 +57,7 @@ export interface SharedAddressesDeps extends Omit<AccountsDeps, 'service'> {
 
 /**
  * An address belongs to the workspace that had an integration of its name with scripts first, as long as the workspace
- * has one: otherwise an integration of somebody else with the same name would get its requests. An integration in
+ * has one, and a week longer: otherwise an integration of somebody else with the same name would get its requests. An integration in
  * development has an address only as long as no deployed one could have it.
  */
 export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresses {
@@ -53,18 +65,34 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
   const { service } = integrations
   const accounts = createAccounts({ ...deps, service })
 
-  async function claim(tx: Tx, address: string, { workspaceId, name }: Owner): Promise<void> {
+  async function claim(
+    tx: Tx,
+    address: string,
+    { workspaceId, name }: Owner,
+    tenure: Tenure,
+  ): Promise<void> {
     await store.claimAddress(tx, {
       address,
       workspace_id: workspaceId,
       name,
       created_at: isoTime(clock.now()),
+      ...tenure,
     })
   }
 
-  async function replace(tx: Tx, row: store.SharedAddressRow, owner: Owner): Promise<void> {
+  async function replace(
+    tx: Tx,
+    row: store.SharedAddressRow,
+    owner: Owner,
+    tenure: Tenure,
+  ): Promise<void> {
     await store.deleteAddress(tx, row)
-    await claim(tx, row.address, owner)
+    await claim(tx, row.address, owner, tenure)
+  }
+
+  /** Whether an address is kept for a workspace without an integration, or because of one that was deleted. */
+  function isKept({ kept_until }: store.SharedAddressRow): boolean {
+    return kept_until !== null && kept_until > isoTime(clock.now())
   }
 
   /** Whether the owner of an address has deployed versions of its integration, only versions in development, or none. */
@@ -94,13 +122,14 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
   async function claimForDeployed(tx: Tx, address: string, integration: Owner): Promise<boolean> {
     const { workspaceId, name } = integration
     const row = await findRow(tx, address)
-    if (row === undefined) await claim(tx, address, integration)
+    if (row === undefined) await claim(tx, address, integration, owned)
     else if (row.workspace_id === workspaceId) {
       // An integration named `pages` has the address `pages` rather than one named `acme/pages`.
       const hasPrecedence = address === name || (await stageOf(tx, row)) !== 'deployed'
-      if (row.name !== name && hasPrecedence) await replace(tx, row, integration)
-    } else if ((await stageOf(tx, row)) === 'deployed') return false
-    else await replace(tx, row, integration)
+      const isOwned = row.is_lent === 0 && row.kept_until === null
+      if (row.name === name ? !isOwned : hasPrecedence) await replace(tx, row, integration, owned)
+    } else if (isKept(row) || (await stageOf(tx, row)) === 'deployed') return false
+    else await replace(tx, row, integration, owned)
     return true
   }
 
@@ -111,9 +140,15 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     if (row !== undefined && (await stageOf(tx, row)) !== 'gone') {
       return row.workspace_id === workspaceId && row.name === name
     }
+    if (row !== undefined && isKept(row)) {
+      if (row.workspace_id !== workspaceId) return false
+      const { is_lent, kept_until } = row
+      await replace(tx, row, integration, { is_lent, kept_until })
+      return true
+    }
     if ((await findDeployed(tx, address, workspaceId)) !== undefined) return false
-    if (row === undefined) await claim(tx, address, integration)
-    else await replace(tx, row, integration)
+    if (row === undefined) await claim(tx, address, integration, lent)
+    else await replace(tx, row, integration, lent)
     return true
   }
 
@@ -150,18 +185,34 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     })
   }
 
-  /** Gives an address whose owner has no deployed integration any more to the integration that is next in line. */
-  async function passOn(tx: Tx, row: store.SharedAddressRow): Promise<void> {
+  /**
+   * Gives an address whose owner has no deployed integration any more to the integration that is next in line: to one of
+   * the same workspace at once, and to that of another one when it has been kept long enough.
+   * @param keeper the workspace for which it is kept; empty if that was deleted
+   */
+  async function passOn(
+    tx: Tx,
+    row: store.SharedAddressRow,
+    keeper = row.workspace_id,
+  ): Promise<void> {
     const stage = await stageOf(tx, row)
     if (stage === 'deployed') return
     const of = { workspaceId: row.workspace_id, name: row.address }
     const namesakes = await service.findNamesakes(tx, of)
-    const deployed = namesakes.find(({ isDev }) => !isDev)
-    if (deployed !== undefined) return await replace(tx, row, deployed)
-    if (stage === 'development') return
-    const [inDevelopment] = namesakes
-    if (inDevelopment !== undefined) await replace(tx, row, inDevelopment)
-    else await store.deleteAddress(tx, row)
+    const own = namesakes.filter(({ workspaceId }) => workspaceId === row.workspace_id)
+    const deployed = [...own, ...namesakes].find(({ isDev }) => !isDev)
+    if (deployed?.workspaceId === row.workspace_id) return await replace(tx, row, deployed, owned)
+    const kept_until = row.kept_until ?? isoTime(clock.now() + keptMs)
+    const kept = { ...row, workspace_id: keeper, kept_until }
+    if (row.is_lent === 0 && isKept(kept)) {
+      const inDevelopment = stage === 'development' ? undefined : own[0]
+      if (inDevelopment === undefined) await store.keepAddress(tx, kept)
+      else await replace(tx, row, inDevelopment, { is_lent: 0, kept_until })
+      return
+    }
+    const next = deployed ?? (stage === 'development' ? undefined : namesakes[0])
+    if (next !== undefined) await replace(tx, row, next, next.isDev ? lent : owned)
+    else if (stage === 'gone') await store.deleteAddress(tx, row)
   }
 
   /** Passes on the addresses of an integration that was removed. */
@@ -174,7 +225,7 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
 
   async function passOnOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
     for (const row of await store.listAddressesOf(tx, workspaceId)) {
-      await passOn(tx, row)
+      await passOn(tx, row, '')
       afterCommit(tx, () => known.forgetGroup(row.address))
     }
   }
@@ -199,7 +250,7 @@ export function createSharedAddresses(deps: SharedAddressesDeps): SharedAddresse
     const isRightful =
       stage === 'deployed' ||
       (stage === 'development' && (await findDeployed(db, address, row.workspace_id)) === undefined)
-    if (isRightful) return await toShared(row)
+    if (isRightful || isKept(row)) return await toShared(row)
     // Earlier versions of the server let integrations in development take addresses.
     await run((tx) => passOn(tx, row))
     const next = await findRow(db, address)

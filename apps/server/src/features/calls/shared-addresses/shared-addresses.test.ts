@@ -14,6 +14,8 @@ const identifier = {
     'q = parse_query_string!(.query)\n{ "status": 202, "headers": { "content-type": "text/plain", "set-cookie": "a=1", "transfer-encoding": "gzip", "x-request-id": "mine" }, "body": q.challenge }',
 }
 
+const week = 7 * 24 * 60 * 60 * 1000
+
 describeEachEngine('the shared address of an integration', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
@@ -174,7 +176,7 @@ describeEachEngine('the shared address of an integration', (engine) => {
       const { logs } = await client(other).getIntegrationLogs(from)
       expect(logs.map(({ message }) => message).join('\n')).toContain('had one of this name first')
     })
-    // It passes to the other one once the first has none of this name any more.
+    // It is kept for the first for a week after its last one of this name, and then passes to the other one.
     const { install } = await connect(first, 'P3')
     await make({ name, version: '2.0.0' })
     await client().deleteBot({ id: botId })
@@ -184,9 +186,38 @@ describeEachEngine('the shared address of an integration', (engine) => {
       await client().deleteIntegration({ id: integration.id })
     }
     server().clock.advance(10_000)
+    expect((await post(name, 'P1')).status).toBe(404)
+    expect(reached()).toEqual([])
+    server().clock.advance(week)
     expect((await post(name, 'P1')).status).toBe(200)
     expect(reached()).toHaveLength(1)
   })
+
+  it.each([false, true])(
+    'is not taken while its integration is installed anew (in development: %s)',
+    async (dev) => {
+      const name = newName()
+      const first = await make({ name, version: '1.0.0' })
+      const { install } = await connect(first, 'P1')
+      const other = await addAccount(server())
+      const constant = { identifier: { extractScript: '"P1"' } }
+      const waiting = await make({ name, ...constant }, other)
+      await connect(waiting, 'P1', other)
+      await install((await make({})).id)
+      await client().deleteIntegration({ id: first.id })
+      server().clock.advance(10_000)
+      expect((await post(name, 'P1')).status).toBe(404)
+      // Neither what waits nor what comes takes it.
+      await client(other).updateIntegration({ id: waiting.id, title: 'Pages' })
+      await connect(await make({ name, version: '2.0.0', dev, ...constant }, other), 'P1', other)
+      expect((await post(name, 'P1')).status).toBe(404)
+      expect(reached()).toEqual([])
+      const again = await connect(await make({ name, version: '2.0.0', dev }), 'P1')
+      server().clock.advance(10_000)
+      expect((await post(name, 'P1')).status).toBe(200)
+      expect(reached()).toEqual([again.botId])
+    },
+  )
 
   it('runs the scripts of the highest version, the published ones first', async () => {
     const name = newName()
@@ -370,7 +401,7 @@ describeEachEngine('the shared address of an integration', (engine) => {
     expect(reached()).toEqual([botId])
   })
 
-  it('passes to the next workspace when its own is deleted', async () => {
+  it('passes to the next workspace a week after its own is deleted', async () => {
     const name = newName()
     const first = await addAccount(server())
     await make({ name }, first)
@@ -378,6 +409,8 @@ describeEachEngine('the shared address of an integration', (engine) => {
     const { botId } = await connect(await make({ name }, other), 'P1', other)
     expect((await post(name, 'P1')).status).toBe(404)
     await client(first).deleteWorkspace({ id: first.workspaceId })
+    expect((await post(name, 'P1')).status).toBe(404)
+    server().clock.advance(week)
     expect((await post(name, 'P1')).status).toBe(200)
     expect(reached()).toEqual([botId])
   })

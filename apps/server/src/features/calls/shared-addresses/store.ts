@@ -36,6 +36,15 @@ export async function deleteAddress(
     .execute()
 }
 
+/** Keeps an address from all but one workspace until a time; from all, if the workspace is empty. */
+export async function keepAddress(
+  tx: Tx,
+  { address, workspace_id, kept_until }: SharedAddressRow,
+): Promise<void> {
+  const kept = { workspace_id, kept_until }
+  await tx.updateTable('shared_addresses').set(kept).where('address', '=', address).execute()
+}
+
 /** The addresses of a workspace. */
 export async function listAddressesOf(tx: Tx, workspaceId: string): Promise<SharedAddressRow[]> {
   return await tx
