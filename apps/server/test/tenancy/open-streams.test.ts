@@ -1,91 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createClient } from '@botstead/contract'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { WebSocket } from 'ws'
-import { type Server, startServer } from '../../src/app/container.js'
-import { loadConfig } from '../../src/config/config.js'
+import { describe, expect, it, vi } from 'vitest'
 import { isoTime } from '../../src/platform/clock.js'
-import { createLog } from '../../src/platform/telemetry/log.js'
-import { engines } from '../engines.js'
-import { createTestClock, startTestServer, type TestServer } from '../harness.js'
+import { asAdmin, bySocket, bySse, openRoom, type Room, type Stream } from './rooms.js'
 import { inDatabase } from './seed.js'
+import { places, useServers } from './two-servers.js'
 
-const secret = 'the secret that all processes share'
 const site = 'https://shop.example'
 
-/** A workspace with a token of its own, a bot, and a user of its chat in a conversation. */
-async function openRoom({ url: baseUrl, token: operator }: TestServer) {
-  const owner = createClient({ baseUrl, token: operator })
-  const { pat } = await owner.createPersonalAccessToken({ note: 'watcher' })
-  const { id: workspaceId } = await owner.createWorkspace({ name: 'Room' })
-  const admin = createClient({ baseUrl, token: operator, workspaceId })
-  const { bot } = await admin.createBot({})
-  const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
-  const { user, key: userKey } = await createClient({ baseUrl, webhookId }).chatCreateUser({})
-  const chat = createClient({ baseUrl, webhookId, userKey })
-  const { conversation } = await chat.chatCreateConversation({})
-  const inBot = createClient({ baseUrl, token: operator, botId: bot.id })
-  const listed = await inBot.listConversations({})
-  const nativeId = listed.conversations[0]?.id ?? ''
-  return {
-    admin,
-    owner,
-    inBot,
-    token: pat,
-    workspaceId,
-    botId: bot.id,
-    webhookId,
-    userId: user.id,
-    userKey,
-    conversationId: conversation.id,
-    nativeId,
-  }
-}
-
-type Room = Awaited<ReturnType<typeof openRoom>>
-
-interface Stream {
-  ended: boolean
-  /** The code with which a WebSocket was closed. */
-  code?: number
-  close(): void
-}
-
-async function bySse(url: string, headers: Record<string, string>): Promise<Stream> {
-  const controller = new AbortController()
-  const response = await fetch(url, { headers, signal: controller.signal })
-  if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`)
-  const stream: Stream = { ended: false, close: () => controller.abort() }
-  const drain = async () => {
-    for await (const _ of response.body ?? []) {
-      // The content does not matter, only the end.
-    }
-  }
-  void drain()
-    .catch(() => {})
-    .then(() => {
-      stream.ended = true
-    })
-  return stream
-}
-
-async function bySocket(url: string, headers: Record<string, string>): Promise<Stream> {
-  const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers })
-  const stream: Stream = { ended: false, close: () => socket.terminate() }
-  socket.once('close', (code) => Object.assign(stream, { ended: true, code }))
-  await new Promise((resolve, reject) => {
-    socket.once('open', resolve)
-    socket.once('error', reject)
-  })
-  return stream
-}
-
-const asAdmin = ({ token, workspaceId }: Room) => ({
-  authorization: `Bearer ${token.value}`,
-  'x-workspace-id': workspaceId,
-})
 const listen = ({ webhookId, conversationId }: Room) =>
   `/chat/${webhookId}/conversations/${conversationId}/listen`
 const initialize = ({ webhookId, conversationId }: Room) =>
@@ -149,49 +69,11 @@ const ends: [what: string, end: (room: Room) => Promise<unknown>, ended: readonl
   ],
 ]
 
-const places = [
-  ...engines.map(({ name }) => ({ name, isElsewhere: false })),
-  ...engines
-    .filter(({ name }) => name === 'postgres')
-    .map(({ name }) => ({ name, isElsewhere: true })),
-]
-
 describe.each(places)('open streams ($name, at another process: $isElsewhere)', (place) => {
-  let first: TestServer
-  let second: Server | undefined
-  let folder: string
-  let address: string
-  const clock = createTestClock()
-
-  beforeAll(async () => {
-    const engine = engines.find(({ name }) => name === place.name)
-    if (engine === undefined) throw new Error('There is no such engine')
-    first = await startTestServer(engine, { BOTSTEAD_SECRET: secret })
-    address = first.url
-    folder = await mkdtemp(join(tmpdir(), 'botstead-data-'))
-    if (!place.isElsewhere) return
-    const { config } = loadConfig({
-      PORT: '0',
-      BOTSTEAD_DATA_DIR: folder,
-      DATABASE_URL: first.server.config.databaseUrl,
-      BOTSTEAD_SECRET: secret,
-      BOTSTEAD_ROLES: 'api',
-    })
-    const log = await createLog({ level: 'silent' })
-    second = await startServer({ config, clock, timers: clock, log })
-    address = second.address
-  })
-
-  afterAll(async () => {
-    await second?.stop(5000)
-    await first.close()
-    await rm(folder, { recursive: true, force: true })
-  })
-
-  /** A clock that stands still: no cache expires, and no check of every half minute comes. */
-  const untimed = (test: () => Promise<void>) => first.clock.hold(() => clock.hold(test))
+  const servers = useServers(place)
 
   it.each(ends)('streams end at once when %s, and no others do', async (_, end, ended) => {
+    const { first, address, untimed } = servers()
     await untimed(async () => {
       const [room, neighbour] = [await openRoom(first), await openRoom(first)]
       const openAll = async (of: Room) =>
@@ -213,6 +95,7 @@ describe.each(places)('open streams ($name, at another process: $isElsewhere)', 
   })
 
   it('a stream that is opened while its token is deleted does not stay', async () => {
+    const { first, address, untimed } = servers()
     await untimed(async () => {
       const room = await openRoom(first)
       const opening = Array.from({ length: 10 }, () =>
@@ -223,7 +106,9 @@ describe.each(places)('open streams ($name, at another process: $isElsewhere)', 
       await vi.waitFor(() => expect(opened.filter((stream) => stream && !stream.ended)).toEqual([]))
     })
   })
+
   it('streams end with the keys of their user a moment later where the hint was lost', async () => {
+    const { first, address, clocks } = servers()
     const room = await openRoom(first)
     const stream = await streams['of a chat']?.(address, room)
     // As a process does that is killed after the commit, before it sends the hint.
@@ -235,7 +120,7 @@ describe.each(places)('open streams ($name, at another process: $isElsewhere)', 
       }),
     )
     await vi.waitFor(() => {
-      for (const each of [first.clock, clock]) each.advance(31_000)
+      for (const each of clocks) each.advance(31_000)
       expect(stream?.ended).toBe(true)
     })
   })
