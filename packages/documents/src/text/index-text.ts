@@ -120,7 +120,7 @@ export function join(text: string): string {
 
 /** Alphabetic scripts that are written without spaces between words. */
 const unsegmented = /[\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-export const hasLetter = /[\p{L}\p{N}]/u
+const hasLetter = /[\p{L}\p{N}]/u
 
 // The script of the text selects the dictionary, not this language.
 const segmenter = new Intl.Segmenter('th', { granularity: 'word' })
