@@ -13,9 +13,16 @@ import {
   tcpPrototype,
 } from './handles.js'
 import type { NetworkRules } from './order.js'
+import { reportSignal } from './reports.js'
 
-// As it is before the code can replace it.
+// As they are before the code can replace them.
 const { apply } = Reflect
+const { listenerCount } = process
+/** Signals that the server expects from others, such as whoever stops it with all of its processes. */
+const signalsOfOthers = (['SIGHUP', 'SIGINT', 'SIGTERM'] as const).map((name) => ({
+  name,
+  number: os.constants.signals[name],
+}))
 
 /**
  * Closes what Node's permission flags leave open, for public functions and for the handles below them,
@@ -40,6 +47,9 @@ function guardProcesses(): void {
   const { pid: own } = process
   replaceForGood(process, ['_kill'], (kill) => (pid, signal) => {
     if (Number(pid) !== own) throw refusal('Signals to other processes are not available.')
+    const ending = signalsOfOthers.find(({ number }) => number === signal)
+    const isHeard = ending && apply(listenerCount, process, [ending.name]) > 0
+    if (ending && !isHeard) reportSignal(ending.name)
     return apply(kill, process, [own, signal])
   })
   const debugging = ['_debugProcess', '_debugEnd', '_startProfilerIdleNotifier']

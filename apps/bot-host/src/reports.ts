@@ -27,6 +27,7 @@ export interface Issue {
 type Report =
   | { host: 'ready' }
   | { host: 'failed'; reason: string }
+  | { host: 'signal'; signal: string }
   | { host: 'line'; level: Level; text: string; about: Subject }
   | { host: 'fault'; text: string; about: Subject }
   | { host: 'issue'; issue: Issue; about: Subject }
@@ -94,6 +95,11 @@ export async function reportFailed(reason: string): Promise<void> {
     channel.once('close', resolve)
     channel.end(() => resolve())
   })
+}
+
+/** Reports that the code ends its own process by a signal, which otherwise looks like one of others. */
+export function reportSignal(signal: string): void {
+  send({ host: 'signal', signal })
 }
 
 /** Reports a line that the code printed. */

@@ -19,6 +19,39 @@ exports.handler = async (request) => {
 }
 `
 
+/**
+ * A bot, without the SDK, that repeats what people say after a moment.
+ * @param poison what it does first, with the text
+ */
+export const echo = (poison: string) => `
+exports.handler = async ({ headers, body }) => {
+  if (headers['x-bp-operation'] !== 'event_received') return { body: '{}' }
+  const { message } = JSON.parse(body).event.payload
+  if (message?.direction !== 'incoming') return { body: '{}' }
+  const { text } = message.payload
+  ${poison}
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  const botId = headers['x-bot-id']
+  const response = await fetch(process.env.BP_API_URL + '/v1/chat/messages', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: 'Bearer ' + process.env.BP_TOKEN,
+      'x-bot-id': botId,
+    },
+    body: JSON.stringify({
+      conversationId: message.conversationId,
+      userId: botId,
+      type: 'text',
+      tags: {},
+      payload: { text: text + '!' },
+    }),
+  })
+  if (!response.ok) throw new Error('Status ' + response.status)
+  return { body: '{}' }
+}
+`
+
 const act = { input: { schema: {} }, output: { schema: {} } }
 
 /** A bot with code that was deployed, and an action. */
@@ -45,7 +78,14 @@ let integrations = 0
 export async function deployIntegration(
   server: ReachableServer,
   code: string,
-  { bots = 1, ...rest }: { bots?: number; secrets?: Record<string, string> } = {},
+  {
+    bots = 1,
+    ...rest
+  }: {
+    bots?: number
+    secrets?: Record<string, string>
+    channels?: Parameters<ReturnType<typeof existingClient>['createIntegration']>[0]['channels']
+  } = {},
 ) {
   const admin = existingClient(server, { headers: { 'x-multiple-integrations': 'true' } })
   integrations += 1

@@ -7,40 +7,8 @@ import { type TestServer, useServer } from '../harness.js'
 import { talkTo } from '../hosted-code.js'
 import { freePort } from '../ports.js'
 import { startServerProcess } from '../processes.js'
-import { deployBot } from './hosted.js'
-
-/**
- * A bot, without the SDK, that repeats what people say after a moment.
- * @param poison what it does first, with the text
- */
-const echo = (poison: string) => `
-exports.handler = async ({ headers, body }) => {
-  if (headers['x-bp-operation'] !== 'event_received') return { body: '{}' }
-  const { message } = JSON.parse(body).event.payload
-  if (message?.direction !== 'incoming') return { body: '{}' }
-  const { text } = message.payload
-  ${poison}
-  await new Promise((resolve) => setTimeout(resolve, 20))
-  const botId = headers['x-bot-id']
-  const response = await fetch(process.env.BP_API_URL + '/v1/chat/messages', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      authorization: 'Bearer ' + process.env.BP_TOKEN,
-      'x-bot-id': botId,
-    },
-    body: JSON.stringify({
-      conversationId: message.conversationId,
-      userId: botId,
-      type: 'text',
-      tags: {},
-      payload: { text: text + '!' },
-    }),
-  })
-  if (!response.ok) throw new Error('Status ' + response.status)
-  return { body: '{}' }
-}
-`
+import { inDatabase } from '../tenancy/seed.js'
+import { deployBot, deployIntegration, echo, isRunning } from './hosted.js'
 
 const poisons = `
   if (text === 'exit') process.exit(3)
@@ -125,7 +93,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
       expect(issueEvents[0]?.data.delivery?.raw).toBe(failed?.id)
       await admin.deleteBot({ id: bot.id })
     },
-    200_000,
+    300_000,
   )
 
   it('a replay sends the message again, and succeeds once the code is corrected', async () => {
@@ -156,7 +124,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
     await eventually(async () => expect(await talk.replies()).toEqual(['exit!']))
     expect(await failedOf(server(), bot.id)).toEqual([])
     await admin.deleteBot({ id: bot.id })
-  }, 100_000)
+  }, 200_000)
 
   it('messages that were open at the same time are not blamed', async () => {
     const { bot, webhookId, admin } = await deployBot(server(), echo(poisons))
@@ -170,7 +138,209 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
       expect(await failedOf(server(), bot.id)).toHaveLength(3)
     })
     await admin.deleteBot({ id: bot.id })
-  }, 100_000)
+  }, 200_000)
+
+  it('the message is given up too if it ends the code by a signal', async () => {
+    const { bot, webhookId, admin } = await deployBot(
+      server(),
+      echo(`
+        if (text === 'SIGABRT') process.abort()
+        if (text.startsWith('SIG')) {
+          process.kill(process.pid, text)
+          await new Promise((resolve) => setTimeout(resolve, 60_000))
+        }
+      `),
+    )
+    const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGABRT']
+    for (const signal of signals) await (await talkTo(server(), webhookId)).say(signal)
+    await eventually(async () => {
+      const reasons = (await failedOf(server(), bot.id)).map(({ lastError }) => lastError)
+      expect(reasons.toSorted()).toEqual(
+        signals
+          .toSorted()
+          .map((signal) =>
+            expect.stringMatching(`^Given up, because it ended .* signal ${signal}`),
+          ),
+      )
+    })
+    await admin.deleteBot({ id: bot.id })
+  }, 200_000)
+})
+
+/** Code that says which process it is, and answers the text `slow` after a while. */
+const announcing = (before: string, poison: string) => `
+  console.log('loaded by ' + process.pid)
+  ${before}
+  ${echo(`
+    if (text === 'slow') {
+      console.log('begun by ' + process.pid)
+      globalThis.isSlow = true
+      await new Promise((resolve) => setTimeout(resolve, 6000))
+    }
+    ${poison}
+  `)}
+`
+
+/** The processes that did something, by the log of the bot, the latest first. */
+async function processesOf(logs: () => Promise<string[]>, did: 'loaded' | 'begun') {
+  const lines = await logs()
+  return lines.flatMap((line) => new RegExp(`${did} by (\\d+)`).exec(line)?.[1] ?? []).map(Number)
+}
+
+describeEachEngine('a message that is open when something else ends the code', (engine) => {
+  const server = useServer(engine)
+
+  /** A bot that has one message open, which takes a while. */
+  async function startSlow(code: string) {
+    const deployed = await deployBot(server(), code)
+    const talk = await talkTo(server(), deployed.webhookId)
+    const begun = () => processesOf(deployed.logs, 'begun')
+    const delivery = async () => {
+      const { deliveries } = await server().client().listDeliveries({
+        id: deployed.bot.id,
+        conversationId: talk.conversationId,
+      })
+      return deliveries[0]
+    }
+    return { ...deployed, talk, begun, delivery }
+  }
+
+  it('the message is not given up when signals of others end the code', async () => {
+    const { admin, bot, talk, begun, delivery } = await startSlow(announcing('', ''))
+    await talk.say('slow')
+    for (let times = 1; times <= 4; times += 1) {
+      const pids = await eventually(async () => {
+        const found = await begun()
+        expect(found).toHaveLength(times)
+        return found
+      })
+      process.kill(pids[0] ?? 0, 'SIGTERM')
+    }
+    await eventually(async () => expect(await talk.replies()).toEqual(['slow!']))
+    expect((await delivery())?.status).toBe('delivered')
+    await admin.deleteBot({ id: bot.id })
+  }, 200_000)
+
+  it('the message is not given up when the code ends some time after each start', async () => {
+    // New code is pinged before it serves: that program stays.
+    const crashing = announcing(
+      `const timer = setTimeout(() => process.exit(4), 1000)`,
+      '',
+    ).replace(
+      "!== 'event_received')",
+      "!== 'event_received' && headers['x-bp-operation'] === 'ping') clearTimeout(timer)\n  if (headers['x-bp-operation'] !== 'event_received')",
+    )
+    const { admin, bot, talk, logs, delivery, redeploy } = await startSlow(crashing)
+    const [first] = await eventually(async () => {
+      const found = await processesOf(logs, 'loaded')
+      expect(found).toHaveLength(1)
+      return found
+    })
+    // It ends because it rests, so that no crash is known yet.
+    await eventually(() => {
+      server().clock.advance(6 * 60_000)
+      expect(isRunning(first)).toBe(false)
+    })
+    await talk.say('slow')
+    await eventually(async () => expect((await delivery())?.attempts).toBeGreaterThan(3))
+    expect((await delivery())?.status).toBe('pending')
+    await redeploy(announcing('', ''))
+    await eventually(async () => expect(await talk.replies()).toEqual(['slow!']))
+    await admin.deleteBot({ id: bot.id })
+  }, 200_000)
+
+  it('the message is not blamed for the timer of one that was answered before', async () => {
+    const { admin, bot, webhookId, talk, begun, delivery } = await startSlow(
+      announcing(
+        '',
+        `if (text === 'later') setInterval(() => globalThis.isSlow && process.exit(5), 200)`,
+      ),
+    )
+    const other = await talkTo(server(), webhookId)
+    await other.say('later')
+    await eventually(async () => expect(await other.replies()).toEqual(['later!']))
+    await talk.say('slow')
+    await eventually(async () => expect(await begun()).toHaveLength(2))
+    const { id = '' } = { ...(await delivery()) }
+    const row = await inDatabase(server(), ({ db }) =>
+      db.selectFrom('deliveries').select('code_ends').where('id', '=', id).executeTakeFirst(),
+    )
+    expect(row).toEqual({ code_ends: 0 })
+    await eventually(async () => expect(await talk.replies()).toEqual(['slow!']))
+    await admin.deleteBot({ id: bot.id })
+  }, 200_000)
+})
+
+/** An integration that notes in its log what it sends. */
+const sender = (poison: string) => `
+exports.handler = async ({ headers, body }) => {
+  if (headers['x-bp-operation'] !== 'message_created') return { body: '{}' }
+  const { text } = JSON.parse(body).payload
+  ${poison}
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  return { body: '{}' }
+}
+`
+
+describeEachEngine('a message that ends the code of an integration', (engine) => {
+  const server = useServer(engine)
+
+  it('the message is given up after three times, while others are sent, also those of other bots', async () => {
+    const { admin, id, installed, redeploy } = await deployIntegration(server(), sender(poisons), {
+      bots: 2,
+      channels: { direct: { messages: { text: { schema: {} } } } },
+    })
+    const conversations = await Promise.all(
+      installed.flatMap(({ botId }) =>
+        [1, 2].map(async () => {
+          const tool = { botId, integrationId: id, integrationAlias: 'tool' }
+          const { conversation } = await existingClient(server(), tool).createConversation({
+            channel: 'direct',
+            tags: {},
+          })
+          const bot = existingClient(server(), { botId })
+          const say = async (text: string) => {
+            const message = { conversationId: conversation.id, userId: botId, tags: {} }
+            await bot.createMessage({ ...message, type: 'text', payload: { text } })
+          }
+          const statuses = async () => {
+            const { deliveries } = await server()
+              .client()
+              .listDeliveries({ id: botId, integration: 'tool', conversationId: conversation.id })
+            const sent = deliveries.filter(({ kind }) => kind === 'message_created')
+            return sent.map(({ status }) => status).reverse()
+          }
+          return { botId, say, statuses }
+        }),
+      ),
+    )
+    const [poisonous, ...others] = conversations
+    const botId = poisonous?.botId ?? ''
+    await poisonous?.say('exit')
+    await poisonous?.say('after')
+    for (const text of ['one', 'two']) for (const other of others) await other.say(text)
+    await eventually(async () => {
+      for (const other of others) expect(await other.statuses()).toEqual(['delivered', 'delivered'])
+      expect(await poisonous?.statuses()).toEqual(['failed', 'delivered'])
+    })
+    const [failed, ...rest] = await failedOf(server(), botId)
+    expect(rest).toEqual([])
+    expect(failed).toMatchObject({
+      integration: 'tool',
+      lastError: expect.stringMatching(/^Given up, because it ended the code 3 times\. .*code 3/),
+    })
+    await eventually(async () => {
+      const { issues } = await admin.listBotIssues({ id: botId })
+      expect(issues.map(({ code }) => code)).toContain('delivery_ended_code')
+    })
+    await redeploy(sender(''))
+    await server()
+      .client()
+      .replayDelivery({ id: botId, deliveryId: failed?.id ?? '' })
+    await eventually(async () =>
+      expect(await poisonous?.statuses()).toEqual(['delivered', 'delivered']),
+    )
+  }, 200_000)
 })
 
 const token = 'a-token-for-tests-only'

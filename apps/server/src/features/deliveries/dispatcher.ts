@@ -13,7 +13,7 @@ import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import { createOutageLog } from '../../platform/telemetry/log.js'
 import { messagingAttributes, type Tracing } from '../../platform/telemetry/tracing.js'
 import type { Hosting } from '../calls/hosting/index.js'
-import { type CallResult, callReceiver } from '../calls/requests/index.js'
+import { type Call, type CallResult, callReceiver } from '../calls/requests/index.js'
 import type { Targets } from '../calls/targets/index.js'
 import type { BuildBodies } from './bodies.js'
 import * as claims from './claim-store.js'
@@ -22,7 +22,7 @@ import { deliveriesTopic, receiversTopic } from './outbox.js'
 import { createPauses, parkPaused } from './pauses.js'
 import { orderingKeyOf } from './queue-store.js'
 import { createReadySearch, type Scope } from './ready.js'
-import { createSettle, type SettleDeps } from './settle.js'
+import { createSettle, mostCodeEnds, type SettleDeps } from './settle.js'
 import { type DeliveryRow, receiverIn, receiverKeyOf } from './store.js'
 
 export interface DispatcherDeps extends SettleDeps {
@@ -45,6 +45,20 @@ export interface DispatcherDeps extends SettleDeps {
     leaseMs: number
     /** Milliseconds without a hint after which the dispatcher looks anyway. */
     pollMs: number
+  }
+}
+
+/** Tries of a delivery, from which on a suspected one gets a program of its own: the first, and one after others. */
+const triesBeforeOwn = 2
+
+/** How a delivery is sent that may have ended the code before; undefined if it is not suspected. */
+function suspectOf({ id, code_ends, attempts, spent }: DeliveryRow): Call['suspect'] {
+  if (code_ends === null) return undefined
+  return {
+    id,
+    // Most suspects only were open at the same time: these go on soon, without a start for each.
+    isAfterOthers: code_ends === 0 && attempts - spent <= triesBeforeOwn,
+    needsProof: code_ends === mostCodeEnds - 1,
   }
 }
 
@@ -307,7 +321,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       type: body.type,
       body: body.body,
       headers: { 'x-botstead-delivery': row.id, 'x-botstead-attempt': String(row.attempts) },
-      alone: row.code_ends !== null,
+      suspect: suspectOf(row),
       signal: entry.abort.signal,
     })
   }

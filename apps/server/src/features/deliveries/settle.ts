@@ -72,8 +72,8 @@ export interface Settled {
 /** Deliveries that are settled in one transaction. */
 const maxBatch = 128
 const noAddress = 'The receiver has no address.'
-/** Ends of the code after which a delivery is given up. */
-const mostCodeEnds = 3
+/** Ends of the code after which a delivery is given up that certainly caused them. */
+export const mostCodeEnds = 3
 
 /** Stores the end of a claim, with all consequences, in one transaction. */
 export function createSettle(deps: SettleDeps) {
@@ -253,13 +253,13 @@ export function createSettle(deps: SettleDeps) {
   return { attempt, cancel, release, awaitAddress }
 }
 
-/** The number of times that a delivery ended the code while nothing else was open there; undefined: as before. */
+/** The number of times that a delivery certainly ended the code; undefined: as before. */
 function codeEndsOf(
   { code_ends }: DeliveryRow,
   endOfCode: CallResult['endOfCode'],
 ): number | undefined {
   if (endOfCode === undefined) return undefined
-  return (code_ends ?? 0) + Number(endOfCode === 'alone')
+  return (code_ends ?? 0) + Number(endOfCode === 'certain')
 }
 
 /** The issue of a delivery that was given up because it ended the code again and again. */

@@ -38,8 +38,8 @@ export interface DeliveriesTable {
   set_aside: number
   last_error: string | null
   /**
-   * Number of times that it ended the code of its receiver, deployed here, while nothing else was open there. 0: others
-   * were open too, and any of them may have ended it. Null: it is not suspected. Suspected deliveries are sent alone.
+   * Number of times that it certainly ended the code of its receiver, deployed here. 0: something else may have ended
+   * it. Null: it is not suspected. Suspected deliveries are sent alone.
    */
   code_ends: number | null
   /** Trace of the call that led to it, as W3C Trace Context writes it; null without one. */

@@ -41,12 +41,13 @@ import { createPrograms, type SendOptions } from './programs.js'
 import { isReason, refusal, tryOutCode } from './try-out.js'
 
 export { CodeEndedError } from './instance.js'
+export type { Suspect } from './programs.js'
 
 /** Runs code that was deployed. */
 export interface Hosting extends Feature {
   /**
    * Sends a request to the code of a bot or integration, which is started if it does not run.
-   * @param options where it is sent: alone, if it is suspected of ending the code
+   * @param options whether it may have ended the code before, and is sent alone
    * @throws OutgoingError when there is no response, a `CodeEndedError` if the code ended meanwhile; an abort by the
    * signal throws its reason
    */

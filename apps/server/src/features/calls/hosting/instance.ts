@@ -7,16 +7,25 @@ import {
 import { createGate } from '../../../platform/workers/gate.js'
 import type { HostedCode } from '../../bots/deployments/index.js'
 import type { Program } from './program.js'
+import { enterInTime } from './turns.js'
 
 /** The program ended while a request was open in it, and not because the server ended it. */
 export class CodeEndedError extends OutgoingError {
   override name = 'CodeEndedError'
-  /** Whether no other request was open, so that this one ended it. */
-  readonly wasAlone: boolean
+  /** Whether the request ended it: the program was started for it, and got no other. */
+  readonly isCertain: boolean
+  /** Milliseconds from the start of the program to its end. */
+  readonly livedMs: number
+  readonly reason: string
 
-  constructor(reason: string, { wasAlone, cause }: { wasAlone: boolean; cause: unknown }) {
+  constructor(
+    reason: string,
+    { isCertain, livedMs, cause }: { isCertain: boolean; livedMs: number; cause: unknown },
+  ) {
     super('connection', `The code stopped: ${reason}.`, { cause })
-    this.wasAlone = wasAlone
+    this.isCertain = isCertain
+    this.livedMs = livedMs
+    this.reason = reason
   }
 }
 
@@ -75,7 +84,7 @@ export interface Instance {
 const waitingPerRequest = 10
 
 /** Milliseconds within which a program whose connections broke has ended, if that is why. */
-const endMs = 2000
+const endMs = 5000
 
 /** Whether an instance is one for suspected requests, which get it alone, or the one that serves all others. */
 export type Place = Pick<Instance, 'isAlone'>
@@ -85,6 +94,8 @@ export interface InstanceDeps {
   /** Most requests that the program handles at a time. */
   requests: number
   isAlone: boolean
+  /** Whether the code lately ended without a request, so that no request can be blamed for an end. */
+  endsByItself: () => boolean
   /** Called when a request took too long; resolves when the program was ended for that, or may go on. */
   onTimeout: (instance: Instance) => Promise<void>
 }
@@ -92,11 +103,15 @@ export interface InstanceDeps {
 export function createInstance(
   hosted: HostedCode,
   started: Promise<Program>,
-  { clock, requests, isAlone, onTimeout }: InstanceDeps,
+  { clock, requests, isAlone, endsByItself, onTimeout }: InstanceDeps,
 ): Instance {
   const gate = createGate(requests, requests * waitingPerRequest, () => busy('its queue is full'))
   let program: Program | undefined
+  let startedAt = 0
   let claims = 0
+  /** Claims of its whole life, and whether the first one was there before the program. */
+  let given = 0
+  let isMadeForFirst = false
   let lastUsed = clock.now()
   let timeouts = 0
   let hasResponded = false
@@ -104,12 +119,15 @@ export function createInstance(
   const open = new Set<{ since: number }>()
   let openAtEnd: number | undefined
   let blamed: string | undefined
+  /** Whether the server ends the program for what its requests did. */
+  let isEndedForBlame = false
   let isEndedByServer = false
   let stopWaiting = () => {}
 
   started.then(
     (ready) => {
       program = ready
+      startedAt = performance.now()
       void ready.ended.then(() => {
         openAtEnd = open.size
       })
@@ -129,13 +147,17 @@ export function createInstance(
     const patience = new Promise<undefined>((resolve) => {
       timer = setTimeout(resolve, endMs, undefined)
     })
-    const how = await Promise.race([running.ended, patience])
+    const end = await Promise.race([running.ended, patience])
     clearTimeout(timer)
-    if (how === undefined || isEndedByServer) return error
-    // A signal from outside ended the program, and not the request.
-    const wasAlone = openAtEnd === 1 && !/^signal SIG(TERM|INT|HUP)\b/.test(how)
-    const reason = blamed ?? `it ended with ${how}`
-    return new CodeEndedError(reason, { wasAlone, cause: error })
+    if (end === undefined || isEndedByServer) return error
+    // A timer of an earlier request could have ended the program, or one of the code while it had no request.
+    const isOnly = given === 1 && isMadeForFirst
+    const isFromOutside = end.isFromOutside && !isEndedForBlame
+    return new CodeEndedError(blamed ?? `it ended with ${end.how}`, {
+      isCertain: isOnly && !isFromOutside && !endsByItself(),
+      livedMs: performance.now() - startedAt,
+      cause: error,
+    })
   }
 
   function busy(detail: string): OutgoingError {
@@ -146,17 +168,9 @@ export function createInstance(
   }
 
   /** Waits until the program can take the request, at most as long as the request may take. */
-  async function enter({ signal, timeoutMs }: OutgoingRequest): Promise<() => void> {
-    if (gate.load().running < requests) return await gate.enter(signal)
-    const limit = new AbortController()
-    const timer = setTimeout(() => {
-      limit.abort(busy(`none ended within ${timeoutMs} ms`))
-    }, timeoutMs)
-    try {
-      return await gate.enter(signal ? AbortSignal.any([signal, limit.signal]) : limit.signal)
-    } finally {
-      clearTimeout(timer)
-    }
+  async function enter(request: OutgoingRequest): Promise<() => void> {
+    if (gate.load().running < requests) return await gate.enter(request.signal)
+    return await enterInTime(gate, request, () => busy(`none ended within ${request.timeoutMs} ms`))
   }
 
   async function untilUnclaimed(withinMs: number, ended: Promise<unknown>): Promise<void> {
@@ -201,6 +215,8 @@ export function createInstance(
 
     claim() {
       claims += 1
+      given += 1
+      if (given === 1) isMadeForFirst = program === undefined
       return () => {
         claims -= 1
         lastUsed = clock.now()
@@ -232,6 +248,7 @@ export function createInstance(
 
     blame(reason) {
       blamed ??= reason
+      if (openAtEnd === undefined) isEndedForBlame = true
     },
 
     async retire(withinMs) {

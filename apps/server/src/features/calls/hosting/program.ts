@@ -47,12 +47,19 @@ export class StartError extends Error {
   override name = 'StartError'
 }
 
+/** How a program ended. */
+interface ProgramEnd {
+  how: string
+  /** Whether it got a signal that terminals and service managers send to all processes of a server, and did not send it itself. */
+  isFromOutside: boolean
+}
+
 /** A process with the code of one deployment. */
 export interface Program {
   readonly deployment: Deployment
   readonly pid: number | undefined
-  /** Resolves with how it ended; never rejects. */
-  readonly ended: Promise<string>
+  /** Resolves when it has ended; never rejects. */
+  readonly ended: Promise<ProgramEnd>
   /** Sends a request. @throws OutgoingError when there is no response */
   send(request: OutgoingRequest): Promise<OutgoingResponse>
   /** Whether its event loop runs: in an endless loop it does not. */
@@ -120,9 +127,13 @@ export async function startProgram(
   readErrors(child.stderr, { share, onFault }, (text) => {
     errorText = (errorText + text).slice(-keptErrorText)
   })
-  const closed = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(error.message))
-    child.once('close', (code, signal) => resolve(endOf(code, signal, errorText)))
+  /** The signal that the code sent to its own process last. */
+  let ownSignal: string | undefined
+  const closed = new Promise<{ how: string; signal?: string | null }>((resolve) => {
+    child.once('error', (error) => resolve({ how: error.message }))
+    child.once('close', (code, signal) => {
+      resolve({ how: endOf(code, signal, errorText), signal })
+    })
     // Its output may be far beyond the budget, and the end must not wait until it is read.
     child.once('exit', () => {
       setTimeout(() => {
@@ -165,6 +176,9 @@ export async function startProgram(
           readReport(line, {
             ...listener,
             onReady: resolve,
+            onSignal: (signal) => {
+              ownSignal = signal
+            },
             onFailed: (reason) => reject(new StartError(shortened(reason.split('\n')))),
           })
         },
@@ -173,8 +187,8 @@ export async function startProgram(
     return socket.path
   }
 
-  async function untilEnd(): Promise<string> {
-    const how = await closed
+  async function untilEnd(): Promise<ProgramEnd> {
+    const { how, signal } = await closed
     await Promise.race([lastReports, sleep(lastOutputMs)])
     // It may wait for the budget, and would stay open.
     channel?.destroy()
@@ -182,7 +196,8 @@ export async function startProgram(
     starting.abort(new StartError(reason))
     share.close()
     await Promise.all([...clients.map((client) => client.destroy()), launched.clear()])
-    return reason
+    const isOfAll = ['SIGTERM', 'SIGINT', 'SIGHUP'].includes(signal ?? '')
+    return { how: reason, isFromOutside: reason === how && isOfAll && signal !== ownSignal }
   }
   const clients: Agent[] = []
   const ended = untilEnd()
@@ -191,8 +206,8 @@ export async function startProgram(
   try {
     path = await Promise.race([
       load(),
-      ended.then((reason) => {
-        throw new StartError(reason)
+      ended.then(({ how }) => {
+        throw new StartError(how)
       }),
     ])
   } catch (error) {

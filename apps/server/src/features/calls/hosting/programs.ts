@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock, Timers } from '../../../platform/clock.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import {
@@ -7,13 +8,21 @@ import {
 } from '../../../platform/outgoing/outgoing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { CodeOwner, Deployment, HostedCode, Trial } from '../../bots/deployments/index.js'
+import { createBlame } from './blame.js'
 import { crashIssueOf, createFailures } from './failures.js'
-import { createInstance, type Instance, type Place, TurnedAwayError } from './instance.js'
+import {
+  CodeEndedError,
+  createInstance,
+  type Instance,
+  type Place,
+  TurnedAwayError,
+} from './instance.js'
 import type { CodeIssue, OutputLine } from './output.js'
 import { keyOf, ownerOf } from './owners.js'
 import { type Program, StartError } from './program.js'
 import { createQuestions } from './questions.js'
 import { createRoom } from './room.js'
+import { createTurns } from './turns.js'
 
 export interface ProgramsDeps {
   clock: Clock
@@ -38,9 +47,21 @@ export interface ProgramsDeps {
   reportIssue: (deployment: Deployment, issue: CodeIssue) => void
 }
 
+/** A request that may have ended the code before. It is sent to a program in which no other request is open. */
+export interface Suspect {
+  /** Identifies the request in all of its tries. */
+  id: string
+  /** Whether others may have had that program before. If not, it ends after the request. */
+  isAfterOthers: boolean
+  /**
+   * Whether it is blamed for an end only if programs are known to live longer without it: it is given up after this
+   * end.
+   */
+  needsProof: boolean
+}
+
 export interface SendOptions {
-  /** Whether the request gets a program in which no other is open: it is suspected of ending the code. */
-  alone?: boolean
+  suspect?: Suspect | undefined
 }
 
 /** The programs of one process of the server. */
@@ -86,6 +107,21 @@ const mostTimeouts = 3
 /** Milliseconds that a replaced program has for its open requests: the longest that a request may take. */
 const retireMs = 15 * 60 * 1000
 
+function stopping(): OutgoingError {
+  return new OutgoingError('connection', 'The server is stopping.')
+}
+
+/** Waits until a program has ended, at most so long. @throws the reason of the signal */
+async function untilEnded(
+  ended: Program['ended'],
+  withinMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const options = { ref: false, ...(signal && { signal }) }
+  const waited = sleep(withinMs, undefined, options).catch(() => signal?.throwIfAborted())
+  await Promise.race([ended, waited])
+}
+
 /** Makes the programs of one process of the server. None runs at first. */
 export function createPrograms(deps: ProgramsDeps): Programs {
   const { clock, timers, log, limits, idleMs, findHosted, start, writeLine, reportIssue } = deps
@@ -96,6 +132,8 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   /** Those that end after their last requests. */
   const retiring = new Map<Instance, Promise<void>>()
   const failures = createFailures(clock)
+  const blame = createBlame(clock)
+  const turns = createTurns()
   const questions = createQuestions({ clock, isStopped: () => stopped, bypass, endStuck })
   const room = createRoom({ timers, processes: limits.processes, endOneIdle })
   let kept: ReadonlySet<string> = new Set()
@@ -148,6 +186,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       clock,
       requests: isAlone ? 1 : limits.requests,
       isAlone,
+      endsByItself: () => blame.endsByItself(hosted.id),
       onTimeout: afterTimeout,
     })
     placesFor(instance).set(keyOf(hosted.owner), instance)
@@ -162,9 +201,10 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   /** Waits for the end of a program, which is a failure of its code if the program was still in service. */
   async function watchEnd(instance: Instance, program: Program): Promise<void> {
     const startedAt = clock.now()
-    const how = await program.ended
+    const { how } = await program.ended
     if (!remove(instance) || stopped) return
     if (clock.now() - startedAt >= healthyMs) failures.forget(instance.hosted.id)
+    if (instance.open === 0) blame.endedByItself(instance.hosted.id)
     failed(instance, `it ended with ${how}`)
   }
 
@@ -220,10 +260,10 @@ export function createPrograms(deps: ProgramsDeps): Programs {
    */
   async function claim(
     owner: CodeOwner,
-    { alone: isAlone = false }: SendOptions = {},
+    place: Place,
   ): Promise<{ instance: Instance; release: () => void }> {
     const key = keyOf(owner)
-    const places = placesFor({ isAlone })
+    const places = placesFor(place)
     for (;;) {
       const current = places.get(key)
       const known = inForce.get(key)
@@ -233,9 +273,53 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       if (hosted === undefined) {
         throw new OutgoingError('refused', `The ${owner.type} has no code that runs here.`)
       }
-      const instance =
-        current?.hosted.id === hosted.id ? current : replace(current, hosted, { isAlone })
+      const instance = current?.hosted.id === hosted.id ? current : replace(current, hosted, place)
       return { instance, release: instance.claim() }
+    }
+  }
+
+  async function sendInPlace(
+    owner: CodeOwner,
+    request: OutgoingRequest,
+    place: Place,
+  ): Promise<OutgoingResponse> {
+    for (let times = 1; ; times += 1) {
+      if (stopped) throw stopping()
+      const { instance, release } = await claim(owner, place)
+      try {
+        return await instance.send(request)
+      } catch (error) {
+        if (!(error instanceof TurnedAwayError) || times === mostTurnedAway) throw error
+      } finally {
+        release()
+      }
+    }
+  }
+
+  /** Sends a request as the only one of a program, after that has lived longer than one that ended with the request. */
+  async function sendInOwn(
+    owner: CodeOwner,
+    request: OutgoingRequest,
+    { id, needsProof }: Suspect,
+  ): Promise<OutgoingResponse> {
+    const former = alone.get(keyOf(owner))
+    if (former) end(former)
+    if (stopped) throw stopping()
+    const waitMs = blame.waitOf(id)
+    const { instance, release } = await claim(owner, { isAlone: true })
+    try {
+      const { ended } = await instance.started
+      if (waitMs !== undefined) await untilEnded(ended, waitMs, request.signal)
+      return await instance.send(request)
+    } catch (error) {
+      if (!(error instanceof CodeEndedError && error.isCertain)) throw error
+      blame.endedWith(id, error.livedMs)
+      if (!needsProof || waitMs !== undefined) throw error
+      const { reason, livedMs, cause } = error
+      throw new CodeEndedError(reason, { isCertain: false, livedMs, cause })
+    } finally {
+      release()
+      if (isServing(instance)) end(instance)
     }
   }
 
@@ -319,7 +403,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   async function startKept(owner: CodeOwner): Promise<void> {
     if (serving.has(keyOf(owner)) || room.isFull()) return
     try {
-      const { instance, release } = await claim(owner)
+      const { instance, release } = await claim(owner, { isAlone: false })
       await instance.started.finally(release)
     } catch (err) {
       // Also thrown during the pause after a failure; the log of the bot has the reason of the failure.
@@ -328,17 +412,14 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   }
 
   return {
-    async send(owner, request, options) {
-      for (let times = 1; ; times += 1) {
-        if (stopped) throw new OutgoingError('connection', 'The server is stopping.')
-        const { instance, release } = await claim(owner, options)
-        try {
-          return await instance.send(request)
-        } catch (error) {
-          if (!(error instanceof TurnedAwayError) || times === mostTurnedAway) throw error
-        } finally {
-          release()
-        }
+    async send(owner, request, { suspect } = {}) {
+      if (suspect === undefined) return await sendInPlace(owner, request, { isAlone: false })
+      const endTurn = await turns.take(keyOf(owner), request)
+      try {
+        if (suspect.isAfterOthers) return await sendInPlace(owner, request, { isAlone: true })
+        return await sendInOwn(owner, request, suspect)
+      } finally {
+        endTurn()
       }
     },
 
@@ -384,8 +465,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     async stop(timeLeft) {
       stopped = true
       cancelWatch?.()
-      const stopping = new OutgoingError('connection', 'The server is stopping.')
-      room.close(stopping)
+      room.close(stopping())
       for (const instance of inService()) end(instance)
       const ending = [...retiring]
       const timer = setTimeout(() => {

@@ -10,6 +10,8 @@ export interface ReportListener extends OutputListener {
   onReady(): void
   /** The code cannot be loaded. */
   onFailed(reason: string): void
+  /** The code sends a signal to its own process, which ends it. */
+  onSignal(signal: string): void
 }
 
 /** A report that breaks a rule of its form. */
@@ -35,6 +37,9 @@ export function readReport(line: string, listener: ReportListener): void {
     case 'failed':
       listener.onFailed(textIn(report.reason, 'reason'))
       break
+    case 'signal':
+      listener.onSignal(textIn(report.signal, 'signal'))
+      break
     case 'line':
       listener.onLine({
         level: levelIn(report.level),
@@ -57,7 +62,7 @@ export function readReport(line: string, listener: ReportListener): void {
       break
     }
     default:
-      throw new ReportError('host must be ready, failed, line, fault, issue or dropped')
+      throw new ReportError('host must be ready, failed, signal, line, fault, issue or dropped')
   }
 }
 

@@ -9,7 +9,7 @@ import {
   type OutgoingRequest,
   type OutgoingResponse,
 } from '../../../platform/outgoing/outgoing.js'
-import { CodeEndedError, type Hosting } from '../hosting/index.js'
+import { CodeEndedError, type Hosting, type Suspect } from '../hosting/index.js'
 import type { CallAddress, Target } from '../targets/index.js'
 
 /** One request to a bot or an integration. */
@@ -22,8 +22,8 @@ export interface Call {
   body: string
   /** Headers in addition to those of every call. */
   headers?: Readonly<Record<string, string>>
-  /** Whether code that runs here gets it alone, in a program for this. */
-  alone?: boolean
+  /** How code that runs here gets it, if it may have ended that code before. */
+  suspect?: Suspect | undefined
   signal?: AbortSignal
 }
 
@@ -102,9 +102,9 @@ export async function sendCall(
     ...(call.signal && { signal: call.signal }),
   }
   const { at } = target
-  const { alone = false } = call
+  const { suspect } = call
   const sent =
-    'url' in at ? outgoing.send(at.url, request) : hosting.send(at.code, request, { alone })
+    'url' in at ? outgoing.send(at.url, request) : hosting.send(at.code, request, { suspect })
   if (!target.isForeign) return await sent
   return await sent.catch((error: unknown) => {
     throw error instanceof OutgoingError ? withoutAddress(error) : error
@@ -121,7 +121,7 @@ function withoutAddress(cause: OutgoingError): OutgoingError {
 function endOfCode(error: OutgoingError): CallResult['endOfCode'] {
   const cause = error instanceof CodeEndedError ? error : error.cause
   if (!(cause instanceof CodeEndedError)) return undefined
-  return cause.wasAlone ? 'alone' : 'with others'
+  return cause.isCertain ? 'certain' : 'possible'
 }
 
 /** Why a call got no response, for the developer of the receiver. */
@@ -167,8 +167,8 @@ function macOf(secret: string, text: string): string {
 /** The outcome of a call. */
 export interface CallResult {
   verdict: Verdict
-  /** Whether code that runs here ended during the call, and whether other requests were open there. */
-  endOfCode?: 'alone' | 'with others' | undefined
+  /** Whether code that runs here ended during the call, and whether the call is certainly why. */
+  endOfCode?: 'certain' | 'possible' | undefined
   /** ISO 8601 time. */
   startedAt: string
   /** ISO 8601 time. */
