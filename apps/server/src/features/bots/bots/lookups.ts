@@ -92,8 +92,20 @@ export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
      * Keeps a bot from being deleted until the transaction ends, which creates something that belongs to it.
      * @returns whether it is in the workspace
      */
-    async hold(tx: Tx, { workspaceId }: WorkspaceActor, botId: string): Promise<boolean> {
+    async hold(
+      tx: Tx,
+      { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
+      botId: string,
+    ): Promise<boolean> {
       return await store.keepBot(tx, workspaceId, botId)
+    },
+
+    /**
+     * As `hold`, whatever the workspace: for what is written after a call of a bot, during which the bot may have been deleted
+     * and its rows with it.
+     */
+    async holdAnywhere(tx: Tx, botId: string): Promise<boolean> {
+      return await store.keepBotAnywhere(tx, botId)
     },
 
     /** Throws `ResourceNotFound` unless the bot belongs to the workspace. */

@@ -67,6 +67,11 @@ export async function keepBot(tx: Tx, workspaceId: string, id: string): Promise<
   return await dialectOf(tx).keepRows(selectId(tx, workspaceId, id))
 }
 
+/** As `keepBot`, in whatever workspace. @returns whether there is one */
+export async function keepBotAnywhere(tx: Tx, id: string): Promise<boolean> {
+  return await dialectOf(tx).keepRows(tx.selectFrom('bots').select('id').where('id', '=', id))
+}
+
 function selectId(tx: Tx, workspaceId: string, id: string) {
   return tx
     .selectFrom('bots')

@@ -106,7 +106,11 @@ export function integrationLookups(db: Db, sealer: Sealer) {
      * Keeps an integration from being deleted until the transaction ends, which creates something that belongs to it.
      * @returns whether it is in the workspace
      */
-    async hold(tx: Tx, { workspaceId }: WorkspaceActor, id: string): Promise<boolean> {
+    async hold(
+      tx: Tx,
+      { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
+      id: string,
+    ): Promise<boolean> {
       return await store.keepIntegration(tx, workspaceId, id)
     },
 

@@ -20,7 +20,7 @@ export interface IssuesDeps {
   ids: Ids
   pager: Pager
   log: Pick<Log, 'warn'>
-  bots: Pick<BotsService, 'requireIn' | 'workspaceOf'>
+  bots: Pick<BotsService, 'requireIn' | 'holdAnywhere'>
   botProfiles: Pick<BotProfiles, 'of'>
   /** Milliseconds for which issues are kept after they happened last. */
   retentionMs: number
@@ -103,11 +103,11 @@ export function createIssuesService(deps: IssuesDeps) {
   }
 
   async function storeOf(botId: string, problems: Waiting[]): Promise<void> {
-    // A program may still report a problem just after its bot was deleted.
-    if ((await bots.workspaceOf(botId)) === undefined) return
     // In the same order in every process, so that two of them cannot deadlock.
     problems.sort((a, b) => (a.report.fingerprint < b.report.fingerprint ? -1 : 1))
     await run(async (tx) => {
+      // A program may still report a problem after its bot was deleted, and its rows with it.
+      if (!(await bots.holdAnywhere(tx, botId))) return
       for (const problem of problems) await storeOne(tx, botId, problem)
       const surplus = await store.listSurplus(tx, botId, mostIssues, mostWaiting)
       await store.deleteIssues(tx, surplus)

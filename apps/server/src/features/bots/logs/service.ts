@@ -47,7 +47,7 @@ export interface BotLogsDeps {
   clock: Clock
   ids: Ids
   pager: Pager
-  bots: Pick<BotsService, 'requireIn'>
+  bots: Pick<BotsService, 'requireIn' | 'holdAnywhere'>
   /** Milliseconds for which lines are kept. */
   retentionMs: number
 }
@@ -113,8 +113,9 @@ export function createBotLogsService(deps: BotLogsDeps) {
       await store.insertLogs(tx, [toRow(line, clock.now())])
     },
 
-    /** Writes lines that the code of the bot printed. */
+    /** Writes lines that the code of the bot printed, unless the bot was deleted, which its program may outlive. */
     async writeLines(tx: Tx, botId: string, lines: readonly PrintedLine[]): Promise<void> {
+      if (!(await deps.bots.holdAnywhere(tx, botId))) return
       const rows = lines.map(({ level, message, about, at }) =>
         toRow({ level, message, ...about, botId }, at),
       )

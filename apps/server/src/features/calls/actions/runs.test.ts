@@ -3,6 +3,7 @@ import { describeEachEngine } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { installMail } from '../../../../test/remote/integration.js'
 import { useRemote } from '../../../../test/remote/server.js'
+import { inDatabase } from '../../../../test/tenancy/seed.js'
 
 const day = 24 * 60 * 60 * 1000
 
@@ -70,5 +71,32 @@ describeEachEngine('runs of actions', (engine) => {
     await expect(unreached).rejects.toThrow(/^The integration mail cannot be reached: /)
     server().clock.advance(8 * day)
     await vi.waitFor(async () => expect((await list()).data).toEqual([]))
+  })
+
+  it('runs are not kept if the bot was deleted before they ended', async () => {
+    const { admin, bot, inBot } = await installMail(server(), remote())
+    const rowsOf = (kind: string) =>
+      inDatabase(server(), ({ db }) =>
+        db.selectFrom('jobs').select('id').where('kind', '=', kind).execute(),
+      )
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    remote().behave(async () => {
+      await ended
+      return { body: { output: { to: 'ada' } } }
+    })
+    const call = inBot.callAction({ type: 'mail:send', input: { to: 'ada' } })
+    await vi.waitFor(() => expect(remote().requestsOf('action_triggered')).toHaveLength(1))
+    await admin.deleteBot({ id: bot.id })
+    server().clock.advance(60_000)
+    await vi.waitFor(async () => expect(await rowsOf('bots.purge')).toEqual([]))
+    end()
+    await call
+    const kept = await inDatabase(server(), ({ db }) =>
+      db.selectFrom('action_runs').select('id').where('bot_id', '=', bot.id).execute(),
+    )
+    expect(kept).toEqual([])
   })
 })

@@ -22,7 +22,7 @@ export interface ActionRunsDeps {
   ids: Ids
   log: Log
   pager: Pager
-  bots: Pick<BotsService, 'requireIn'>
+  bots: Pick<BotsService, 'requireIn' | 'holdAnywhere'>
   /** Milliseconds for which runs are kept. */
   retentionMs: number
 }
@@ -74,7 +74,10 @@ export function createActionRuns(deps: ActionRunsDeps) {
       duration_ms: Math.max(0, clock.now() - startedAt),
     }
     try {
-      await run((tx) => store.insertRun(tx, row))
+      await run(async (tx) => {
+        // The rows of a bot that was deleted meanwhile may be deleted already.
+        if (await deps.bots.holdAnywhere(tx, botId)) await store.insertRun(tx, row)
+      })
     } catch (err) {
       // The action was run; a failure to record it must not fail the call.
       log.warn({ err, botId }, 'the run of an action could not be written down')

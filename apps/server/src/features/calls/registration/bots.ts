@@ -13,7 +13,7 @@ export interface BotRegistrationDeps extends CallDeps {
   writeLogLine: (tx: Tx, line: LogLine) => Promise<void>
   run: Run
   queue: Queue
-  bots: { service: Pick<BotsService, 'findServer'> }
+  bots: { service: Pick<BotsService, 'findServer' | 'holdAnywhere'> }
 }
 
 /** Name of the job that registers a deployed bot; its key is the id of the bot. */
@@ -27,6 +27,8 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
   const { run, queue, bots, writeLogLine } = deps
 
   async function logFailure(tx: Tx, botId: string, failure: string): Promise<void> {
+    // The call may have taken longer than the bot was there.
+    if (!(await bots.service.holdAnywhere(tx, botId))) return
     const receiver = { botId, integration: '' }
     await writeLogLine(tx, lineOfReceiver(receiver, 'warn', `register failed: ${failure}`))
   }
