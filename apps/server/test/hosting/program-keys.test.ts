@@ -5,6 +5,7 @@ import { existingClient } from '../existing-clients.js'
 import { startTestServer, useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { startServerProcess } from '../processes.js'
+import { inDatabase } from '../tenancy/seed.js'
 import { deployBot, deployIntegration, program } from './hosted.js'
 
 const secret = 'the secret that all processes share'
@@ -68,10 +69,59 @@ describeEachEngine('the key of deployed code', (engine) => {
     await eventually(async () => expect(await statusOf(server().url, key, inBot?.botId)).toBe(401))
   })
 
+  it('the key shows that its program runs, also while the code does nothing', async () => {
+    const { bot } = await deployBot(server(), program(''), { alwaysAlive: true })
+    const uses = () =>
+      inDatabase(server(), ({ db }) =>
+        db
+          .selectFrom('access_tokens')
+          .select('last_used_at')
+          .where('bot_id', '=', bot.id)
+          .where('deployment_id', 'is not', null)
+          .execute(),
+      )
+    expect(await uses()).toEqual([{ last_used_at: null }])
+    server().clock.advance(11 * 60_000)
+    await eventually(async () => {
+      server().clock.advance(1000)
+      expect(await uses()).toEqual([{ last_used_at: expect.any(String) }])
+    })
+  })
+
   it('the key is not in the list of keys of the bot', async () => {
     const { bot, call } = await deployBot(server(), telling)
     await call()
     expect((await server().client().listBotApiKeys({ botId: bot.id })).baks).toEqual([])
+  })
+})
+
+describeEachEngine('a bot that was deleted at another process', (engine) => {
+  // One program ends for the other, so that the deleted one has to start.
+  const server = useServer(engine, { BOTSTEAD_HOSTING_PROCESSES: '1' })
+
+  it('the process makes no key for it, even if it has missed the deletion', async () => {
+    const gone = await deployBot(server(), telling)
+    const other = await deployBot(server(), telling)
+    const { workspaceId } = server()
+    // A call in progress would keep the only place for a program.
+    const registering = () =>
+      inDatabase(server(), ({ db }) =>
+        db.selectFrom('jobs').select('id').where('kind', '=', 'bots.register').execute(),
+      )
+    await eventually(async () => expect(await registering()).toEqual([]))
+    await server().clock.hold(async () => {
+      await gone.call()
+      await other.call()
+      await inDatabase(server(), ({ bots }) => {
+        const actor = { kind: 'workspace', accountId: 'none', tokenId: 'none' } as const
+        return bots.remove({ ...actor, workspaceId }, gone.bot.id)
+      })
+      await expect(gone.call()).rejects.toThrow('The bot was deleted.')
+    })
+    const keys = await inDatabase(server(), ({ db }) =>
+      db.selectFrom('access_tokens').select('id').where('bot_id', '=', gone.bot.id).execute(),
+    )
+    expect(keys).toEqual([])
   })
 })
 
@@ -109,6 +159,61 @@ describe.skipIf(!postgres)('the key of replaced code that still has a request', 
       expect(await statusOf(first.url, there, bot.id)).toBe(200)
       first.clock.advance(16 * 60_000)
       expect(await statusOf(first.url, there, bot.id)).toBe(401)
+    } finally {
+      await first.close()
+    }
+  }, 120_000)
+})
+
+describe.skipIf(!postgres)('a program that has run for long', () => {
+  it('the key works however often other servers with the same code are killed', async () => {
+    if (postgres === undefined) throw new Error('There is no PostgreSQL')
+    const first = await startTestServer(postgres, { BOTSTEAD_SECRET: secret })
+    await using place = await createCommandPlace(undefined)
+    await using other = await startServerProcess({
+      ...place.environment,
+      DATABASE_URL: first.server.config.databaseUrl ?? '',
+      BOTSTEAD_SECRET: secret,
+      LOG_LEVEL: 'error',
+    })
+    try {
+      const { bot } = await deployBot(first, telling)
+      const callAt = async (url: string) => {
+        const client = existingClient({ ...first, url }, { botId: bot.id })
+        return (await client.callAction({ type: 'act', input: {} })).output
+      }
+      const key = keyIn(await callAt(first.url))
+      const hour = 60 * 60_000
+      const before = (hours: number) => new Date(Date.now() - hours * hour).toISOString()
+      const left = await inDatabase(first, ({ run }) =>
+        run(async (tx) => {
+          const own = await tx
+            .updateTable('access_tokens')
+            .set({ created_at: before(3), last_used_at: before(0.2) })
+            .where('bot_id', '=', bot.id)
+            .returningAll()
+            .executeTakeFirstOrThrow()
+          // The keys that killed servers left.
+          const dead = Array.from({ length: 150 }, (_, at) => ({
+            ...own,
+            id: `${own.id}${at}`,
+            hash: `${own.hash}${at}`,
+            created_at: before(2),
+            last_used_at: null,
+          }))
+          await tx.insertInto('access_tokens').values(dead).execute()
+          return dead.length
+        }),
+      )
+      const another = keyIn(await callAt(other.url))
+      for (const { url } of [first, other]) {
+        expect(await statusOf(url, key, bot.id)).toBe(200)
+        expect(await statusOf(url, another, bot.id)).toBe(200)
+      }
+      const kept = await inDatabase(first, ({ db }) =>
+        db.selectFrom('access_tokens').select('id').where('bot_id', '=', bot.id).execute(),
+      )
+      expect(kept.length).toBeLessThan(left)
     } finally {
       await first.close()
     }

@@ -166,9 +166,13 @@ export function createHosting(deps: HostingDeps): Hosting {
     }
   }
 
-  async function startCode(hosted: HostedCode, code: string): Promise<Program> {
+  async function startCode(
+    hosted: HostedCode,
+    code: string,
+    options: { isTrial: boolean },
+  ): Promise<Program> {
     await listening
-    const key = await keys.create(hosted)
+    const key = await keys.create(hosted, options)
     try {
       const program = await startWithKey(hosted, code, key.value)
       void program.ended.then(key.end)
@@ -236,7 +240,7 @@ export function createHosting(deps: HostingDeps): Hosting {
     start: async (hosted) => {
       const code = await deployments.codeOf(hosted)
       if (code === undefined) throw new StartError('its code is not stored any more')
-      return await startCode(hosted, code)
+      return await startCode(hosted, code, { isTrial: false })
     },
     writeLine,
     reportIssue: (deployment, issue) => {
@@ -267,7 +271,7 @@ export function createHosting(deps: HostingDeps): Hosting {
     const { enter } = programs
     const hosted = { ...deployment, secrets, isSuspended: false }
     try {
-      const start = () => startCode(hosted, code)
+      const start = () => startCode(hosted, code, { isTrial: true })
       return programs.toTrial(await tryOutCode({ enter, start }, hosted), hosted)
     } catch (error) {
       if (!isReason(error)) throw error

@@ -1,3 +1,4 @@
+import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Deployment } from '../../bots/deployments/index.js'
 import type { DeploymentKeys } from '../../tenancy/access/index.js'
@@ -7,9 +8,19 @@ export function createProgramKeys(keys: Pick<DeploymentKeys, 'create'>, log: Log
   const ending = new Set<Promise<void>>()
 
   return {
-    /** Makes a key. The function in the result ends it; to be called when the program has ended. */
-    async create(deployment: Deployment): Promise<{ value: string; end(): void }> {
-      const key = await keys.create(deployment)
+    /**
+     * Makes a key. The function in the result ends it; to be called when the program has ended.
+     * @param options whether the deployment is a trial, whose owner may not be stored yet
+     * @throws OutgoingError if the owner was deleted
+     */
+    async create(
+      deployment: Deployment,
+      options: { isTrial: boolean },
+    ): Promise<{ value: string; end(): void }> {
+      const key = await keys.create(deployment, options)
+      if (key === undefined) {
+        throw new OutgoingError('refused', `The ${deployment.owner.type} was deleted.`)
+      }
       return {
         value: key.value,
         end() {

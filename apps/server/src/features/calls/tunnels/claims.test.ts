@@ -5,6 +5,7 @@ import { useServer } from '../../../../test/harness.js'
 import { eventually } from '../../../../test/jobs.js'
 import { useRemote } from '../../../../test/remote/server.js'
 import { inDatabase } from '../../../../test/tenancy/seed.js'
+import { addAccount } from '../../../../test/tenant.js'
 import { installAt, openTunnel, output, untilAllAreGone } from '../../../../test/tunnel-tool.js'
 
 const minute = 60_000
@@ -37,6 +38,33 @@ describeEachEngine('a tunnel with the id in an address of others', (engine) => {
       )
     })
     expect(stranger.calls).toEqual([])
+  })
+})
+
+describeEachEngine('a tunnel of a workspace that was deleted at another process', (engine) => {
+  const server = useServer(engine)
+
+  it('the tunnel does not begin to belong to it, even where the deletion was missed', async () => {
+    const login = await addAccount(server())
+    const { account } = await server().client(login).getAccount()
+    const id = randomUUID()
+    const url = `${server().url}/${id}`
+    const { act } = await installAt(server(), url, login)
+    await server().clock.hold(async () => {
+      await expect(act()).rejects.toThrow(/no development tunnel with this id/)
+      await inDatabase(server(), ({ workspaces }) => {
+        const { workspaceId } = login
+        const actor = { kind: 'workspace', accountId: account.id, tokenId: 'none', workspaceId }
+        return workspaces.remove({ ...actor, kind: 'workspace' }, workspaceId)
+      })
+      using tool = await openTunnel(server(), { id, onCall: (call) => call.respond(output({})) })
+      await expect(act()).rejects.toThrow('The workspace of the receiver was deleted.')
+      expect(tool.calls).toEqual([])
+      const rows = await inDatabase(server(), ({ db }) =>
+        db.selectFrom('tunnels').select('workspace_id').where('id', '=', id).execute(),
+      )
+      expect(rows).toEqual([{ workspace_id: null }])
+    })
   })
 })
 

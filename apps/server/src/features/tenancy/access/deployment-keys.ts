@@ -1,10 +1,12 @@
 import type { Authorities } from '../../../platform/authorities.js'
-import { type Clock, isoTime } from '../../../platform/clock.js'
+import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Ids } from '../../../platform/ids.js'
-import { makeToken } from './service.js'
+import { keepWorkspace } from '../workspaces/index.js'
+import { type AccessDeps, makeToken } from './service.js'
 import * as store from './store.js'
+import type { TokenUsage } from './usage.js'
 
 /** A deployment of the code of a bot or an integration. */
 interface KeyedDeployment {
@@ -24,7 +26,11 @@ interface DeploymentDirectory {
 export interface DeploymentKeysDeps {
   run: Run
   clock: Clock
+  timers: Timers
   ids: Ids
+  usage: Pick<TokenUsage, 'record'>
+  bots: Pick<AccessDeps['bots'], 'hold'>
+  integrations: Pick<AccessDeps['integrations'], 'hold'>
   authorities: Pick<Authorities, 'change'>
   deployments: DeploymentDirectory
 }
@@ -37,8 +43,10 @@ const provisionalLifetime = 60 * 60 * 1000
  * limit is for programs of servers that were killed.
  */
 const longestDrain = 16 * 60 * 1000
-/** Most keys of a deployment: more than it has programs, so that the oldest ones belong to killed servers. */
-const mostKeys = 100
+/** Milliseconds between two signs of life of the keys of programs that run. They count as uses of the key. */
+const signMs = 10 * 60 * 1000
+/** Keys of killed servers: beyond the newest of a deployment, those without a sign of life for so many milliseconds. */
+const oldKeys = { keep: 100, silentMs: 60 * 60 * 1000 }
 
 /** The key of one program, with which its code calls this server. */
 interface ProgramKey {
@@ -52,17 +60,41 @@ export interface DeploymentKeys {
   /**
    * Makes the key of a program that is about to start. Where its deployment is not in force, it is valid for an hour
    * at most.
+   * @param options whether the deployment is a trial, whose owner may not be stored yet
+   * @returns undefined if the owner or its workspace was deleted, which this process may not know yet
    */
-  create(deployment: KeyedDeployment): Promise<ProgramKey>
+  create(
+    deployment: KeyedDeployment,
+    options: { isTrial: boolean },
+  ): Promise<ProgramKey | undefined>
   /** Makes the keys of a deployment that is put into force last as long as their programs. */
   keep(tx: Tx, deploymentId: string): Promise<void>
   /** Limits the keys of deployments that are not in force any more to the time that their programs have to end. */
   limit(tx: Tx, deploymentIds: readonly string[]): Promise<void>
+  /** Ends the signs of life. */
+  stop(): void
 }
 
 /** Makes the keys of the programs of all processes of the server. */
 export function createDeploymentKeys(deps: DeploymentKeysDeps): DeploymentKeys {
-  const { run, clock, authorities, deployments } = deps
+  const { run, clock, timers, usage, authorities, deployments, bots, integrations } = deps
+  /** Ids of the keys of programs of this process. */
+  const running = new Set<string>()
+  let cancelSign: (() => void) | undefined
+
+  function signLater(): void {
+    cancelSign ??= timers.after(signMs, () => {
+      cancelSign = undefined
+      for (const id of running) usage.record({ id, last_used_at: null })
+      if (running.size > 0) signLater()
+    })
+  }
+
+  /** Keeps the owner of a deployment until the transaction ends. Returns whether it is there. */
+  async function holdOwner(tx: Tx, { workspaceId, owner }: KeyedDeployment): Promise<boolean> {
+    const { hold } = owner.type === 'bot' ? bots : integrations
+    return await hold(tx, { workspaceId }, owner.id)
+  }
 
   function announce(tx: Tx, ids: readonly string[]): void {
     afterCommit(tx, () => {
@@ -71,7 +103,7 @@ export function createDeploymentKeys(deps: DeploymentKeysDeps): DeploymentKeys {
   }
 
   return {
-    async create(deployment) {
+    async create(deployment, { isTrial }) {
       const { id: deployment_id, workspaceId, owner } = deployment
       const { token, value } = makeToken(
         owner.type === 'bot'
@@ -80,15 +112,25 @@ export function createDeploymentKeys(deps: DeploymentKeysDeps): DeploymentKeys {
         'deployment',
         deps,
       )
-      await run(async (tx) => {
-        const isInForce = await deployments.lockInForce(tx, deployment)
+      const isMade = await run(async (tx) => {
+        if (!(await keepWorkspace(tx, workspaceId))) return false
+        const hasOwner = await holdOwner(tx, deployment)
+        if (!hasOwner && !isTrial) return false
+        const isInForce = hasOwner && (await deployments.lockInForce(tx, deployment))
         const expires_at = isInForce ? null : isoTime(clock.now() + provisionalLifetime)
         await store.insertToken(tx, { ...token, deployment_id, expires_at })
-        announce(tx, await store.deleteOldDeploymentKeys(tx, deployment_id, mostKeys))
+        const before = isoTime(clock.now() - oldKeys.silentMs)
+        const old = await store.deleteOldDeploymentKeys(tx, deployment_id, oldKeys.keep, before)
+        announce(tx, old)
+        return true
       })
+      if (!isMade) return undefined
+      running.add(token.id)
+      signLater()
       return {
         value,
         async end() {
+          running.delete(token.id)
           await run((tx) => store.deleteToken(tx, token.id), { mayUseReserve: true })
           authorities.change(`token:${token.id}`)
         },
@@ -103,5 +145,7 @@ export function createDeploymentKeys(deps: DeploymentKeysDeps): DeploymentKeys {
       const at = isoTime(clock.now() + longestDrain)
       announce(tx, await store.endDeploymentKeysAt(tx, deploymentIds, at))
     },
+
+    stop: () => cancelSign?.(),
   }
 }

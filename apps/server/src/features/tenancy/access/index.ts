@@ -84,7 +84,7 @@ export function createAccess(deps: Deps): Access {
   const service = createAccessService(named)
   const reach = createReach(named)
   const sessions = createSessions({ ...deps, authenticator })
-  const deploymentKeys = createDeploymentKeys({ ...deps, deployments: deps.deployments.service })
+  const deploymentKeys = createDeploymentKeys({ ...named, deployments: deps.deployments.service })
   return {
     name: 'access',
     service,
@@ -115,7 +115,10 @@ export function createAccess(deps: Deps): Access {
       if (deps.alone) await run(deleteDeploymentKeys, { mayUseReserve: true })
     },
     // Before the database is closed: stores the pending last uses of tokens.
-    stop: () => usage[Symbol.asyncDispose](),
+    async stop() {
+      deploymentKeys.stop()
+      await usage[Symbol.asyncDispose]()
+    },
   }
 }
 

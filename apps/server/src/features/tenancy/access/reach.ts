@@ -11,7 +11,7 @@ export interface BotDirectory {
    * Keeps a bot from being deleted until the transaction ends, which creates something that belongs to it.
    * @returns whether it is in the workspace
    */
-  hold(tx: Tx, actor: WorkspaceActor, botId: string): Promise<boolean>
+  hold(tx: Tx, actor: Pick<WorkspaceActor, 'workspaceId'>, botId: string): Promise<boolean>
   /** The integrations that are installed in a bot. */
   installationsOf(
     botId: string,

@@ -7,6 +7,9 @@ export type TokenRow = Selectable<AccessTokensTable>
 /** The columns of a token that lists show. */
 export type TokenSummaryRow = Pick<TokenRow, 'id' | 'note' | 'created_at' | 'last_used_at'>
 
+/** Most old keys of a deployment that are looked at together. */
+const oldKeysAtOnce = 1000
+
 const summary = ['id', 'note', 'created_at', 'last_used_at'] as const
 
 /** @returns whether the row was stored: false if there is a token with the same value */
@@ -154,21 +157,28 @@ export async function deleteDeploymentKeys(tx: Tx): Promise<void> {
   await tx.deleteFrom('access_tokens').where('deployment_id', 'is not', null).execute()
 }
 
-/** Deletes the keys of a deployment but its newest. Returns their ids. */
+/**
+ * Deletes some keys of a deployment that are not among its newest, and were neither made nor used since an ISO 8601 time.
+ * Returns their ids.
+ */
 export async function deleteOldDeploymentKeys(
   tx: Tx,
   deploymentId: string,
   keep: number,
+  before: string,
 ): Promise<string[]> {
   const old = await tx
     .selectFrom('access_tokens')
-    .select('id')
+    .select(['id', 'created_at', 'last_used_at'])
     .where('deployment_id', '=', deploymentId)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(keep * 2)
+    .offset(keep)
+    .limit(oldKeysAtOnce)
     .execute()
-  const ids = old.slice(keep).map(({ id }) => id)
+  const ids = old
+    .filter(({ created_at, last_used_at }) => (last_used_at ?? created_at) < before)
+    .map(({ id }) => id)
   if (ids.length > 0) await tx.deleteFrom('access_tokens').where('id', 'in', ids).execute()
   return ids
 }

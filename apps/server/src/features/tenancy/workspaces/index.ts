@@ -13,6 +13,7 @@ import {
 
 export type { WorkspacesService } from './service.js'
 export { holdWorkspace, mayWrite, readsOnly } from './service.js'
+export { keepWorkspace } from './store.js'
 export type { Role } from './table.js'
 
 /** Kind of the job that an update of the server enqueues for each workspace that left something behind. */
