@@ -184,4 +184,29 @@ describeEachEngine('what is created in a workspace', (engine) => {
     // A workspace that is there stays.
     expect((await server().client(other.tenant).listBots()).bots).toHaveLength(1)
   })
+
+  it('a workspace is gone too where it has more bots than one transaction deletes', async () => {
+    const { tenant } = await newTenant()
+    const { workspaceId } = tenant
+    await inDatabase(server(), ({ run, ids }) =>
+      run(async (tx) => {
+        const bot = await tx
+          .selectFrom('bots')
+          .selectAll()
+          .where('workspace_id', '=', workspaceId)
+          .executeTakeFirstOrThrow()
+        for (let times = 0; times < 25; times += 1) {
+          const copies = Array.from({ length: 100 }, () => ({ ...bot, id: ids.uuid() }))
+          await tx.insertInto('bots').values(copies).execute()
+        }
+      }),
+    )
+    await server().client(tenant).deleteWorkspace({ id: workspaceId })
+    await expect(server().client(tenant).listBots()).rejects.toMatchObject({ status: 401 })
+    await vi.waitFor(
+      async () =>
+        expect(await remainsOf({ workspace_id: workspaceId, withBots: false })).toEqual([]),
+      20_000,
+    )
+  })
 })

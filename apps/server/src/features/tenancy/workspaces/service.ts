@@ -204,7 +204,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
       )
     },
 
-    /** Deletes the rows that an earlier server let callers create in a workspace after its deletion. */
+    /** Deletes what a deleted workspace left behind. */
     async removeLeftovers(workspaceId: string): Promise<void> {
       await run(
         async (tx) => {
