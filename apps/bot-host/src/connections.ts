@@ -1,19 +1,25 @@
 import dns, { type LookupAddress, type LookupOptions } from 'node:dns'
 import net, { type LookupFunction } from 'node:net'
 import { constants } from 'node:os'
+import { isInSome, readAddress, readNetworks } from './addresses.js'
 import { refusal, replaceForGood } from './handles.js'
 import type { NetworkRules } from './order.js'
 
 // As they are before the code can replace them.
 const { isIP } = net
-const { check } = net.BlockList.prototype
 const { lookup } = dns
+const toNumber = Number
 const { apply } = Reflect
 
 /** The value that a handle returns for `EACCES`. */
 const accessDenied = -constants.errno.EACCES
 
 type Connect = (this: net.Socket, ...given: unknown[]) => net.Socket
+
+interface KnownAddress {
+  address: string
+  before: KnownAddress | undefined
+}
 
 interface ConnectOptions {
   host?: string
@@ -28,17 +34,29 @@ export function guardConnections(
   tcp: object,
   pipe: object,
 ): void {
-  const refusedList = listOf(refused)
-  const permittedList = listOf(permitted)
-  const has = (list: net.BlockList, address: string) =>
-    apply(check, list, [address.replace(/%.*$/, ''), isIP(address) === 6 ? 'ipv6' : 'ipv4'])
-  const permits = (address: string) => has(permittedList, address) || !has(refusedList, address)
+  const refusedNetworks = readNetworks(refused)
+  const permittedNetworks = readNetworks(permitted)
+  const permits = (text: string) => {
+    const address = readAddress(text)
+    if (address === undefined) return false
+    return isInSome(address, permittedNetworks) || !isInSome(address, refusedNetworks)
+  }
   /** Addresses of the server's interface. */
-  const ofApi = new Set([api.host])
-  const lookupApi: LookupFunction = (hostname, options, callback) =>
-    lookup(hostname, { ...options, all: true }, (error, found) => {
+  let ofApi: KnownAddress | undefined = { address: api.host, before: undefined }
+  const isOfApi = (address: string) => {
+    for (let known = ofApi; known !== undefined; known = known.before) {
+      if (known.address === address) return true
+    }
+    return false
+  }
+  // Whatever name it is asked for: the code may have got hold of it.
+  const lookupApi: LookupFunction = (_, options, callback) =>
+    lookup(api.host, { ...options, all: true }, (error, found) => {
       if (error) return callback(error, [])
-      for (const { address } of found) ofApi.add(address)
+      for (let index = 0; index < found.length; index++) {
+        const address = found[index]?.address
+        if (address !== undefined && !isOfApi(address)) ofApi = { address, before: ofApi }
+      }
       pass(found, options, callback)
     })
 
@@ -61,7 +79,7 @@ export function guardConnections(
   }
   net.Socket.prototype.connect = guarded
   const permitsPort = (address: string, port: number) =>
-    permits(address) || (port === api.port && ofApi.has(address))
+    permits(address) || (port === api.port && isOfApi(address))
   guardHandles(permitsPort, tcp, pipe)
 }
 
@@ -73,8 +91,8 @@ function guardHandles(
 ): void {
   replaceForGood(tcp, ['connect', 'connect6'], (connect) => {
     return function (request, givenAddress, givenPort) {
-      const address = String(givenAddress)
-      const port = Number(givenPort)
+      const address = `${givenAddress}`
+      const port = toNumber(givenPort)
       if (isIP(address) === 0 || !permits(address, port)) return accessDenied
       return apply(connect, this, [request, address, port])
     }
@@ -121,16 +139,6 @@ function pass(
   const [first] = found
   if (options.all || first === undefined) callback(null, [...found])
   else callback(null, first.address, first.family)
-}
-
-function listOf(networks: readonly string[]): net.BlockList {
-  const list = new net.BlockList()
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/')
-    const isV4 = isIP(address) === 4
-    list.addSubnet(address, Number(bits ?? (isV4 ? 32 : 128)), isV4 ? 'ipv4' : 'ipv6')
-  }
-  return list
 }
 
 function unreachable(host: string): NodeJS.ErrnoException {

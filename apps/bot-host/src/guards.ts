@@ -4,6 +4,8 @@ import dns from 'node:dns'
 import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
 import os from 'node:os'
+import traceEvents from 'node:trace_events'
+import v8 from 'node:v8'
 import { guardConnections } from './connections.js'
 import {
   handlePrototypeOf,
@@ -18,6 +20,8 @@ import { reportSignal } from './reports.js'
 // As they are before the code can replace them.
 const { apply } = Reflect
 const { listenerCount } = process
+const { add, has } = WeakSet.prototype
+const toNumber = Number
 /** Signals that the server expects from others, such as whoever stops it with all of its processes. */
 const signalsOfOthers = (['SIGHUP', 'SIGINT', 'SIGTERM'] as const).map((name) => ({
   name,
@@ -32,6 +36,7 @@ const signalsOfOthers = (['SIGHUP', 'SIGINT', 'SIGTERM'] as const).map((name) =>
 export function installGuards(rules: NetworkRules | undefined): void {
   const [tcp, pipe] = [tcpPrototype(), pipePrototype()]
   guardProcesses()
+  guardFiles()
   guardListening(tcp, pipe)
   guardDatagrams()
   if (rules) {
@@ -46,7 +51,7 @@ export function installGuards(rules: NetworkRules | undefined): void {
 function guardProcesses(): void {
   const { pid: own } = process
   replaceForGood(process, ['_kill'], (kill) => (pid, signal) => {
-    if (Number(pid) !== own) throw refusal('Signals to other processes are not available.')
+    if (toNumber(pid) !== own) throw refusal('Signals to other processes are not available.')
     const ending = signalsOfOthers.find(({ number }) => number === signal)
     const isHeard = ending && apply(listenerCount, process, [ending.name]) > 0
     if (ending && !isHeard) reportSignal(ending.name)
@@ -65,6 +70,30 @@ function guardProcesses(): void {
   }
 }
 
+/**
+ * Reports and traces of Node and V8 empty and write files, whatever the permissions are: a report when the memory is
+ * used up, the others at once.
+ */
+function guardFiles(): void {
+  const { report } = process
+  const getReport = (...given: [Error?]) => report.getReport(...given)
+  const writeReport = () => {
+    throw refusal('Reports of Node are not written into files.')
+  }
+  const value = Object.freeze({ getReport, writeReport })
+  Object.defineProperty(process, 'report', { value, enumerable: true, configurable: false })
+  traceEvents.createTracing = () => {
+    throw refusal('Traces are not written into files.')
+  }
+  const { setFlagsFromString } = v8
+  v8.setFlagsFromString = (flags) => {
+    if (flags !== '--expose-gc' && flags !== '--expose_gc') {
+      throw refusal('Flags of V8 are not available, except for --expose-gc.')
+    }
+    setFlagsFromString(flags)
+  }
+}
+
 /** The handle of a child that was never started sends its signals to the group of this process, with the server in it. */
 function guardChildren(): void {
   const prototype = handlePrototypeOf(new ChildProcess())
@@ -72,13 +101,14 @@ function guardChildren(): void {
   replaceForGood(prototype, ['spawn'], (spawn) => {
     return function (...given) {
       const failure = apply(spawn, this, given)
-      if (failure === 0) started.add(this)
+      if (failure === 0) apply(add, started, [this])
       return failure
     }
   })
   replaceForGood(prototype, ['kill'], (kill) => {
     return function (signal) {
-      if (!started.has(this)) throw refusal('Signals to other processes are not available.')
+      if (!apply(has, started, [this]))
+        throw refusal('Signals to other processes are not available.')
       return apply(kill, this, [signal])
     }
   })

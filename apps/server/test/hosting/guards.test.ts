@@ -38,6 +38,12 @@ const tools = `
     const { hostname, port } = new URL(process.env.BP_API_URL)
     net.connect(port, hostname).on('error', () => {}).once('connect', function () { this.destroy(); hook.disable() })
   })
+  /** Runs something while a method that the guards could call is another one. */
+  const during = (object, name, value, run) => {
+    const own = object[name]
+    object[name] = value
+    try { return run() } finally { object[name] = own }
+  }
   const outcome = (connecting) => new Promise((resolve, reject) =>
     connecting.once('connect', () => resolve('connected')).once('error', reject))
 `
@@ -49,6 +55,21 @@ const refused: Record<string, readonly [attempt: string, how?: unknown]> = {
     `require('fs').readFileSync('/proc/' + process.ppid + '/environ')`,
   ],
   'writing a file': [`require('fs').writeFileSync('x', 'y')`],
+  'a report of Node in a file': [`process.report.writeReport('x')`],
+  'a report of Node in a file when the memory is used up': [
+    `process.report.reportOnFatalError = true; return process.report.reportOnFatalError ? 'set' : 'not set'`,
+    'not set',
+  ],
+  'a trace of V8 in a file': [`require('v8').setFlagsFromString('--trace-turbo-cfg-file=/tmp/x')`],
+  'an imported trace of V8 in a file': [
+    `(await import('node:v8')).setFlagsFromString('--trace-turbo')`,
+  ],
+  'a trace of events in a file': [
+    `require('trace_events').createTracing({ categories: ['v8'] }).enable()`,
+  ],
+  'an imported trace of events in a file': [
+    `(await import('node:trace_events')).createTracing({ categories: ['v8'] }).enable()`,
+  ],
   'a module of Node that opens databases': [
     // Older versions do not have the module.
     `if (major < 22) return 'ERR_UNKNOWN_BUILTIN_MODULE'; new (require('node:sqlite').DatabaseSync)(database)`,
@@ -94,6 +115,16 @@ const refused: Record<string, readonly [attempt: string, how?: unknown]> = {
     `Object.defineProperty(process, 'pid', { value: process.ppid }); process.kill(process.pid, 0)`,
   ],
   'a signal of a child that was not started': [`new childProcess.ChildProcess()._handle.kill(0)`],
+  'a signal of a child that was not started, with replaced methods of sets': [
+    `const { _handle } = new childProcess.ChildProcess(); during(WeakSet.prototype, 'has', () => true, () => _handle.kill(0))`,
+  ],
+  'a signal to the server with a replaced conversion': [
+    `const { pid, ppid } = process; during(globalThis, 'Number', () => pid, () => process._kill(ppid, 0))`,
+  ],
+  'a debugger by a signal to itself': [
+    `process.kill(process.pid, 'SIGUSR1'); await new Promise((resolve) => setTimeout(resolve, 100)); return require('inspector').url() ?? 'none'`,
+    expect.stringMatching(/^(none|ERR_ACCESS_DENIED)$/),
+  ],
   'a priority of the server': [`os.setPriority(process.ppid, 19)`],
   'an imported priority': [`(await import('node:os')).setPriority(process.ppid, 19)`],
 
@@ -149,6 +180,39 @@ const refused: Record<string, readonly [attempt: string, how?: unknown]> = {
     `net.BlockList.prototype.check = () => false; return await outcome(net.connect(80, '10.0.0.1'))`,
     'EACCES',
   ],
+  'a private address by a changed list below the public one': [
+    `const list = new net.BlockList()
+     const part = Object.getOwnPropertySymbols(list).map((key) => list[key]).find((value) => value?.check)
+     const request = await requestOf('TCPCONNECTWRAP')
+     return during(Object.getPrototypeOf(part), 'check', () => false, () => tcp().connect(request, '10.0.0.1', 80))`,
+    refusedByHandle,
+  ],
+  'a private address by replaced methods of texts': [
+    `const request = await requestOf('TCPCONNECTWRAP'), handle = tcp()
+     return during(String.prototype, 'replace', () => '1.1.1.1', () => handle.connect(request, '10.0.0.1', 80))`,
+    refusedByHandle,
+  ],
+  'a private address by a replaced conversion': [
+    `const request = await requestOf('TCPCONNECTWRAP'), handle = tcp()
+     return during(globalThis, 'String', () => '1.1.1.1', () => handle.connect(request, '10.0.0.1', 80))`,
+    refusedByHandle,
+  ],
+  'a private address by replaced codes of characters': [
+    `const request = await requestOf('TCPCONNECTWRAP'), handle = tcp()
+     return during(String.prototype, 'charCodeAt', () => 49, () => handle.connect(request, '10.0.0.1', 80))`,
+    refusedByHandle,
+  ],
+  'a private address by replaced iterators': [
+    `const request = await requestOf('TCPCONNECTWRAP'), handle = tcp()
+     return during(Array.prototype, Symbol.iterator, function* () {}, () => handle.connect(request, '10.0.0.1', 80))`,
+    refusedByHandle,
+  ],
+  'the port of the server at another address, by replaced methods of sets': [
+    `const request = await requestOf('TCPCONNECTWRAP'), handle = tcp()
+     const { port } = new URL(process.env.BP_API_URL)
+     return during(Set.prototype, 'has', () => true, () => handle.connect(request, '10.0.0.1', Number(port)))`,
+    refusedByHandle,
+  ],
   'a private address with a handle': [
     `return tcp().connect(await requestOf('TCPCONNECTWRAP'), '10.0.0.1', 80)`,
     refusedByHandle,
@@ -199,6 +263,11 @@ const permitted: Record<string, readonly [attempt: string, result: unknown]> = {
   'connecting to the server': [
     `const { hostname, port } = new URL(process.env.BP_API_URL); return await outcome(net.connect(Number(port), hostname))`,
     'connected',
+  ],
+  'a report of Node': [`return typeof process.report.getReport()`, 'object'],
+  'the collection of garbage': [
+    `require('v8').setFlagsFromString('--expose-gc'); return typeof require('vm').runInNewContext('gc')`,
+    'function',
   ],
   'random numbers, hashes and compression': [
     `require('crypto').randomUUID(); return require('zlib').gunzipSync(require('zlib').gzipSync('x')).toString()`,
