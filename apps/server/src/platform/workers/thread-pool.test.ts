@@ -53,6 +53,15 @@ describe('a thread pool', () => {
     expect(await pool.run(echo(2))).toEqual(['setup', 2])
   })
 
+  it('gives the place of a thread back that the system does not start', async () => {
+    // A function cannot be sent to a thread: the start fails at once, as when the system has no more threads.
+    const pool = open({ setup: () => {} })
+    for (let times = 0; times < 3; times++) {
+      await expect(pool.run(echo(times))).rejects.toThrow('could not be cloned')
+    }
+    expect(pool.load()).toEqual({ running: 0, waiting: 0 })
+  })
+
   it('continues after a task that throws, and rejects with its error', async () => {
     const pool = open()
     await expect(pool.run({ do: 'throw' })).rejects.toMatchObject({

@@ -139,7 +139,14 @@ export function createThreadPool<Input, Output>(
         leave()
         throw closed
       }
-      thread = take()
+      try {
+        thread = take()
+      } catch (error) {
+        // The system may have none left, and has some again later.
+        forget()
+        leave()
+        throw error
+      }
       // Ended for its start, it would leave the next task with another thread that has to start.
       limit.count(thread.isReady() ? 'work' : 'start')
       thread.onceReady(() => limit.count('work'))
