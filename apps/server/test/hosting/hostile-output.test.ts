@@ -172,11 +172,62 @@ describeEachEngine('what a program writes past its console', (engine) => {
     await lives(server())
   })
 
+  it('characters and ids that cannot be stored lose no line', async () => {
+    const { call, logs } = await deployBot(
+      server(),
+      await bundleCode(`
+        import { Bot } from '@botpress/sdk'
+        const bot = new Bot({ actions: { act: async ({ logger, input }) => {
+          console.log('before')
+          console.log('broken \\0 \\ud800 \\u2028 end')
+          console.log(Buffer.from([0xff, 0, 0xc3]).toString('latin1') + ' bytes')
+          process.stdout.write(Buffer.from([0x61, 0xff, 0, 0xc3, 10]))
+          for (const id of ['\\0', 'a\\0b', '\\ud800', 'x'.repeat(101), ' ', 'ü']) {
+            logger.withUserId(id).withConversationId(id).withWorkflowId(id).info('by ' + JSON.stringify(id))
+          }
+          console.log('after')
+          return {}
+        } }, plugins: {} })
+        export default bot
+      `),
+    )
+    await call()
+    await eventually(async () => {
+      const found = await logs()
+      for (const line of ['before', 'after', 'by "\\u0000"', 'by "a\\u0000b"', 'by "ü"']) {
+        expect(found).toContain(`info: ${line}`)
+      }
+      expect(found).toContainEqual(expect.stringMatching(/^info: broken .* end$/s))
+    })
+    await lives(server())
+  })
+
   it('forged reports do not make code ready that cannot be loaded', async () => {
     const { admin, bot } = await makeBot(server())
     const code = `${raw('{"host":"ready"}')}; throw new Error('never')`
     await expect(admin.updateBot({ id: bot.id, code })).rejects.toThrow('Error: never')
     await lives(server())
+  })
+
+  it('issues on the connection for reports count as often as the host program reports them at most', async () => {
+    const { admin, bot, call } = await deployBot(
+      server(),
+      program(`
+        const issue = { code: 'flood', category: 'limits', title: 'T', description: 'D', data: {}, groupBy: [] }
+        const line = JSON.stringify({ host: 'issue', issue, about: {} }) + '\\n'
+        for (const handle of process._getActiveHandles()) {
+          if (handle.constructor.name === 'Socket' && handle.writable && !handle.parser) handle.write(line.repeat(3000))
+        }
+      `),
+    )
+    await call()
+    const counted = async () =>
+      (await admin.listBotIssues({ id: bot.id })).issues.find(({ code }) => code === 'flood')
+        ?.eventsCount ?? 0
+    await eventually(async () => expect(await counted()).toBeGreaterThanOrEqual(1000))
+    // What was written beyond it is read within three seconds.
+    await sleep(4000)
+    expect(await counted()).toBeLessThan(1500)
   })
 
   it('a wrong report on the connection for reports ends the program with a reason, and nothing else', async () => {

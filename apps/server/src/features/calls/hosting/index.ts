@@ -12,6 +12,7 @@ import {
   type OutgoingRequest,
   type OutgoingResponse,
 } from '../../../platform/outgoing/outgoing.js'
+import { createRateLimiter } from '../../../platform/security/rate-limit.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import { createCounter, gauge } from '../../../platform/telemetry/metrics.js'
 import type { BotsService } from '../../bots/bots/index.js'
@@ -102,6 +103,12 @@ export function createHosting(deps: HostingDeps): Hosting {
   const keys = createProgramKeys(deps.deploymentKeys, log)
   const sinks = new Map<string, LineSink>()
   const report = createIssueReports(deps.issues)
+  // The host program has the same limit, which code can pass that writes to its connections itself.
+  const issueRate = createRateLimiter({
+    perMinute: issuesPerMinute,
+    burst: issuesPerMinute,
+    clock,
+  })
   const events = createCounter({
     name: 'botstead_hosting_events_total',
     help: 'What happened to the programs of deployed code.',
@@ -212,7 +219,9 @@ export function createHosting(deps: HostingDeps): Hosting {
       },
       {
         onLine: (line) => sinkOf(hosted).add(line),
-        onIssue: (issue) => reportIssue(hosted, issue),
+        onIssue(issue) {
+          if (issueRate.take(keyOf(hosted.owner)).allowed) reportIssue(hosted, issue)
+        },
         onDropped: (lines) => sinkOf(hosted).addDropped(lines),
       },
     ).catch(async (error: unknown) => {

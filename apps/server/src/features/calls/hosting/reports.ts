@@ -21,8 +21,9 @@ export class ReportError extends Error {
 
 /** Most bytes of a report: the data of an issue is the longest part. */
 export const longestReport = 256 * 1024
-/** Most characters of an id, most names of data, and most names to group by. */
-const longestId = 100
+/** Ids of whatever service the code names: printable, and short. */
+const idPattern = /^[\x21-\x7e]{1,100}$/
+/** Most names of data, and most names to group by. */
 const mostData = 60
 const mostGroups = 20
 const mostDropped = 1_000_000_000
@@ -143,8 +144,8 @@ function subjectIn(about: unknown): LineSubject {
   const subject: LineSubject = {}
   for (const name of subjectNames) {
     const id = given[name]
-    // The request of another service may name an id that is not one of this server.
-    if (typeof id === 'string' && id !== '' && id.length <= longestId) subject[name] = id
+    // The request of another service may name an id that is not one of this server, and not even one that can be stored.
+    if (typeof id === 'string' && idPattern.test(id)) subject[name] = id
   }
   return subject
 }
