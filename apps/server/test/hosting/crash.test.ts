@@ -92,6 +92,39 @@ describeEachEngine('deployed code under load', (engine) => {
   }, 400_000)
 })
 
+/** A limit of a process that runs, in the words of `prlimit` of util-linux. */
+function limit(pid: number | undefined, resource: string): boolean {
+  return spawnSync('prlimit', ['--pid', String(pid), resource]).status === 0
+}
+
+it.skipIf(!limit(process.pid, '--core'))(
+  'a server that cannot start a program because too many files are open goes on (needs prlimit)',
+  async () => {
+    await using place = await createCommandPlace()
+    await using running = await startServerProcess({
+      ...place.environment,
+      BOTSTEAD_ADMIN_TOKEN: token,
+      BOTSTEAD_HOSTING_IDLE: '1s',
+      LOG_LEVEL: 'error',
+    })
+    const server = await reach(running.url)
+    const { call, logs } = await deployBot(server, program('return { pid: process.pid }'))
+    const { pid } = await call()
+    await eventually(() => expect(isRunning(pid)).toBe(false))
+    // Only what is open stays open, such as the connection of this client.
+    expect(limit(running.child.pid, '--nofile=8:4096')).toBe(true)
+    await expect(call()).rejects.toThrow(/EMFILE/)
+    expect(limit(running.child.pid, '--nofile=4096:4096')).toBe(true)
+    const again = await eventually(async () => await call())
+    expect(again.pid).not.toBe(pid)
+    expect(running.child.exitCode).toBe(null)
+    expect(await logs()).toContainEqual(expect.stringContaining('EMFILE'))
+    expect(await running.stop()).toBe(0)
+    expect(await foldersOf(running.child.pid)).toEqual([])
+  },
+  120_000,
+)
+
 async function reach(url: string): Promise<ReachableServer> {
   const { workspaces } = await existingClient({ url, token, workspaceId: '' }).listWorkspaces({})
   return { url, token, workspaceId: workspaces[0]?.id ?? '' }

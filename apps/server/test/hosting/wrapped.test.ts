@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readDocument } from '../documents.js'
@@ -46,6 +47,7 @@ describe.skipIf(!hasBubblewrap)(
     const server = useServer(undefined, {
       BOTSTEAD_HOSTING: 'wrapped',
       BOTSTEAD_HOSTING_COMMAND: bubblewrap,
+      BOTSTEAD_HOSTING_MEMORY_BYTES: String(64 * 2 ** 20),
     })
 
     it('sees no file, process or environment of the server, and works', async () => {
@@ -122,6 +124,64 @@ describe.skipIf(!hasBubblewrap)(
       })
       const { call } = await deployBot(server(), code).finally(() => clearInterval(busy))
       expect(await call()).toEqual({ found: 'nothing' })
+    })
+
+    it('goes behind the server where a processor is busy, with everything that it starts', async () => {
+      const { call } = await deployBot(
+        server(),
+        program(`
+          const { execFileSync } = require('child_process')
+          const started = execFileSync(process.execPath, ['-p', 'os.getPriority()'], { encoding: 'utf8' })
+          return { own: require('os').getPriority(), started: Number(started) }
+        `),
+      )
+      const lower = Math.min(getPriority() + 5, 19)
+      expect(await call()).toEqual({ own: lower, started: lower })
+    })
+
+    it.each([
+      [
+        'starts processes without end',
+        `for (let at = 0; at < 140; at++) spawn('/usr/bin/sh', ['-c', 'read end', input.mark], { detached: true })`,
+        /it ran more than 128 processes/,
+      ],
+      [
+        'uses memory in a process of its own',
+        `spawn(process.execPath, ['-e', 'const kept = Buffer.alloc(250 * 2 ** 20, 1); setInterval(() => kept, 1000)', input.mark], { detached: true })`,
+        /it used \d+ MiB of memory/,
+      ],
+    ])('is ended as a whole when it %s', async (_, start, reason) => {
+      const { bot, call, logs } = await deployBot(
+        server(),
+        program(`
+          const { spawn } = require('child_process')
+          ${start}
+          return {}
+        `),
+      )
+      const mark = `mark-of-${bot.id}`
+      await call({ mark })
+      await eventually(async () =>
+        expect(await logs()).toContainEqual(expect.stringMatching(reason)),
+      )
+      await eventually(() => expect(commandLines()).not.toContain(mark))
+    })
+
+    it('has no descriptor of the server', async () => {
+      const { call } = await deployBot(
+        server(),
+        program(`
+          const fs = require('fs')
+          const open = fs.readdirSync('/proc/self/fd').flatMap((name) => {
+            try { return [fs.readlinkSync('/proc/self/fd/' + name)] } catch { return [] }
+          })
+          return { open: [...new Set(open.map((target) => target.replace(/\\d+/g, '')))].sort() }
+        `),
+      )
+      const { open } = await call()
+      for (const target of open) {
+        expect(target).toMatch(/^(anon_inode:.*|socket:\[\]|pipe:\[\]|\/dev\/null|\/proc\/\/fd)$/)
+      }
     })
 
     it('is ended with everything that it started', async () => {

@@ -23,7 +23,9 @@ const firstUser = 1_000_000
 /** User ids for each process of the server: even with the highest process id of Linux, 4,194,304, Node can set them. */
 const usersPerProcess = 500
 /** Most processes and threads of one program: Node itself has about a dozen, and more on machines with many processors. */
-const mostTasks = 128
+export const mostTasks = 128
+/** Added to the niceness of the server: a program gets a third of the server's share of a busy processor. */
+const niceness = 5
 /** Most open files of one program. */
 const mostFiles = 1024
 
@@ -84,6 +86,8 @@ export async function openConfinement(deps: ConfinementDeps): Promise<Confinemen
     ...(isTrusted ? ['ulimit -f 0', `ulimit -n ${mostFiles}`, `ulimit -d ${dataKib}`] : []),
     // A limit per user: without users of their own it would count the server too.
     ...(hasOwnUsers ? [`ulimit -u ${mostTasks} 2>/dev/null || ulimit -p ${mostTasks}`] : []),
+    // Here, because all threads and whatever a wrapping command starts inherit it.
+    `if command -v nice >/dev/null; then set -- nice -n ${niceness} "$@"; fi`,
     ...(groups ? ['read -r go'] : []),
   ]
 
@@ -92,11 +96,15 @@ export async function openConfinement(deps: ConfinementDeps): Promise<Confinemen
       memory: memoryInForce(groups, isTrusted, limits, dataKib),
       processor: groups?.boundsProcessor
         ? `${limits.processorPercent} % of a processor (control group)`
-        : unlessWrapped('lower priority'),
+        : isTrusted
+          ? 'lower priority'
+          : 'lower priority, else as the command says',
       tasks:
         groups || hasOwnUsers
           ? `${mostTasks} (${groups ? 'control group' : 'rlimit'})`
-          : unlessWrapped('one process, by the permission flags of Node'),
+          : isTrusted
+            ? 'one process, by the permission flags of Node'
+            : `${mostTasks} processes below the command (looked at every two seconds), else as the command says`,
       user: hasOwnUsers ? 'one of its own' : unlessWrapped('that of the server'),
       end: endsWithServer
         ? 'by the system, with the server'
@@ -127,8 +135,9 @@ function memoryInForce(
 ): string {
   const heap = `heap ${mebibytes(heapBytes)}`
   if (groups) return `${heap}, ${mebibytes(memoryBytes)} in all (control group)`
-  if (!isTrusted) return `${heap}, else as the command says`
-  return `${heap}, ${mebibytes(memoryBytes)} in all (looked at every two seconds), data ${mebibytes(dataKib * 1024)} (rlimit)`
+  const looked = `${heap}, ${mebibytes(memoryBytes)} in all (looked at every two seconds)`
+  if (!isTrusted) return `${looked}, else as the command says`
+  return `${looked}, data ${mebibytes(dataKib * 1024)} (rlimit)`
 }
 
 function mebibytes(bytes: number): string {

@@ -65,6 +65,13 @@ function kindOfCrash(reason: string): Pick<CodeIssue, 'code' | 'category' | 'tit
   if (/used too much memory|MiB of memory/.test(reason)) {
     return { code: 'memory_exceeded', category: 'limits', title: 'The code used too much memory' }
   }
+  if (/ran more than \d+ processes/.test(reason)) {
+    return {
+      code: 'processes_exceeded',
+      category: 'limits',
+      title: 'The code ran too many processes',
+    }
+  }
   if (/endless loop|in a row took too long/.test(reason)) {
     return { code: 'code_unresponsive', category: 'limits', title: 'The code did not respond' }
   }

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams as ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chown, mkdir, rm, rmdir, writeFile } from 'node:fs/promises'
-import { constants, getPriority, setPriority } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { HostingConfig } from '../../../config/config.js'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -8,18 +8,17 @@ import {
   type Confinement,
   hostFolder,
   hostProgram,
+  mostTasks,
   openConfinement,
   type ResourceLimits,
 } from './confinement.js'
 import type { ControlGroup } from './control-groups.js'
 import { makeFolder, pidFileOf } from './leftovers.js'
+import { type TreeUsage, usageOfTree } from './process-tree.js'
 import { canHoldSockets, type OpenSocket, openSocket } from './socket.js'
 
 /** Milliseconds that a wrapping command has to end what it started, before it is killed. */
 const forceMs = 5000
-
-/** Added to the niceness of the server: a program gets a third of the server's share of a busy processor. */
-const niceness = 5
 
 /** Starts host programs. */
 export interface Launcher {
@@ -41,8 +40,8 @@ interface Launched {
   socketOpened(socket: OpenSocket): Promise<void>
   /** Ends it by force, with whatever it started. */
   kill(): void
-  /** Bytes of memory of its control group; undefined without one. */
-  memoryBytes(): Promise<number | undefined>
+  /** What it uses now, with whatever it started. */
+  usage(): Promise<TreeUsage>
   /** Whether the system ended it because of its memory. */
   ranOutOfMemory(): Promise<boolean>
   /** Removes its folder and control group, and gives back its user. Call it after the end. */
@@ -80,53 +79,60 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
       let group: ControlGroup | undefined
       let held: OpenSocket | undefined
       let wasRemoved = false
+      let isCleared = false
       const clear = async () => {
+        isCleared = true
+        const opened = held
         await rm(pidFileOf(folder, number), { force: true })
-        await held?.close()
+        await opened?.close()
         if (!wasRemoved) await rm(own, { recursive: true, force: true })
         await group?.remove()
         if (user !== undefined) confinement.giveBackUser(user)
       }
+      let child: ChildProcess & { pid: number }
       try {
         await mkdir(own, { mode: 0o700 })
         if (user !== undefined) await chown(own, user, user)
         group = await confinement.groupOf(`${basename(folder)}-${number}`)
+        const words = commandOf(confinement, hosting, { folder: own, socket, name })
+        child = await startProcess(`${confinement.commands}exec "$@"`, words, {
+          cwd: own,
+          env: environmentOf(hosting),
+          ...(user !== undefined && { uid: user, gid: user }),
+        })
       } catch (error) {
         await clear().catch(() => {})
         throw error
       }
-      const words = commandOf(confinement, hosting, { folder: own, socket, name })
-      const child = spawn('/bin/sh', ['-c', `${confinement.commands}exec "$@"`, 'sh', ...words], {
-        cwd: own,
-        env: environmentOf(hosting),
-        stdio: ['pipe', 'pipe', 'pipe'],
-        ...(user !== undefined && { uid: user, gid: user }),
-      })
       // Writing fails when the process has ended, which `close` reports.
       child.stdin.on('error', () => {})
-      if (child.pid !== undefined) {
-        try {
-          await writeFile(pidFileOf(folder, number), String(child.pid))
-          await group?.add(child.pid)
-        } catch (error) {
-          child.once('close', () => void clear().catch(() => {}))
-          child.kill('SIGKILL')
-          throw error
-        }
-        if (hosting.mode === 'trusted') lowerPriority(child.pid)
-        if (confinement.isGrouped) child.stdin.write('\n')
+      const { pid } = child
+      try {
+        await writeFile(pidFileOf(folder, number), String(pid))
+        await group?.add(pid)
+      } catch (error) {
+        child.once('close', () => void clear().catch(() => {}))
+        child.kill('SIGKILL')
+        throw error
       }
+      if (confinement.isGrouped) child.stdin.write('\n')
       return {
         process: child,
         openSocket: () => openSocket(socket, user ?? process.getuid?.() ?? 0),
         async socketOpened(opened) {
+          // It ended meanwhile.
+          if (isCleared) return await opened.close()
           held = opened
           if (!opened.isHeld || hosting.mode !== 'wrapped') return
           await rm(own, { recursive: true, force: true })
           wasRemoved = true
         },
         kill: () => kill(child, group, hosting),
-        memoryBytes: async () => await group?.memoryBytes(),
+        async usage() {
+          const memoryBytes = await group?.memoryBytes()
+          if (memoryBytes !== undefined) return { memoryBytes, processes: 1 }
+          return await usageOfTree(pid, mostTasks)
+        },
         ranOutOfMemory: async () => (await group?.ranOutOfMemory()) ?? false,
         clear,
       }
@@ -138,6 +144,25 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
       await rmdir(dirname(folder)).catch(() => {})
     },
   }
+}
+
+/**
+ * Starts a shell with commands and arguments.
+ * @throws if the system cannot make a process now, as when too many files are open
+ */
+async function startProcess(
+  commands: string,
+  words: readonly string[],
+  options: { cwd: string; env: Record<string, string | undefined>; uid?: number; gid?: number },
+): Promise<ChildProcess & { pid: number }> {
+  const child = spawn('/bin/sh', ['-c', commands, 'sh', ...words], { ...options, stdio: 'pipe' })
+  const { pid } = child
+  if (pid === undefined) {
+    // Without descriptors it has no streams either. Nobody else would listen to this event in time.
+    const [error] = await once(child, 'error')
+    throw error
+  }
+  return Object.assign(child, { pid })
 }
 
 /** The words that start a program. */
@@ -175,12 +200,4 @@ function kill(child: ChildProcess, group: ControlGroup | undefined, { mode }: Ho
   if (mode === 'wrapped' && child.kill('SIGTERM')) {
     setTimeout(() => child.kill('SIGKILL'), forceMs).unref()
   } else child.kill('SIGKILL')
-}
-
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, Math.min(getPriority() + niceness, constants.priority.PRIORITY_LOW))
-  } catch {
-    // It has ended already.
-  }
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,6 +15,7 @@ import { connectReports, untilListening } from './connection.js'
 import type { Launcher } from './launch.js'
 import { type LineReading, readLines } from './lines.js'
 import type { OutputListener } from './output.js'
+import type { TreeUsage } from './process-tree.js'
 import { longestReport, ReportError, readReport } from './reports.js'
 
 /** How to start the code of a deployment. */
@@ -66,8 +66,8 @@ export interface Program {
   responds(): Promise<boolean>
   /** The code cache of V8 as it is now; undefined if the code was loaded with one, or if there is no response. */
   compiled(): Promise<Buffer | undefined>
-  /** Bytes of memory that the process uses; undefined if that cannot be known. */
-  memoryBytes(): Promise<number | undefined>
+  /** What the process and all that it started use now. */
+  usage(): Promise<TreeUsage>
   /** Ends it, by force if it does not end by itself. */
   end(): Promise<void>
   /** Ends it now, by force. */
@@ -78,8 +78,6 @@ export interface Program {
 const graceMs = 2000
 /** Milliseconds within which the host program responds, unless the code is in an endless loop. */
 const probeMs = 2000
-/** Bytes of a page of memory, in which `/proc` counts. */
-const pageBytes = 4096
 /** The host program sends nothing else; code that writes to its connections could. */
 const form = { interim: 0, chunks: false }
 const outOfMemory = 'it used too much memory'
@@ -264,13 +262,7 @@ export async function startProgram(
       return response?.status === 200 && !response.cut ? response.body : undefined
     },
 
-    async memoryBytes() {
-      const inGroup = await launched.memoryBytes()
-      if (inGroup !== undefined) return inGroup
-      const text = await readFile(`/proc/${child.pid}/statm`, 'utf8').catch(() => undefined)
-      const pages = Number(text?.split(' ')[1])
-      return Number.isFinite(pages) ? pages * pageBytes : undefined
-    },
+    usage: launched.usage,
 
     async end() {
       // The end of its input ends a program that is not in an endless loop.

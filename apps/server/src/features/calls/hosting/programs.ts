@@ -19,6 +19,7 @@ import {
 } from './instance.js'
 import type { CodeIssue, OutputLine } from './output.js'
 import { keyOf, ownerOf } from './owners.js'
+import { excessOf } from './process-tree.js'
 import { type Program, StartError } from './program.js'
 import { createQuestions } from './questions.js'
 import { createRoom } from './room.js'
@@ -355,23 +356,24 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     if (cancelWatch !== undefined || stopped) return
     cancelWatch = timers.after(watchMs, () => {
       cancelWatch = undefined
-      for (const instance of [...inService(), ...retiring.keys()]) questions.askIfLate(instance)
-      void Promise.all(inService().map(check)).finally(() => {
+      void Promise.all([...inService(), ...retiring.keys()].map(check)).finally(() => {
         if (serving.size + alone.size + retiring.size > 0) watch()
       })
     })
   }
 
-  /** Ends a program that uses too much memory, or that has been idle for too long. */
+  /** Ends a program that does not respond, that uses too much, or that has been idle for too long. */
   async function check(instance: Instance): Promise<void> {
+    questions.askIfLate(instance)
     const { program } = instance
-    const used = await program?.memoryBytes()
-    if (program === undefined || !isServing(instance)) return
-    if (used !== undefined && used > limits.memoryBytes) {
-      remove(instance)
-      failed(instance, `it used ${Math.round(used / 2 ** 20)} MiB of memory`)
+    const excess = program && excessOf(await program.usage(), limits.memoryBytes)
+    if (program === undefined || instance.hasEnded) return
+    if (excess !== undefined) {
+      // One that was replaced finishes what it was given, and fails alone.
+      if (remove(instance)) failed(instance, excess)
+      else instance.blame(excess)
       program.kill()
-    } else if (!isKept(instance) && instance.claims === 0) {
+    } else if (isServing(instance) && !isKept(instance) && instance.claims === 0) {
       const limit = instance.isAlone ? Math.min(aloneIdleMs, idleMs) : idleMs
       if (clock.now() - instance.lastUsed >= limit) end(instance)
     }
