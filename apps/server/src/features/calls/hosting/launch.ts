@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams as ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chown, mkdir, rm, rmdir, writeFile } from 'node:fs/promises'
+import { chown, mkdir, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { HostingConfig } from '../../../config/config.js'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -8,12 +8,11 @@ import {
   type Confinement,
   hostFolder,
   hostProgram,
-  mostTasks,
   openConfinement,
   type ResourceLimits,
 } from './confinement.js'
 import type { ControlGroup } from './control-groups.js'
-import { makeFolder, pidFileOf } from './leftovers.js'
+import { forgetPid, makeFolder, notePid } from './leftovers.js'
 import { type TreeUsage, usageOfTree } from './process-tree.js'
 import { canHoldSockets, type OpenSocket, openSocket } from './socket.js'
 
@@ -44,7 +43,7 @@ interface Launched {
   usage(): Promise<TreeUsage>
   /** Whether the system ended it because of its memory. */
   ranOutOfMemory(): Promise<boolean>
-  /** Removes its folder and control group, and gives back its user. Call it after the end. */
+  /** Removes its folder and control group, and gives back its user. Call it after the end. Never rejects. */
   clear(): Promise<void>
 }
 
@@ -82,11 +81,18 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
       let isCleared = false
       const clear = async () => {
         isCleared = true
-        const opened = held
-        await rm(pidFileOf(folder, number), { force: true })
-        await opened?.close()
-        if (!wasRemoved) await rm(own, { recursive: true, force: true })
-        await group?.remove()
+        const steps = await Promise.allSettled([
+          forgetPid(folder, number),
+          held?.close(),
+          wasRemoved ? undefined : rm(own, { recursive: true, force: true }),
+          group?.remove(),
+        ])
+        // For want of descriptors, for example. The folder is removed when this process ends.
+        for (const step of steps) {
+          if (step.status === 'rejected') {
+            log.warn({ err: step.reason }, 'what a program left behind cannot be removed now')
+          }
+        }
         if (user !== undefined) confinement.giveBackUser(user)
       }
       let child: ChildProcess & { pid: number }
@@ -101,17 +107,17 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
           ...(user !== undefined && { uid: user, gid: user }),
         })
       } catch (error) {
-        await clear().catch(() => {})
+        await clear()
         throw error
       }
       // Writing fails when the process has ended, which `close` reports.
       child.stdin.on('error', () => {})
       const { pid } = child
       try {
-        await writeFile(pidFileOf(folder, number), String(pid))
+        await notePid(folder, number, pid)
         await group?.add(pid)
       } catch (error) {
-        child.once('close', () => void clear().catch(() => {}))
+        child.once('close', () => void clear())
         child.kill('SIGKILL')
         throw error
       }
@@ -130,8 +136,8 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
         kill: () => kill(child, group, hosting),
         async usage() {
           const memoryBytes = await group?.memoryBytes()
-          if (memoryBytes !== undefined) return { memoryBytes, processes: 1 }
-          return await usageOfTree(pid, mostTasks)
+          if (memoryBytes !== undefined) return { memoryBytes, tasks: 1 }
+          return await usageOfTree(pid)
         },
         ranOutOfMemory: async () => (await group?.ranOutOfMemory()) ?? false,
         clear,

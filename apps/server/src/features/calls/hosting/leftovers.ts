@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -40,8 +40,20 @@ export async function makeFolder(installation: string, log: Pick<Log, 'info'>): 
   return folder
 }
 
-/** Path of the file with the process id of a program, by which others can end it when this process is dead. */
-export function pidFileOf(folder: string, number: number): string {
+/**
+ * Notes the process of a program, so that others can end it when this process is dead: its id, and when it was started,
+ * because code can change what else shows that it is the same process.
+ */
+export async function notePid(folder: string, number: number, pid: number): Promise<void> {
+  await writeFile(pidFileOf(folder, number), `${pid} ${await startOf(pid)}`)
+}
+
+/** Removes the note, when the program has ended. */
+export async function forgetPid(folder: string, number: number): Promise<void> {
+  await rm(pidFileOf(folder, number), { force: true })
+}
+
+function pidFileOf(folder: string, number: number): string {
   return join(folder, `${number}.pid`)
 }
 
@@ -67,15 +79,17 @@ export async function isOfLiveProcess(name: string): Promise<boolean> {
 }
 
 async function endLeftover(folder: string, file: string, log: Pick<Log, 'info'>): Promise<void> {
-  const pid = Number(await readFile(join(folder, file), 'utf8').catch(() => ''))
-  if (pid <= 1 || !(await isHostOf(pid, folder))) return
+  const noted = await readFile(join(folder, file), 'utf8').catch(() => '')
+  const [pid, start] = noted.split(' ')
+  // The id may have been reused.
+  if (Number(pid) <= 1 || start === '' || (await startOf(Number(pid))) !== start) return
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(Number(pid), 'SIGKILL')
   } catch {
     // It ended by itself, or another process of the server was faster.
     return
   }
-  log.info({ pid }, 'ended deployed code that a killed server left behind')
+  log.info({ pid: Number(pid) }, 'ended deployed code that a killed server left behind')
 }
 
 /** Whether the path exists, be it as a broken link. */
@@ -101,10 +115,4 @@ async function startOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   // The name of the program comes second, in parentheses, and may contain spaces.
   return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-}
-
-/** Whether a process is a host program with a socket in the folder: a process id may have been reused. */
-async function isHostOf(pid: number, folder: string): Promise<boolean> {
-  const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return words.includes(`\0${folder}/`)
 }
