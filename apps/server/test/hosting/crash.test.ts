@@ -97,8 +97,16 @@ function limit(pid: number | undefined, resource: string): boolean {
   return spawnSync('prlimit', ['--pid', String(pid), resource]).status === 0
 }
 
+/** The limit of open files at which a process that runs can open so many more. */
+async function limitAfterFree(pid: number | undefined, free: number): Promise<number> {
+  const open = new Set((await readdir(`/proc/${pid}/fd`)).map(Number))
+  let number = 0
+  for (let found = 0; found < free; number += 1) if (!open.has(number)) found += 1
+  return number
+}
+
 it.skipIf(!limit(process.pid, '--core'))(
-  'a server that cannot start a program because too many files are open goes on (needs prlimit)',
+  'a server that can neither start nor clear a program, because too many files are open, goes on (needs prlimit)',
   async () => {
     await using place = await createCommandPlace()
     await using running = await startServerProcess({
@@ -110,10 +118,21 @@ it.skipIf(!limit(process.pid, '--core'))(
     const server = await reach(running.url)
     const { call, logs } = await deployBot(server, program('return { pid: process.pid }'))
     const { pid } = await call()
+    const other = await deployBot(
+      server,
+      program('if (input.hang) await new Promise(() => {}); return { pid: process.pid }'),
+    )
+    const { pid: otherPid } = await other.call()
+    const hanging = expect(other.call({ hang: true })).rejects.toThrow(/SIGKILL/)
     await eventually(() => expect(isRunning(pid)).toBe(false))
-    // Only what is open stays open, such as the connection of this client.
-    expect(limit(running.child.pid, '--nofile=8:4096')).toBe(true)
+    // One for the connection of this request, and too few for a program.
+    const all = await limitAfterFree(running.child.pid, 2)
+    expect(limit(running.child.pid, `--nofile=${all}:4096`)).toBe(true)
     await expect(call()).rejects.toThrow(/EMFILE/)
+    // Without any, what the program leaves behind cannot be removed now.
+    expect(limit(running.child.pid, '--nofile=8:4096')).toBe(true)
+    process.kill(Number(otherPid), 'SIGKILL')
+    await hanging
     expect(limit(running.child.pid, '--nofile=4096:4096')).toBe(true)
     const again = await eventually(async () => await call())
     expect(again.pid).not.toBe(pid)

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { getPriority } from 'node:os'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { getPriority, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { readDocument } from '../documents.js'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
@@ -10,6 +11,9 @@ import { deployBot, isRunning, program } from './hosted.js'
 const guide = await readDocument('docs/guides/operation.md')
 /** The command of the guide for operators. */
 const bubblewrap = /^BOTSTEAD_HOSTING_COMMAND="(bwrap .*)"$/m.exec(guide)?.[1] ?? ''
+/** The script of the guide for containers. */
+const inContainer =
+  /^```sh\n(#!\/bin\/sh\n# \/usr\/local\/bin\/in-a-container [^`]*)```$/m.exec(guide)?.[1] ?? ''
 const hasBubblewrap =
   spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true']).status === 0
 
@@ -34,6 +38,48 @@ describe('code whose start is wrapped', () => {
     const code = program('if (input.loop) for (;;); return { pid: process.pid }')
     const { admin, bot, call } = await deployBot(server(), code)
     const { pid } = await call()
+    const looping = expect(call({ loop: true })).rejects.toMatchObject({ type: 'Runtime' })
+    await admin.deleteBot({ id: bot.id })
+    await looping
+    await eventually(() => expect(isRunning(pid)).toBe(false))
+  })
+})
+
+describe('code in the container of the guide, with a stand-in for docker', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'botstead-container-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  /** As with docker, what it runs is not below it, gets its input, and ends by name only. */
+  const docker = `#!/bin/sh
+    case $1 in
+      run)
+        while [ "$1" != --name ]; do shift; done
+        name=$2
+        while [ "$1" != node ]; do shift; done
+        shift
+        setsid sh -c 'echo $$ > "$0"; exec "$@"' "${folder}/$name" "${process.execPath}" "$@" <&0 &
+        wait $!
+        ;;
+      kill) kill -KILL "$(cat "${folder}/$2")" ;;
+    esac
+  `
+  writeFileSync(join(folder, 'docker'), docker, { mode: 0o755 })
+  const script = inContainer.replaceAll('docker ', `${join(folder, 'docker')} `)
+  writeFileSync(join(folder, 'in-a-container'), script, { mode: 0o755 })
+  const server = useServer(undefined, {
+    BOTSTEAD_HOSTING: 'wrapped',
+    BOTSTEAD_HOSTING_COMMAND: `${join(folder, 'in-a-container')} {id} {folder} {program}`,
+  })
+
+  it('is ended although it ignores the signal to do so', async () => {
+    const { admin, bot, call } = await deployBot(
+      server(),
+      program(
+        'if (input.loop) for (;;); return { pid: process.pid }',
+        `process.on('SIGTERM', () => {})`,
+      ),
+    )
+    const { pid } = await call()
+    expect(isRunning(pid)).toBe(true)
     const looping = expect(call({ loop: true })).rejects.toMatchObject({ type: 'Runtime' })
     await admin.deleteBot({ id: bot.id })
     await looping
@@ -143,7 +189,7 @@ describe.skipIf(!hasBubblewrap)(
       [
         'starts processes without end',
         `for (let at = 0; at < 140; at++) spawn('/usr/bin/sh', ['-c', 'read end', input.mark], { detached: true })`,
-        /it ran more than 128 processes/,
+        /it ran more than 128 processes and threads/,
       ],
       [
         'uses memory in a process of its own',

@@ -94,6 +94,8 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
     ended,
     async run(envelope, { onProgress, onPiece }) {
       if (gone !== undefined) throw gone
+      // The system could not start it, and says why in a moment.
+      if (child.pid === undefined) throw await ended
       idle(false)
       try {
         return await new Promise<TaskResult>((resolve, reject) => {

@@ -104,7 +104,7 @@ export async function openConfinement(deps: ConfinementDeps): Promise<Confinemen
           ? `${mostTasks} (${groups ? 'control group' : 'rlimit'})`
           : isTrusted
             ? 'one process, by the permission flags of Node'
-            : `${mostTasks} processes below the command (looked at every two seconds), else as the command says`,
+            : `${mostTasks} processes and threads below the command (looked at every two seconds), else as the command says`,
       user: hasOwnUsers ? 'one of its own' : unlessWrapped('that of the server'),
       end: endsWithServer
         ? 'by the system, with the server'

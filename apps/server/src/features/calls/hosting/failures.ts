@@ -65,11 +65,11 @@ function kindOfCrash(reason: string): Pick<CodeIssue, 'code' | 'category' | 'tit
   if (/used too much memory|MiB of memory/.test(reason)) {
     return { code: 'memory_exceeded', category: 'limits', title: 'The code used too much memory' }
   }
-  if (/ran more than \d+ processes/.test(reason)) {
+  if (/ran more than \d+ processes and threads/.test(reason)) {
     return {
       code: 'processes_exceeded',
       category: 'limits',
-      title: 'The code ran too many processes',
+      title: 'The code ran too many processes and threads',
     }
   }
   if (/endless loop|in a row took too long/.test(reason)) {
