@@ -52,11 +52,12 @@ describe('code in the container of the guide, with a stand-in for docker', () =>
   const docker = `#!/bin/sh
     case $1 in
       run)
+        exec 3<&0
         while [ "$1" != --name ]; do shift; done
         name=$2
         while [ "$1" != node ]; do shift; done
         shift
-        setsid sh -c 'echo $$ > "$0"; exec "$@"' "${folder}/$name" "${process.execPath}" "$@" <&0 &
+        setsid sh -c 'echo $$ > "$0"; exec "$@"' "${folder}/$name" "${process.execPath}" "$@" <&3 &
         wait $!
         ;;
       kill) kill -KILL "$(cat "${folder}/$2")" ;;
