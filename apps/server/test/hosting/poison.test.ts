@@ -217,7 +217,7 @@ describeEachEngine('a message that is open when something else ends the code', (
       process.kill(pids[0] ?? 0, 'SIGTERM')
     }
     await eventually(async () => expect(await talk.replies()).toEqual(['slow!']))
-    expect((await delivery())?.status).toBe('delivered')
+    await eventually(async () => expect((await delivery())?.status).toBe('delivered'))
     await admin.deleteBot({ id: bot.id })
   }, 200_000)
 

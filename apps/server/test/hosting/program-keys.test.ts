@@ -100,15 +100,20 @@ describeEachEngine('a bot that was deleted at another process', (engine) => {
   const server = useServer(engine, { BOTSTEAD_HOSTING_PROCESSES: '1' })
 
   it('the process makes no key for it, even if it has missed the deletion', async () => {
-    const gone = await deployBot(server(), telling)
-    const other = await deployBot(server(), telling)
-    const { workspaceId } = server()
     // A call in progress would keep the only place for a program.
-    const registering = () =>
-      inDatabase(server(), ({ db }) =>
-        db.selectFrom('jobs').select('id').where('kind', '=', 'bots.register').execute(),
-      )
-    await eventually(async () => expect(await registering()).toEqual([]))
+    const deployed = async () => {
+      const made = await deployBot(server(), telling)
+      await eventually(async () => {
+        const registering = await inDatabase(server(), ({ db }) =>
+          db.selectFrom('jobs').select('id').where('kind', '=', 'bots.register').execute(),
+        )
+        expect(registering).toEqual([])
+      })
+      return made
+    }
+    const gone = await deployed()
+    const other = await deployed()
+    const { workspaceId } = server()
     await server().clock.hold(async () => {
       await gone.call()
       await other.call()
