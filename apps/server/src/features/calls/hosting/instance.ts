@@ -135,14 +135,16 @@ export function createInstance(
     () => {},
   )
 
+  /** Counts a request that took too long, for which the program may then be ended. */
+  async function countTimeout(): Promise<void> {
+    timeouts += 1
+    await onTimeout(instance)
+  }
+
   /** The error of a request without a response: the end of the program, if that is why. */
-  async function explain(error: unknown, running: Program): Promise<unknown> {
+  async function failureOf(error: unknown, running: Program): Promise<unknown> {
     if (!(error instanceof OutgoingError)) return error
-    if (error.failure === 'timeout') {
-      timeouts += 1
-      await onTimeout(instance)
-      if (blamed === undefined) return error
-    }
+    if (isTimeout(error) && blamed === undefined) return error
     let timer: NodeJS.Timeout | undefined
     const patience = new Promise<undefined>((resolve) => {
       timer = setTimeout(resolve, endMs, undefined)
@@ -233,7 +235,8 @@ export function createInstance(
         own.since = clock.now()
         open.add(own)
         const response = await running.send(request).catch(async (error: unknown) => {
-          throw await explain(error, running)
+          if (isTimeout(error)) await countTimeout()
+          throw await failureOf(error, running)
         })
         timeouts = 0
         hasResponded = true
@@ -266,4 +269,8 @@ export function createInstance(
     },
   }
   return instance
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof OutgoingError && error.failure === 'timeout'
 }
