@@ -2,10 +2,11 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { usePathTo, useScope } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
+import { formatNumber } from '../../ui/numbers.js'
 import { Status } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'
 import styles from './home.module.css'
-import type { BotHealth, Reason } from './queries.js'
+import { type BotHealth, describeCount, type Reason } from './queries.js'
 import { linkOfReason } from './targets.js'
 
 const states = {
@@ -17,8 +18,11 @@ const states = {
 /** Bots that are shown at first. */
 const few = 12
 
-/** Each bot with whether it works, and if not, why. */
-export function BotsHealth({ bots }: { bots: readonly BotHealth[] }) {
+/**
+ * Each bot with whether it works, and if not, why.
+ * @param all number of bots; where it is larger than what is known, the list of bots has the others
+ */
+export function BotsHealth({ bots, all }: { bots: readonly BotHealth[]; all: number }) {
   const pathTo = usePathTo()
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? bots : bots.slice(0, few)
@@ -43,7 +47,15 @@ export function BotsHealth({ bots }: { bots: readonly BotHealth[] }) {
         ))}
       </ul>
       {bots.length > shown.length && (
-        <Button onClick={() => setWhole(true)}>{`Show all ${bots.length}`}</Button>
+        <Button onClick={() => setWhole(true)}>
+          {all > bots.length ? `Show ${bots.length}` : `Show all ${bots.length}`}
+        </Button>
+      )}
+      {all > bots.length && shown === bots && (
+        <p className="muted">
+          These are {formatNumber(bots.length)} of {describeCount(all)} bots, those that need
+          attention first. <Link to={pathTo('bots')}>The list of bots</Link> has all of them.
+        </p>
       )}
     </section>
   )

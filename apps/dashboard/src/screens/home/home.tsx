@@ -38,16 +38,13 @@ function Content({ overview }: { overview: Overview }) {
       </div>
     )
   }
-  if (overview.bots.length === 0) {
-    return <p className={styles.content}>Nothing is known of this bot yet.</p>
-  }
   const { files, conversations } = overview.counts
   const isNew = files === 0 || conversations === 0
   return (
     <div className={styles.content}>
       <Headline overview={overview} />
       {botId === undefined && <Waiting overview={overview} />}
-      <BotsHealth bots={overview.bots} />
+      <BotsHealth bots={overview.bots} all={botId === undefined ? overview.counts.bots : 1} />
       <RecentErrors errors={overview.errors} />
       {isNew && !isHidden && (
         <>

@@ -2,12 +2,21 @@ import type { Client } from '@botstead/contract'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { call, read, refresh } from '../../api/queries.js'
 import { useScope } from '../../frame/address.js'
+import { formatNumber } from '../../ui/numbers.js'
 
 /** The state of the workspace. */
 export type Overview = Awaited<ReturnType<Client['getOverview']>>
 export type BotHealth = Overview['bots'][number]
 export type Reason = BotHealth['reasons'][number]
 export type ErrorGroup = Overview['errors']['groups'][number]
+
+/** Counts end there. */
+const mostCounted = 1000
+
+/** A count of the overview in words. */
+export function describeCount(count: number): string {
+  return `${formatNumber(count)}${count >= mostCounted ? ' or more' : ''}`
+}
 
 /** Milliseconds between two looks. */
 const lookEvery = 10_000
@@ -18,21 +27,12 @@ export function useOverview(): Pick<UseQueryResult, 'error' | 'refetch'> & {
 } {
   const { workspaceId, botId } = useScope()
   const query = useQuery({
-    ...read({ workspaceId }, 'getOverview', {}),
+    ...read({ workspaceId }, 'getOverview', botId === undefined ? {} : { botId }),
+    // That of the bot before would be taken for this one.
+    placeholderData: undefined,
     refetchInterval: lookEvery,
   })
-  const overview = query.data
-  if (overview === undefined || botId === undefined) return { ...query, overview }
-  const { operator: _, ...own } = overview
-  const { groups, ...errors } = overview.errors
-  return {
-    ...query,
-    overview: {
-      ...own,
-      bots: overview.bots.filter(({ id }) => id === botId),
-      errors: { ...errors, groups: groups.filter((group) => group.botId === botId) },
-    },
-  }
+  return { ...query, overview: query.data }
 }
 
 /** The actions of a person on groups of errors; each rejects with the refusal of the server. */
@@ -40,8 +40,8 @@ export function useErrorActions() {
   const { workspaceId } = useScope()
   return {
     /** Resolves those that are shown: others may have come meanwhile. */
-    resolve: async ({ id: errorId, lastAt }: ErrorGroup): Promise<void> => {
-      await call({ workspaceId }, 'resolveErrors', { errorId, lastAt })
+    resolve: async ({ id: errorId, lastAt, botId }: ErrorGroup): Promise<void> => {
+      await call({ workspaceId }, 'resolveErrors', { errorId, lastAt, ...(botId && { botId }) })
       await refresh('getOverview')
     },
     reopen: async ({ id: errorId }: ErrorGroup): Promise<void> => {

@@ -2,18 +2,11 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useBotNames } from '../../api/bot-names.js'
 import { usePathTo } from '../../frame/address.js'
-import { formatBytes, formatNumber } from '../../ui/numbers.js'
+import { formatBytes } from '../../ui/numbers.js'
 import { Status, type StatusKind } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'
 import styles from './home.module.css'
-import type { Overview } from './queries.js'
-
-/** Counts end there. */
-const mostCounted = 1000
-
-function describeCount(count: number): string {
-  return `${formatNumber(count)}${count >= mostCounted ? ' or more' : ''}`
-}
+import { describeCount, type Overview } from './queries.js'
 
 /** What is not finished, and the space that is left. */
 export function Waiting({ overview }: { overview: Overview }) {

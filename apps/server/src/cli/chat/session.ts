@@ -116,10 +116,10 @@ export async function findTrouble(
     const reason = delivery?.lastError
     if (delivery?.status === 'failed') return { reason: reason ?? 'It failed.', ends: 'message' }
     if (delivery !== undefined && delivery.status !== 'pending') return undefined
-    const { bots } = await admin.getOverview()
-    const known = bots
-      .find(({ id }) => id === botId)
-      ?.reasons.find(({ kind, target }) => notCalled.has(kind) && target.type === 'bot')
+    const { bots } = await admin.getOverview({ botId })
+    const known = bots[0]?.reasons.find(
+      ({ kind, target }) => notCalled.has(kind) && target.type === 'bot',
+    )
     if (known !== undefined) return { reason: `${known.message} ${known.action}`, ends: 'bot' }
     return reason === undefined ? undefined : { reason }
   } catch {

@@ -102,6 +102,13 @@ export const overview = {
     description:
       'One call for a page that shows whether everything is all right. It may be up to five seconds old. It reads a bounded number of rows: `errors.isComplete` says whether that was all.',
     auth: 'workspace',
+    query: Type.Object({
+      botId: Type.Optional(
+        Id(
+          'Only this bot, its deliveries, files, conversations and errors: also one that is not among the bots which are looked at without it. `operator` is absent then.',
+        ),
+      ),
+    }),
     response: json(
       Type.Object({
         status: OneOf(
@@ -192,6 +199,7 @@ export const overview = {
         ),
       }),
     ),
+    errors: ['ReferenceNotFound'],
   }),
   resolveErrors: operation({
     id: 'resolveErrors',
@@ -209,9 +217,14 @@ export const overview = {
           'Time of the newest error that the caller has seen: later ones are not resolved. Default: the newest one.',
         ),
       ),
+      botId: Type.Optional(
+        Id(
+          'Bot whose errors they are, as the group says: finds groups that `getOverview` returns for it alone.',
+        ),
+      ),
     }),
     response: json(Empty),
-    errors: ['ResourceNotFound'],
+    errors: ['ResourceNotFound', 'ReferenceNotFound'],
   }),
   reopenErrors: operation({
     id: 'reopenErrors',

@@ -114,12 +114,12 @@ export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
       throw unknownBot(botId)
     },
 
-    /** The newest bots of a workspace, at most `limit`, with what shows whether they can be called. */
+    /** The newest bots of a workspace, at most `limit`, or one of it, with what shows whether they can be called. */
     async reachIn(
-      { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
+      scope: Pick<WorkspaceActor, 'workspaceId'> & { botId?: string | undefined },
       limit: number,
     ): Promise<store.BotReachRow[]> {
-      return await store.listBotReach(db, workspaceId, limit)
+      return await store.listBotReach(db, scope, limit)
     },
 
     /** The names of bots of a workspace, by id. */

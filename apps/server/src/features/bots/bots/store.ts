@@ -201,13 +201,14 @@ export type BotReachRow = Pick<BotRow, 'id' | 'name' | 'url' | 'deployment_id' |
 /** The newest bots of a workspace, at most `limit`. */
 export async function listBotReach(
   db: Db,
-  workspaceId: string,
+  { workspaceId, botId }: { workspaceId: string; botId?: string | undefined },
   limit: number,
 ): Promise<BotReachRow[]> {
   return await db
     .selectFrom('bots')
     .select(['id', 'name', 'url', 'deployment_id', 'blocked'])
     .where('workspace_id', '=', workspaceId)
+    .$if(botId !== undefined, (query) => query.where('id', '=', botId ?? ''))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)

@@ -33,6 +33,12 @@ export interface FactsDeps {
   targets: Pick<Targets, 'of'>
 }
 
+/** What an overview is about: a workspace, or one bot of it. */
+export interface Scope {
+  workspaceId: string
+  botId?: string | undefined
+}
+
 /** Where counts end. */
 export const mostCounted = 1000
 /** Most bots that are looked at. */
@@ -44,13 +50,14 @@ const mostRead = { deliveries: 500, files: 2000, lines: 10_000 }
 export type Facts = Awaited<ReturnType<typeof readFacts>>
 
 /**
- * Reads what the overview of a workspace is made of, without errors that were resolved.
+ * Reads what the overview of a workspace, or of one bot, is made of, without errors that were resolved.
  * @param since ISO 8601 time from which errors and messages count
  */
-export async function readFacts(deps: FactsDeps, workspaceId: string, since: string) {
+export async function readFacts(deps: FactsDeps, scope: Scope, since: string) {
+  const { workspaceId, botId } = scope
   const { db, bots, integrations } = deps
   const [rows, integrationIds] = await Promise.all([
-    bots.reachIn({ workspaceId }, mostBots),
+    bots.reachIn(scope, mostBots),
     integrations.idsIn(workspaceId),
   ])
   const botIds = rows.map(({ id }) => id)
@@ -67,7 +74,7 @@ export async function readFacts(deps: FactsDeps, workspaceId: string, since: str
       listSuccesses(db, receivers),
       countFiles(db, botIds, mostCounted),
       listFailedFiles(db, botIds, mostRead.files),
-      readErrorLines(deps, { botIds, integrationIds, since }),
+      readErrorLines(deps, { botIds, integrationIds, hasBot: botId !== undefined, since }),
       listResolved(db, workspaceId),
     ])
   const [lastMessages, conversations, counted, hosted] = await Promise.all([
@@ -103,10 +110,18 @@ export async function readFacts(deps: FactsDeps, workspaceId: string, since: str
   }
 }
 
+interface LinesOf {
+  botIds: string[]
+  integrationIds: string[]
+  /** Whether the lines of integrations are those about the one bot. */
+  hasBot: boolean
+  since: string
+}
+
 /** The lines of errors in the logs of these bots and integrations: the newest. */
 async function readErrorLines(
   { db, sources }: Pick<FactsDeps, 'db' | 'sources'>,
-  { botIds, integrationIds, since }: { botIds: string[]; integrationIds: string[]; since: string },
+  { botIds, integrationIds, hasBot, since }: LinesOf,
 ): Promise<{ lines: WorkspaceLogLine[]; isAll: boolean }> {
   const lines: WorkspaceLogLine[] = []
   const own = new Set(botIds)
@@ -114,7 +129,7 @@ async function readErrorLines(
     selection: {
       botIds,
       integrationIds,
-      hasBot: false,
+      hasBot,
       hasIntegration: false,
       levels: new Set(logLevels.filter((level) => level === 'error')),
       userId: undefined,

@@ -9,7 +9,9 @@ export function createOverview(deps: OverviewDeps): Feature {
   return {
     name: 'overview',
     routes: [
-      route(contract.overview.get, async ({ actor }) => toOverview(await service.get(actor))),
+      route(contract.overview.get, async ({ actor, query }) =>
+        toOverview(await service.get(actor, query.botId)),
+      ),
 
       route(contract.overview.resolveErrors, async ({ actor, params, body }) => {
         await service.resolve(actor, params.errorId, body)

@@ -329,6 +329,64 @@ describeEachEngine('the overview of a workspace', (engine) => {
     )
   })
 
+  it('is about one bot if that is wanted, with its errors alone', async () => {
+    await begin()
+    const { bot } = await client.createBot({ name: 'one', url: https.as('refusing').url })
+    const { bot: other } = await client.createBot({ name: 'other', url: https.as('refusing').url })
+    const { integration } = await client.createIntegration({ name: 'mail', version: '1.0.0' })
+    const mail = { integrationId: integration.id, enabled: true, configuration: {} }
+    for (const { id } of [bot, other]) {
+      await client.updateBot({ id, integrations: { mail } })
+      await server()
+        .client({ ...login, botId: id })
+        .writeBotLogs({ logs: [{ level: 'error', message: 'It broke' }] })
+    }
+    for (const each of [bot, bot, other]) await say(each)
+    await untilSeen(bot.id, 'attention', ['registration_failed', 'deliveries_failed', 'log_errors'])
+    const seeOne = async (botId: string, caller = client) => {
+      server().clock.advance(reused)
+      return await caller.getOverview({ botId })
+    }
+    const whole = await see()
+    const one = await seeOne(bot.id)
+    expect(one.bots).toEqual(whole.bots.filter(({ id }) => id === bot.id))
+    expect(one.counts).toMatchObject({ bots: 2, botsNeedingAttention: 1, conversations: 2 })
+    const groupsOf = ({ errors }: typeof one) =>
+      errors.groups
+        .filter(({ botId }) => botId === bot.id)
+        .map(({ id, count, hours }) => ({ id, count, hours }))
+    expect(groupsOf(one)).toEqual(groupsOf(whole))
+    expect(one.errors.groups.every(({ botId }) => botId === bot.id)).toBe(true)
+    // The server itself belongs to no bot.
+    const { bot: own } = await server().client().createBot({})
+    expect(await seeOne(own.id, server().client())).not.toHaveProperty('operator')
+
+    const [group] = one.errors.groups.filter(({ kind }) => kind === 'delivery')
+    const errorId = group?.id ?? ''
+    await expect(client.resolveErrors({ errorId, botId: other.id })).rejects.toMatchObject({
+      type: 'ResourceNotFound',
+    })
+    await client.resolveErrors({ errorId, botId: bot.id })
+    expect(groupsOf(await client.getOverview({ botId: bot.id })).map(({ id }) => id)).not.toContain(
+      errorId,
+    )
+    expect((await see()).errors.groups.map(({ id }) => id)).not.toContain(errorId)
+  })
+
+  it('refuses bots of other workspaces', async () => {
+    const { bot } = await server().client().createBot({})
+    for (const botId of [bot.id, 'nothing']) {
+      await expect(client.getOverview({ botId })).rejects.toMatchObject({
+        type: 'ReferenceNotFound',
+        message: `query.botId: there is no bot ${botId} in this workspace.`,
+      })
+      await expect(client.resolveErrors({ errorId: 'x', botId })).rejects.toMatchObject({
+        type: 'ReferenceNotFound',
+        message: `body.botId: there is no bot ${botId} in this workspace.`,
+      })
+    }
+  })
+
   it('shows nothing of other workspaces', async () => {
     const other = server().client(await addAccount(server()))
     expect(await see(other)).toMatchObject({ status: 'empty', errors: { groups: [] } })

@@ -21,7 +21,7 @@ import {
   ofJob,
   ofLine,
 } from './errors.js'
-import { type Facts, type FactsDeps, mostCounted, readFacts } from './facts.js'
+import { type Facts, type FactsDeps, mostCounted, readFacts, type Scope } from './facts.js'
 import { createPings, type Pings, type PingsDeps } from './pings.js'
 import * as store from './store.js'
 import { divide, receiverOf, receiversOfLine, summaryOf } from './succession.js'
@@ -43,7 +43,7 @@ interface Disk extends DiskSpace {
   isLow: boolean
 }
 
-/** The state of a workspace. */
+/** The state of a workspace, or of one of its bots. */
 export interface Overview {
   asOf: string
   bots: BotHealth[]
@@ -71,12 +71,23 @@ const lowDisk = { bytes: 1e9, share: 0.05 }
 export function createOverviewService(deps: OverviewDeps) {
   const { db, run, clock } = deps
   const pings = createPings(deps)
-  const read = (workspaceId: string) => determine({ ...deps, pings }, workspaceId)
-  const cache = createFactCache<Overview>({ clock, maxFacts: 100, read })
+  const read = (scope: Scope) => determine({ ...deps, pings }, scope)
+  const cache = createFactCache<Overview>({
+    clock,
+    maxFacts: 100,
+    read: async (key) => {
+      const [workspaceId = '', botId] = key.split(' ')
+      return await read({ workspaceId, botId })
+    },
+    groupOf: (key) => key.split(' ')[0] ?? '',
+  })
 
   return {
-    async get({ workspaceId, accountId }: WorkspaceActor): Promise<Overview> {
-      const overview = (await cache.get(workspaceId)) ?? (await read(workspaceId))
+    /** @throws ApiError `ReferenceNotFound` for a bot outside of the workspace */
+    async get({ workspaceId, accountId }: WorkspaceActor, botId?: string): Promise<Overview> {
+      const key = botId === undefined ? workspaceId : `${workspaceId} ${botId}`
+      const overview = (await cache.get(key)) ?? (await read({ workspaceId, botId }))
+      if (botId !== undefined) return requireBot(overview, botId, 'query.botId')
       return (await deps.accounts.isOperator(accountId))
         ? await addServer(deps, overview)
         : overview
@@ -86,10 +97,12 @@ export function createOverviewService(deps: OverviewDeps) {
     async resolve(
       actor: WorkspaceActor,
       fingerprint: string,
-      { lastAt }: Body<typeof contract.overview.resolveErrors>,
+      { lastAt, botId }: Body<typeof contract.overview.resolveErrors>,
     ): Promise<void> {
       const { workspaceId, accountId } = actor
-      const { errors } = await read(workspaceId)
+      const overview = await read({ workspaceId, botId })
+      if (botId !== undefined) requireBot(overview, botId, 'body.botId')
+      const { errors } = overview
       const group = errors.groups.find(({ id }) => id === fingerprint)
       if (group?.botId === undefined) {
         const resolved = await store.listResolved(db, workspaceId)
@@ -112,7 +125,7 @@ export function createOverviewService(deps: OverviewDeps) {
         await holdWorkspace(tx, actor)
         await store.putResolved(tx, row)
       })
-      cache.forget((key) => key === workspaceId)
+      cache.forgetGroup(workspaceId)
     },
 
     /** Shows the errors of a group again. */
@@ -124,7 +137,7 @@ export function createOverviewService(deps: OverviewDeps) {
           `There is no resolved group of errors ${fingerprint} in this workspace.`,
         )
       }
-      cache.forget((key) => key === workspaceId)
+      cache.forgetGroup(workspaceId)
     },
 
     /** Deletes some resolutions that are older than their retention; returns how many. */
@@ -141,15 +154,21 @@ export function createOverviewService(deps: OverviewDeps) {
   }
 }
 
-/** The overview of a workspace as all members see it. */
+/** @param field path of the id in the request */
+function requireBot(overview: Overview, botId: string, field: string): Overview {
+  if (overview.bots.length > 0) return overview
+  throw new ApiError('ReferenceNotFound', `${field}: there is no bot ${botId} in this workspace.`)
+}
+
+/** The overview of a workspace, or of one of its bots, as all members see it. */
 async function determine(
   deps: FactsDeps & { clock: Clock; pings: Pings },
-  workspaceId: string,
+  scope: Scope,
 ): Promise<Overview> {
   const now = deps.clock.now()
   const start = now - coveredHours * hour
   const since = isoTime(start)
-  const facts = await readFacts(deps, workspaceId, since)
+  const facts = await readFacts(deps, scope, since)
   const health = healthOfBots(facts, await findSilent(deps.pings, facts))
   const { waiting, files, failed, failedFiles, lines } = facts
   const errors = [...failed.map(ofDelivery), ...failedFiles.map(ofFile), ...lines.map(ofLine)]
