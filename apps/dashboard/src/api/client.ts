@@ -87,8 +87,9 @@ function isUnauthorized(error: unknown): error is ApiError {
   return error instanceof ApiError && error.status === 401
 }
 
-function isOfScope({ message }: ApiError): boolean {
-  return /x-(workspace|bot)-id/.test(message)
+/** Whether the workspace or the bot was refused, and not the session. */
+function isOfScope({ metadata }: ApiError): boolean {
+  return metadata?.in === 'headers'
 }
 
 /** Whether the same request would be refused again. */

@@ -1,3 +1,4 @@
+import { ApiError } from '@botstead/contract'
 import type {
   AccountActor,
   BotActor,
@@ -47,8 +48,20 @@ export interface ScopeHeaders {
   userRole: string | undefined
 }
 
-/** One text for an unknown and a foreign id: it must not reveal what exists. */
-export const scopeRefusals = {
-  'x-workspace-id': 'The header x-workspace-id must name a workspace that the token may use.',
-  'x-bot-id': 'The header x-bot-id must name a bot that the token may use.',
-} as const
+const scopes = { 'x-workspace-id': 'a workspace', 'x-bot-id': 'a bot' } as const
+
+/** A header that names what a call is about. */
+export type ScopeHeader = keyof typeof scopes
+
+/**
+ * Why the value of such a header is refused: the same for an unknown and a foreign id, because it must not reveal what
+ * exists. `metadata` tells programs that it is not the token.
+ */
+export function scopeRefusal(field: ScopeHeader, { isMissing = false } = {}): ApiError {
+  const rule = `The header ${field} must name ${scopes[field]} that the token may use.`
+  return new ApiError(
+    'Unauthorized',
+    isMissing ? `The header ${field} is missing. ${rule}` : rule,
+    { metadata: { in: 'headers', field } },
+  )
+}

@@ -13,8 +13,9 @@ import {
   type Authenticator,
   type Awaitable,
   type Intent,
+  type ScopeHeader,
   type ScopeHeaders,
-  scopeRefusals,
+  scopeRefusal,
 } from '../domain/authenticator.js'
 import { isSessionValue } from '../platform/ids.js'
 import { callerAddress } from './caller-address.js'
@@ -119,11 +120,9 @@ function tokenOf(request: FastifyRequest, cookies: SessionCookies | undefined): 
   return token
 }
 
-function scopeHeader(request: FastifyRequest, name: keyof typeof scopeRefusals): string {
+function scopeHeader(request: FastifyRequest, name: ScopeHeader): string {
   const value = header(request, name)
-  if (value === undefined) {
-    throw new ApiError('Unauthorized', `The header ${name} is missing. ${scopeRefusals[name]}`)
-  }
+  if (value === undefined) throw scopeRefusal(name, { isMissing: true })
   return value
 }
 

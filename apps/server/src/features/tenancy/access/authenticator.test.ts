@@ -115,6 +115,7 @@ describeEachEngine('authentication', (engine) => {
       expect(errors[0]).toMatchObject({
         type: 'Unauthorized',
         message: expect.stringContaining(header),
+        metadata: { in: 'headers', field: header },
       })
       expect(errors).toEqual([errors[0], errors[0], errors[0]])
     }

@@ -1,5 +1,5 @@
 import { ApiError } from '@botstead/contract'
-import { scopeRefusals } from '../../../domain/authenticator.js'
+import { scopeRefusal } from '../../../domain/authenticator.js'
 
 export function unknownToken(): ApiError {
   return new ApiError('Unauthorized', 'The token in Authorization is not valid, or was revoked.')
@@ -10,7 +10,7 @@ export function endedSession(): ApiError {
 }
 
 export function foreignWorkspace(): ApiError {
-  return new ApiError('Unauthorized', scopeRefusals['x-workspace-id'])
+  return scopeRefusal('x-workspace-id')
 }
 
 /** The same error for an integration of another workspace and for one that does not exist. */
@@ -29,5 +29,5 @@ export function keyOfBot(): ApiError {
 }
 
 export function foreignBot(): ApiError {
-  return new ApiError('Unauthorized', scopeRefusals['x-bot-id'])
+  return scopeRefusal('x-bot-id')
 }

@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract, type Output, type Query } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
-import { scopeRefusals } from '../../../domain/authenticator.js'
+import { scopeRefusal } from '../../../domain/authenticator.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
@@ -250,7 +250,7 @@ export async function holdWorkspace(
   { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
 ): Promise<void> {
   if (await store.keepWorkspace(tx, workspaceId)) return
-  throw new ApiError('Unauthorized', scopeRefusals['x-workspace-id'])
+  throw scopeRefusal('x-workspace-id')
 }
 
 function changesOf(patch: WorkspacePatch, now: string) {
