@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { call, watchSession } from '../api/queries.js'
+import { botstead } from '../ui/commands.js'
 import { Dialog } from '../ui/dialog.js'
 import { Form, TextField } from '../ui/form.js'
 import { ErrorPanel, Skeleton } from '../ui/states.js'
@@ -54,8 +55,8 @@ function TokenForm({ onDone }: { onDone: () => void }) {
           hint={
             <>
               The first start printed one, and the file <code>admin-token</code> of the data folder
-              has it. <code>npx botstead dashboard</code> on the machine of the server prints a link
-              that signs in without it.
+              has it. <code>{botstead(['dashboard'])}</code> on the machine of the server prints a
+              link that signs in without it.
             </>
           }
           error={faultOf('token')}

@@ -21,6 +21,16 @@ export function botstead(words: readonly string[], botId?: string): string {
   return ['npx', 'botstead', ...words, ...bot].map(quote).join(' ')
 }
 
+/** A call of npm, for a POSIX shell. */
+export function npm(words: readonly string[]): string {
+  return ['npm', ...words].map(quote).join(' ')
+}
+
+/** Sends a file as a content to the address in the variable `$UPLOAD_URL` of the reader. */
+export function curlOfContent(file: string): string {
+  return `curl -T ${quote(file)} "$UPLOAD_URL"`
+}
+
 interface CurlCall {
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Path below the address of the server. */

@@ -1,3 +1,4 @@
+import { npm } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'
 import { Pane, Part } from '../../ui/part.js'
 import styles from './talk-to-bot.module.css'
@@ -21,7 +22,7 @@ await client.createMessage({
       <Part title="Talk to it from a program">
         <figure className={styles.program}>
           <figcaption>
-            <code>talk.mjs</code>, after <code>npm install @botpress/chat</code>{' '}
+            <code>talk.mjs</code>, after <code>{npm(['install', '@botpress/chat'])}</code>{' '}
             <CopyButton text={program} what="program" />
           </figcaption>
           <pre>{program}</pre>

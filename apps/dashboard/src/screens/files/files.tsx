@@ -5,7 +5,7 @@ import { type Search, useAddressSearch, usePathTo, useScope } from '../../frame/
 import { useShortcuts } from '../../frame/shortcuts.js'
 import { Button } from '../../ui/button.js'
 import { ChooseBot } from '../../ui/choose-bot.js'
-import { botstead, curlOf } from '../../ui/commands.js'
+import { botstead, curlOf, curlOfContent } from '../../ui/commands.js'
 import { type Column, DataTable } from '../../ui/data-table.js'
 import { type FilterField, Filters } from '../../ui/filters.js'
 import { formatBytes } from '../../ui/numbers.js'
@@ -256,7 +256,7 @@ function NoFiles({ choose }: { choose: () => void }) {
         },
         {
           name: 'curl for the content, with the uploadUrl of that response',
-          text: `curl -T travel.txt "$UPLOAD_URL"`,
+          text: curlOfContent('travel.txt'),
         },
         {
           name: 'Client',

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { usePathTo } from '../../frame/address.js'
-import { botstead } from '../../ui/commands.js'
+import { botstead, npm } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'
 import styles from './home.module.css'
 import type { Overview } from './queries.js'
@@ -48,7 +48,7 @@ export function FirstSteps({ overview }: { overview: Overview }) {
         <Step
           isDone={counts.bots > 0 && hasAddress}
           title="Connect a program"
-          command="npm run hello-bot"
+          command={npm(['run', 'hello-bot'])}
           link={
             <Link to={pathTo('bots', ...(bot ? [bot.id] : []))} search={{ tab: 'settings' }}>
               Set its address here

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useScope } from '../../../frame/address.js'
 import { useRemembered } from '../../../frame/remembered.js'
+import { botstead } from '../../../ui/commands.js'
 import { Dialog } from '../../../ui/dialog.js'
 import { CheckField, Form, TextArea, TextField } from '../../../ui/form.js'
 import { formatBytes, formatNumber } from '../../../ui/numbers.js'
@@ -66,7 +67,7 @@ export function UploadDialog({ chosen, prefix, onClose }: UploadDialogProps) {
             {chosen.length >= chosenMaximum && (
               <p>
                 Only {formatNumber(chosenMaximum)} files are taken at once. For whole folders there
-                is <code>npx botstead files sync</code>.
+                is <code>{botstead(['files', 'sync', './handbook'], botId)}</code>.
               </p>
             )}
             <CheckField
