@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import { browserPath } from '../browser.js'
 import { type TestServer, useServer } from '../harness.js'
@@ -26,6 +27,20 @@ async function seed(server: TestServer) {
   }
   for (const id of Object.values(ids)) await client.getFile({ id, waitFor: 'indexing_completed' })
   return { botId: bot.id, client, ids }
+}
+
+/** A figure of the open run: in the list of runs, and in the run itself. */
+async function figureOf(page: Page, name: string): Promise<string[]> {
+  const table = page.getByRole('table', { name: 'Runs' })
+  const at = (await table.locator('th').allInnerTexts()).indexOf(name)
+  const row = table.locator('tr[aria-current=true] td').nth(at)
+  const label = page.getByText(name, { exact: true })
+  const figure = page
+    .getByRole('article', { name: 'Run' })
+    .locator('dl > div')
+    .filter({ has: label })
+  const texts = await Promise.all([row.innerText(), figure.locator('dd').innerText()])
+  return texts.map((text) => text.replaceAll(/\s+/g, ' '))
 }
 
 type Seeded = Awaited<ReturnType<typeof seed>>
@@ -107,6 +122,8 @@ describe.skipIf(browserPath === undefined)(`evaluation sets ${title}`, () => {
     const seeded = await seed(server())
     const { botId, client } = seeded
     const set = await makeSet(seeded)
+    const question = 'Who orders oil for the pump at the office?'
+    await client.createEvaluationCase({ id: set.id, question, right: [] })
     const { page, open, faults, expectAccessible } = await openDashboard(server())
     await open(`search/${set.id}?tab=sets`, botId)
     await page.getByText('A run asks every question of the set').waitFor()
@@ -119,6 +136,11 @@ describe.skipIf(browserPath === undefined)(`evaluation sets ${title}`, () => {
     const run = page.getByRole('article', { name: 'Run', exact: true })
     await run.getByText('Completed').waitFor()
     await run.getByText('nDCG', { exact: true }).waitFor()
+    // Questions with an answer and those without are never counted together.
+    expect(await figureOf(page, 'Misses')).toEqual(['0 of 1', '0 of 1'])
+    const [listed, shown] = await figureOf(page, 'False hits')
+    expect(listed).toMatch(/^[12] of 2$/)
+    expect(shown).toBe(listed)
 
     await page.getByRole('button', { name: 'Run the cases' }).click()
     await page.getByLabel('Lowest score').fill('0.99')
@@ -126,6 +148,8 @@ describe.skipIf(browserPath === undefined)(`evaluation sets ${title}`, () => {
     await run.getByText('lowest score 0.99').waitFor()
     await run.getByText('Completed').waitFor()
     await run.getByText('0 better and 1 worse of 1').waitFor()
+    expect(await figureOf(page, 'Misses')).toEqual(['1 of 1', '1 of 1'])
+    expect(await figureOf(page, 'False hits')).toEqual(['0 of 2', '0 of 2'])
     const [latest] = (await client.listEvaluationRuns({ id: set.id })).evaluationRuns
     expect(latest?.parameters).toMatchObject({ minScore: 0.99 })
     await run.getByText('Not found', { exact: true }).click()
@@ -140,7 +164,7 @@ describe.skipIf(browserPath === undefined)(`evaluation sets ${title}`, () => {
     await page.goBack()
     await page.reload()
     await run.getByRole('link', { name: 'All' }).click()
-    await run.getByText('Nothing found, as it should be').waitFor()
+    await run.getByText('Nothing found, as it should be').first().waitFor()
 
     await run.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Delete the run' }).click()
