@@ -1,5 +1,5 @@
 import { X } from 'lucide-react'
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react'
 import { Button } from './button.js'
 import styles from './dialog.module.css'
 
@@ -19,7 +19,8 @@ export function Dialog(props: DialogProps) {
   const { title, onClose, isSheet = false, isRequired = false, children } = props
   const ref = useRef<HTMLDialogElement>(null)
   const titleId = useId()
-  useEffect(() => {
+  // Closed before it leaves the page: only then the browser returns the focus to where it was.
+  useLayoutEffect(() => {
     const dialog = ref.current
     if (dialog?.open === false) {
       dialog.showModal()

@@ -146,6 +146,22 @@ describe.skipIf(browserPath === undefined)(`the dashboard by keys alone ${title}
     expect(faults).toEqual([])
   })
 
+  it('returns the focus to where it was when a dialog closes', async () => {
+    const { page, open, faults } = await openDashboard(server())
+    await open('bots')
+    await page.getByRole('heading', { name: 'Bots', level: 1 }).waitFor()
+    await step(page, 'Tab', 'New bot')
+    await page.keyboard.press('Enter')
+    await waitForFocus(page, 'Name')
+    await page.keyboard.press('Escape')
+    await waitForFocus(page, 'New bot')
+    await page.keyboard.press('Control+k')
+    await waitForFocus(page, 'Screen, bot or id')
+    await page.keyboard.press('Escape')
+    await waitForFocus(page, 'New bot')
+    expect(faults).toEqual([])
+  })
+
   it('replays a delivery', async () => {
     const { bot, write } = await addBot(server(), 'Orders', bots.as('refusing').url)
     await write('An order')
