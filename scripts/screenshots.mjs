@@ -25,8 +25,10 @@ const screens = [
   { name: 'files', path: 'files', ofBot: true },
   { name: 'file', path: 'files', ofBot: true, open: 'main table a' },
   { name: 'search', path: 'search?q=How+does+the+server+stop%3F', ofBot: true },
+  { name: 'evaluation', path: 'search?tab=sets', ofBot: true },
   { name: 'bots', path: 'bots' },
   { name: 'bot', path: 'bots', open: 'main table a' },
+  { name: 'issues', path: 'bots/{bot}?tab=issues', ofBot: true },
   {
     name: 'web-chat-settings',
     path: 'bots/{bot}?tab=webchat',
