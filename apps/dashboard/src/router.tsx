@@ -17,19 +17,30 @@ import { ErrorPanel, Skeleton } from './ui/states.js'
 
 const root = createRootRoute({ component: Outlet })
 
+/** A workspace that may be on a later page of the list; undefined if it is not that of the reader any more. */
+async function findWorkspace(id: string | undefined): Promise<{ id: string } | undefined> {
+  if (id === undefined) return undefined
+  return await queryClient
+    .ensureQueryData(read({ workspaceId: id }, 'getWorkspace', { id }))
+    .catch(() => undefined)
+}
+
 /** `/` leads to the workspace that this browser showed last, or to the first one. */
 const start = createRoute({
   getParentRoute: () => root,
   path: '/',
   loader: async () => {
     if (!mayBeSignedIn()) throw redirect({ to: '/sign-in' })
-    const { workspaces } = await queryClient
+    const { workspaces, meta } = await queryClient
       .ensureQueryData(read({}, 'listWorkspaces', { pageSize: 100 }))
       .catch((error: unknown) => {
         throw isSignedOut(error) ? redirect({ to: '/sign-in' }) : error
       })
     const last = readRemembered<string | undefined>('workspace', undefined)
-    const workspace = workspaces.find(({ id }) => id === last) ?? workspaces[0]
+    const workspace =
+      workspaces.find(({ id }) => id === last) ??
+      (meta.nextToken === undefined ? undefined : await findWorkspace(last)) ??
+      workspaces[0]
     if (workspace !== undefined) throw redirect({ to: `/${workspace.id}/${everyBot}/home` })
   },
   component: () => <ErrorPanel error={new Error('This account has no workspace.')} />,

@@ -1,10 +1,14 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useScope } from '../frame/address.js'
-import { read } from './queries.js'
+import { list, read } from './queries.js'
 
 /** Bots of one request for names. */
 const maxIds = 50
+/** Most characters of a name that are looked for. */
+const longestName = 200
+
+const idOfBot = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
 /**
  * The newest bots of the workspace, which the bar shows too, and the name of any other: those that the page shows are
@@ -12,7 +16,9 @@ const maxIds = 50
  */
 export function useBotNames() {
   const { workspaceId } = useScope()
-  const { data, isPending } = useQuery(read({ workspaceId }, 'listBots', { pageSize: 100 }))
+  const { data, isPending, error, refetch } = useQuery(
+    read({ workspaceId }, 'listBots', { pageSize: 100 }),
+  )
   const bots = data?.bots ?? []
   const [wanted, setWanted] = useState<readonly string[]>([])
   const chunks = Array.from({ length: Math.ceil(wanted.length / maxIds) }, (_, at) =>
@@ -52,7 +58,7 @@ export function useBotNames() {
     },
     [known, isPending],
   )
-  return { bots, isPending, nameOf, hasMore: data?.meta.nextToken !== undefined }
+  return { bots, isPending, error, refetch, nameOf, hasMore: data?.meta.nextToken !== undefined }
 }
 
 interface Named {
@@ -63,11 +69,23 @@ function combineNames(results: readonly Named[]): readonly (readonly [string, st
   return results.flatMap(({ data }) => data?.bots.map(({ id, name }) => [id, name] as const) ?? [])
 }
 
-/** The newest 100 bots of the workspace whose names contain a text; all bots match an empty one. */
-export function useBotSearch(text: string) {
+/**
+ * The bots of the workspace whose names contain a text, or the one whose id it is, newest first and page by page; all
+ * bots match an empty text. While a text is looked for, those of the one before that contain it too.
+ */
+export function useBotSearch(text: string, { isEnabled = true } = {}) {
   const { workspaceId } = useScope()
-  const name = useDeferredValue(text)
-  return useQuery(
-    read({ workspaceId }, 'listBots', { pageSize: 100, ...(name !== '' && { name }) }),
-  )
+  const wanted = text.trim().slice(0, longestName)
+  const name = useDeferredValue(wanted)
+  const selection = idOfBot.test(name) ? { ids: [name.toLowerCase()] } : name !== '' && { name }
+  const query = useInfiniteQuery({
+    ...list({ workspaceId }, 'listBots', { pageSize: 100, ...selection }),
+    enabled: isEnabled,
+  })
+  const found = query.data?.pages.flatMap(({ bots }) => bots) ?? []
+  const isOfText = wanted === name && !query.isPlaceholderData
+  const bots = isOfText
+    ? found
+    : found.filter((bot) => bot.name.toLowerCase().includes(wanted.toLowerCase()))
+  return { query, bots }
 }

@@ -1,15 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { Command, Keyboard, LogOut, PanelLeft, SunMoon } from 'lucide-react'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { useBotNames } from '../api/bot-names.js'
 import { watchConnection } from '../api/client.js'
-import { call, queryClient, read } from '../api/queries.js'
+import { call, queryClient } from '../api/queries.js'
 import { Button } from '../ui/button.js'
 import { Menu } from '../ui/menu.js'
 import { ErrorPanel } from '../ui/states.js'
 import { noteFailure, Toasts } from '../ui/toasts.js'
-import { everyBot, usePathTo, useScope } from './address.js'
+import { usePathTo, useScope } from './address.js'
 import styles from './frame.module.css'
 import { KeysDialog } from './keys-dialog.js'
 import { Palette } from './palette.js'
@@ -18,6 +16,7 @@ import { groups, screens } from './screens.js'
 import { type Shortcuts, useShortcuts } from './shortcuts.js'
 import { SignInDialog } from './sign-in.js'
 import { signOut } from './sign-out.js'
+import { Switches } from './switches.js'
 import { nextTheme, setTheme, type Theme } from './theme.js'
 
 type Overlay = 'palette' | 'keys' | undefined
@@ -78,7 +77,7 @@ export function Frame() {
         </div>
       )}
       <nav ref={bar} className={styles.bar} aria-label="Screens">
-        <Switches onSearch={() => setOverlay('palette')} />
+        <Switches />
         <div className={styles.groups}>
           {groups.map((group) => (
             <div key={group.label} className={styles.group}>
@@ -143,54 +142,6 @@ export function Frame() {
       {overlay === 'keys' && <KeysDialog onClose={close} />}
       <SignInDialog />
       <Toasts />
-    </div>
-  )
-}
-
-/** The choice that opens a search, where there are more bots than a list can show. */
-const searchBots = 'search'
-
-/** The workspace, and below it the bot; the choice is in the address. */
-function Switches({ onSearch }: { onSearch: () => void }) {
-  const { workspaceId, botId } = useScope()
-  const { pathname } = useLocation()
-  const navigate = useNavigate()
-  const workspaces = useQuery(read({}, 'listWorkspaces', { pageSize: 100 }))
-  const { bots, hasMore, nameOf } = useBotNames()
-  const screen = pathname.split('/')[3] ?? 'home'
-  const go = (workspace: string, bot: string) =>
-    void navigate({ to: `/${workspace}/${bot}/${screen}` })
-  return (
-    <div className={styles.switches}>
-      <select
-        aria-label="Workspace"
-        value={workspaceId}
-        onChange={(event) => go(event.target.value, everyBot)}
-      >
-        {workspaces.data?.workspaces.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        )) ?? <option value={workspaceId}>Workspace</option>}
-      </select>
-      <select
-        aria-label="Bot"
-        value={botId ?? everyBot}
-        onChange={({ target }) =>
-          target.value === searchBots ? onSearch() : go(workspaceId, target.value)
-        }
-      >
-        <option value={everyBot}>All bots</option>
-        {hasMore && <option value={searchBots}>Search by name …</option>}
-        {bots.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name || id}
-          </option>
-        ))}
-        {botId !== undefined && bots.every(({ id }) => id !== botId) && (
-          <option value={botId}>{nameOf(botId)}</option>
-        )}
-      </select>
     </div>
   )
 }

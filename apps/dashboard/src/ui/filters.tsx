@@ -3,6 +3,7 @@ import { DropdownMenu } from 'radix-ui'
 import { useRef, useState } from 'react'
 import { useAddressSearch } from '../frame/address.js'
 import { useShortcuts } from '../frame/shortcuts.js'
+import { BotSelect } from './bot-select.js'
 import { Button } from './button.js'
 import styles from './filters.module.css'
 import { fromLocal, toLocal } from './local-time.js'
@@ -19,8 +20,11 @@ export interface FilterField {
   suggestions?: readonly string[]
   /** Example of a value. */
   placeholder?: string
-  /** `time` for a moment, which is written in the zone of the reader and is ISO 8601 in the address. */
-  kind?: 'text' | 'time'
+  /**
+   * `time` for a moment, which is written in the zone of the reader and is ISO 8601 in the address; `bot` for the id of
+   * a bot, which is chosen by its name.
+   */
+  kind?: 'text' | 'time' | 'bot'
 }
 
 interface FiltersProps {
@@ -139,6 +143,18 @@ function FilterValue({ field, value, isNew, change }: ValueProps & { isNew: bool
           </option>
         ))}
       </select>
+    )
+  }
+  if (field.kind === 'bot') {
+    return (
+      <BotSelect
+        className={styles.value}
+        aria-label={field.label}
+        none="any"
+        botId={value}
+        autoFocus={isNew}
+        onChange={change}
+      />
     )
   }
   if (field.kind === 'time') {

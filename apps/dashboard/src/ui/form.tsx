@@ -14,7 +14,8 @@ interface FieldProps {
 
 type Described = { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean }
 
-function FieldFrame({
+/** The label of a field with what is said about it. */
+export function FieldFrame({
   label,
   hint,
   error,

@@ -2,6 +2,7 @@ import { Button } from '../../ui/button.js'
 import { Fold } from '../../ui/fold.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Pane, Part } from '../../ui/part.js'
+import { ShowMore } from '../../ui/show-more.js'
 import { Unread } from '../../ui/states.js'
 import { Time } from '../../ui/time.js'
 import { note, noteFailure } from '../../ui/toasts.js'
@@ -33,11 +34,7 @@ export function BotIssues({ botId }: { botId: string }) {
             <Issue key={issue.id} botId={botId} issue={issue} />
           ))}
         </ul>
-        {query.hasNextPage && (
-          <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Show more
-          </Button>
-        )}
+        <ShowMore query={query} />
       </Part>
     </Pane>
   )

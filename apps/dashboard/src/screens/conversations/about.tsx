@@ -8,6 +8,7 @@ import { Json } from '../../ui/json.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Facts } from '../../ui/page.js'
 import { Media } from '../../ui/payload/media.js'
+import { ShowMore } from '../../ui/show-more.js'
 import { ErrorPanel, Unread } from '../../ui/states.js'
 import { Status } from '../../ui/status.js'
 import { describeTags } from '../../ui/tags.js'
@@ -65,6 +66,7 @@ export function About({ conversation }: { conversation: ConversationSummary }) {
             </li>
           ))}
         </ul>
+        <ShowMore query={query} />
       </section>
       <section className={styles.part}>
         <Fold title="States">
@@ -94,35 +96,42 @@ function States({ id }: { id: string }) {
   if (query.data === undefined) return <Unread {...query} lines={1} />
   if (states.length === 0) return <p className="muted">None is set.</p>
   return (
-    <ul className={styles.items}>
-      {states.map(({ id: stateId, name, payload, updatedAt }) => (
-        <li key={stateId}>
-          <div className="muted">
-            Set <Time at={updatedAt} />
-          </div>
-          <Json value={payload} label={name} />
-        </li>
-      ))}
-    </ul>
+    <>
+      <ul className={styles.items}>
+        {states.map(({ id: stateId, name, payload, updatedAt }) => (
+          <li key={stateId}>
+            <div className="muted">
+              Set <Time at={updatedAt} />
+            </div>
+            <Json value={payload} label={name} />
+          </li>
+        ))}
+      </ul>
+      <ShowMore query={query} />
+    </>
   )
 }
 
-/** The files in the newest messages of the users. */
+/** The files in the messages of the users, the newest first. */
 function SentFiles({ id }: { id: string }) {
   const { query, files } = useSentFiles(id)
   if (query.data === undefined) return <Unread {...query} lines={1} />
-  if (files.length === 0) return <p className="muted">None in the newest 100 messages.</p>
+  if (files.length === 0 && !query.hasNextPage) return <p className="muted">None.</p>
   return (
-    <ul className={styles.items}>
-      {files.map(({ key, kind, url, title, at }) => (
-        <li key={key}>
-          <Media kind={kind} url={url} title={title} />
-          <span className="muted">
-            <Time at={at} />
-          </span>
-        </li>
-      ))}
-    </ul>
+    <>
+      {files.length === 0 && <p className="muted">None in the newest messages.</p>}
+      <ul className={styles.items}>
+        {files.map(({ key, kind, url, title, at }) => (
+          <li key={key}>
+            <Media kind={kind} url={url} title={title} />
+            <span className="muted">
+              <Time at={at} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      <ShowMore query={query} />
+    </>
   )
 }
 

@@ -9,13 +9,16 @@ interface ComposerProps {
   onWritten: () => Promise<unknown>
 }
 
+/** The choice that loads more users. */
+const more = 'more'
+
 /** What was typed into the conversations of this page, so that looking elsewhere loses nothing. */
 const drafts = new Map<string, string>()
 
 /** Writes into the conversation as the bot or as one of its users. */
 export function Composer({ conversation, onWritten }: ComposerProps) {
   const { id, botId, integration } = conversation
-  const { users } = useParticipants({ id, botId })
+  const { query, users } = useParticipants({ id, botId })
   const { write } = useConversationActions(botId)
   const [userId, setUserId] = useState<string>()
   const [text, setText] = useState(drafts.get(id) ?? '')
@@ -32,7 +35,9 @@ export function Composer({ conversation, onWritten }: ComposerProps) {
         <select
           id={fieldId}
           value={user?.id ?? ''}
-          onChange={({ target }) => setUserId(target.value)}
+          onChange={({ target }) =>
+            target.value === more ? void query.fetchNextPage() : setUserId(target.value)
+          }
         >
           <option value="">the bot</option>
           {users.map((one) => (
@@ -40,6 +45,7 @@ export function Composer({ conversation, onWritten }: ComposerProps) {
               {one.name ?? one.id}
             </option>
           ))}
+          {query.hasNextPage && <option value={more}>List more users …</option>}
         </select>
         <span className={`muted ${styles.hint}`} id={`${fieldId}-hint`}>
           {user === undefined

@@ -15,7 +15,7 @@ import { Empty } from '../../ui/states.js'
 import { columnsOf } from './columns.js'
 import { ConversationDetail } from './conversation-detail.js'
 import { ExportDialog } from './export-dialog.js'
-import { filterFields, ofOpenItem, useConversationFilter } from './filter.js'
+import { filterFieldsOf, ofOpenItem, useConversationFilter } from './filter.js'
 import { useConversations, useNews, usePrefetchConversation } from './queries.js'
 
 /** The conversations of the workspace, and the open one. */
@@ -32,7 +32,7 @@ export function ConversationsScreen() {
   const { query, conversations, total, firstToken } = useConversations(filter)
   const news = useNews(filter, firstToken)
   const columns = useMemo(() => columnsOf(nameOf, botId === undefined), [nameOf, botId])
-  const fields = filterFields(botId === undefined ? bots : undefined)
+  const fields = filterFieldsOf(botId)
   const isFiltered = fields.some(({ id }) => (search[id] ?? '') !== '')
   return (
     <Page

@@ -22,30 +22,26 @@ const yesOrNo = [
   { value: 'no', label: 'no' },
 ]
 
-/** The filters that a reader can add; `bot` only where the address has none. */
-export function filterFields(
-  bots: readonly { id: string; name: string }[] | undefined,
-): FilterField[] {
-  return [
-    { id: 'text', label: 'Text', placeholder: 'Words said in one message' },
-    ...(bots === undefined
-      ? []
-      : [
-          {
-            id: 'bot',
-            label: 'Bot',
-            options: bots.map(({ id, name }) => ({ value: id, label: name || id })),
-          },
-        ]),
-    { id: 'failed', label: 'Failed delivery', options: yesOrNo },
-    { id: 'user', label: 'User', placeholder: 'user_01J…' },
-    { id: 'tags', label: 'Tags', placeholder: 'team=support, language=de' },
-    { id: 'integration', label: 'Integration', placeholder: 'chat', suggestions: ['chat'] },
-    { id: 'channel', label: 'Channel', placeholder: 'channel', suggestions: ['channel'] },
-    { id: 'range', label: 'Active', options: rangeOptions },
-    { id: 'since', label: 'Active since', kind: 'time' },
-    { id: 'until', label: 'Active until', kind: 'time' },
-  ]
+/** The filters that a reader can add. */
+const allFields: readonly FilterField[] = [
+  { id: 'text', label: 'Text', placeholder: 'Words said in one message' },
+  { id: 'bot', label: 'Bot', kind: 'bot' },
+  { id: 'failed', label: 'Failed delivery', options: yesOrNo },
+  { id: 'user', label: 'User', placeholder: 'user_01J…' },
+  { id: 'tags', label: 'Tags', placeholder: 'team=support, language=de' },
+  { id: 'integration', label: 'Integration', placeholder: 'chat', suggestions: ['chat'] },
+  { id: 'channel', label: 'Channel', placeholder: 'channel', suggestions: ['channel'] },
+  { id: 'range', label: 'Active', options: rangeOptions },
+  { id: 'since', label: 'Active since', kind: 'time' },
+  { id: 'until', label: 'Active until', kind: 'time' },
+]
+
+/**
+ * The filters of a list, without the one by bot where the address has a bot.
+ * @param botId that of the address
+ */
+export function filterFieldsOf(botId: string | undefined): readonly FilterField[] {
+  return botId === undefined ? allFields : allFields.filter(({ id }) => id !== 'bot')
 }
 
 /** What a link to another conversation leaves out of the address. */
@@ -55,7 +51,7 @@ export const ofOpenItem: Search = { message: undefined, tab: undefined }
 export function useConversationFilter(): ConversationFilter {
   const { botId } = useScope()
   const [search] = useAddressSearch()
-  const kept = filterFields([]).map(({ id }) => [id, search[id]])
+  const kept = allFields.map(({ id }) => [id, search[id]])
   const text = JSON.stringify({ ...Object.fromEntries(kept), ...(botId && { bot: botId }) })
   return useMemo(() => filterOf(JSON.parse(text)), [text])
 }

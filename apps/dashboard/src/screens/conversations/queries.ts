@@ -119,27 +119,40 @@ export function useConversation(id: string) {
   return useQuery(read({ workspaceId }, 'getWorkspaceConversation', { id }))
 }
 
-/** The users who take part in a conversation, the newest first, at most 100. */
+/** The users who take part in a conversation, the newest first, page by page. */
 export function useParticipants({ id, botId }: { id: string; botId: string }) {
-  const query = useQuery(read({ botId }, 'listParticipants', { id, pageSize: 100 }))
-  return { query, users: query.data?.participants ?? [] }
+  const query = useInfiniteQuery(list({ botId }, 'listParticipants', { id, pageSize: 100 }))
+  return { query, users: query.data?.pages.flatMap(({ participants }) => participants) ?? [] }
 }
 
-/** The states of a conversation, at most 100. */
+/** The states of a conversation, page by page. */
 export function useStates(id: string) {
   const { workspaceId } = useScope()
   const input = { id, kinds: ['state' as const], pageSize: 100 }
-  const query = useQuery(read({ workspaceId }, 'getConversationTimeline', input))
-  const entries = query.data?.entries ?? []
+  const query = useInfiniteQuery(list({ workspaceId }, 'getConversationTimeline', input))
+  const entries = query.data?.pages.flatMap((page) => page.entries) ?? []
   return { query, states: entries.flatMap((one) => (one.kind === 'state' ? [one.state] : [])) }
 }
 
-/** The files that users sent in the newest 100 messages, the newest first. */
+/** The files that users sent, the newest first: those in the newest 100 messages, and page by page those before. */
 export function useSentFiles(id: string) {
   const { workspaceId } = useScope()
   const input = { id, kinds: ['message' as const], from: 'end' as const, pageSize: 100 }
-  const query = useQuery(read({ workspaceId }, 'getConversationTimeline', input))
-  const messages = (query.data?.entries ?? []).flatMap((entry) =>
+  const { from, ...rest } = input
+  const query = useInfiniteQuery({
+    queryKey: ['getConversationTimeline', { workspaceId }, input, 'earlier'],
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam, signal }) =>
+      await call(
+        { workspaceId },
+        'getConversationTimeline',
+        pageParam === undefined ? input : { ...rest, previousToken: pageParam },
+        { signal },
+      ),
+    getNextPageParam: ({ meta }) => meta.previousToken,
+  })
+  const entries = query.data?.pages.toReversed().flatMap((page) => page.entries) ?? []
+  const messages = entries.flatMap((entry) =>
     entry.kind === 'message' && entry.message.direction === 'incoming' ? [entry.message] : [],
   )
   const files = messages.flatMap(({ id: key, createdAt: at, type, payload }) =>

@@ -155,13 +155,12 @@ export function usePrefetchDelivery() {
 /** The receivers that fail or are paused. */
 export function useReceivers() {
   const { workspaceId, botId } = useScope()
-  return useQuery({
-    ...read({ workspaceId }, 'listWorkspaceDeliveryReceivers', {
-      ...(botId !== undefined && { botId }),
-      pageSize: 100,
-    }),
+  const input = { ...(botId !== undefined && { botId }), pageSize: 100 }
+  const query = useInfiniteQuery({
+    ...list({ workspaceId }, 'listWorkspaceDeliveryReceivers', input),
     refetchInterval: lookEvery,
   })
+  return { query, receivers: query.data?.pages.flatMap(({ receivers }) => receivers) ?? [] }
 }
 
 /** The newest replays of many deliveries. When one ends, the list is read again. */

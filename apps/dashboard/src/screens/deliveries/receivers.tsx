@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useBotNames } from '../../api/bot-names.js'
 import { usePathTo } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
+import { ShowMore } from '../../ui/show-more.js'
 import { Status } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'
 import { note, noteFailure } from '../../ui/toasts.js'
@@ -16,9 +17,8 @@ const few = 3
 
 /** The receivers that fail or are paused, with the reason, to be paused and resumed. */
 export function Receivers() {
-  const { data } = useReceivers()
+  const { query, receivers } = useReceivers()
   const [isWhole, setWhole] = useState(false)
-  const receivers = data?.receivers ?? []
   if (receivers.length === 0) return null
   const shown = isWhole ? receivers : receivers.slice(0, few)
   return (
@@ -26,7 +26,7 @@ export function Receivers() {
       title={
         receivers.length === 1
           ? 'One receiver fails or is paused'
-          : `${receivers.length} receivers fail or are paused`
+          : `${query.hasNextPage ? 'More than ' : ''}${receivers.length} receivers fail or are paused`
       }
       label="Receivers that fail or are paused"
     >
@@ -42,6 +42,7 @@ export function Receivers() {
           {isWhole ? 'Show fewer' : `Show all ${receivers.length}`}
         </Button>
       )}
+      {isWhole && <ShowMore query={query} />}
     </Panel>
   )
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { useBotNames } from '../../api/bot-names.js'
 import { useScope } from '../../frame/address.js'
-import { BotSelect } from '../../ui/bot-select.js'
+import { BotField } from '../../ui/bot-select.js'
 import { curlOf } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'
 import { Dialog } from '../../ui/dialog.js'
@@ -42,7 +42,7 @@ export function TestDialog({ onClose }: { onClose: () => void }) {
       >
         {(faultOf) => (
           <>
-            <BotSelect botId={botId} onChange={choose} />
+            <BotField botId={botId} onChange={choose} />
             <TextField
               label="Type of the event"
               required

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { useAddressSearch } from '../../frame/address.js'
-import { Button } from '../../ui/button.js'
 import { formatNumber } from '../../ui/numbers.js'
+import { ShowMore } from '../../ui/show-more.js'
 import { Empty, ErrorPanel, Skeleton } from '../../ui/states.js'
 import styles from './files.module.css'
 import { type File, usePassages } from './queries.js'
@@ -60,11 +60,7 @@ export function Passages({ file }: { file: File }) {
           )
         })}
       </ol>
-      {hasNextPage && (
-        <Button isBusy={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <ShowMore query={query} />
     </div>
   )
 }

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useBotNames } from '../../api/bot-names.js'
-import { usePathTo } from '../../frame/address.js'
-import { BotSelect } from '../../ui/bot-select.js'
+import { usePathTo, useScope } from '../../frame/address.js'
+import { BotField } from '../../ui/bot-select.js'
 import { ConfigurationField } from '../../ui/configuration-field.js'
 import { Form, TextField } from '../../ui/form.js'
 import { requireObject } from '../../ui/json-text.js'
@@ -15,12 +15,13 @@ import { type Integration, useIntegrationActions } from './queries.js'
 export function Install({ integration }: { integration: Integration }) {
   const { install } = useIntegrationActions()
   const pathTo = usePathTo()
+  const { botId: ofAddress } = useScope()
   const { bots, isPending } = useBotNames()
   const [chosen, setChosen] = useState<string>()
   const [alias, setAlias] = useState(integration.name.split('/').at(-1) ?? '')
   const [configuration, setConfiguration] = useState('{}')
   if (isPending) return <Skeleton />
-  const botId = chosen ?? bots[0]?.id
+  const botId = chosen ?? ofAddress ?? bots[0]?.id
   if (botId === undefined) {
     return (
       <Pane>
@@ -47,7 +48,7 @@ export function Install({ integration }: { integration: Integration }) {
         >
           {(faultOf) => (
             <>
-              <BotSelect botId={botId} onChange={setChosen} />
+              <BotField botId={botId} onChange={setChosen} />
               <TextField
                 label="Alias"
                 required

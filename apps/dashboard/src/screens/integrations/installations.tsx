@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { usePathTo } from '../../frame/address.js'
-import { Button } from '../../ui/button.js'
 import { Id } from '../../ui/copy.js'
 import { InstallationStatus } from '../../ui/installation-status.js'
 import { OutsideLink } from '../../ui/outside-link.js'
 import { ItemList, Pane, Part } from '../../ui/part.js'
+import { ShowMore } from '../../ui/show-more.js'
 import { ErrorPanel, Skeleton } from '../../ui/states.js'
 import { Status } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'
@@ -42,11 +42,7 @@ export function Installations({ integration }: { integration: Integration }) {
             enabled ? <InstallationStatus status={status} /> : <Status kind="off">Disabled</Status>
           }
         />
-        {query.hasNextPage && (
-          <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            Show more
-          </Button>
-        )}
+        <ShowMore query={query} />
       </Part>
     </Pane>
   )

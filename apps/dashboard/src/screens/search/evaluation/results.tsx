@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useAddressSearch, usePathTo } from '../../../frame/address.js'
-import { Button } from '../../../ui/button.js'
+import { ShowMore } from '../../../ui/show-more.js'
 import { Empty, ErrorPanel, Skeleton } from '../../../ui/states.js'
 import { Status } from '../../../ui/status.js'
 import { Tabs } from '../../../ui/tabs.js'
@@ -43,11 +43,7 @@ export function Results({ setId, run }: { setId: string; run: Run }) {
           ))}
         </ol>
       )}
-      {query.hasNextPage && (
-        <Button isBusy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-          Show more
-        </Button>
-      )}
+      <ShowMore query={query} />
     </section>
   )
 }

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useAddressSearch, usePathTo } from '../../../frame/address.js'
 import { useRemembered } from '../../../frame/remembered.js'
 import { Button } from '../../../ui/button.js'
@@ -64,10 +64,15 @@ function SaveForm({ onDone }: { onDone: () => void }) {
   const [name, setName] = useState('Questions')
   const [note, setNote] = useState(search.note ?? '')
   const [isWhole, setWhole] = useRemembered('cases name whole files', false)
+  const { hasNextPage, isFetching, fetchNextPage } = query
+  useEffect(() => {
+    // All are to choose from: a bot has at most 200.
+    if (hasNextPage && !isFetching) void fetchNextPage()
+  }, [hasNextPage, isFetching, fetchNextPage])
   if (query.error !== null) {
     return <ErrorPanel error={query.error} retry={() => void query.refetch()} />
   }
-  if (query.isPending) return <Skeleton />
+  if (query.isPending || hasNextPage) return <Skeleton />
   const usual = sets.find(({ id }) => id === (search.set ?? lastSet)) ?? sets[0]
   const setId = chosen ?? usual?.id ?? newSet
   return (

@@ -1,0 +1,112 @@
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useLocation, useNavigate } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
+import { list, read } from '../api/queries.js'
+import { BotSelect } from '../ui/bot-select.js'
+import { ChoiceList } from '../ui/choice-list.js'
+import { Dialog } from '../ui/dialog.js'
+import { everyBot, useScope } from './address.js'
+import styles from './frame.module.css'
+
+/** The workspace, and below it the bot; the choice is in the address. */
+export function Switches() {
+  const { workspaceId, botId } = useScope()
+  const { pathname } = useLocation()
+  const navigate = useNavigate()
+  const screen = pathname.split('/')[3] ?? 'home'
+  const go = (workspace: string, bot: string) =>
+    void navigate({ to: `/${workspace}/${bot}/${screen}` })
+  return (
+    <div className={styles.switches}>
+      <WorkspaceSelect workspaceId={workspaceId} onChange={(id) => go(id, everyBot)} />
+      <BotSelect
+        aria-label="Bot"
+        none="All bots"
+        botId={botId ?? ''}
+        onChange={(id) => go(workspaceId, id === '' ? everyBot : id)}
+      />
+    </div>
+  )
+}
+
+interface WorkspaceSelectProps {
+  workspaceId: string
+  onChange: (workspaceId: string) => void
+}
+
+/** The choice that opens a search, where there are more workspaces than one page has. */
+const search = 'search'
+
+function WorkspaceSelect({ workspaceId, onChange }: WorkspaceSelectProps) {
+  const { data } = useQuery(read({}, 'listWorkspaces', { pageSize: 100 }))
+  const [isSearching, setSearching] = useState(false)
+  const workspaces = data?.workspaces ?? []
+  const isListed = workspaces.some(({ id }) => id === workspaceId)
+  const { data: current } = useQuery({
+    ...read({ workspaceId }, 'getWorkspace', { id: workspaceId }),
+    enabled: data !== undefined && !isListed,
+    placeholderData: undefined,
+  })
+  return (
+    <>
+      <select
+        aria-label="Workspace"
+        value={workspaceId}
+        onChange={({ target }) =>
+          target.value === search ? setSearching(true) : onChange(target.value)
+        }
+      >
+        {data?.meta.nextToken !== undefined && <option value={search}>Search by name …</option>}
+        {!isListed && <option value={workspaceId}>{current?.name ?? 'Workspace'}</option>}
+        {workspaces.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {isSearching && (
+        <WorkspaceSearch
+          onClose={() => setSearching(false)}
+          onChoose={(id) => {
+            setSearching(false)
+            onChange(id)
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+interface WorkspaceSearchProps {
+  onChoose: (workspaceId: string) => void
+  onClose: () => void
+}
+
+/** Finds a workspace of the account by a part of its name. */
+function WorkspaceSearch({ onChoose, onClose }: WorkspaceSearchProps) {
+  const [text, setText] = useState('')
+  const query = useInfiniteQuery(list({}, 'listWorkspaces', { pageSize: 100 }))
+  const { data, hasNextPage, isFetching, fetchNextPage } = query
+  useEffect(() => {
+    // The interface does not find workspaces by name: all are read, and looked through here.
+    if (hasNextPage && !isFetching) void fetchNextPage()
+  }, [hasNextPage, isFetching, fetchNextPage])
+  const wanted = text.trim().toLowerCase()
+  const choices = (data?.pages.flatMap(({ workspaces }) => workspaces) ?? [])
+    .map(({ id, name, handle }) => ({ key: id, label: name, hint: handle ?? id }))
+    .filter(({ key, label, hint }) =>
+      [key, label, hint].some((each) => each.toLowerCase().includes(wanted)),
+    )
+  return (
+    <Dialog title="Choose a workspace" onClose={onClose}>
+      <ChoiceList
+        label="Name of the workspace"
+        text={text}
+        change={setText}
+        choices={choices}
+        choose={({ key }) => onChoose(key)}
+        none={isFetching ? undefined : 'No workspace has this text in its name.'}
+      />
+    </Dialog>
+  )
+}
