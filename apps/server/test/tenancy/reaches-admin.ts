@@ -25,7 +25,8 @@ export const adminReaches: Reaches = {
   listWorkspaceLimits: (client, { workspaceId }) => client.listWorkspaceLimits({ id: workspaceId }),
   listIntegrationInstallations: (client, { integrationId }) =>
     client.listIntegrationInstallations({ id: integrationId }),
-  resolveErrors: (client) => client.resolveErrors({ errorId: 'none' }),
+  getOverview: (client, { botId }) => client.getOverview({ botId }),
+  resolveErrors: (client, { botId }) => client.resolveErrors({ errorId: 'none', botId }),
   reopenErrors: (client) => client.reopenErrors({ errorId: 'none' }),
   listLogs: (client, { botId }) => client.listLogs({ botId }),
   countLogs: (client, { botId }) => client.countLogs({ botId }),
