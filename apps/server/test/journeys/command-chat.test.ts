@@ -132,7 +132,7 @@ describe('botstead chat', () => {
     const absent = await chat('Hello', ['--bot', dev.bot.id, '--timeout', '3'])
     expect(absent).toMatchObject({ status: 1, stdout: '' })
     expect(absent.stderr).toContain(
-      'No answer within 3 s. The development tunnel is not connected: bp dev does not run, or cannot reach this server. What',
+      'No answer within 3 s. The development tunnel is not connected: bp dev does not run, or cannot reach this server. To see',
     )
     await makeBot(() => [])
     const which = await chat('', [])
