@@ -65,6 +65,40 @@ describe('limits', () => {
     expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
   })
 
+  const frame = (kind: number, content: string, bytes = content.length) =>
+    String.fromCharCode(kind, ...[24, 16, 8, 0].map((shift) => (bytes >>> shift) & 255)) + content
+
+  test.each([
+    ['no frame', '\xff'.repeat(100)],
+    ['a message of the channel of Node', '\x7b"cmd":"NODE_HANDLE","type":"net.Socket"}\n'],
+    ['a task', frame(0, '{}')],
+    ['more than it may', frame(1, '', 2 ** 32 - 1)],
+    ['a report that is no JSON', frame(4, '{')],
+    ['a piece that is no JSON', frame(5, '[1')],
+    ['an error that is no JSON', frame(3, '\xff')],
+    ['pieces without end', frame(5, '"x"').repeat(20_000)],
+    ['reports without end', frame(4, '1').repeat(200_000)],
+  ])('a worker that sends %s is ended with its task only', async (_, text) => {
+    await using pool = openPool()
+    const bytes = Buffer.from(text, 'latin1')
+    const options = { onPiece: () => {}, onProgress: () => {} }
+    await expect(pool.run({ trouble: 'write', bytes }, options)).rejects.toThrow(
+      'A message of the worker cannot be read',
+    )
+    expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
+  })
+
+  test.each([
+    ['an output that is no JSON', frame(1, 'x')],
+    ['an output that is cut', frame(1, '{"a":')],
+    ['an error of another form', frame(3, '[{"message":{"toString":1}}]')],
+    ['a size that is no number', frame(2, '{}')],
+  ])('%s fails the task', async (_, text) => {
+    await using pool = openPool()
+    const bytes = Buffer.from(text, 'latin1')
+    await expect(pool.run({ trouble: 'write', bytes })).rejects.toThrow()
+  })
+
   test('an output comes in pieces and is bounded as a whole', async () => {
     await using pool = openPool()
     const pieces: number[] = []

@@ -1,12 +1,17 @@
-import { fork } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { constants, setPriority } from 'node:os'
+import { serialize } from 'node:v8'
 import { guarded } from '../guarded.js'
 import type { WorkerEntry } from './worker-entry.js'
-import type { TaskMessage, TaskResult } from './worker-task.js'
+import { createFrameReader, type FrameKind, frameHead } from './worker-frames.js'
+import type { TaskEnvelope, TaskResult } from './worker-task.js'
 
 /** How much of the error output of an ending process is kept, in characters. */
 const maximumErrorText = 8192
+/** Most bytes of a message that is no output, and most reports of progress of a task. */
+const maximumMessageBytes = 2 ** 20
+const maximumReports = 100_000
 const outOfMemoryText = /heap out of memory|invalid (?:array|table|size)|allocation failed/i
 
 /** A process ended while it had work or before it could have any. */
@@ -32,7 +37,7 @@ interface TaskListener {
 /** A process that does one task at a time. */
 export interface WorkerProcess {
   /** @throws WorkerExitError if the process ends first */
-  run(envelope: object, listener: TaskListener): Promise<TaskResult>
+  run(envelope: TaskEnvelope<unknown>, listener: TaskListener): Promise<TaskResult>
   /** Lets everybody else go first from now on. */
   yieldToOthers(): void
   /** Ends the process whatever it is doing. */
@@ -45,13 +50,15 @@ export interface WorkerProcess {
  * @param memoryLimitMb megabytes of JavaScript heap at which the process ends itself
  */
 export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): WorkerProcess {
-  const child = fork(entry.filename, {
-    execArgv: [...entry.execArgv, `--max-old-space-size=${memoryLimitMb}`],
+  const flags = [...entry.execArgv, `--max-old-space-size=${memoryLimitMb}`]
+  const child = spawn(process.execPath, [...flags, entry.filename], {
     // A process that reads foreign files must not have the secrets of the server.
     env: {},
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   })
+  const messages = child.stdio[3]
+  // Writing fails when the process is ending, of which its end knows more.
+  child.stdin?.on('error', () => {})
   let errorText = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     errorText = `${errorText}${text}`.slice(-maximumErrorText)
@@ -70,46 +77,66 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
     child.on('error', (error) => finish(new WorkerExitError(error.message, false)))
     child.once('close', (code, signal) => finish(toExitError(code, signal, errorText)))
   })
-  let onMessage: ((message: TaskMessage) => void) | undefined
+  /** What is left to a task of what it may send. */
+  let outputLeft = 0
+  let reportsLeft = maximumReports
+  let listener: TaskListener | undefined
+  let giveResult: ((result: TaskResult) => void) | undefined
   // The worker reads foreign files: what it sends ends it at worst, never this process.
   const onFault = (cause: unknown) => {
-    onMessage = undefined
+    listener = undefined
+    messages?.destroy()
     const why = cause instanceof Error ? cause.message : 'unknown fault'
     gone ??= new WorkerExitError(`A message of the worker cannot be read: ${why}`, false, { cause })
     child.kill('SIGKILL')
   }
-  child.on(
-    'message',
-    guarded(onFault, (message: TaskMessage) => onMessage?.(message)),
-  )
+
+  function receive(kind: FrameKind, content: Buffer): void {
+    const text = content.toString('utf8')
+    if (kind === 'output' || kind === 'piece') {
+      outputLeft -= content.length
+      if (outputLeft < 0) throw new Error('its output is larger than allowed')
+    } else reportsLeft -= 1
+    if (reportsLeft < 0) throw new Error('it reports too often')
+    if (kind === 'output') giveResult?.({ output: text })
+    else if (kind === 'outputBytes') giveResult?.({ outputBytes: Number(text) })
+    else if (kind === 'error') giveResult?.({ error: errorIn(JSON.parse(text)) })
+    else if (kind === 'progress') listener?.onProgress(JSON.parse(text))
+    else if (kind === 'piece') listener?.onPiece(text)
+    else throw new Error('it is no message of a worker')
+  }
+
+  const longest = () => Math.max(maximumMessageBytes, outputLeft)
+  messages?.on('data', guarded(onFault, createFrameReader(longest, receive))).on('error', () => {})
   idle(true)
 
   /** An idle worker is no reason for the server to stay alive, one that works or ends is. */
   function idle(isIdle: boolean): void {
-    const stderr = child.stderr instanceof Socket ? child.stderr : undefined
-    for (const handle of [child, child.channel, stderr]) isIdle ? handle?.unref() : handle?.ref()
+    const pipes = child.stdio.filter((pipe) => pipe instanceof Socket)
+    for (const handle of [child, ...pipes]) isIdle ? handle.unref() : handle.ref()
   }
 
   return {
     ended,
-    async run(envelope, { onProgress, onPiece }) {
+    async run(envelope, given) {
       if (gone !== undefined) throw gone
       // The system could not start it, and says why in a moment.
       if (child.pid === undefined) throw await ended
       idle(false)
+      outputLeft = envelope.maximumOutputBytes
+      reportsLeft = maximumReports
       try {
         return await new Promise<TaskResult>((resolve, reject) => {
           giveUp = reject
-          onMessage = (message) => {
-            if ('progress' in message) onProgress(message.progress)
-            else if ('piece' in message) onPiece(message.piece)
-            else resolve(message)
-          }
-          // A failure to send means that the process is ending, of which its end knows more.
-          child.send(envelope, () => {})
+          giveResult = resolve
+          listener = given
+          const task = serialize(envelope)
+          child.stdin?.write(frameHead('task', task.length))
+          child.stdin?.write(task)
         })
       } finally {
-        onMessage = undefined
+        listener = undefined
+        giveResult = undefined
         giveUp = undefined
         idle(true)
       }
@@ -138,4 +165,9 @@ function toExitError(
   const how = signal === null ? `with code ${code}` : `by ${signal}`
   const why = errorText.trim() === '' ? '' : `: ${errorText.trim()}`
   return new WorkerExitError(`The worker ended ${how}${why}`, outOfMemoryText.test(errorText))
+}
+
+function errorIn(given: unknown): { message: string; stack?: string } {
+  const { message, stack } = Object(given)
+  return { message: String(message), ...(typeof stack === 'string' && { stack }) }
 }

@@ -1,4 +1,7 @@
+import { writeSync } from 'node:fs'
+import { deserialize } from 'node:v8'
 import { Worker } from 'node:worker_threads'
+import { createFrameReader, type FrameKind, frameHead } from './worker-frames.js'
 
 /** What the pool sends to a worker for one task. */
 export interface TaskEnvelope<Input> {
@@ -11,19 +14,6 @@ export type TaskResult =
   | { output: string }
   | { outputBytes: number }
   | { error: { message: string; stack?: string } }
-
-/** The progress that a worker sends before its result. */
-interface TaskProgress {
-  progress: unknown
-}
-
-/** A part of the output, as JSON, that is sent ahead of the result. */
-interface TaskPiece {
-  piece: string
-}
-
-/** All messages of a worker to its pool. */
-export type TaskMessage = TaskResult | TaskProgress | TaskPiece
 
 /**
  * Sends a part of the output ahead of the rest, so that a large output never has to be read at once.
@@ -55,6 +45,10 @@ export type TaskHandler<Input, Output, Progress, Piece> = (
   give: Give<Piece>,
 ) => Promise<Output>
 
+/** The pipe to the server. */
+const messages = 3
+/** Most characters of the message of an error, and of its stack. */
+const longestErrorText = 50_000
 /** Milliseconds between two reports of progress that are sent; those between are left out. */
 const reportIntervalMs = 250
 
@@ -66,10 +60,11 @@ const reportIntervalMs = 250
 export function serveTasks<Input, Output, Progress = never, Piece = never>(
   handler: TaskHandler<Input, Output, Progress, Piece>,
 ): void {
-  process.on('message', (envelope: TaskEnvelope<Input>) => {
-    void perform(handler, envelope).then(send)
-  })
-  process.once('disconnect', () => process.exit())
+  const read = createFrameReader(
+    () => Number.POSITIVE_INFINITY,
+    (_, content) => void perform<Input, Output, Progress, Piece>(handler, deserialize(content)),
+  )
+  process.stdin.on('data', read).once('end', () => process.exit())
   // A terminal or a service manager signals every process of the server. The server decides what becomes
   // of a task: if its process ended by itself, that would count as a fault of the file.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
@@ -79,27 +74,37 @@ export function serveTasks<Input, Output, Progress = never, Piece = never>(
 async function perform<Input, Output, Progress, Piece>(
   handler: TaskHandler<Input, Output, Progress, Piece>,
   { input, maximumOutputBytes }: TaskEnvelope<Input>,
-): Promise<TaskResult> {
+): Promise<void> {
   let outputBytes = 0
   // Checked here, so that an output without bound never reaches the main process.
-  const toJson = (value: unknown): string => {
-    const json = JSON.stringify(value)
-    outputBytes += Buffer.byteLength(json)
+  const toJson = (value: unknown): Buffer => {
+    const json = Buffer.from(JSON.stringify(value))
+    outputBytes += json.length
     if (outputBytes > maximumOutputBytes) throw new OutputLimitError(outputBytes)
     return json
   }
   try {
-    const output = await handler(input, createReport(), (piece) => send({ piece: toJson(piece) }))
-    return { output: toJson(output) }
+    const output = await handler(input, createReport(), (piece) => send('piece', toJson(piece)))
+    send('output', toJson(output))
   } catch (error) {
-    if (error instanceof OutputLimitError) return { outputBytes: error.bytes }
+    if (error instanceof OutputLimitError) return sendJson('outputBytes', error.bytes)
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
-    return { error: stack === undefined ? { message } : { message, stack } }
+    sendJson('error', {
+      message: message.slice(0, longestErrorText),
+      stack: stack?.slice(0, longestErrorText),
+    })
   }
 }
 
-function send(message: TaskMessage): void {
-  process.send?.(message)
+function sendJson(kind: FrameKind, value: unknown): void {
+  send(kind, Buffer.from(JSON.stringify(value)))
+}
+
+/** Waits while the server has not read what was sent before. */
+function send(kind: FrameKind, content: Buffer): void {
+  for (const bytes of [frameHead(kind, content.length), content]) {
+    for (let at = 0; at < bytes.length; ) at += writeSync(messages, bytes, at)
+  }
 }
 
 /** Keeps a task that reports after every page from drowning the server in messages. */
@@ -109,7 +114,7 @@ function createReport(): Report<unknown> {
     const now = performance.now()
     if (!milestone && now - last < reportIntervalMs) return
     last = now
-    send({ progress })
+    sendJson('progress', progress)
   }
 }
 
