@@ -275,11 +275,38 @@ const noises = {
     }
     setTimeout(reject, 1000)`,
 }
+/** Code whose response to an action never gets to its body. */
+const endlessHead = `
+  const { ServerResponse } = require('http'), { writeHead } = ServerResponse.prototype
+  const bytes = Buffer.alloc(65536, 'x')
+  ServerResponse.prototype.writeHead = function (...given) {
+    if (this.req.headers['x-bp-operation'] !== 'action_triggered') return writeHead.apply(this, given)
+    const { socket } = this
+    const more = () => { while (!socket.destroyed && socket.write(bytes)); }
+    this.end = () => this
+    socket.on('error', () => {}).on('drain', more).write('HTTP/1.1 200 ')
+    more()
+    return this
+  }`
+/** Calls to each program with such code at a time. */
+const callsAtOnce = 8
 const noisyPrograms = givenAmount('BENCH_NOISY', 8, 1)
 
-/** Replies of a deployed bot while other programs write without end. */
-async function measureNoise(folder, code, kind, noise) {
-  const server = await startBenchServer(join(folder, `noise-${kind}`), patient)
+/** Calls the action of a bot again and again, until the signal is aborted. */
+function callAlways({ address, token }, botId, signal) {
+  const headers = { authorization: `Bearer ${token}`, 'x-bot-id': botId }
+  const call = () =>
+    request(`${address}/v1/chat/actions`, 'POST', headers, { type: 'act', input: {} })
+  const callOn = async () => {
+    while (!signal.aborted) await call().catch(() => sleep(10))
+  }
+  for (let i = 0; i < callsAtOnce; i += 1) void callOn()
+}
+
+/** Replies of a deployed bot while other programs write without end, by themselves or in actions. */
+async function measureNoise(folder, code, kind, { noise, isInActions }) {
+  const over = new AbortController()
+  const server = await startBenchServer(join(folder, `noise-${kind.replaceAll(' ', '-')}`), patient)
   try {
     const admin = adminOf(server)
     const bot = await admin.create({})
@@ -290,7 +317,9 @@ async function measureNoise(folder, code, kind, noise) {
       const { id } = await admin.create({})
       await admin.update(id, {
         code: `${noise}\nexports.handler = async () => ({ body: '{}' })`,
+        actions: { act: { input: { schema: {} }, output: { schema: {} } } },
       })
+      if (isInActions) callAlways(server, id, over.signal)
     }
     await sleep(calmMs)
     const waits = []
@@ -302,6 +331,7 @@ async function measureNoise(folder, code, kind, noise) {
     talk.close()
     return waits
   } finally {
+    over.abort()
     await server.stop()
   }
 }
@@ -310,7 +340,9 @@ async function measureNoise(folder, code, kind, noise) {
 export async function measureNoisyHosted(folder) {
   const code = await openCode()
   const rows = []
-  for (const [kind, noise] of Object.entries(noises)) {
+  const kinds = Object.entries(noises).map(([kind, noise]) => ({ kind, noise, isInActions: false }))
+  kinds.push({ kind: 'heads of responses', noise: endlessHead, isInActions: true })
+  for (const { kind, ...noise } of kinds) {
     const waits = await measureNoise(folder, code, kind, noise)
     const p95 = at(waits, 0.95)
     rows.push({

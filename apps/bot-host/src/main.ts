@@ -46,8 +46,7 @@ process.on('unhandledRejection', (reason) => {
   reportFault(() => `Unhandled rejection: ${textOf(reason)}`)
 })
 try {
-  const compiled = order.compiled === undefined ? undefined : Buffer.from(order.compiled, 'base64')
-  const code = loadCode(order.code, compiled)
+  const code = loadCode(order.code, order.compiled)
   server.on('request', (request, response) => {
     if (request.url === compiledPath) sendCompiled(code, response)
     else if (request.url === healthPath) response.writeHead(204).end()

@@ -10,12 +10,12 @@ export interface NetworkRules {
   api: { host: string; port: number }
 }
 
-/** What the server sends to the standard input of this program, as one line of JSON. */
+/** What the server sends to the standard input of this program. */
 export interface Order {
   /** The program: one CommonJS file. */
   code: string
-  /** Compiled code, in base64, which this program returned for the same code before. */
-  compiled?: string
+  /** Compiled code, which this program returned for the same code before. */
+  compiled?: Buffer
   /** The whole environment of the code. */
   environment: Readonly<Record<string, string>>
   /** Limits of the reports of the code. */
@@ -24,20 +24,44 @@ export interface Order {
   network?: NetworkRules
 }
 
+/** The first line of the input, as JSON. So many bytes of code and of compiled code follow it, as they are. */
+interface OrderHead extends Omit<Order, 'code' | 'compiled'> {
+  codeBytes: number
+  compiledBytes: number
+}
+
 /**
  * Reads the order. Ends this process when the input ends, because then the server has ended and nothing
  * else would stop the process.
  */
 export async function readOrder(): Promise<Order> {
-  process.stdin.setEncoding('utf8')
-  const pieces: string[] = []
+  const pieces: Buffer[] = []
+  let size = 0
+  let head: OrderHead | undefined
+  let start = 0
+  let wanted = Number.POSITIVE_INFINITY
   for await (const [piece] of on(process.stdin, 'data', { close: ['end'] })) {
-    const text = String(piece)
-    const end = text.indexOf('\n')
-    pieces.push(end === -1 ? text : text.slice(0, end))
-    if (end !== -1) break
+    pieces.push(piece)
+    size += piece.length
+    if (head === undefined) {
+      const begin = Buffer.concat(pieces)
+      const end = begin.indexOf('\n')
+      if (end === -1) continue
+      head = JSON.parse(begin.toString('utf8', 0, end)) as OrderHead
+      start = end + 1
+      wanted = start + head.codeBytes + head.compiledBytes
+    }
+    if (size >= wanted) break
   }
   process.stdin.on('end', () => process.exit(0)).resume()
-  const order: Order = JSON.parse(pieces.join(''))
-  return order
+  // The input ended before the order did.
+  if (head === undefined || size < wanted) process.exit(0)
+  const { codeBytes, compiledBytes, ...rest } = head
+  const all = Buffer.concat(pieces)
+  const codeEnd = start + codeBytes
+  return {
+    ...rest,
+    code: all.toString('utf8', start, codeEnd),
+    ...(compiledBytes > 0 && { compiled: all.subarray(codeEnd, codeEnd + compiledBytes) }),
+  }
 }

@@ -267,4 +267,39 @@ describeEachEngine('what a program writes past its console', (engine) => {
       expect(await other.call()).toEqual({ fine: true })
     }
   })
+
+  it('garbage on all descriptors, or closing them, ends the program at most', async () => {
+    const other = await deployBot(server(), program('return { fine: true }'))
+    const { call } = await deployBot(
+      server(),
+      program(`
+        const fs = require('fs')
+        let written = 0
+        for (let fd = 0; fd < 64; fd++) {
+          try {
+            if (input.close) fs.closeSync(fd)
+            else fs.writeSync(fd, Buffer.from(input.bytes, 'latin1'))
+            written += 1
+          } catch {}
+        }
+        return { written }
+      `),
+    )
+    const garbage = [
+      '\0\0\0\x01\xff',
+      '\xff'.repeat(1000),
+      '\0'.repeat(100_000),
+      '{"cmd":"NODE_HANDLE","type":"net.Socket"}\n',
+      '\n\n[]\nnull\n{}\n',
+      'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+      'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'.repeat(100),
+    ]
+    for (const input of [...garbage.map((bytes) => ({ bytes })), { close: true }]) {
+      await call(input).catch(() => {})
+      await lives(server())
+      expect(await other.call()).toEqual({ fine: true })
+      // Past the pause after a failure.
+      server().clock.advance(120_000)
+    }
+  })
 })

@@ -118,31 +118,32 @@ export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOp
   }
 }
 
-/** Limits of the parts of a response. */
-interface ResponseForm {
-  /** Most interim responses before the response. */
-  interim: number
-  /** Whether the body may come in chunks, whose framing is not bounded by the length of the body. */
-  chunks: boolean
+/** Bounds the bytes of responses that are held at a time. */
+export interface HeldBytes {
+  /** @throws OutgoingError if there is no room for more */
+  hold(bytes: number): void
+  release(bytes: number): void
 }
 
-const anyForm: ResponseForm = { interim: 10, chunks: true }
+const unbounded: HeldBytes = { hold() {}, release() {} }
+
+/** Most interim responses before a response. */
+const mostInterim = 10
 
 /**
  * Sends one request through a client of `undici`, whatever it connects to, and reads the response.
- * @param form what the response may be made of: less for those who reach this process without a network, and could
- * occupy it with what costs time to read
+ * @param held what the response may take up until it is complete
  * @throws OutgoingError when there is no response; an abort by the signal throws its reason
  */
 export async function sendThrough(
   client: Dispatcher,
   { origin, path }: Address,
   given: OutgoingRequest,
-  form = anyForm,
+  held = unbounded,
 ): Promise<OutgoingResponse> {
   const { method, headers, body = null, timeoutMs, maxResponseBytes, signal } = given
   if (signal?.aborted) throw signal.reason
-  const exchange = new Exchange(maxResponseBytes, form)
+  const exchange = new Exchange(maxResponseBytes, held)
   const timer = setTimeout(() => {
     exchange.fail(new OutgoingError('timeout', `No answer within ${timeoutMs} ms.`))
   }, timeoutMs)
@@ -157,6 +158,7 @@ export async function sendThrough(
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', end)
+    exchange.release()
   }
 }
 
@@ -177,7 +179,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   /** Rejects with the failure of the client, or with what `fail` was called with. */
   readonly response: Promise<OutgoingResponse>
   readonly #maxBytes: number
-  readonly #form: ResponseForm
+  readonly #held: HeldBytes
   #resolve: (response: OutgoingResponse) => void = () => {}
   #reject: (error: unknown) => void = () => {}
   #controller: Dispatcher.DispatchController | undefined
@@ -189,9 +191,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   #body = Buffer.alloc(0)
   #size = 0
 
-  constructor(maxBytes: number, form: ResponseForm) {
+  constructor(maxBytes: number, held: HeldBytes) {
     this.#maxBytes = maxBytes
-    this.#form = form
+    this.#held = held
     this.response = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -204,6 +206,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#end()
   }
 
+  /** Gives back the room that the response took, when the call has ended. */
+  release(): void {
+    this.#held.release(this.#body.length)
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#ended) this.#end()
@@ -213,18 +220,21 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
     this.#status = status
     this.#headers = headers
-    if (status < 200) {
-      this.#interim += 1
-      if (this.#interim > this.#form.interim) this.#refuse('It sent too many interim responses.')
-    } else if (!this.#form.chunks && headers['transfer-encoding'] !== undefined) {
-      this.#refuse('Its response does not say how long it is.')
-    }
+    if (status >= 200) return
+    this.#interim += 1
+    if (this.#interim <= mostInterim) return
+    this.fail(new OutgoingError('connection', 'It sent too many interim responses.'))
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
     if (this.#ended) return
     const remaining = this.#maxBytes - this.#size
-    this.#keep(chunk.length <= remaining ? chunk : chunk.subarray(0, remaining))
+    try {
+      this.#keep(chunk.length <= remaining ? chunk : chunk.subarray(0, remaining))
+    } catch (error) {
+      this.fail(error)
+      return
+    }
     if (chunk.length <= remaining) return
     this.#respond(true)
     // Closes the connection: the rest is not wanted.
@@ -244,16 +254,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (size > this.#body.length) {
       // The first piece is mostly all of it.
       const room = this.#size === 0 ? size : Math.max(size, Math.min(size * 2, this.#maxBytes))
+      this.#held.hold(room - this.#body.length)
       const larger = Buffer.allocUnsafe(room)
       this.#body.copy(larger, 0, 0, this.#size)
       this.#body = larger
     }
     this.#body.set(piece, this.#size)
     this.#size = size
-  }
-
-  #refuse(reason: string): void {
-    this.fail(new OutgoingError('connection', reason))
   }
 
   #respond(cut: boolean): void {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID, webcrypto } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -9,12 +9,17 @@ import type { CodeOwner } from '../../bots/deployments/index.js'
  * processor time. A file may be lost: the next start without it writes it again.
  */
 export interface CompiledCode {
+  /** The file for code of an owner. @param code in UTF-8 */
+  of(owner: CodeOwner, code: Uint8Array): Promise<CompiledFile>
+}
+
+export interface CompiledFile {
   /** Undefined if there is none, or if it is damaged. Never rejects. */
-  find(owner: CodeOwner, code: string): Promise<Buffer | undefined>
+  find(): Promise<Buffer | undefined>
   /** Stores it; logs a failure. Never rejects. */
-  keep(owner: CodeOwner, code: string, compiled: Buffer): Promise<void>
+  keep(compiled: Buffer): Promise<void>
   /** Deletes it, because the code does not start with it. Never rejects. */
-  drop(owner: CodeOwner, code: string): Promise<void>
+  drop(): Promise<void>
 }
 
 /** Most bytes of all files together; those that were used last stay. */
@@ -24,10 +29,6 @@ const digestBytes = 32
 
 /** Makes the store; its folder is created with the first file. */
 export function openCompiledCode(folder: string, log: Pick<Log, 'debug'>): CompiledCode {
-  // Compiled code comes from a program, which could put anything into it: owners do not share it.
-  const pathOf = ({ type, id }: CodeOwner, code: string) =>
-    join(folder, digest(`${type}:${id}:${code}`).toString('hex'))
-
   async function removeOldest(): Promise<void> {
     const names = await readdir(folder)
     const files = await Promise.all(
@@ -40,24 +41,23 @@ export function openCompiledCode(folder: string, log: Pick<Log, 'debug'>): Compi
     }
   }
 
-  return {
-    async find(owner, code) {
-      const path = pathOf(owner, code)
+  const fileAt = (path: string, owner: CodeOwner): CompiledFile => ({
+    async find() {
       const bytes = await readFile(path).catch(() => undefined)
       if (bytes === undefined) return undefined
       const compiled = bytes.subarray(digestBytes)
-      if (!digest(compiled).equals(bytes.subarray(0, digestBytes))) return undefined
+      if (!(await digest(compiled)).equals(bytes.subarray(0, digestBytes))) return undefined
       const now = new Date()
       await utimes(path, now, now).catch(() => {})
       return compiled
     },
 
-    async keep(owner, code, compiled) {
+    async keep(compiled) {
       const draft = join(folder, `draft-${randomUUID()}`)
       try {
         await mkdir(folder, { recursive: true, mode: 0o700 })
-        await writeFile(draft, Buffer.concat([digest(compiled), compiled]), { mode: 0o600 })
-        await rename(draft, pathOf(owner, code))
+        await writeFile(draft, [await digest(compiled), compiled], { mode: 0o600 })
+        await rename(draft, path)
         await removeOldest()
       } catch (err) {
         log.debug({ err, owner }, 'compiled code could not be kept')
@@ -65,7 +65,15 @@ export function openCompiledCode(folder: string, log: Pick<Log, 'debug'>): Compi
       }
     },
 
-    drop: (owner, code) => rm(pathOf(owner, code), { force: true }).catch(() => {}),
+    drop: () => rm(path, { force: true }).catch(() => {}),
+  })
+
+  return {
+    async of(owner, code) {
+      // Compiled code comes from a program, which could put anything into it: owners do not share it.
+      const name = `${owner.type}:${owner.id}:${(await digest(code)).toString('hex')}`
+      return fileAt(join(folder, (await digest(Buffer.from(name))).toString('hex')), owner)
+    },
   }
 }
 
@@ -75,6 +83,7 @@ async function factsOf(folder: string, name: string): Promise<{ size: number; us
   return { size: facts?.size ?? 0, usedAt: facts?.mtimeMs ?? 0 }
 }
 
-function digest(content: string | Buffer): Buffer {
-  return createHash('sha256').update(content).digest()
+/** Computed in the thread pool: on the event loop, many megabytes would delay everything else. */
+async function digest(content: Uint8Array): Promise<Buffer> {
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', content))
 }

@@ -31,7 +31,7 @@ import type { DeploymentKeys } from '../../tenancy/access/index.js'
 import { createAlwaysAlive } from './always-alive.js'
 import { createOutputBudget } from './budget.js'
 import { createIssueReports, droppedLinesIssueOf, timeoutIssueOf, wasLate } from './code-issues.js'
-import { type CompiledCode, openCompiledCode } from './compiled.js'
+import { type CompiledFile, openCompiledCode } from './compiled.js'
 import { type Launcher, openLauncher } from './launch.js'
 import { endLeftovers } from './leftovers.js'
 import { type CodeIssue, createLineSink, type LineSink, type OutputLine } from './output.js'
@@ -39,6 +39,7 @@ import { keyOf, ownerOf } from './owners.js'
 import { type Program, StartError, startProgram } from './program.js'
 import { createProgramKeys } from './program-keys.js'
 import { createPrograms, type SendOptions } from './programs.js'
+import { createResponseMemory } from './response-memory.js'
 import { isReason, refusal, tryOutCode } from './try-out.js'
 
 export { CodeEndedError } from './instance.js'
@@ -90,6 +91,10 @@ const workspacePrefix = 'workspace:'
 const memoryPerHeap = 3
 /** Most output of all programs that is read in a second: reading takes time of the loop that serves all tenants. */
 const outputPerSecond = { bytes: 4_000_000, lines: 1000 }
+/** Most of the responses of all programs that is read in a second, for the same reason. */
+const responsesPerSecond = { bytes: 40_000_000, lines: 10_000 }
+/** Most bytes of the responses of all programs that are in progress. */
+const responseMemoryBytes = 128_000_000
 /** Most issues that one program reports in a minute. */
 const issuesPerMinute = 1000
 /** Milliseconds from the start of a program until its compiled code is read: by then it contains the first requests. */
@@ -122,6 +127,8 @@ export function createHosting(deps: HostingDeps): Hosting {
   let onListening = () => {}
   let unsubscribe = () => {}
   const budget = createOutputBudget(systemTimers, outputPerSecond)
+  const responses = createOutputBudget(systemTimers, responsesPerSecond)
+  const responseMemory = createResponseMemory(responseMemoryBytes)
   const compiledCode = openCompiledCode(hosting.compiledFolder, log)
 
   function sinkOf({ owner }: Deployment): LineSink {
@@ -176,12 +183,12 @@ export function createHosting(deps: HostingDeps): Hosting {
   async function startCode(
     hosted: HostedCode,
     code: string,
-    options: { isTrial: boolean },
+    options: { isTrial: boolean; signal?: AbortSignal },
   ): Promise<Program> {
     await listening
     const key = await keys.create(hosted, options)
     try {
-      const program = await startWithKey(hosted, code, key.value)
+      const program = await startWithKey(hosted, code, key.value, options.signal)
       void program.ended.then(key.end)
       return program
     } catch (error) {
@@ -190,20 +197,29 @@ export function createHosting(deps: HostingDeps): Hosting {
     }
   }
 
-  async function startWithKey(hosted: HostedCode, code: string, token: string): Promise<Program> {
+  async function startWithKey(
+    hosted: HostedCode,
+    code: string,
+    token: string,
+    signal: AbortSignal | undefined,
+  ): Promise<Program> {
     const api = hosting.mode === 'wrapped' ? addresses.base() : addresses.local()
-    const compiled = await compiledCode.find(hosted.owner, code)
+    const bytes = Buffer.from(code)
+    const file = await compiledCode.of(hosted.owner, bytes)
+    const compiled = await file.find()
     const program = await startProgram(
       {
         launcher: await requireLauncher(),
         budget,
+        responses,
+        memory: responseMemory,
         reports: { linesPerMinute: limits.hostingLogLines, issuesPerMinute },
         startMs: hosting.startMs,
         requests: limits.hostingRequests,
       },
       {
         deployment: hosted,
-        code,
+        code: bytes,
         compiled,
         environment: {
           ...Object.fromEntries(
@@ -224,11 +240,12 @@ export function createHosting(deps: HostingDeps): Hosting {
         },
         onDropped: (lines) => sinkOf(hosted).addDropped(lines),
       },
+      signal,
     ).catch(async (error: unknown) => {
-      if (compiled) await compiledCode.drop(hosted.owner, code)
+      if (compiled && !signal?.aborted) await file.drop()
       throw error
     })
-    void keepCompiled(compiledCode, program, code)
+    void keepCompiled(file, program)
     events.add('started')
     log.info({ owner: hosted.owner, deployment: hosted.id, pid: program.pid }, 'started code')
     return program
@@ -246,10 +263,10 @@ export function createHosting(deps: HostingDeps): Hosting {
     },
     findHosted: ({ type, id }) =>
       type === 'bot' ? bots.findHosted(id) : integrations.service.findHosted(id),
-    start: async (hosted) => {
+    start: async (hosted, signal) => {
       const code = await deployments.codeOf(hosted)
       if (code === undefined) throw new StartError('its code is not stored any more')
-      return await startCode(hosted, code, { isTrial: false })
+      return await startCode(hosted, code, { isTrial: false, signal })
     },
     writeLine,
     reportIssue: (deployment, issue) => {
@@ -391,14 +408,10 @@ export function createHosting(deps: HostingDeps): Hosting {
 }
 
 /** Stores the compiled code of a program after its first requests. Never rejects. */
-async function keepCompiled(
-  compiledCode: CompiledCode,
-  program: Program,
-  code: string,
-): Promise<void> {
+async function keepCompiled(file: CompiledFile, program: Program): Promise<void> {
   await Promise.race([sleep(compiledAfterMs, undefined, { ref: false }), program.ended])
   const compiled = await program.compiled()
-  if (compiled) await compiledCode.keep(program.deployment.owner, code, compiled)
+  if (compiled) await file.keep(compiled)
 }
 
 function hostAndPortOf(address: string): { host: string; port: number } {

@@ -76,7 +76,7 @@ export interface Instance {
    * @param withinMs milliseconds after which it ends although requests are open
    */
   retire(withinMs: number): Promise<void>
-  /** Ends it without waiting for its requests. */
+  /** Ends it without waiting for its requests, also while it starts. */
   abort(): Promise<void>
 }
 
@@ -96,6 +96,8 @@ export interface InstanceDeps {
   isAlone: boolean
   /** Whether the code lately ended without a request, so that no request can be blamed for an end. */
   endsByItself: () => boolean
+  /** Ends a program that has not started yet. */
+  cancelStart: () => void
   /** Called when a request took too long; resolves when the program was ended for that, or may go on. */
   onTimeout: (instance: Instance) => Promise<void>
 }
@@ -103,7 +105,7 @@ export interface InstanceDeps {
 export function createInstance(
   hosted: HostedCode,
   started: Promise<Program>,
-  { clock, requests, isAlone, endsByItself, onTimeout }: InstanceDeps,
+  { clock, requests, isAlone, endsByItself, cancelStart, onTimeout }: InstanceDeps,
 ): Instance {
   const gate = createGate(requests, requests * waitingPerRequest, () => busy('its queue is full'))
   let program: Program | undefined
@@ -265,6 +267,7 @@ export function createInstance(
     async abort() {
       isEndedByServer = true
       stopWaiting()
+      cancelStart()
       await (await started.catch(() => undefined))?.end()
     },
   }

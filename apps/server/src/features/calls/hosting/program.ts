@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Agent } from 'undici'
 import type { NetworkLists } from '../../../platform/outgoing/address-rules.js'
@@ -16,12 +16,15 @@ import type { Launcher } from './launch.js'
 import { type LineReading, readLines } from './lines.js'
 import type { OutputListener } from './output.js'
 import type { TreeUsage } from './process-tree.js'
+import { connectorTo } from './program-socket.js'
 import { longestReport, ReportError, readReport } from './reports.js'
+import type { ResponseMemory } from './response-memory.js'
 
 /** How to start the code of a deployment. */
 export interface ProgramOrder {
   deployment: Deployment
-  code: string
+  /** In UTF-8. */
+  code: Buffer
   /** What `Program.compiled` returned for the same code; undefined if it was not kept. */
   compiled: Buffer | undefined
   /** The whole environment of the code. */
@@ -34,6 +37,10 @@ export interface ProgramDeps {
   launcher: Launcher
   /** The budget for reading the output of all programs. */
   budget: OutputBudget
+  /** The budget for reading the responses of all programs, in which each piece counts as a line. */
+  responses: OutputBudget
+  /** Memory for the responses of all programs that are in progress. */
+  memory: ResponseMemory
   /** Most reports of the program in a minute. */
   reports: { linesPerMinute: number; issuesPerMinute: number }
   /** Milliseconds that the code may take to load. */
@@ -78,8 +85,6 @@ export interface Program {
 const graceMs = 2000
 /** Milliseconds within which the host program responds, unless the code is in an endless loop. */
 const probeMs = 2000
-/** The host program sends nothing else; code that writes to its connections could. */
-const form = { interim: 0, chunks: false }
 const outOfMemory = 'it used too much memory'
 /** Most bytes of compiled code: more is not kept. */
 const mostCompiledBytes = 16 * 2 ** 20
@@ -95,12 +100,14 @@ const lastOutputMs = 500
 
 /**
  * Starts the code of a deployment and waits until it is loaded.
+ * @param signal ends the program if it is aborted before that
  * @throws StartError if it cannot be loaded
  */
 export async function startProgram(
-  { launcher, budget, reports, startMs, requests }: ProgramDeps,
+  { launcher, budget, responses, memory, reports, startMs, requests }: ProgramDeps,
   order: ProgramOrder,
   listener: OutputListener,
+  signal?: AbortSignal,
 ): Promise<Program> {
   const { deployment } = order
   const name = `${deployment.owner.type}=${deployment.owner.id}`
@@ -112,6 +119,8 @@ export async function startProgram(
   ])
   const { process: child, kill } = launched
   const share = budget.open()
+  const ofResponses = responses.open()
+  const held = memory.open()
   let errorText = ''
   /** Why the server ended it. */
   let fault: string | undefined
@@ -142,15 +151,15 @@ export async function startProgram(
   })
 
   const starting = new AbortController()
-  const { code, environment, network } = order
-  const compiled = order.compiled?.toString('base64')
-  child.stdin?.write(`${JSON.stringify({ code, compiled, environment, network, reports })}\n`)
+  sendOrder(child.stdin, order, reports)
 
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
     kill()
   }, startMs)
+  signal?.addEventListener('abort', kill, { once: true })
+  if (signal?.aborted) kill()
   let channel: Socket | undefined
   let lastReports: Promise<void> = Promise.resolve()
 
@@ -193,6 +202,7 @@ export async function startProgram(
     const reason = fault ?? ((await launched.ranOutOfMemory()) ? outOfMemory : how)
     starting.abort(new StartError(reason))
     share.close()
+    ofResponses.close()
     await Promise.all([...clients.map((client) => client.destroy()), launched.clear()])
     const isOfAll = ['SIGTERM', 'SIGINT', 'SIGHUP'].includes(signal ?? '')
     return { how: reason, isFromOutside: reason === how && isOfAll && signal !== ownSignal }
@@ -213,19 +223,20 @@ export async function startProgram(
     throw isLate ? new StartError(`The code was not loaded within ${startMs} ms.`) : error
   } finally {
     clearTimeout(timer)
+    signal?.removeEventListener('abort', kill)
   }
-  const connect = (connections: number): Agent =>
+  const connect = (connections: number, longestBody: number): Agent =>
     new Client({
-      connect: { socketPath: path },
+      connect: connectorTo(path, { share: ofResponses, longestBody }),
       connections,
       pipelining: 1,
       // Each request has its own time limit.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-  const client = connect(requests)
+  const client = connect(requests, mostCompiledBytes)
   /** A client of its own, so that a probe does not wait behind requests for a connection. */
-  const prober = connect(1)
+  const prober = connect(1, 0)
   clients.push(client, prober)
 
   return {
@@ -234,7 +245,7 @@ export async function startProgram(
     ended,
     kill,
 
-    send: (request) => sendThrough(client, { origin: 'http://program', path: '/' }, request, form),
+    send: (request) => sendThrough(client, { origin: 'http://program', path: '/' }, request, held),
 
     async responds() {
       try {
@@ -242,7 +253,6 @@ export async function startProgram(
           prober,
           { origin: 'http://program', path: '/health' },
           { method: 'HEAD', headers: {}, timeoutMs: probeMs, maxResponseBytes: 0 },
-          form,
         )
         return true
       } catch (error) {
@@ -257,7 +267,7 @@ export async function startProgram(
         client,
         to,
         { ...request, maxResponseBytes: mostCompiledBytes },
-        form,
+        held,
       ).catch(() => undefined)
       return response?.status === 200 && !response.cut ? response.body : undefined
     },
@@ -272,6 +282,19 @@ export async function startProgram(
       clearTimeout(force)
     },
   }
+}
+
+/** The code follows the order as it is: as JSON, it would hold the event loop. */
+function sendOrder(
+  input: Writable | null,
+  { code, compiled, environment, network }: ProgramOrder,
+  reports: ProgramDeps['reports'],
+): void {
+  const [codeBytes, compiledBytes] = [code.length, compiled?.length ?? 0]
+  const head = { codeBytes, compiledBytes, environment, network, reports }
+  input?.write(`${JSON.stringify(head)}\n`)
+  input?.write(code)
+  if (compiled) input?.write(compiled)
 }
 
 type Reading = Pick<LineReading, 'share' | 'onFault'>

@@ -41,8 +41,8 @@ export interface ProgramsDeps {
   idleMs: number
   /** The deployment in force; undefined if there is none. */
   findHosted: (owner: CodeOwner) => Promise<HostedCode | undefined>
-  /** Starts the stored code of a deployment. */
-  start: (hosted: HostedCode) => Promise<Program>
+  /** Starts the stored code of a deployment; an abort of the signal ends it while it starts. */
+  start: (hosted: HostedCode, signal: AbortSignal) => Promise<Program>
   /** Writes a line of the server into the log of the owner. */
   writeLine: (deployment: Deployment, line: OutputLine) => void
   reportIssue: (deployment: Deployment, issue: CodeIssue) => void
@@ -182,12 +182,19 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     )
   }
 
-  function serve(hosted: HostedCode, started: Promise<Program>, { isAlone }: Place): Instance {
+  function serve(
+    hosted: HostedCode,
+    { isAlone }: Place,
+    start: (signal: AbortSignal) => Promise<Program>,
+  ): Instance {
+    const cancelling = new AbortController()
+    const started = start(cancelling.signal)
     const instance = createInstance(hosted, started, {
       clock,
       requests: isAlone ? 1 : limits.requests,
       isAlone,
       endsByItself: () => blame.endsByItself(hosted.id),
+      cancelStart: () => cancelling.abort(endedEarly()),
       onTimeout: afterTimeout,
     })
     placesFor(instance).set(keyOf(hosted.owner), instance)
@@ -234,12 +241,13 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     reportIssue(hosted, crashIssueOf(reason))
   }
 
-  async function startInRoom(hosted: HostedCode): Promise<Program> {
+  async function startInRoom(hosted: HostedCode, signal: AbortSignal): Promise<Program> {
     const leave = await room.enter()
     try {
-      const ready = await room.begin()
+      const ready = await room.begin(hosted.workspaceId)
       try {
-        const program = await start(hosted)
+        signal.throwIfAborted()
+        const program = await start(hosted, signal)
         void program.ended.finally(leave)
         return program
       } finally {
@@ -247,6 +255,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       }
     } catch (error) {
       leave()
+      signal.throwIfAborted()
       if (!(error instanceof StartError)) throw error
       fail(hosted, error.message, failures.add(hosted.id, error.message))
       throw new OutgoingError('connection', `The code does not start: ${error.message}`, {
@@ -328,7 +337,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   function replace(former: Instance | undefined, hosted: HostedCode, place: Place): Instance {
     if (former) end(former)
     failures.requireNoPause(hosted.id)
-    return serve(hosted, startInRoom(hosted), place)
+    return serve(hosted, place, (signal) => startInRoom(hosted, signal))
   }
 
   /** Lets requests go on in another program. */
@@ -431,7 +440,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
           const key = keyOf(hosted.owner)
           inForce.forgetGroup(key)
           const former = serving.get(key)
-          serve(hosted, Promise.resolve(program), { isAlone: false })
+          serve(hosted, { isAlone: false }, async () => program)
           if (former) end(former)
         },
         abandon: () => void program.end(),
@@ -477,4 +486,8 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       clearTimeout(timer)
     },
   }
+}
+
+function endedEarly(): OutgoingError {
+  return new OutgoingError('connection', 'The code was ended before it had started.')
 }

@@ -15,8 +15,11 @@ export interface RoomDeps {
 export interface Room {
   /** Waits for room for one more program. @returns a function to call once, when the program has ended */
   enter(): Promise<() => void>
-  /** Waits until one more program may start: some at a time do. @returns a function to call when it has started */
-  begin(): Promise<() => void>
+  /**
+   * Waits until one more program of a workspace may start: some at a time do.
+   * @returns a function to call when it has started
+   */
+  begin(workspaceId: string): Promise<() => void>
   isFull(): boolean
   /** Refuses everyone who waits and who comes later. */
   close(reason: Error): void
@@ -24,11 +27,13 @@ export interface Room {
 
 /** Milliseconds that a start waits until another program has ended. */
 const patienceMs = 10_000
+/** Milliseconds after which a program that still loads does not delay the next start any more. */
+const turnMs = 3000
 /** Most starts that wait for room. */
 const mostWaiting = 1000
 
 export function createRoom({ timers, processes, endOneIdle }: RoomDeps): Room {
-  const starting = createGate(Math.max(2, availableParallelism()), mostWaiting, tooMany)
+  const turns = createTurns(timers, Math.max(2, availableParallelism()))
   const room = createGate(processes, mostWaiting, tooMany)
 
   function tooMany(): Error {
@@ -51,11 +56,67 @@ export function createRoom({ timers, processes, endOneIdle }: RoomDeps): Room {
         cancel()
       }
     },
-    begin: () => starting.enter(),
+    begin: turns.begin,
     isFull,
     close(reason) {
-      starting.close(reason)
+      turns.close(reason)
       room.close(reason)
+    },
+  }
+}
+
+interface Waiter {
+  admit(): void
+  refuse(reason: Error): void
+}
+
+/**
+ * Lets some programs start at a time, because starting takes much processor time. The workspaces of those that wait
+ * take turns, and code that loads slowly gives its turn back: neither can keep others from starting.
+ */
+function createTurns(timers: Timers, places: number) {
+  /** The workspace whose turn is next comes first. */
+  const waiting = new Map<string, Waiter[]>()
+  let free = places
+  let closed: Error | undefined
+
+  function admitNext(): void {
+    const [next] = waiting
+    if (next === undefined || free === 0) return
+    const [workspaceId, [waiter, ...others]] = next
+    waiting.delete(workspaceId)
+    if (others.length > 0) waiting.set(workspaceId, others)
+    free -= 1
+    waiter?.admit()
+  }
+
+  /** @returns a function that gives the turn back, unless that has happened */
+  function take(): () => void {
+    let isOver = false
+    const end = () => {
+      if (isOver) return
+      isOver = true
+      cancel()
+      free += 1
+      admitNext()
+    }
+    const cancel = timers.after(turnMs, end)
+    return end
+  }
+
+  return {
+    async begin(workspaceId: string): Promise<() => void> {
+      if (closed !== undefined) throw closed
+      await new Promise<void>((admit, refuse) => {
+        waiting.set(workspaceId, [...(waiting.get(workspaceId) ?? []), { admit, refuse }])
+        admitNext()
+      })
+      return take()
+    },
+    close(reason: Error): void {
+      closed = reason
+      for (const { refuse } of [...waiting.values()].flat()) refuse(reason)
+      waiting.clear()
     },
   }
 }
