@@ -58,6 +58,11 @@ describe('user keys of createMessage', () => {
       () => sign({}),
       { ...unauthorized, message: 'The user key in the header x-user-key names no user.' },
     ],
+    ...['a\0b', '\ud800'].map((id): [string, () => unknown, Refusal] => [
+      `a key with the id ${JSON.stringify(id)}, which no database stores`,
+      () => sign({ id }),
+      { ...unauthorized, message: 'The user key in the header x-user-key names no user.' },
+    ]),
     [
       'a key whose id is no text',
       () => sign({ id: 7 }),

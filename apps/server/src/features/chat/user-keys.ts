@@ -69,7 +69,7 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
       throw error instanceof errors.JOSEError ? refusal(error) : error
     })
     const { id, webhookId, nbf, iat } = payload
-    if (typeof id !== 'string' || id === '') {
+    if (!isUserId(id)) {
       throw new ApiError('Unauthorized', 'The user key in the header x-user-key names no user.')
     }
     // Addresses can share a secret, but a key of the server is valid only where it was issued.
@@ -140,6 +140,11 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
       return entry.actor
     },
   }
+}
+
+/** Apps sign what they like; no database stores a text with U+0000 or half a character. */
+function isUserId(id: unknown): id is string {
+  return typeof id === 'string' && id !== '' && id.isWellFormed() && !id.includes('\0')
 }
 
 function isTimely({ expiresAt, notBefore }: Verified, clock: Clock): boolean {
