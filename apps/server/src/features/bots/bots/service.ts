@@ -13,7 +13,7 @@ import type { Remember } from '../../../platform/idempotency/store.js'
 import { newSigningSecret } from '../../../platform/ids.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import { enqueueLeftovers, holdWorkspace } from '../../tenancy/workspaces/index.js'
+import { holdWorkspace } from '../../tenancy/workspaces/index.js'
 import { rotateSigningSecret } from '../definitions/index.js'
 import {
   type DeploymentsService,
@@ -79,9 +79,6 @@ type PatchOf = (record: BotRecord) => BotPatch
 
 /** Name of the job that removes what a deleted bot leaves behind. */
 export const purgeBotJob = 'bots.purge'
-
-/** Most bots that are removed in one transaction. */
-const mostRemovedAtOnce = 100
 
 /** Milliseconds that a request which changes an installation waits for its registration. */
 const registrationPatienceMs = 3000
@@ -360,15 +357,11 @@ export function createBotsService(deps: BotsDeps) {
     },
 
     /**
-     * Removes every bot, plugin and integration of a workspace in the transaction that removes the workspace; where it has many
-     * bots, some of them, and a job removes the rest. Bots of others lose its integrations. They keep its plugins, which are
-     * part of their code.
+     * Removes every bot, plugin and integration of a workspace in the transaction that removes the workspace. Bots
+     * of others lose its integrations. They keep its plugins, which are part of their code.
      */
     async removeAll(tx: Tx, workspaceId: string): Promise<void> {
-      const ids = await store.listBotIds(tx, workspaceId, mostRemovedAtOnce + 1)
-      for (const id of ids.slice(0, mostRemovedAtOnce)) await removeIn(tx, workspaceId, id)
-      // With thousands of bots, the transaction would keep others from writing for seconds.
-      if (ids.length > mostRemovedAtOnce) return await enqueueLeftovers(tx, queue, workspaceId)
+      for (const id of await store.listBotIds(tx, workspaceId)) await removeIn(tx, workspaceId, id)
       // Rows are locked in the same order everywhere: bots before plugins before integrations.
       await deps.plugins.service.removeAll(tx, workspaceId)
       const others = await installing.removeIntegrations(tx, workspaceId)

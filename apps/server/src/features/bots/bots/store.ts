@@ -244,17 +244,11 @@ export async function listNames(
 }
 
 /** Ids of the bots of a workspace. */
-export async function listBotIds(
-  executor: Db | Tx,
-  workspaceId: string,
-  limit?: number,
-): Promise<string[]> {
+export async function listBotIds(executor: Db | Tx, workspaceId: string): Promise<string[]> {
   const rows = await executor
     .selectFrom('bots')
     .select('id')
     .where('workspace_id', '=', workspaceId)
-    .orderBy('id')
-    .$if(limit !== undefined, (qb) => qb.limit(limit ?? 0))
     .execute()
   return rows.map(({ id }) => id)
 }

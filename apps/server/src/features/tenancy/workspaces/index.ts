@@ -2,9 +2,7 @@ import { contract, type Output } from '@botstead/contract'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
 import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
-import type { Tx } from '../../../platform/db/schema.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
-import type { Queue } from '../../../platform/jobs/queue.js'
 import type { Feature } from '../../feature.js'
 import {
   createWorkspacesService,
@@ -18,13 +16,8 @@ export { holdWorkspace, mayWrite, readsOnly } from './service.js'
 export { keepWorkspace } from './store.js'
 export type { Role } from './table.js'
 
-/** Kind of the job that deletes what deleted workspaces left behind: those with many bots, and those of an earlier server. */
+/** Kind of the job that an update of the server enqueues for each workspace that left something behind. */
 const leftoversJob = 'workspaces.leftovers'
-
-/** Lets a job delete more of a deleted workspace, after the transaction: in it, or in a run of that job. */
-export async function enqueueLeftovers(tx: Tx, queue: Queue, workspaceId: string): Promise<void> {
-  await queue.enqueue(tx, { kind: leftoversJob, key: workspaceId, payload: { workspaceId } })
-}
 
 /** Workspaces, the tenants, and their members. */
 export function createWorkspaces(deps: WorkspacesDeps): Feature & { service: WorkspacesService } {

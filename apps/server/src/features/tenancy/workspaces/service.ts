@@ -204,7 +204,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
       )
     },
 
-    /** Deletes what a deleted workspace left behind. */
+    /** Deletes the rows that an earlier server let callers create in a workspace after its deletion. */
     async removeLeftovers(workspaceId: string): Promise<void> {
       await run(
         async (tx) => {
