@@ -3,8 +3,14 @@ import { createInterface } from 'node:readline/promises'
 import { type Client, createClient } from '@botstead/contract'
 import { Command } from 'commander'
 import { escapeLine } from '../platform/terminal-text.js'
-import { accessServer, addServerOptions, reachable, type ServerOptions } from './connection.js'
-import { findBot, findWorkspace, listBots, onlyOf } from './known-bots.js'
+import {
+  accessServer,
+  addServerOptions,
+  reachable,
+  type ServerOptions,
+  suggest,
+} from './connection.js'
+import { findBot, findWorkspace, listBots } from './known-bots.js'
 import { notices, out } from './terminal.js'
 import { shareLinkOf } from './text.js'
 
@@ -23,17 +29,21 @@ interface CreateOptions extends PlaceOptions {
   key?: string | true
 }
 
-/** In a checkout with a document that is there, elsewhere with one to choose. */
-const firstSteps = () =>
-  existsSync('ARCHITECTURE.md')
-    ? [
-        'npx botstead files put ARCHITECTURE.md --index',
-        'npx botstead search "Can a message get lost when the power fails?"',
-      ]
-    : [
-        'npx botstead files put <a document of yours> --index',
-        'npx botstead search "<a question that it answers>"',
-      ]
+/** A document of the checkout or of the package, where there is one, and a question that it answers. */
+const examples = [
+  { document: 'ARCHITECTURE.md', question: 'Can a message get lost when the power fails?' },
+  {
+    document: 'node_modules/botstead/docs/guides/backup.md',
+    question: 'How do I restore a backup?',
+  },
+]
+const own = { document: '<a document of yours>', question: '<a question that it answers>' }
+
+function firstSteps(): string[] {
+  const { document, question } = examples.find((each) => existsSync(each.document)) ?? own
+  return [`npx botstead files put ${document} --index`, `npx botstead search "${question}"`]
+}
+
 const firstStepsOfProgram = ['npx botstead deliveries test', 'npx botstead chat']
 
 /** Lists integrations by alias, so that the chat is found under its own. */
@@ -56,7 +66,10 @@ export function botsCommand(): Command {
     .option('--key [note]', 'also create a key of the bot, for a program; it is shown once')
     .option(...json)
     .action(async (name: string | undefined, options: CreateOptions) => {
-      const { url, token, workspaceId, admin } = await enterWorkspace(options)
+      const { url, token, workspaceId, admin, again } = await enterWorkspace(options)
+      const others = await listBots(url, token)
+      const namesakes = others.filter((other) => other.name === name)
+      if (namesakes.length > 0) notices.line(namesakeNote(namesakes))
       const { bot } = await admin.createBot(
         {
           ...(name !== undefined && { name }),
@@ -77,13 +90,13 @@ export function botsCommand(): Command {
       show({ bot, url, workspaceId, ...made }, options)
       if (options.json) return
       // With a second bot, the commands have to name the bot.
-      const isOnly = onlyOf(await listBots(url, token)) !== undefined
-      const there = options.url === undefined ? '' : ` --url ${options.url}`
-      const which = (isOnly ? '' : ` --bot ${bot.id}`) + there
+      const which = others.some(({ dev }) => !dev) ? ` --bot ${bot.id}` : ''
       // Lines that work as pasted in the folder of a checkout.
       const lines = options.serverUrl === undefined ? firstSteps() : firstStepsOfProgram
-      notices.line('Next:')
-      for (const line of lines) notices.line(`  ${line}${which}`)
+      suggest(
+        { again },
+        lines.map((line) => line + which),
+      )
     })
 
   add('list', 'List bots of all workspaces, newest first in each, those in development last.')
@@ -130,10 +143,18 @@ export function botsCommand(): Command {
 
 /** Calls as a person, in the selected workspace. */
 async function enterWorkspace(options: PlaceOptions) {
-  const { url, token } = await accessServer(options)
+  const { url, token, again } = await accessServer(options)
   const wanted = options.workspace
   const { id: workspaceId } = await reachable(url, () => findWorkspace({ url, token, wanted }))
-  return { url, token, workspaceId, admin: createClient({ baseUrl: url, token, workspaceId }) }
+  const admin = createClient({ baseUrl: url, token, workspaceId })
+  return { url, token, workspaceId, admin, again }
+}
+
+/** Names need not be unique, but commands find a bot by a name that no other has. */
+function namesakeNote(namesakes: readonly { id: string; name: string }[]): string {
+  const [first] = namesakes
+  const others = namesakes.length === 1 ? first?.id : `${namesakes.length} bots`
+  return `There was a bot named ${first?.name} before (${others}); this is another one, and commands find them by their ids only.`
 }
 
 async function requireBot(wanted: string, options: ServerOptions) {

@@ -4,8 +4,9 @@ import { ApiError, type Client, createClient } from '@botstead/contract'
 import { messageForPeople } from '@botstead/contract/error-text'
 import { type Command, InvalidArgumentError } from 'commander'
 import { type ClientConfig, loadClientConfig } from '../config/config.js'
-import { readServerAddress } from '../platform/disk/address-file.js'
 import { findBot } from './known-bots.js'
+import { findRunning, findRunningDemo, type RunningServer } from './running.js'
+import { notices } from './terminal.js'
 
 /** Options of every command that calls a server. */
 export interface ServerOptions {
@@ -20,6 +21,13 @@ export interface ServerAccess {
   token: string
   /** Bot that the environment names. */
   bot: string | undefined
+  /** How to name the same server again, in commands that are suggested. */
+  again: {
+    /** Options with a space before them; empty if they are not needed. */
+    words: string
+    /** Whether the token has to be given again, which is not printed. */
+    needsToken: boolean
+  }
 }
 
 /** Adds the options that {@link accessServer} reads. */
@@ -30,35 +38,83 @@ export function addServerOptions(command: Command): Command {
 }
 
 /**
- * Determines the server and the token: from the options, then the environment, then the current folder, in whose data
- * folder a running server has recorded its address.
+ * Determines the server and the token: from the options, then the environment, then what runs: the server of the current
+ * folder, or a demonstration.
  */
 export async function accessServer(options: ServerOptions): Promise<ServerAccess> {
   const config = loadClientConfig(undefined, { envFile: '.env' })
-  const { publicUrl, dataDir } = config.local
+  const { local } = config
   const given = options.url ?? config.url
-  const url = (given ?? (await readServerAddress(dataDir)) ?? publicUrl).replace(/\/+$/, '')
+  const hasToken = (options.token ?? config.token) !== undefined
+  const running = given === undefined ? await findRunning(local, { hasToken }) : undefined
+  const url = (given ?? running?.address ?? local.publicUrl).replace(/\/+$/, '')
   if (!URL.canParse(url)) throw new Error(`--url must be an address such as http://localhost:8787.`)
-  const token = options.token ?? config.token ?? (await localToken(config, url))
-  return { url, token, bot: config.bot }
+  const isDemo = running?.kind === 'demonstration'
+  // The token of the environment is for another server than a demonstration that nothing names.
+  const ofEnvironment = isDemo ? undefined : config.token
+  const kept = ofEnvironment ?? (await keptToken(config, url, running))
+  const token = options.token ?? kept
+  if (token === undefined) throw (given ?? running) ? noToken(url) : noServer(url)
+  return {
+    url,
+    token,
+    bot: config.bot,
+    again: {
+      words: options.url === undefined ? '' : ` --url ${options.url}`,
+      needsToken: token !== kept,
+    },
+  }
 }
 
-/** The token of the server in this folder; it is sent to this machine only. */
-async function localToken({ local }: ClientConfig, url: string): Promise<string> {
-  const { hostname } = new URL(url)
-  const isHere = url === local.publicUrl || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
-  const kept = isHere
-    ? (local.adminToken ?? (await readToken(join(local.dataDir, 'admin-token'))))
-    : undefined
-  if (kept !== undefined) return kept
-  throw new Error(
-    `There is no token for ${url}: give one with --token or BOTSTEAD_TOKEN, or run this where the server has its data folder. "npx botstead token create" makes one.`,
+/** The token that a server on this machine keeps in its data folder; it is sent to this machine only. */
+async function keptToken(
+  { local }: ClientConfig,
+  url: string,
+  running: RunningServer | undefined,
+): Promise<string | undefined> {
+  const server = running ?? (isLoopback(url) ? await findDemoAt(url) : undefined)
+  if (server?.kind === 'demonstration') return await readToken(server.dataDir)
+  if (!isLoopback(url) && url !== local.publicUrl) return undefined
+  return local.adminToken ?? (await readToken(local.dataDir))
+}
+
+/** The demonstration that runs, if an address is its own. */
+async function findDemoAt(url: string): Promise<RunningServer | undefined> {
+  const demo = await findRunningDemo()
+  const isSame =
+    demo && isLoopback(demo.address) && new URL(demo.address).port === new URL(url).port
+  return isSame ? demo : undefined
+}
+
+function isLoopback(url: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
+}
+
+function noToken(url: string): Error {
+  return new Error(
+    `There is no token for ${url}: give one with --token or BOTSTEAD_TOKEN, or run this where the server has its data folder. There, "npx botstead token create" makes one.`,
   )
 }
 
-async function readToken(path: string): Promise<string | undefined> {
+function noServer(url: string, cause?: unknown): Error {
+  return new Error(
+    `No server responds at ${url}: start it with "npx botstead start", or name another with --url or BOTSTEAD_URL.`,
+    { cause },
+  )
+}
+
+/** Suggests commands that go on with the same server: each works as pasted. */
+export function suggest(
+  { again: { words, needsToken } }: Pick<ServerAccess, 'again'>,
+  commands: readonly string[],
+): void {
+  notices.line(needsToken ? 'Next, with the same --token:' : 'Next:')
+  for (const command of commands) notices.line(`  ${command}${words}`)
+}
+
+async function readToken(dataDir: string): Promise<string | undefined> {
   try {
-    return (await readFile(path, 'utf8')).trim() || undefined
+    return (await readFile(join(dataDir, 'admin-token'), 'utf8')).trim() || undefined
   } catch {
     return undefined
   }
@@ -87,10 +143,7 @@ export async function reachable<T>(url: string, work: () => Promise<T>): Promise
     if (!isConnectionFailure(error)) throw error
     const reason = encryptionFailure(url, error)
     if (reason !== undefined) throw new Error(reason, { cause: error })
-    throw new Error(
-      `No server responds at ${url}: start it with "npx botstead start", or name another with --url or BOTSTEAD_URL.`,
-      { cause: error },
-    )
+    throw noServer(url, error)
   }
 }
 
@@ -140,7 +193,7 @@ export interface ConnectionOptions extends ServerOptions {
 }
 
 /** The server and the bot that a command works on. */
-export interface Connection {
+export interface Connection extends Pick<ServerAccess, 'again'> {
   url: string
   token: string
   botId: string
@@ -163,8 +216,9 @@ export function addConnectionOptions(command: Command): Command {
  * environment, then the current folder.
  */
 export async function connect(options: ConnectionOptions): Promise<Connection> {
-  const { url, token, bot } = await accessServer(options)
+  const { url, token, bot, again } = await accessServer(options)
   const found = await reachable(url, () => findBot({ url, token, wanted: options.bot ?? bot }))
   const { id: botId, workspaceId } = found
-  return { url, token, botId, workspaceId, client: createClient({ baseUrl: url, token, botId }) }
+  const client = createClient({ baseUrl: url, token, botId })
+  return { url, token, botId, workspaceId, client, again }
 }

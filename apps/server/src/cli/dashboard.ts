@@ -1,8 +1,12 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command } from 'commander'
-import { type Config, loadConfig } from '../config/config.js'
-import { findDemo } from './demo/place.js'
+import { loadConfig } from '../config/config.js'
+import {
+  findRunning,
+  findRunningDemo,
+  type LocalSettings,
+  type RunningServer,
+  settingsOf,
+} from './running.js'
 import { notices, out } from './terminal.js'
 
 /** `botstead dashboard`: prints a link that signs a browser in, with or without a running server. */
@@ -13,7 +17,9 @@ export function dashboardCommand(): Command {
     )
     .option('--demo', 'use the running demonstration, even if this folder has the data of a server')
     .action(async ({ demo }: { demo?: boolean }) => {
-      const config = await configOf({ isDemo: demo === true })
+      const { config: local } = loadConfig(undefined, { envFile: '.env' })
+      const running = await requireRunning(local, { isDemo: demo === true })
+      const config = settingsOf(running, local)
       if (config.dashboard === 'off') {
         throw new Error(
           'The dashboard is off: set BOTSTEAD_DASHBOARD to on and restart the server.',
@@ -22,27 +28,24 @@ export function dashboardCommand(): Command {
       const { withOperatorTokens } = await import('../app/offline.js')
       await withOperatorTokens(config, async (tokens) => {
         const code = await tokens.signInCodeOfFirstAccount()
-        out.line(signInLink(config.publicUrl, code))
+        out.line(signInLink(running.address, code))
         notices.line('The link signs one browser in, within an hour.')
       })
     })
 }
 
-/** The server of this folder; a demonstration where there is none, because its data folder is temporary. */
-async function configOf({ isDemo }: { isDemo: boolean }): Promise<Config> {
-  const { config } = loadConfig(undefined, { envFile: '.env' })
-  const isHere = config.databaseUrl !== undefined || existsSync(join(config.dataDir, 'botstead.db'))
-  if (isHere && !isDemo) return config
-  const found = await findDemo()
-  if (found !== undefined) {
-    notices.line('This is the link of the demonstration that runs.')
-    return loadConfig({
-      BOTSTEAD_DATA_DIR: found.dataDir,
-      BOTSTEAD_PUBLIC_URL: found.address,
-    }).config
-  }
-  if (isDemo) throw new Error('No demonstration runs: start one with "npx botstead demo".')
-  return config
+/** The server that the link leads to: without one, the link would lead nowhere. */
+async function requireRunning(
+  local: LocalSettings,
+  { isDemo }: { isDemo: boolean },
+): Promise<RunningServer> {
+  const found = isDemo ? await findRunningDemo() : await findRunning(local, { hasToken: false })
+  if (found !== undefined) return found
+  throw new Error(
+    isDemo
+      ? 'No demonstration runs: start one with "npx botstead demo".'
+      : `No server responds at ${local.publicUrl}, and no demonstration runs, so a link would lead nowhere. Start the server with "npx botstead start" ("npm start" in a checkout), then run this command in another terminal of the same folder.`,
+  )
 }
 
 /** @param address of the server; the code is behind `#`, which browsers send to no server and no log has */

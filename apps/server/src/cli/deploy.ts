@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, join, parse } from 'node:path'
 import { ApiError, type Client, createClient } from '@botstead/contract'
 import { Command, InvalidArgumentError } from 'commander'
 import {
@@ -7,9 +7,12 @@ import {
   addConnectionOptions,
   type ConnectionOptions,
   reachable,
+  suggest,
 } from './connection.js'
+import { fileProblem } from './file-problems.js'
 import { findBot, findWorkspace, listBots } from './known-bots.js'
-import { notices, out } from './terminal.js'
+import { out } from './terminal.js'
+import { shellWord } from './text.js'
 
 interface DeployOptions extends ConnectionOptions {
   create: boolean
@@ -24,8 +27,13 @@ const byAlias = { headers: { 'x-multiple-integrations': 'true' } }
 /** How the server names the code in its refusal. */
 const codeField = 'body.code'
 
-const bundling =
-  'npx esbuild my-bot.mjs --bundle --platform=node --format=cjs --minify --outfile=my-bot.cjs'
+/** The line that bundles a file, and the name of the bundle. */
+function bundlingOf(file: string): { line: string; bundle: string } {
+  const { dir, name, ext } = parse(file)
+  const bundle = join(dir, `${name}${ext === '.cjs' ? '.bundle' : ''}.cjs`)
+  const line = `npx esbuild ${shellWord(file)} --bundle --platform=node --format=cjs --minify --outfile=${shellWord(bundle)}`
+  return { line, bundle }
+}
 
 /** `botstead deploy`: hands the server the code of a bot, through the API. */
 export function deployCommand(): Command {
@@ -46,11 +54,11 @@ export function deployCommand(): Command {
     .option('--json', 'write JSON', false)
     .addHelpText(
       'after',
-      `\nA program of several files or packages is bundled first:\n  ${bundling}`,
+      `\nA program of several files or packages is bundled first:\n  ${bundlingOf('my-bot.mjs').line}`,
     )
   return addConnectionOptions(command).action(async (file: string, options: DeployOptions) => {
     const code = await readCode(file)
-    const { url, token, bot: known } = await accessServer(options)
+    const { url, token, bot: known, again } = await accessServer(options)
     const wanted = options.bot ?? known
     const { admin, id } = await reachable(url, () => openBot({ url, token, wanted, options }))
     const { bot } = await deploy(admin, file, {
@@ -66,11 +74,7 @@ export function deployCommand(): Command {
     const size = Math.ceil(Buffer.byteLength(code) / 1000)
     out.line(`Deployed ${basename(file)} (${size} kB) to ${bot.name} (${id}).`)
     if (chatUrl !== undefined) out.line(chatUrl)
-    const there = options.url === undefined ? '' : ` --url ${options.url}`
-    const words = `--bot ${id}${there}`
-    for (const line of ['Next:', `  npx botstead chat ${words}`, `  npx botstead logs ${words}`]) {
-      notices.line(line)
-    }
+    suggest({ again }, [`npx botstead chat --bot ${id}`, `npx botstead logs --bot ${id}`])
   })
 }
 
@@ -78,9 +82,7 @@ async function readCode(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8')
   } catch (cause) {
-    throw new Error(`${file} cannot be read: ${cause instanceof Error ? cause.message : cause}`, {
-      cause,
-    })
+    throw new Error(fileProblem(cause, file) ?? `${file} cannot be read: ${cause}`, { cause })
   }
 }
 
@@ -102,7 +104,8 @@ async function openBot({ url, token, wanted, options }: Opened) {
     const admin = clientOf(workspaceId)
     return { admin, id: (await admin.createBot({ name: wanted })).bot.id }
   }
-  const { id, workspaceId } = await findBot({ url, token, wanted })
+  const otherwise = 'Add --create to make it.'
+  const { id, workspaceId } = await findBot({ url, token, wanted, otherwise })
   if (workspaceId === undefined) {
     throw new Error('The key of a bot cannot deploy: give a personal token with --token.')
   }
@@ -121,8 +124,9 @@ async function deploy(admin: Client, file: string, change: Parameters<Client['up
   } catch (cause) {
     if (!(cause instanceof ApiError) || !cause.message.startsWith(codeField)) throw cause
     const reason = `${file}${cause.message.slice(codeField.length)}`
+    const { line, bundle } = bundlingOf(file)
     const advice = /import|Cannot find module|ERR_/.test(reason)
-      ? `\nIf ${file} imports packages or other files, bundle it into one:\n  ${bundling}`
+      ? `\nIf ${file} imports packages or other files, bundle it into one, and deploy that:\n  ${line}\n  npx botstead deploy ${shellWord(bundle)} --bot ${change.id}`
       : ''
     throw new Error(`${reason}${advice}`, { cause })
   }

@@ -8,6 +8,8 @@ interface Wanted {
   wanted: string | undefined
   /** How to select one, for the error message. */
   advice?: string
+  /** What else helps if there is no such bot, for the error message. */
+  otherwise?: string
 }
 
 interface Named {
@@ -33,8 +35,8 @@ export interface ListedBot extends Named {
 
 const defaultAdvice = 'Give one with --bot or BOTSTEAD_BOT'
 
-/** Most bots that are listed when the choice is unclear. */
-const maxChoices = 10
+/** Most bots that are listed when the choice is unclear, unless there is only one more. */
+const maxChoices = 20
 
 /** The selected bot, by id or name, or the only one. A name is that of a bot in development if no other bot has it. */
 export async function findBot({ url, token, wanted, ...how }: Wanted): Promise<FoundBot> {
@@ -51,7 +53,10 @@ export async function findBot({ url, token, wanted, ...how }: Wanted): Promise<F
     const found = byId ?? (named.length === 1 ? named[0] : undefined)
     if (found !== undefined) return found
     if (named.length === 0) {
-      throw new Error(`There is no bot "${escapeLine(wanted)}". ${choices(bots, how.advice)}`)
+      const help = how.otherwise === undefined ? '' : ` ${how.otherwise}`
+      throw new Error(
+        `There is no bot "${escapeLine(wanted)}".${help} ${choices(bots, how.advice)}`,
+      )
     }
     // Their names are equal, so the creation time distinguishes them.
     const dated = named.map(({ id, createdAt }) => ({ id, name: `made ${createdAt}` }))
@@ -65,7 +70,7 @@ export async function findBot({ url, token, wanted, ...how }: Wanted): Promise<F
 }
 
 /** The bot that commands take if none is named: the only one, besides those in development. */
-export function onlyOf(bots: readonly ListedBot[]): ListedBot | undefined {
+function onlyOf(bots: readonly ListedBot[]): ListedBot | undefined {
   const [only, ...others] = bots.filter(({ dev }) => !dev)
   return others.length === 0 ? only : undefined
 }
@@ -139,7 +144,9 @@ function choices(bots: readonly ListedBot[], advice = defaultAdvice): string {
 }
 
 function linesOf(choices: readonly Named[]): string {
-  const lines = choices.slice(0, maxChoices).map(({ id, name }) => `\n  ${id}  ${escapeLine(name)}`)
-  const more = choices.length > maxChoices ? `\n  and ${choices.length - maxChoices} more` : ''
+  const shown = choices.length === maxChoices + 1 ? choices : choices.slice(0, maxChoices)
+  const lines = shown.map(({ id, name }) => `\n  ${id}  ${escapeLine(name)}`)
+  const hidden = choices.length - shown.length
+  const more = hidden === 0 ? '' : `\n  and ${hidden} more, which "npx botstead bots list" shows`
   return `${lines.join('')}${more}`
 }

@@ -14,7 +14,9 @@ import { deliveriesCommand } from './deliveries.js'
 import { demoCommand } from './demo/command.js'
 import { deployCommand } from './deploy.js'
 import { doctorCommand } from './doctor.js'
+import { envCommand } from './env.js'
 import { evalCommand } from './eval/command.js'
+import { fileProblem } from './file-problems.js'
 import { filesCommand } from './files/command.js'
 import { healthcheckCommand } from './healthcheck.js'
 import { logsCommand } from './logs.js'
@@ -25,8 +27,8 @@ import { notices, out } from './terminal.js'
 import { tokenCommand } from './token.js'
 
 const hints = `
-Without a command the server is started. In an empty folder, the first start makes a token and shows
-it. Settings come from the environment; "botstead config --help" lists them.`
+"botstead start" starts the server. In an empty folder, the first start makes a token and shows it.
+Settings come from the environment; "botstead config --help" lists them.`
 
 /** The `botstead` command. Returns the exit status: 0, or 1 when the command failed. */
 export async function run(argv: readonly string[]): Promise<number> {
@@ -36,11 +38,12 @@ export async function run(argv: readonly string[]): Promise<number> {
     .addHelpText('after', hints)
     .exitOverride()
     .showHelpAfterError()
-    .addCommand(startCommand(), { isDefault: true })
+    .addCommand(startCommand())
     .addCommand(demoCommand())
     .addCommand(configCommand())
     .addCommand(tokenCommand())
     .addCommand(dashboardCommand())
+    .addCommand(envCommand())
     .addCommand(botsCommand())
     .addCommand(deployCommand())
     .addCommand(logsCommand())
@@ -58,6 +61,10 @@ export async function run(argv: readonly string[]): Promise<number> {
   for (const command of program.commands) command.exitOverride()
   printThroughDoor(program)
   try {
+    if (argv.length <= 2) {
+      program.outputHelp()
+      return 0
+    }
     requireKnown(program, argv[2])
     await program.parseAsync(argv)
     return Number(process.exitCode ?? 0)
@@ -76,7 +83,7 @@ function printThroughDoor(command: Command): void {
   for (const part of command.commands) printThroughDoor(part)
 }
 
-/** Otherwise a misspelt command would count as an argument of the default one. */
+/** Suggests the command that a misspelt one is like. */
 function requireKnown(program: Command, word: string | undefined): void {
   const names = [...program.commands.map((command) => command.name()), 'help']
   if (word === undefined || word.startsWith('-') || names.includes(word)) return
@@ -109,7 +116,9 @@ function printError(text: string): void {
 
 function adviceOn(error: Error): string {
   if (error instanceof ApiError) return messageForPeople(error.message)
-  if (!('syscall' in error && error.syscall === 'listen' && 'code' in error)) return error.message
+  if (!('syscall' in error && error.syscall === 'listen' && 'code' in error)) {
+    return fileProblem(error) ?? error.message
+  }
   const port = 'port' in error ? `Port ${error.port}` : 'The port'
   const address = 'address' in error ? String(error.address) : 'The address'
   switch (error.code) {

@@ -74,3 +74,8 @@ export function abbreviate(value: string, longest = 48): string {
 export function shareLinkOf(chatAddress: string): string {
   return chatAddress.replace(/\/chat\/([^/]+)$/, '/webchat/$1')
 }
+
+/** A word as a shell reads it. */
+export function shellWord(word: string): string {
+  return /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+}

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { withOperatorTokens } from '../app/offline.js'
 import { loadConfig } from '../config/config.js'
+import { findSettings } from './running.js'
 import { notices, out } from './terminal.js'
 
 /** `botstead token`: manages access tokens directly in the database, with or without a running server. */
@@ -47,5 +48,5 @@ export function tokenCommand(): Command {
 async function withTokens(work: Parameters<typeof withOperatorTokens>[1]): Promise<void> {
   const { config } = loadConfig(undefined, { envFile: '.env' })
   const container = await import('../app/offline.js')
-  await container.withOperatorTokens(config, work)
+  await container.withOperatorTokens(await findSettings(config), work)
 }

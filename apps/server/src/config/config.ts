@@ -278,7 +278,7 @@ function settingsInForce(environment: Environment, file: Environment): SettingIn
 /** What a command knows of the server that it calls, before its options. */
 export interface ClientConfig extends Values<typeof clientSettings> {
   /** The server that would start in this folder, and where its token is kept. */
-  readonly local: Pick<Config, 'publicUrl' | 'dataDir' | 'adminToken'>
+  readonly local: Pick<Config, 'publicUrl' | 'dataDir' | 'secret' | 'adminToken'>
 }
 
 /**

@@ -78,7 +78,11 @@ it('botstead bots creates a bot that can be used at once, shows, lists and delet
     })
 
     // An ambiguous name selects no bot: the ids are listed, and nothing is done.
-    const twin = JSON.parse((await bots('create', 'Guide', '--json')).stdout)
+    const twice = await bots('create', 'Guide', '--json')
+    expect(twice.stderr).toBe(
+      `There was a bot named Guide before (${bot.id}); this is another one, and commands find them by their ids only.\n`,
+    )
+    const twin = JSON.parse(twice.stdout)
     const which = `2 bots are called "Guide". Give the id of one:\n  ${twin.id}  made ${twin.createdAt}\n  ${bot.id}  made ${bot.createdAt}\n`
     const env = { BOTSTEAD_URL: url, BOTSTEAD_TOKEN: token }
     const [asked, spared, listedFiles] = await Promise.all([

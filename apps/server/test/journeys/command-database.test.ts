@@ -6,7 +6,7 @@ import { type CommandPlace, createCommandPlace } from '../command-place.js'
 import { describeEachEngine } from '../engines.js'
 import { runCommand, startServerProcess } from '../processes.js'
 
-const commands = [['check'], ['token', 'list'], ['token', 'create'], ['dashboard'], ['backup']]
+const commands = [['check'], ['token', 'list'], ['token', 'create'], ['backup']]
 
 describeEachEngine('commands that read the database themselves', (engine) => {
   /** What all of them say, which must be the same. */

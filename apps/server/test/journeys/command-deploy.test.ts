@@ -131,7 +131,11 @@ describe('botstead deploy', () => {
     const empty = await fileOf('empty.cjs', '')
     const broken = await fileOf('broken.cjs', 'exports.handler = async () => ({ status: 500 })')
     for (const [words, message] of [
-      [[source, '--bot', 'Careful'], 'bundle it into one:\n  npx esbuild'],
+      [
+        [source, '--bot', 'Careful'],
+        `bundle it into one, and deploy that:\n  npx esbuild ${source} `,
+      ],
+      [[source, '--bot', 'Careful'], `  npx botstead deploy ${join(folder, 'source.cjs')} --bot `],
       [
         [faulty, '--bot', 'Careful'],
         `${faulty} was not deployed, and what ran before stays: TypeError`,
@@ -141,15 +145,16 @@ describe('botstead deploy', () => {
       [[alone, '--bot', 'Careful'], "Cannot find module 'absent'"],
       [[empty, '--bot', 'Careful'], 'The code exports no function named handler'],
       [[broken, '--bot', 'Careful'], 'what ran before stays: it responded to a ping with status'],
-      [[join(folder, 'absent.cjs'), '--bot', 'Careful'], 'absent.cjs cannot be read'],
-      [[file, '--bot', 'Nobody'], 'There is no bot "Nobody"'],
+      [[join(folder, 'absent.cjs'), '--bot', 'Careful'], `There is no file ${folder}/absent.cjs: `],
+      [[folder, '--bot', 'Careful'], `${folder} is a folder: name a file.`],
+      [[file, '--bot', 'Nobody'], 'There is no bot "Nobody". Add --create to make it. '],
       [[file, '--create'], '--create needs --bot'],
       [[file, '--bot', 'Careful', '--secret', '=x'], 'A secret is written NAME=value'],
     ] as const) {
       const { status, stderr } = await deploy(words)
       expect(status).toBeGreaterThan(0)
       expect(stderr).toContain(message)
-      expect(stderr).not.toMatch(/body\.code|node:|bot-host/)
+      expect(stderr).not.toMatch(/body\.code|node:|bot-host|ENOENT|EISDIR/)
     }
     const { bots } = await server().client().listBots({})
     expect(bots.filter(({ name }) => name === 'Careful')).toHaveLength(1)

@@ -188,8 +188,24 @@ describe('botstead eval', () => {
     expect(nowhere).toMatchObject({ status: 1, stdout: '' })
     const missing = `There is no file ${join(folder, 'none', 'corpus.jsonl')}: name the folder`
     expect(nowhere.stderr).toContain(missing)
-    const unnamed = await runCommand(['eval', '--dataset', folder, '--skip-upload'], {})
-    expect(unnamed).toMatchObject({ status: 1, stderr: 'With --skip-upload, give --url too.\n' })
+    const { url, token } = server()
+    const there = ['eval', '--dataset', folder, '--url', url, '--token', token]
+    const unnamed = await runCommand(there, {})
+    expect(unnamed).toMatchObject({ status: 1, stdout: '' })
+    expect(unnamed.stderr).toBe('With --url, give --bot too: the bot that gets the documents.\n')
+    const noFile = await runCommand(['eval', '--dataset', folder, '--off-topic', folder], {})
+    expect(noFile).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: `${folder} is a folder: name a file.\n`,
+    })
+    const noFolder = await runCommand(
+      ['eval', '--dataset', folder, '--documents', join(folder, 'none')],
+      {},
+    )
+    expect(noFolder.stderr).toBe(
+      `There is no folder ${join(folder, 'none')}: check the name, and the folder in which you run the command.\n`,
+    )
   })
 
   it('names the file and line of a malformed judgement, and a malformed baseline', async () => {

@@ -121,6 +121,7 @@ describe('names and texts of others', () => {
     'token list': [of()],
     'token revoke': [of(evil)],
     dashboard: [{ words: () => [], environment: { BOTSTEAD_PUBLIC_URL: evil } }],
+    env: [of('--workspace', evil)],
     'bots create': [of(`${evil} 3`), of(`${evil} 4`, '--json')],
     'bots list': [of(), of('--json'), of('--workspace', evil)],
     'bots get': [

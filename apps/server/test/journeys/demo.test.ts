@@ -17,7 +17,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { createCommandPlace } from '../command-place.js'
 import { checkout, withoutProxies } from '../documents.js'
+import { runCommand, startServerProcess } from '../processes.js'
 
 const server = join(checkout, 'apps/server')
 const run = promisify(execFile)
@@ -35,6 +37,14 @@ beforeAll(async () => {
 afterAll(async () => {
   await rm(temporary, { recursive: true })
   await rm(home, { recursive: true })
+})
+
+/** The user who starts the demonstration and whose commands find it. */
+const environmentOfUser = () => ({
+  ...withoutProxies(process.env),
+  TMPDIR: temporary,
+  HOME: home,
+  XDG_STATE_HOME: '',
 })
 
 interface Demo {
@@ -56,8 +66,9 @@ async function runDemo(
   { command = inject('command'), meanwhile }: DemoRun = {},
 ): Promise<Demo> {
   const child = spawn(process.execPath, [command, 'demo', ...options], {
-    env: { ...withoutProxies(process.env), TMPDIR: temporary, HOME: home, ...environment },
+    env: { ...environmentOfUser(), ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   })
   const closed = once(child, 'close')
   let output = ''
@@ -74,7 +85,8 @@ async function runDemo(
     try {
       await meanwhile(output)
     } finally {
-      child.kill('SIGINT')
+      // As Ctrl-C in a terminal, which every process of the group gets.
+      process.kill(-(child.pid ?? 0), 'SIGINT')
     }
   }
   const [status] = await closed
@@ -86,6 +98,12 @@ async function programsOf(botId: string): Promise<string[]> {
   const { stdout } = await run('ps', ['-eo', 'pid,args'])
   const lines = stdout.split('\n').filter((line) => line.endsWith(` bot=${botId}`))
   return lines.map((line) => line.trim().split(' ')[0] ?? '')
+}
+
+/** Runs a line in the folder of a checkout, as a person pastes it; returns what it writes. */
+async function paste(line: string): Promise<string> {
+  const options = { cwd: checkout, env: environmentOfUser() }
+  return (await run('sh', ['-c', `exec 2>&1; ${line}`], options)).stdout
 }
 
 interface LineAnswer {
@@ -107,7 +125,7 @@ describe('botstead dashboard beside a demonstration', () => {
     const dashboard = (...options: string[]) =>
       run(process.execPath, [inject('command'), 'dashboard', ...options], {
         cwd: folder,
-        env: { ...withoutProxies(process.env), TMPDIR: temporary, HOME: home },
+        env: environmentOfUser(),
       })
     const { status } = await runDemo(
       ['--port', '0'],
@@ -136,6 +154,71 @@ describe('botstead dashboard beside a demonstration', () => {
   })
 })
 
+describe('commands beside a demonstration', () => {
+  it('use it where the server of the folder does not run, and say so', async () => {
+    await using place = await createCommandPlace()
+    const environment = { ...environmentOfUser(), ...place.environment, PORT: '1' }
+    const botstead = (words: string[], input = '') => runCommand(words, environment, input)
+    const none = await botstead(['dashboard'])
+    expect(none).toMatchObject({ status: 1, stdout: '' })
+    expect(none.stderr).toMatch(
+      /^No server responds at http:\/\/localhost:1, and no demon.*"npm start"/,
+    )
+    expect((await botstead(['bots', 'list'])).stderr).toMatch(/^No server responds at .*: start it/)
+    const meanwhile = async (output: string) => {
+      const [, address = 'no address'] = /is running at (\S+),/.exec(output) ?? []
+      const notice = `No server of this folder runs: using the demonstration at ${address}.\n`
+      const link = await botstead(['dashboard'])
+      expect(link).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining(`${address}/dashboard/sign-in#`),
+        stderr: expect.stringContaining(notice),
+      })
+      const [listed, said, found, deployed, variables] = await Promise.all([
+        botstead(['bots', 'list']),
+        botstead(['chat', '--bot', 'Guide'], 'How does the server stop?\n'),
+        botstead(['search', 'How does the server stop?']),
+        botstead(['deploy', join(checkout, 'examples/plain-bot.cjs'), '--bot', 'P', '--create']),
+        botstead(['env']),
+      ])
+      for (const { status, stderr } of [listed, said, found, deployed, variables]) {
+        expect([status, stderr]).toEqual([0, expect.stringContaining(notice)])
+      }
+      expect(listed.stdout).toMatch(/ {2}Guide$/m)
+      expect(said.stdout).toContain('Guide: “')
+      expect(found.stdout).toContain('1. botstead.md')
+      expect(variables.stdout).toMatch(
+        new RegExp(`^API=${address}\nTOKEN=bp_pat_.+\nWORKSPACE=.+\n$`),
+      )
+      expect((await botstead(['logs', '--bot', 'Guide'])).stdout).toContain('passages answer')
+      // Its address is enough for its token.
+      const named = await botstead(['bots', 'list', '--url', address])
+      expect(named).toMatchObject({ status: 0, stderr: '' })
+
+      const { port } = new URL(address)
+      expect(await runCommand(['start'], { ...environment, PORT: port })).toMatchObject({
+        status: 1,
+        stderr: `Port ${port} is in use by the demonstration: press Ctrl-C in its terminal, or set PORT to another port.\n`,
+      })
+
+      const own = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: 'the-token-of-the-folder' }
+      await using server = await startServerProcess(own)
+      await vi.waitFor(async () =>
+        expect(await botstead(['bots', 'list'])).toEqual({
+          status: 0,
+          stdout: '',
+          stderr: 'There are no bots: "npx botstead bots create First" makes one.\n',
+        }),
+      )
+      const ownLink = await botstead(['dashboard'])
+      expect(ownLink.stdout).toContain(server.url.replace('127.0.0.1', 'localhost'))
+      expect(ownLink.stderr).not.toContain('demonstration')
+    }
+    expect((await runDemo(['--port', '0'], {}, { meanwhile })).status).toBe(0)
+    expect(await botstead(['dashboard'])).toMatchObject({ status: 1, stdout: '' })
+  })
+})
+
 describe('the demonstration', () => {
   it('makes every call and ends with status 0, on a free port when its own is in use', async () => {
     const occupant = createServer().listen(0, '127.0.0.1')
@@ -155,6 +238,8 @@ describe('the demonstration', () => {
       /Guide answers, \d+ ms after the question:\n {4}“[^”]+”\n {4}— botstead\.md › /,
     )
     expect(output).not.toContain('\u001b')
+    // The log has nothing to say of what the demonstration itself does.
+    expect(output).not.toMatch(/"level":/)
     expect(await readdir(temporary)).toEqual([])
   })
 
@@ -170,12 +255,17 @@ describe('the demonstration', () => {
       expect(await (await fetch(shareLink)).text()).toContain('<title>Guide</title>')
       botId = /x-bot-id: ([\w-]+)/.exec(output)?.[1] ?? ''
       expect(await programsOf(botId)).toHaveLength(1)
-      const [, file = '', more = ''] = /npx botstead deploy '(.+)' (.+)/.exec(output) ?? []
-      const words = [inject('command'), 'deploy', file, ...more.split(' ')]
-      const { stdout } = await run(process.execPath, words, { env: withoutProxies(process.env) })
-      expect(stdout).toMatch(/^Deployed bot\.cjs \(\d+ kB\) to Guide/)
+      const [deploy = ''] = /npx botstead deploy .+/.exec(output) ?? []
+      const deployed = await paste(deploy)
+      expect(deployed).toMatch(/^Deployed bot\.cjs \(\d+ kB\) to Guide/)
+      const next = /^Next:\n((?: {2}.+\n)+)/m.exec(deployed)?.[1]?.trimEnd().split('\n') ?? []
+      expect(next).toHaveLength(2)
+      const [chat = '', logs = ''] = next
+      expect(await paste(`echo 'How does the server stop?' | ${chat}`)).toContain('Guide: “')
+      expect(await paste(logs)).toContain('passages answer')
     }
-    const { status } = await runDemo(['--port', '0'], {}, { meanwhile })
+    const { status, output } = await runDemo(['--port', '0'], {}, { meanwhile })
+    expect(output).toMatch(/\nStopping …\n$/)
     expect(answers).toMatchObject([
       { passages: [{ file: { key: 'botstead.md' } }] },
       { message: { payload: { type: 'text', text: 'How does the server stop?' } } },

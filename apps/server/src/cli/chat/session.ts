@@ -26,9 +26,11 @@ export interface ChatSession {
   botId: string | undefined
   /** Calls as the developer of the bot; unknown likewise. */
   admin: Client | undefined
+  /** Options that name the bot in other commands; unknown likewise. */
+  again: string | undefined
 }
 
-type Address = Pick<ChatSession, 'baseUrl' | 'webhookId' | 'botName' | 'botId' | 'admin'>
+type Address = Pick<ChatSession, 'baseUrl' | 'webhookId' | 'botName' | 'botId' | 'admin' | 'again'>
 
 /** Finds the chat address, creates or resumes a user and opens a conversation, according to the options. */
 export async function openSession(options: SessionOptions): Promise<ChatSession> {
@@ -59,11 +61,12 @@ function parseAddress(text: string): Address {
   if (baseUrl === undefined || webhookId === undefined) {
     throw new Error('--address must be a chat address such as http://localhost:8787/chat/<id>.')
   }
-  return { baseUrl, webhookId, botName: 'bot', botId: undefined, admin: undefined }
+  const unknown = { botId: undefined, admin: undefined, again: undefined }
+  return { baseUrl, webhookId, botName: 'bot', ...unknown }
 }
 
 async function findAddress(options: ConnectionOptions): Promise<Address> {
-  const { url: baseUrl, token, botId, workspaceId } = await connect(options)
+  const { url: baseUrl, token, botId, workspaceId, again } = await connect(options)
   if (workspaceId === undefined) {
     throw new Error(
       'The key of a bot does not identify its chat address: give it with --address, or use a personal token.',
@@ -74,7 +77,9 @@ async function findAddress(options: ConnectionOptions): Promise<Address> {
   const { bot } = await admin.getBot({ id: botId }, { headers })
   const webhookId = bot.integrations.chat?.webhookId
   if (webhookId === undefined) throw new Error(`The bot ${bot.name} has no chat.`)
-  return { baseUrl, webhookId, botName: bot.name, botId, admin }
+  // The name of a bot may contain anything, and a suggested command is pasted.
+  const words = ` --bot ${botId}${again.words}`
+  return { baseUrl, webhookId, botName: bot.name, botId, admin, again: words }
 }
 
 async function createUser(address: Address): Promise<string> {

@@ -1,18 +1,12 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { readServerAddress } from '../../platform/disk/address-file.js'
-
-/** A demonstration that runs now. */
-export interface RunningDemo {
-  /** Its temporary data folder, which its user alone may read. */
-  dataDir: string
-  address: string
-}
 
 /** In the home of the user and for them alone: in a folder for everybody, others could put a file of theirs. */
 function placeFile(): string {
-  return join(homedir(), '.local/state/botstead/demo')
+  // biome-ignore lint/style/noProcessEnv: where users keep the state of all their programs, not a setting
+  const state = process.env.XDG_STATE_HOME || join(homedir(), '.local/state')
+  return join(state, 'botstead/demo')
 }
 
 /** Records where the data of a demonstration is, for commands of the same user; the newest one counts. */
@@ -26,17 +20,11 @@ export async function recordDemo(dataDir: string): Promise<void> {
 
 /** Forgets this demonstration; another one that was started since stays. */
 export async function forgetDemo(dataDir: string): Promise<void> {
-  if ((await readPlace()) === dataDir) await rm(placeFile(), { force: true })
+  if ((await readDemoFolder()) === dataDir) await rm(placeFile(), { force: true })
 }
 
-/** The demonstration of this user; undefined if none runs. */
-export async function findDemo(): Promise<RunningDemo | undefined> {
-  const dataDir = await readPlace()
-  const address = dataDir === undefined ? undefined : await readServerAddress(dataDir)
-  return dataDir === undefined || address === undefined ? undefined : { dataDir, address }
-}
-
-async function readPlace(): Promise<string | undefined> {
+/** The data folder of the newest demonstration of this user, which may have been killed; only they may read it. */
+export async function readDemoFolder(): Promise<string | undefined> {
   try {
     return await readFile(placeFile(), 'utf8')
   } catch {

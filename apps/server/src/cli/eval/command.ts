@@ -81,7 +81,7 @@ export function evalCommand(): Command {
     )
     .option(
       '--url <address>',
-      'server to measure; without it, that of this folder for --set, and else a temporary one',
+      'server to measure; without it, that of this folder for --set and --skip-upload, and else a temporary one',
     )
     .option('--token <token>', 'key of the bot, or a personal token, on that server')
     .option('--bot <id or name>', 'bot on that server; the documents become files of it')
@@ -127,7 +127,6 @@ async function evaluate(
 ): Promise<Results[]> {
   const { settle, timeout, skipUpload, dataset: folder, url, token, bot } = options
   if (folder === undefined) throw new Error('Give --dataset, or --set for a set of the server.')
-  if (skipUpload && url === undefined) throw new Error('With --skip-upload, give --url too.')
   const documents = await documentsOf(folder, options)
   const dataset = await readDataset(folder)
   const offTopic = options.offTopic ? await readQuestions(options.offTopic) : []
@@ -136,6 +135,7 @@ async function evaluate(
     ...(url && { url }),
     ...(token && { token }),
     ...(bot && { bot }),
+    ...(skipUpload && { skipUpload }),
     ...(weights && { weights }),
   })
   const signal = AbortSignal.timeout(toMilliseconds('--timeout', timeout))
@@ -147,7 +147,7 @@ async function evaluate(
   }
   const isAsked = documents === undefined ? () => true : isUploaded
   const { keys, failed } = await awaitIndexed(target.client, signal, isAsked)
-  for (const { key, reason } of failed) say(`${key} is not searchable: ${reason}`)
+  describeFailed(failed).forEach(say)
   const ids = new Set(documents?.map(({ id }) => id) ?? keys.map(documentOf))
   findGaps(dataset, ids).forEach(say)
   say('waiting until the ranking has settled')
@@ -160,6 +160,21 @@ async function evaluate(
     results.push(await askAll(target.client, asked, folder, other))
   }
   return results
+}
+
+/** Most documents of a reason that are named. */
+const maxNamed = 3
+
+/** What is not searchable, a line for each reason: a folder may have many pictures. */
+function describeFailed(failed: readonly { key: string; reason: string }[]): string[] {
+  const reasons = new Map<string, string[]>()
+  for (const { key, reason } of failed) {
+    reasons.set(reason, [...(reasons.get(reason) ?? []), documentOf(key)])
+  }
+  return [...reasons].map(([reason, ids]) => {
+    const more = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : ''
+    return `not searchable: ${ids.slice(0, maxNamed).join(', ')}${more}: ${reason}`
+  })
 }
 
 /** The documents to upload; undefined for those that the bot has. */

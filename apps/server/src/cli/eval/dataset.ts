@@ -1,6 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileProblem } from '../file-problems.js'
 import { readFolder } from '../files/sync.js'
 
 /** A document of a collection: a line of `corpus.jsonl`, or a file of a folder. */
@@ -179,18 +180,32 @@ async function readLines<T>(file: string, read: (line: string, number: number) =
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const found: T[] = []
   let number = 0
-  for await (const line of createInterface({
-    input: createReadStream(file),
-    crlfDelay: Infinity,
-  })) {
-    number += 1
-    if (line.trim() === '') continue
+  const input = createReadStream(file)
+  const lines = createInterface({ input, crlfDelay: Infinity })
+  // Not every version of Node passes it on while lines are read.
+  let fault: Error | undefined
+  input.once('error', (error) => {
+    fault = error
+    lines.close()
+  })
+  try {
+    for await (const line of lines) {
+      number += 1
+      if (line.trim() !== '') found.push(readLine(line, number))
+    }
+    if (fault !== undefined) throw fault
+  } catch (cause) {
+    const problem = fileProblem(cause, file)
+    throw problem === undefined ? cause : new Error(problem, { cause })
+  }
+  return found
+
+  function readLine(line: string, number: number): T {
     try {
-      found.push(read(line, number))
+      return read(line, number)
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new Error(`${file}, line ${number}: ${reason}.`, { cause })
     }
   }
-  return found
 }

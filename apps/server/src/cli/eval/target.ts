@@ -20,22 +20,30 @@ export interface TargetOptions {
   url?: string
   token?: string
   bot?: string
+  /** Whether the documents are files that the bot has. */
+  skipUpload?: boolean
   /** Weights of the retrievers of a temporary server; the default ones if undefined. */
   weights?: RetrieverWeights
 }
 
-/** Opens the server that the options name, or a temporary one, which is removed afterwards. */
+/**
+ * Opens the server that the options name, or a temporary one, which is removed afterwards. Files that a bot has are on
+ * the server of this folder, unless another is named.
+ */
 export async function openTarget(options: TargetOptions): Promise<Target> {
-  if (options.url === undefined) return await startTemporary(options.weights)
-  const { url, token, bot } = options
-  if (token === undefined || bot === undefined) {
-    throw new Error('With --url, give --token and --bot too: the bot that gets the documents.')
+  const { url, token, bot, skipUpload = false } = options
+  if (url === undefined && !skipUpload) return await startTemporary(options.weights)
+  if (bot === undefined && !skipUpload) {
+    throw new Error('With --url, give --bot too: the bot that gets the documents.')
   }
   if (options.weights !== undefined) {
-    throw new Error('--legs and --weights are for the temporary server: leave out --url.')
+    throw new Error(
+      '--legs and --weights are for the temporary server: leave out --url and --skip-upload.',
+    )
   }
+  const named = { ...(url && { url }), ...(token && { token }), ...(bot && { bot }) }
   return {
-    client: (await connect({ url, token, bot })).client,
+    client: (await connect(named)).client,
     setWeights: () => Promise.reject(new Error('Only a temporary server can use other weights.')),
     [Symbol.asyncDispose]: async () => {},
   }

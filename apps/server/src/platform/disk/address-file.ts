@@ -15,6 +15,8 @@ interface ListeningServer {
 
 /** What a server recorded, which may have ended since. */
 export interface RecordedServer {
+  /** As callers use it, without a trailing slash. */
+  address: string
   /** Base address for programs on this machine, without a trailing slash. */
   local: string
   pid: number
@@ -41,19 +43,13 @@ export async function removeAddressFile(dataDir: string): Promise<void> {
   if (server?.pid === process.pid) await rm(join(dataDir, fileName), { force: true })
 }
 
-/** The address of the server on a data folder; undefined if none is recorded, or if its process has ended. */
-export async function readServerAddress(dataDir: string): Promise<string | undefined> {
-  const server = await readServer(dataDir)
-  return server !== undefined && isAlive(server.pid) ? server.address : undefined
-}
-
 /** What the server of a data folder recorded, also if it was killed since; undefined if there is nothing. */
 export async function readRecordedServer(dataDir: string): Promise<RecordedServer | undefined> {
   const server = await readServer(dataDir)
   if (server === undefined) return undefined
   const { address, local = address, pid } = server
   // In a container a server and the command that looks for it may have the same number.
-  return { local, pid, isAlive: pid !== process.pid && isAlive(pid) }
+  return { address, local, pid, isAlive: pid !== process.pid && isAlive(pid) }
 }
 
 async function readServer(dataDir: string): Promise<ListeningServer | undefined> {
