@@ -5,6 +5,7 @@ import { type Config, loadConfig } from '../config/config.js'
 import { createLog, createOutageLog, type Log } from '../platform/telemetry/log.js'
 import type { Tracing } from '../platform/telemetry/tracing.js'
 import { signInLink } from './dashboard.js'
+import { findRunningDemo } from './running.js'
 import { out } from './terminal.js'
 
 /** `botstead start`: runs the server until it is stopped. */
@@ -22,12 +23,27 @@ export function startCommand(): Command {
     const stopOnFault = endOnFault(log, config.shutdownTimeoutMs)
     // Loaded on demand: commands that only call a server do not wait for it.
     const { startServer } = await import('../app/container.js')
-    const server = await startServer({ config, settings, log, tracing })
+    const server = await startServer({ config, settings, log, tracing }).catch(
+      async (error: unknown) => {
+        throw await explainPort(error)
+      },
+    )
     stopOnFault(server.stop)
     if (server.firstStart !== undefined) welcome(config, server, server.firstStart)
+    else if (out.isTerminal && config.roles.api) greet(config, server)
     await untilStopped(config, server)
     process.exit(process.exitCode ?? 0)
   })
+}
+
+/** Names the demonstration if it has the port. */
+async function explainPort(error: unknown): Promise<unknown> {
+  const { code, port } = Object(error)
+  const demo = code === 'EADDRINUSE' ? await findRunningDemo() : undefined
+  if (demo === undefined || new URL(demo.address).port !== String(port)) return error
+  return new Error(
+    `Port ${port} is in use by the demonstration: press Ctrl-C in its terminal, or set PORT to another port.`,
+  )
 }
 
 /** Traces, if they are set up: their packages are loaded only then. */
@@ -47,10 +63,14 @@ async function openTracing(
   )
 }
 
-/** Waits for a signal, then stops in an orderly way; a second signal ends the process at once. */
+/**
+ * Waits for a signal, then stops in an orderly way; a second signal ends the process at once.
+ * @param onSignal called when the signal has come
+ */
 export async function untilStopped(
   config: Pick<Config, 'shutdownTimeoutMs'>,
   server: Pick<Server, 'log' | 'stop'>,
+  onSignal: () => void = () => {},
 ): Promise<void> {
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     process.once('SIGINT', resolve)
@@ -62,9 +82,29 @@ export async function untilStopped(
   }
   process.on('SIGINT', endNow)
   process.on('SIGTERM', endNow)
+  onSignal()
   server.log.info({ signal }, 'stopping')
   await server.stop(config.shutdownTimeoutMs)
   server.log.info('stopped')
+}
+
+const line = (name: string, value: string) => `  ${name.padEnd(12)} ${value}\n`
+
+/** Printed at later starts, for people: between the lines of the log they would look for the address. */
+function greet({ dashboard }: Config, { address }: Pick<Server, 'address'>): void {
+  const hasDashboard = dashboard === 'on'
+  out.text(
+    [
+      '\nBotstead is ready.\n\n',
+      line('address', address),
+      line('reference', `${address}/docs`),
+      hasDashboard ? line('dashboard', `${address}/dashboard`) : '',
+      hasDashboard
+        ? '\nIn another terminal, "npx botstead dashboard" prints a link that signs a browser in.\n'
+        : '',
+      '\n',
+    ].join(''),
+  )
 }
 
 /**
@@ -72,7 +112,6 @@ export async function untilStopped(
  * is known to them and stays out of the output, which containers keep as their log.
  */
 function welcome(config: Config, server: Server, first: FirstStart): void {
-  const line = (name: string, value: string) => `  ${name.padEnd(12)} ${value}\n`
   const given = { shown: 'the one in BOTSTEAD_ADMIN_TOKEN', sent: '$BOTSTEAD_ADMIN_TOKEN' }
   const token = first.isNew ? { shown: first.token, sent: first.token } : given
   out.text(

@@ -1,14 +1,15 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, inject, it, vi } from 'vitest'
 import { describeSettings } from '../../src/config/config.js'
 import { createCommandPlace } from '../command-place.js'
 import { readBelow } from '../files-below.js'
+import { freePort } from '../ports.js'
 import { runCommand, startServerProcess } from '../processes.js'
 
 describe('botstead start', () => {
@@ -45,6 +46,41 @@ describe('botstead start', () => {
     expect(again.output()).not.toContain(token)
     expect(again.output()).not.toContain('shown once')
   })
+
+  const hasTerminal = spawnSync('script', ['--version']).error === undefined
+  it.skipIf(!hasTerminal)(
+    `shows the address and how to sign in on a terminal, also at later starts${hasTerminal ? '' : ' (skipped: no program script here)'}`,
+    async () => {
+      await using place = await createCommandPlace()
+      {
+        await using first = await startServerProcess(place.environment)
+        expect(await first.stop()).toBe(0)
+        expect(first.output().match(/Botstead is ready/g)).toHaveLength(1)
+      }
+      const port = String(await freePort())
+      const child = spawn('script', ['-qec', `"$NODE" "$COMMAND" start`, '/dev/null'], {
+        env: {
+          ...process.env,
+          ...place.environment,
+          ...{ NODE: process.execPath, COMMAND: inject('command'), PORT: port },
+        },
+        stdio: ['pipe', 'pipe', 'inherit'],
+      })
+      const closed = once(child, 'close')
+      let written = ''
+      child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+        written += chunk.replaceAll('\r', '')
+      })
+      await vi.waitFor(() => expect(written).toContain('prints a link that signs a browser in.\n'))
+      expect(written).toContain(
+        `Botstead is ready.\n\n  address      http://localhost:${port}\n  reference    http://localhost:${port}/docs\n  dashboard    http://localhost:${port}/dashboard\n`,
+      )
+      // Ctrl-C in the terminal.
+      child.stdin.write('\u0003')
+      await closed
+      expect(written).toContain('stopped')
+    },
+  )
 
   it('stores nothing when its port is in use, so that the next start is the first', async () => {
     await using place = await createCommandPlace(undefined, { isEmpty: true })
@@ -106,6 +142,17 @@ describe('botstead start', () => {
     } finally {
       process.umask(umask)
     }
+  })
+})
+
+describe('botstead without a command', () => {
+  it('prints the help, and starts nothing', async () => {
+    await using place = await createCommandPlace(undefined, { isEmpty: true })
+    const { status, stdout, stderr } = await runCommand([], place.environment)
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+    expect(stdout).toContain('Usage: botstead [options] [command]')
+    expect(stdout).toContain('"botstead start" starts the server.')
+    expect(await readdir(place.dataDir)).toEqual([])
   })
 })
 

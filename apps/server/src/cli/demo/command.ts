@@ -52,7 +52,7 @@ async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1
   if (made !== undefined && !options.once) {
     suggest(print, made, server)
     print.title('The server runs until you press Ctrl-C; then its data is deleted.')
-    await untilStopped(server.config, server)
+    await untilStopped(server.config, server, () => print.title('Stopping …'))
     return 0
   }
   await server.stop(server.config.shutdownTimeoutMs)
@@ -61,8 +61,15 @@ async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1
   return 0
 }
 
+/** What the bot says of the message that it refuses on purpose: no warning for whoever watches. */
+const refusal = 'once, for you to replay.'
+
 async function startDemoServer(dataDir: string, port: string, print: Printer): Promise<Server> {
-  const log = await createLog({ level: 'warn', pretty: out.isTerminal })
+  const log = await createLog({
+    level: 'warn',
+    pretty: out.isTerminal,
+    skip: (line) => line.includes(refusal),
+  })
   const { startServer } = await import('../../app/container.js')
   const start = (on: string) => {
     // Without the caller's environment: a demonstration must not touch their data.

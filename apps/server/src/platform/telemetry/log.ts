@@ -13,6 +13,8 @@ export interface LogOptions {
   fields?: () => object | undefined
   /** Where lines go in place of standard output. */
   destination?: DestinationStream
+  /** Whether a line, as JSON, is left out. */
+  skip?: (line: string) => boolean
 }
 
 const censor = '[redacted]'
@@ -33,7 +35,7 @@ const maxCauses = 8
  * JSON lines are written synchronously, so that the last lines of a crashing process are not lost.
  */
 export async function createLog(options: LogOptions): Promise<Log> {
-  const { fields } = options
+  const { fields, skip } = options
   const settings = {
     level: options.level,
     redact: { paths: secretPaths, censor },
@@ -45,15 +47,24 @@ export async function createLog(options: LogOptions): Promise<Log> {
     ...(fields && { mixin: () => fields() ?? {} }),
   }
   const destination = options.destination ?? pino.destination({ dest: 1, sync: true })
+  const unlessSkipped = (write: (line: string) => void): DestinationStream => ({
+    write: (line) => {
+      if (!skip?.(line)) write(line)
+    },
+  })
   // Lines name what others have named, and JSON lines too are read on terminals.
-  if (!options.pretty) return pino({ ...settings, hooks: { streamWrite: escapeJson } }, destination)
+  if (!options.pretty) {
+    const json = { ...settings, hooks: { streamWrite: escapeJson } }
+    return pino(json, skip ? unlessSkipped((line) => destination.write(line)) : destination)
+  }
   // Loaded only for people: it costs a start 25 ms.
   const { prettyFactory } = await import('pino-pretty')
   const format = prettyFactory({
     colorize: options.destination === undefined,
     translateTime: 'SYS:HH:MM:ss.l',
   })
-  return pino(settings, { write: (line) => destination.write(format(escapeParsedJson(line))) })
+  const write = (line: string) => destination.write(format(escapeParsedJson(line)))
+  return pino(settings, unlessSkipped(write))
 }
 
 interface DescribedError {

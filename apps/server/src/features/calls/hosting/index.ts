@@ -395,6 +395,7 @@ export function createHosting(deps: HostingDeps): Hosting {
         programs.countRequests,
       ),
     ],
+    drain: programs.drain,
     async stop(timeLeft) {
       unsubscribe()
       alwaysAlive.stop()

@@ -161,7 +161,12 @@ async function startProcess(
   words: readonly string[],
   options: { cwd: string; env: Record<string, string | undefined>; uid?: number; gid?: number },
 ): Promise<ChildProcess & { pid: number }> {
-  const child = spawn('/bin/sh', ['-c', commands, 'sh', ...words], { ...options, stdio: 'pipe' })
+  const child = spawn('/bin/sh', ['-c', commands, 'sh', ...words], {
+    ...options,
+    stdio: 'pipe',
+    // In a group of its own: Ctrl-C in a terminal is for the server, which lets open requests end.
+    detached: true,
+  })
   const { pid } = child
   if (pid === undefined) {
     // Without descriptors it has no streams either. Nobody else would listen to this event in time.

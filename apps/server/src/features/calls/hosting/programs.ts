@@ -91,6 +91,8 @@ export interface Programs {
   countPrograms(): number
   /** How many requests the programs in service handle, or have waiting. */
   countRequests(): number
+  /** From now on the end of a program is no failure of its code: whatever stops the server may end programs too. */
+  drain(): void
   /** Ends all programs. @param timeLeft milliseconds after which they end although requests are open */
   stop(timeLeft: number): Promise<void>
 }
@@ -138,6 +140,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   const questions = createQuestions({ clock, isStopped: () => stopped, bypass, endStuck })
   const room = createRoom({ timers, processes: limits.processes, endOneIdle })
   let kept: ReadonlySet<string> = new Set()
+  let draining = false
   let stopped = false
   let cancelWatch: (() => void) | undefined
 
@@ -210,7 +213,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   async function watchEnd(instance: Instance, program: Program): Promise<void> {
     const startedAt = clock.now()
     const { how } = await program.ended
-    if (!remove(instance) || stopped) return
+    if (!remove(instance) || draining) return
     if (clock.now() - startedAt >= healthyMs) failures.forget(instance.hosted.id)
     if (instance.open === 0) blame.endedByItself(instance.hosted.id)
     failed(instance, `it ended with ${how}`)
@@ -473,7 +476,12 @@ export function createPrograms(deps: ProgramsDeps): Programs {
 
     countRequests: () => inService().reduce((sum, { claims }) => sum + claims, 0),
 
+    drain() {
+      draining = true
+    },
+
     async stop(timeLeft) {
+      draining = true
       stopped = true
       cancelWatch?.()
       room.close(stopping())
