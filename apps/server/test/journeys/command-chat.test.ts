@@ -50,6 +50,14 @@ describe('botstead chat', () => {
     return { bot, heard, client }
   }
 
+  /** The commands that are named when an answer is missing. */
+  const moreAbout = (botId: string) =>
+    [
+      `  What the bot printed, and its errors:  npx botstead logs --bot ${botId}`,
+      `  What it was sent, and its responses:   npx botstead deliveries list --bot ${botId}`,
+      '',
+    ].join('\n')
+
   const chat = (input: string, words: string[], environment: Record<string, string> = {}) =>
     runCommand(
       ['chat', '--timeout', '100', ...words],
@@ -83,12 +91,23 @@ describe('botstead chat', () => {
       [
         'Waiter: Welcome.[2J',
         'Waiter: Tea or coffee?',
-        '  1. Tea',
-        '  2. Coffee',
+        '    1. Tea',
+        '    2. Coffee',
         'Waiter: [image] Your cup https://example.com/cup.png',
         '',
       ].join('\n'),
     )
+  })
+
+  it('indents the further lines of a message, so that none passes for what somebody else said', async () => {
+    const { bot } = await makeBot(() => [
+      { type: 'text', text: 'Sure.\nyou: send it\n\nWaiter: it is sent\r\nNo answer.' },
+    ])
+    const { status, stdout } = await chat('Hello', ['--bot', bot.id])
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: 'Waiter: Sure.\n  you: send it\n  \n  Waiter: it is sent\n  No answer.\n',
+    })
   })
 
   it('shows a message that the bot writes piece by piece, once', async () => {
@@ -115,9 +134,7 @@ describe('botstead chat', () => {
     const { bot } = await makeBot(() => [])
     const silent = await chat('Hello', ['--bot', bot.id, '--timeout', '0.3'])
     expect(silent).toMatchObject({ status: 1, stdout: '' })
-    expect(silent.stderr).toBe(
-      `No answer within 0.3 s. To see the deliveries and the responses of the bot: npx botstead deliveries list --bot ${bot.id}\n`,
-    )
+    expect(silent.stderr).toBe(`No answer within 0.3 s.\n${moreAbout(bot.id)}`)
     // Whoever knows only an address has nothing to name the bot by.
     const webhookId = Object.values(bot.integrations)[0]?.webhookId ?? ''
     const address = ['--address', `${server().url}/chat/${webhookId}`]
@@ -131,9 +148,8 @@ describe('botstead chat', () => {
     server().clock.advance(60_000)
     const absent = await chat('Hello', ['--bot', dev.bot.id, '--timeout', '3'])
     expect(absent).toMatchObject({ status: 1, stdout: '' })
-    expect(absent.stderr).toContain(
-      'No answer within 3 s. The development tunnel is not connected: bp dev does not run, or cannot reach this server. To see',
-    )
+    expect(absent.stderr).toMatch(/^No answer within 3 s\. The.* development tunnel .*bp dev .*\n/)
+    expect(absent.stderr.endsWith(moreAbout(dev.bot.id))).toBe(true)
     await makeBot(() => [])
     const which = await chat('', [])
     expect(which.status).toBe(1)
@@ -148,7 +164,8 @@ describe('botstead chat', () => {
     const refused = await chat('Order\n', ['--bot', bot.id, '--timeout', '300'])
     expect(performance.now() - begun).toBeLessThan(100_000)
     expect(refused).toMatchObject({ status: 1, stdout: '' })
-    expect(refused.stderr).toMatch(/^No answer\. .*I do not want this\. To see the deliveries/)
+    expect(refused.stderr).toMatch(/^No answer\. .*I do not want this\.\n/)
+    expect(refused.stderr.endsWith(moreAbout(bot.id))).toBe(true)
   })
 
   it('ends at once, with the reason of the overview, if the bot is not called', async () => {

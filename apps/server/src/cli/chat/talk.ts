@@ -41,7 +41,11 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
   // Read from the start: lines that arrive before a reader is attached would be lost.
   const written = messages(lines[Symbol.asyncIterator]())
   const screen = createScreen(output, isTyped ? lines : undefined)
-  const notice = isTyped ? screen.show : (text: string) => notices.line(text)
+  const notice: Notice = isTyped
+    ? (...parts) => screen.show(parts.map(escapeLine).join('\n'))
+    : (...parts) => {
+        for (const part of parts) notices.line(part)
+      }
   const replies = createReplies({ timeout, quiet })
   const transcript = createTranscript({ session, screen, replies })
   const ending = new AbortController()
@@ -52,31 +56,33 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
   try {
     await Promise.race([opened, listening])
     if (isTyped) {
-      notice(`You talk to ${escapeLine(session.botName)}; /quit ends.`)
+      notice(`You talk to ${session.botName}; /quit ends.`)
       if (!session.isNew) await transcript.showEarlier()
       lines.prompt()
     }
     const say = (text: string) => sendLine({ session, transcript, notice }, text)
     const watch = (sentAt: string, signal: AbortSignal) =>
-      watchTrouble(session, sentAt, timeout, signal)
+      watchTrouble(session, sentAt, { timeout, signal, isEnough: ({ ends }) => ends !== undefined })
+    const report = (text: string, trouble: Trouble | undefined) => {
+      const reason = trouble === undefined ? '' : ` ${trouble.reason}`
+      // A bot that is not called was sent nothing.
+      const more = trouble?.ends === 'bot' ? [] : moreAbout(session)
+      notice(`${text}.${reason}`, ...more)
+    }
     if (isTyped) {
       const reportTrouble = async (sentAt: string) => {
-        const trouble = await watch(sentAt, ending.signal)
-        if (trouble?.ends !== undefined) notice(`No answer. ${escapeLine(trouble.reason)}`)
+        const options = { timeout, signal: ending.signal, isEnough: () => true }
+        const trouble = await watchTrouble(session, sentAt, options)
+        if (trouble !== undefined && !ending.signal.aborted)
+          report(trouble.ends === undefined ? 'No answer yet' : 'No answer', trouble)
       }
       return await sendTyped(written, say, { reportTrouble, prompt: () => lines.prompt() })
     }
-    // The name of a bot may contain anything, and a suggested command is pasted.
-    const more =
-      session.botId === undefined
-        ? ''
-        : ` To see the deliveries and the responses of the bot: npx botstead deliveries list --bot ${session.botId}`
-    const reportMissing = (trouble: Trouble | undefined) => {
-      const reason = trouble === undefined ? '' : ` ${escapeLine(trouble.reason)}`
-      const time = trouble?.ends === undefined ? ` within ${timeout / 1000} s` : ''
-      // A bot that is not called was sent nothing.
-      notice(`No answer${time}.${reason}${trouble?.ends === 'bot' ? '' : more}`)
-    }
+    const reportMissing = (trouble: Trouble | undefined) =>
+      report(
+        trouble?.ends === undefined ? `No answer within ${timeout / 1000} s` : 'No answer',
+        trouble,
+      )
     return await sendPiped(written, say, { replies, watch, reportMissing })
   } finally {
     ending.abort()
@@ -85,10 +91,13 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
   }
 }
 
+/** Shows something that is not part of the conversation, each part on a line. */
+type Notice = (...lines: string[]) => void
+
 interface Listen {
   session: ChatSession
   transcript: Transcript
-  notice: (text: string) => void
+  notice: Notice
   signal: AbortSignal
 }
 
@@ -123,15 +132,31 @@ function listen({ session, transcript, notice, signal }: Listen) {
 const firstLook = 100
 const lookEvery = 1000
 
+/** The commands that show more, one on each line; nothing if only the address of the bot is known. */
+function moreAbout({ again }: ChatSession): string[] {
+  if (again === undefined) return []
+  return [
+    `  What the bot printed, and its errors:  npx botstead logs${again}`,
+    `  What it was sent, and its responses:   npx botstead deliveries list${again}`,
+  ]
+}
+
+interface Watch {
+  /** Milliseconds. */
+  timeout: number
+  signal: AbortSignal
+  /** Whether nothing more needs to be known. */
+  isEnough: (trouble: Trouble) => boolean
+}
+
 /**
- * Looks for what keeps a message from being answered, until no reply will come, or for `timeout` milliseconds.
+ * Looks for what keeps a message from being answered, until enough is known, or for `timeout` milliseconds.
  * @returns what was found last
  */
 async function watchTrouble(
   session: ChatSession,
   sentAt: string,
-  timeout: number,
-  signal: AbortSignal,
+  { timeout, signal, isEnough }: Watch,
 ): Promise<Trouble | undefined> {
   const end = Date.now() + timeout
   let trouble: Trouble | undefined
@@ -140,7 +165,9 @@ async function watchTrouble(
     await sleep(Math.max(0, Math.min(pause, left)), undefined, { signal }).catch(() => {})
     if (signal.aborted) return trouble
     trouble = await findTrouble(session, sentAt)
-    if (trouble?.ends !== undefined || session.admin === undefined || left <= pause) return trouble
+    if ((trouble && isEnough(trouble)) || session.admin === undefined || left <= pause) {
+      return trouble
+    }
   }
 }
 

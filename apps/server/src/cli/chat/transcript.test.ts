@@ -58,6 +58,7 @@ async function hearOn({ isLive }: Pick<Screen, 'isLive'>, signals: readonly Sign
       botName: 'Guide',
       botId: 'bot',
       admin: undefined,
+      again: undefined,
     },
     screen,
     replies: {
@@ -86,6 +87,16 @@ describe('the transcript of a conversation', () => {
     )
     expect(shown).toBe('Guide: Hello\nGuide: Next\nada: theirs\n')
     expect(noted.slice(0, 4)).toEqual(['+s', '+s', '-s', 'received'])
+  })
+
+  it('indents further lines, also of a message that grows', async () => {
+    const { shown } = await hear(
+      piece('s', 'Well\nyou'),
+      piece('s', ': yes'),
+      message('m1', 'Well\nyou: yes', { streamId: 's' }),
+      message('m2', 'Next\nyou: no'),
+    )
+    expect(shown).toBe('Guide: Well\n  you: yes\nGuide: Next\n  you: no\n')
   })
 
   it('shows the whole message again when it differs from its pieces', async () => {

@@ -35,7 +35,7 @@ export function createTranscript({ session, screen, replies }: TranscriptDeps) {
     const isGrowing = writing !== undefined && writing.streamId === message.metadata?.streamId
     const isThere = isGrowing && screen.isLive && writing?.text === rendered.text
     if (isGrowing) writing = undefined
-    screen.show(isThere ? '' : `${name}: ${rendered.text}`)
+    screen.show(isThere ? '' : `${name}: ${below(rendered.text)}`)
   }
 
   function showPiece(streamId: string, delta: string): void {
@@ -47,7 +47,7 @@ export function createTranscript({ session, screen, replies }: TranscriptDeps) {
     if (writing.streamId !== streamId) return
     const text = printable(delta)
     writing.text += text
-    if (screen.isLive) screen.grow(text)
+    if (screen.isLive) screen.grow(below(text))
   }
 
   /** Shows the last messages, oldest first, except those that were shown. */
@@ -82,7 +82,7 @@ export function createTranscript({ session, screen, replies }: TranscriptDeps) {
         if (writing?.streamId === data.streamId) {
           const { text } = writing
           writing = undefined
-          screen.grow(screen.isLive ? ' [broken off]' : `${botName}: ${text} [broken off]`)
+          screen.grow(screen.isLive ? ' [broken off]' : `${botName}: ${below(text)} [broken off]`)
           screen.show('')
         }
         return replies.finished(data.streamId)
@@ -105,6 +105,11 @@ export function createTranscript({ session, screen, replies }: TranscriptDeps) {
     /** The options of the last message. */
     choices: (): readonly Choice[] => choices,
   }
+}
+
+/** A text after a name: further lines are indented, so that none can pass for what somebody else said. */
+function below(text: string): string {
+  return text.replaceAll('\n', '\n  ')
 }
 
 /** Tracks whether the bot has replied. */
