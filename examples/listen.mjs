@@ -50,7 +50,11 @@ export async function listen(program, { secret, port }) {
     await once(listener, 'listening')
   } catch (error) {
     if (error.code !== 'EADDRINUSE') throw error
-    throw new Error(`Port ${error.port} is in use: BOT_PORT=0 takes a free one.`)
+    // A line that says what to do, instead of a stack.
+    console.error(
+      `Port ${error.port} is in use, perhaps by the same bot in another terminal: stop that one, or set BOT_PORT to another port (0 takes a free one).`,
+    )
+    process.exit(1)
   }
   return process.env.BOT_URL ?? `http://127.0.0.1:${listener.address().port}`
 }

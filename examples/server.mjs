@@ -1,11 +1,12 @@
-// The server for the examples. Settings: BOTSTEAD_URL, or PORT on this machine, and BOTSTEAD_TOKEN or
-// BOTSTEAD_DATA_DIR, where the server stores one; also in the file .env of the working folder, which
-// the server reads too.
+// The server for the examples: the one of this checkout, wherever it listens. Settings: BOTSTEAD_URL, or PORT on this
+// machine, and BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR, where the server stores one; also in the file .env of the working
+// folder, which the server reads too. A program for which there is no server ends and says what to do.
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client, isApiError } from '@botpress/client'
+import { stop } from './stop.mjs'
 
 /**
  * The address of the server, the token of a person and the first of their workspaces.
@@ -14,8 +15,7 @@ import { Client, isApiError } from '@botpress/client'
  */
 export async function findServer(address, tokenThere) {
   if (existsSync('.env')) process.loadEnvFile('.env')
-  const here = `http://localhost:${process.env.PORT || 8787}`
-  const apiUrl = address ?? (process.env.BOTSTEAD_URL || here)
+  const apiUrl = address ?? (process.env.BOTSTEAD_URL || (await addressHere()))
   const token = tokenThere ?? (process.env.BOTSTEAD_TOKEN || (await firstToken()))
   return { apiUrl, token, workspaceId: await firstWorkspace({ apiUrl, token }) }
 }
@@ -30,13 +30,27 @@ export async function findBot(admin, name) {
   }
 }
 
+/** A file of the data folder of the server; empty if there is none. */
+async function readData(name) {
+  const checkout = fileURLToPath(new URL('..', import.meta.url))
+  const path = resolve(checkout, process.env.BOTSTEAD_DATA_DIR || 'data', name)
+  return { path, text: (await readFile(path, 'utf8').catch(() => '')).trim() }
+}
+
+/** Where the server listens, which it writes into its data folder when it starts. */
+async function addressHere() {
+  const { text } = await readData('server.address')
+  const usual = `http://localhost:${process.env.PORT || 8787}`
+  if (process.env.PORT || text === '') return usual
+  const { address, local = address } = JSON.parse(text)
+  return local
+}
+
 /** The token that the first start of the server stored in its data folder. */
 async function firstToken() {
-  const checkout = fileURLToPath(new URL('..', import.meta.url))
-  const path = resolve(checkout, process.env.BOTSTEAD_DATA_DIR || 'data', 'admin-token')
-  const token = await readFile(path, 'utf8').catch(() => '')
-  if (token.trim() !== '') return token.trim()
-  throw new Error(
+  const { path, text } = await readData('admin-token')
+  if (text !== '') return text
+  stop(
     `There is no token in ${path}: run "npm start" first, or set BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR.`,
   )
 }
@@ -46,13 +60,13 @@ async function firstWorkspace(server) {
     const { workspaces } = await new Client({ ...server, retry: { retries: 0 } }).listWorkspaces({})
     return workspaces[0]?.id
   } catch (error) {
-    // Not as the cause: Node would print it with its headers, which contain the token.
+    // The message alone: Node would print the error with its headers, which contain the token.
     if (!isApiError(error) || error.code !== 401) {
-      throw new Error(
+      stop(
         `No server responds at ${server.apiUrl}: "npm start" starts one, BOTSTEAD_URL names another. (${error.message})`,
       )
     }
-    throw new Error(
+    stop(
       `The server at ${server.apiUrl} does not know this token: BOTSTEAD_TOKEN or BOTSTEAD_DATA_DIR names another.`,
     )
   }

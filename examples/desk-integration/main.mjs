@@ -6,6 +6,7 @@
 import { Client, isApiError } from '@botpress/client'
 import { listen } from '../listen.mjs'
 import { findBot, findServer } from '../server.mjs'
+import { stop } from '../stop.mjs'
 import { createDesk, definition } from './desk.mjs'
 
 const alias = 'desk'
@@ -19,7 +20,7 @@ const { apiUrl, token, workspaceId } = await findServer()
 const headers = { 'x-multiple-integrations': 'true' }
 const admin = new Client({ apiUrl, token, workspaceId, headers })
 const bot = await findBot(admin, botName)
-if (bot === undefined) throw new Error(`There is no bot "${botName}": start it first.`)
+if (bot === undefined) stop(`There is no bot "${botName}": start it first ("npm run hello-bot").`)
 
 const integrationId = await findIntegration()
 // Nothing is stored: each start makes a new secret and a new key. The token of a person is not for the integration.

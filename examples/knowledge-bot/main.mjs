@@ -2,11 +2,11 @@
 //
 //   npm start                                          in one terminal
 //   npm run knowledge-bot                              in another one: it knows the guides of this checkout
-//   npm run knowledge-bot -- manual.pdf terms.docx     or the files that you give it
+//   npm run knowledge-bot -- manual.pdf terms.docx     or the files that you give it, by their paths
 //
 // With OPENAI_BASE_URL, OPENAI_MODEL and OPENAI_API_KEY, a language model writes the replies from
 // the sources; otherwise the bot quotes them, and nothing leaves the machine.
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -14,9 +14,12 @@ import { Client } from '@botpress/client'
 import { Bot } from '@botpress/sdk'
 import { logFailures } from '../failures.mjs'
 import { startBot } from '../start-bot.mjs'
+import { stop } from '../stop.mjs'
 import { teach } from './bot.mjs'
 import { configuredModel } from './model.mjs'
 
+const files = process.argv.length > 2 ? process.argv.slice(2) : await guides()
+await requireFiles(files)
 const model = configuredModel()
 const bot = logFailures(new Bot({ actions: {}, plugins: {} }))
 teach(bot, model)
@@ -32,7 +35,6 @@ const {
   name: 'Knowledge bot',
   port: 8073,
 })
-const files = process.argv.length > 2 ? process.argv.slice(2) : await guides()
 const client = new Client({ apiUrl, token, botId: id })
 await Promise.all(files.map(upload))
 
@@ -52,6 +54,15 @@ async function upload(path) {
   }
   const reason = file.failedStatusReason
   console.log(reason === undefined ? `knows ${key}` : `cannot read ${key}: ${reason}`)
+}
+
+/** Ends the program before it changes anything if a file is not there. */
+async function requireFiles(paths) {
+  for (const path of paths) {
+    const facts = await stat(path).catch(() => undefined)
+    if (facts === undefined) stop(`There is no file ${path}: give the path of a document of yours.`)
+    if (!facts.isFile()) stop(`${path} is no file: give the files in it one by one.`)
+  }
 }
 
 async function guides() {

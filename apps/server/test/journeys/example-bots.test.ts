@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { createConnection } from 'node:net'
+import { createConnection, createServer } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
@@ -223,6 +223,83 @@ it('runs the bot of the README as it is printed there', async () => {
   })
 })
 
+it('an example leaves a bot of its name alone that has deployed code, or runs on another machine', async () => {
+  const admin = existingClient(server())
+  const code = 'exports.handler = async () => ({ body: "{}" })'
+  const { bot: deployed } = await admin.createBot({ name: 'Deployed bot', code })
+  const { bot: remote } = await admin.createBot({ name: 'Remote bot', url: 'http://192.0.2.7/' })
+  const start = (name: string, environment: Record<string, string> = {}) =>
+    startExample(server(), 'hello-bot', { BOT_NAME: name, ...environment })
+  for (const [{ id, name }, where] of [
+    [deployed, 'has code that was deployed to the server'],
+    [remote, 'runs at http://192.0.2.7/'],
+  ] as const) {
+    const { bot: before } = await admin.getBot({ id })
+    const error = String(await start(name).catch((thrown: unknown) => thrown))
+    expect(error).toContain(`There is a bot "${name}" (${id}) already, which ${where}. Nothing was`)
+    expect(error).toContain('BOT_NAME="Another name"')
+    expect(error).not.toMatch(/^ +at /m)
+    expect((await admin.getBot({ id })).bot).toEqual(before)
+    expect((await admin.listBotApiKeys({ botId: id })).baks).toEqual([])
+  }
+  // Its own address on another machine, and what its owner asks for.
+  await using _own = await start('Remote bot', { BOT_URL: 'http://192.0.2.7/' })
+  await using bot = await start('Deployed bot', { BOT_TAKE_OVER: '1' })
+  expect(bot.output()).toContain('Messages to "Deployed bot" went to its deployed code before')
+  expect((await ask(server(), bot.webhookId, 'Anybody?')).payload).toMatchObject({
+    text: 'Anybody?',
+  })
+})
+
+it('an example says from where it takes messages, if a program on this machine had them', async () => {
+  const admin = existingClient(server())
+  const url = 'http://127.0.0.1:9/'
+  await admin.createBot({ name: 'Moved bot', url })
+  await using bot = await startExample(server(), 'hello-bot', { BOT_NAME: 'Moved bot' })
+  expect(bot.output()).toContain(
+    `Messages to "Moved bot" went to ${url} before, and come here from now on.\n`,
+  )
+})
+
+it('an example says in words that its port is in use, or that a document is not there', async () => {
+  const occupant = createServer().listen(0, '127.0.0.1')
+  await once(occupant, 'listening')
+  onTestFinished(() => void occupant.close())
+  const address = occupant.address()
+  const port = String(typeof address === 'object' ? address?.port : undefined)
+  for (const [script, environment, files, said] of [
+    [
+      'hello-bot',
+      { BOT_PORT: port, BOT_NAME: 'Late bot' },
+      [],
+      `Port ${port} is in use, perhaps by`,
+    ],
+    ['knowledge-bot', {}, ['absent.pdf'], 'There is no file absent.pdf: give the path'],
+    ['knowledge-bot', {}, [checkout], `${checkout} is no file: give the files in it`],
+    ['desk-integration', {}, ['Nobody'], 'There is no bot "Nobody": start it first'],
+  ] as const) {
+    const started = startExample(server(), script, environment, files)
+    const error = String(await started.catch((thrown: unknown) => thrown))
+    expect(error).toContain(said)
+    expect(error).not.toMatch(/^ +at |node:|Node\.js/m)
+  }
+  const { bots } = await existingClient(server()).listBots({})
+  expect(bots.some(({ name }) => name === 'Knowledge bot')).toBe(false)
+})
+
+it('an example finds the server of the checkout, whatever its port is', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'botstead-data-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  await writeFile(join(folder, 'admin-token'), `${server().token}\n`)
+  const note = { address: 'http://localhost:1', local: server().url, pid: process.pid }
+  await writeFile(join(folder, 'server.address'), JSON.stringify(note))
+  const environment = { BOTSTEAD_URL: '', BOTSTEAD_TOKEN: '', BOTSTEAD_DATA_DIR: folder }
+  const bot = await startExample(server(), 'hello-bot', { ...environment, BOT_NAME: 'Found' })
+  expect((await ask(server(), bot.webhookId, 'Anybody?')).payload).toMatchObject({
+    text: 'Anybody?',
+  })
+})
+
 it('the order bot of the guide to the SDK starts', async () => {
   const { webhookId } = await startExample(server(), 'order-bot')
   expect((await ask(server(), webhookId, 'hello')).payload).toMatchObject({
@@ -257,6 +334,7 @@ it('prints advice when no server responds, without the token', async () => {
     const error = await started.catch((thrown: unknown) => String(thrown))
     expect(error).toContain(said)
     expect(error).not.toContain(token)
+    expect(error).not.toMatch(/^ +at |node:|Node\.js/m)
   }
 })
 
