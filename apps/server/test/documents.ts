@@ -40,7 +40,7 @@ export async function runAsPasted(commands: string, server: TestServer): Promise
   const folder = await mkdtemp(join(tmpdir(), 'botstead-tour-'))
   try {
     await symlink(server.server.config.dataDir, join(folder, 'data'))
-    for (const part of ['ARCHITECTURE.md', 'examples', 'node_modules']) {
+    for (const part of ['ARCHITECTURE.md', 'docs', 'examples', 'node_modules']) {
       await symlink(join(checkout, part), join(folder, part))
     }
     const script = `set -e\n${commands.replaceAll('http://localhost:8787', server.url)}`

@@ -28,7 +28,6 @@ it('the commands of the guide for developers lead to two bots that answer', asyn
     'export HOME="$PWD/home" && mkdir home',
     // It asks the registry for its newest version, and ignores that this fails.
     'export npm_config_registry=file:/// FORCE_COLOR=0',
-    'export BOTSTEAD_URL=http://localhost:8787',
   ]
   const written = await runAsPasted(
     `${settings.join('\n')}\n${tour.replace('npm install', install)}`,
@@ -42,5 +41,5 @@ it('the commands of the guide for developers lead to two bots that answer', asyn
   expect(written).toContain('Bundled bot was deployed at ')
   expect(written).toContain('Welcome, you said: Good evening')
   const { bots } = await existingClient(server()).listBots({})
-  expect(bots.map(({ name }) => name).sort()).toEqual(['Bundled bot', 'My bot'])
+  expect(bots.map(({ name }) => name).sort()).toEqual(['Bundled bot', 'Echo bot'])
 })
