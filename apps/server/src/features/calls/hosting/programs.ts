@@ -9,6 +9,7 @@ import {
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { CodeOwner, Deployment, HostedCode, Trial } from '../../bots/deployments/index.js'
 import { createBlame } from './blame.js'
+import { createCapacity } from './capacity.js'
 import { crashIssueOf, createFailures } from './failures.js'
 import {
   CodeEndedError,
@@ -17,12 +18,11 @@ import {
   type Place,
   TurnedAwayError,
 } from './instance.js'
+import { createLiveness } from './liveness.js'
 import type { CodeIssue, OutputLine } from './output.js'
 import { keyOf, ownerOf } from './owners.js'
 import { excessOf } from './process-tree.js'
 import { type Program, StartError } from './program.js'
-import { createQuestions } from './questions.js'
-import { createRoom } from './room.js'
 import { createTurns } from './turns.js'
 
 export interface ProgramsDeps {
@@ -137,8 +137,8 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   const failures = createFailures(clock)
   const blame = createBlame(clock)
   const turns = createTurns()
-  const questions = createQuestions({ clock, isStopped: () => stopped, bypass, endStuck })
-  const room = createRoom({ timers, processes: limits.processes, endOneIdle })
+  const liveness = createLiveness({ clock, isStopped: () => stopped, bypass, endStuck })
+  const capacity = createCapacity({ timers, processes: limits.processes, endOneIdle })
   let kept: ReadonlySet<string> = new Set()
   let draining = false
   let stopped = false
@@ -244,10 +244,10 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     reportIssue(hosted, crashIssueOf(reason))
   }
 
-  async function startInRoom(hosted: HostedCode, signal: AbortSignal): Promise<Program> {
-    const leave = await room.enter()
+  async function startInTurn(hosted: HostedCode, signal: AbortSignal): Promise<Program> {
+    const leave = await capacity.enter()
     try {
-      const ready = await room.begin(hosted.workspaceId)
+      const ready = await capacity.begin(hosted.workspaceId)
       try {
         signal.throwIfAborted()
         const program = await start(hosted, signal)
@@ -340,7 +340,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   function replace(former: Instance | undefined, hosted: HostedCode, place: Place): Instance {
     if (former) end(former)
     failures.requireNoPause(hosted.id)
-    return serve(hosted, place, (signal) => startInRoom(hosted, signal))
+    return serve(hosted, place, (signal) => startInTurn(hosted, signal))
   }
 
   /** Lets requests go on in another program. */
@@ -356,7 +356,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
 
   /** After a request that took too long: ends a program that does not respond any more. */
   async function afterTimeout(instance: Instance): Promise<void> {
-    await questions.ask(instance, 1)
+    await liveness.check(instance, 1)
     if (instance.timeouts < mostTimeouts || !remove(instance)) return
     const reason = `${instance.timeouts} requests in a row took too long`
     fail(instance.hosted, reason, failures.add(instance.hosted.id, reason))
@@ -376,7 +376,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
 
   /** Ends a program that does not respond, that uses too much, or that has been idle for too long. */
   async function check(instance: Instance): Promise<void> {
-    questions.askIfLate(instance)
+    liveness.checkIfLate(instance)
     const { program } = instance
     const excess = program && excessOf(await program.usage(), limits.memoryBytes)
     if (program === undefined || instance.hasEnded) return
@@ -415,7 +415,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   }
 
   async function startKept(owner: CodeOwner): Promise<void> {
-    if (serving.has(keyOf(owner)) || room.isFull()) return
+    if (serving.has(keyOf(owner)) || capacity.isFull()) return
     try {
       const { instance, release } = await claim(owner, { isAlone: false })
       await instance.started.finally(release)
@@ -450,7 +450,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       }
     },
 
-    enter: room.enter,
+    enter: capacity.enter,
 
     forget(owner) {
       const key = keyOf(owner)
@@ -484,7 +484,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       draining = true
       stopped = true
       cancelWatch?.()
-      room.close(stopping())
+      capacity.close(stopping())
       for (const instance of inService()) end(instance)
       const ending = [...retiring]
       const timer = setTimeout(() => {

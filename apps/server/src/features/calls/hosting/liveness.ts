@@ -1,7 +1,7 @@
 import type { Clock } from '../../../platform/clock.js'
 import type { Instance } from './instance.js'
 
-export interface QuestionsDeps {
+export interface LivenessDeps {
   clock: Clock
   isStopped: () => boolean
   /** Lets requests go on in another program. */
@@ -11,15 +11,15 @@ export interface QuestionsDeps {
 }
 
 /** Asks programs whether their event loop runs: in an endless loop it does not. */
-export interface Questions {
+export interface Liveness {
   /**
    * Ends a program that does not respond. Code that only takes long for something may finish that: meanwhile another
    * program gets the other requests.
    * @param times how often it is asked, unless it is being asked already
    */
-  ask(instance: Instance, times: number): Promise<void>
+  check(instance: Instance, times: number): Promise<void>
   /** Asks a program that has not responded to a request for a moment. */
-  askIfLate(instance: Instance): void
+  checkIfLate(instance: Instance): void
 }
 
 /** Milliseconds after which a program with an open request is asked. */
@@ -27,7 +27,7 @@ const lateMs = 2000
 /** Most questions to a program that does not respond, before it is ended. */
 const mostTimes = 4
 
-export function createQuestions(deps: QuestionsDeps): Questions {
+export function createLiveness(deps: LivenessDeps): Liveness {
   const { clock, isStopped, bypass, endStuck } = deps
   const open = new Map<Instance, Promise<void>>()
 
@@ -42,7 +42,7 @@ export function createQuestions(deps: QuestionsDeps): Questions {
     endStuck(instance)
   }
 
-  async function ask(instance: Instance, times: number): Promise<void> {
+  async function check(instance: Instance, times: number): Promise<void> {
     const known = open.get(instance)
     if (known) return await known
     const over = untilEnd(instance, times).finally(() => open.delete(instance))
@@ -51,11 +51,11 @@ export function createQuestions(deps: QuestionsDeps): Questions {
   }
 
   return {
-    ask,
-    askIfLate(instance) {
+    check,
+    checkIfLate(instance) {
       const { openSince } = instance
       if (openSince === undefined || clock.now() - openSince < lateMs) return
-      void ask(instance, mostTimes)
+      void check(instance, mostTimes)
     },
   }
 }

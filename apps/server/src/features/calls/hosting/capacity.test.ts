@@ -2,23 +2,23 @@ import { availableParallelism } from 'node:os'
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { ManualTime } from '../../../../test/manual-time.js'
-import { createRoom } from './room.js'
+import { createCapacity } from './capacity.js'
 
 const places = Math.max(2, availableParallelism())
 
 function open() {
   const time = new ManualTime()
-  const room = createRoom({ timers: time, processes: 1000, endOneIdle: () => {} })
+  const capacity = createCapacity({ timers: time, processes: 1000, endOneIdle: () => {} })
   const begun: string[] = []
   const begin = (workspaceId: string) => {
-    const ready = room.begin(workspaceId)
+    const ready = capacity.begin(workspaceId)
     ready.then(
       () => begun.push(workspaceId),
       (error: Error) => begun.push(error.message),
     )
     return ready
   }
-  return { time, room, begun, begin }
+  return { time, capacity, begun, begin }
 }
 
 describe('the turns of programs that start', () => {
@@ -54,9 +54,9 @@ describe('the turns of programs that start', () => {
   })
 
   it('those that wait are refused when the server stops', async () => {
-    const { room, begun, begin } = open()
+    const { capacity, begun, begin } = open()
     for (let at = 0; at <= places; at++) begin('one')
-    room.close(new Error('stopping'))
+    capacity.close(new Error('stopping'))
     begin('two')
     await turn()
     expect(begun.filter((each) => each === 'stopping')).toHaveLength(2)

@@ -3,7 +3,7 @@ import type { Timers } from '../../../platform/clock.js'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import { createGate } from '../../../platform/workers/gate.js'
 
-export interface RoomDeps {
+export interface CapacityDeps {
   timers: Timers
   /** Most programs at a time. */
   processes: number
@@ -12,7 +12,7 @@ export interface RoomDeps {
 }
 
 /** The room for programs of one process of the server. */
-export interface Room {
+export interface Capacity {
   /** Waits for room for one more program. @returns a function to call once, when the program has ended */
   enter(): Promise<() => void>
   /**
@@ -32,9 +32,9 @@ const turnMs = 3000
 /** Most starts that wait for room. */
 const mostWaiting = 1000
 
-export function createRoom({ timers, processes, endOneIdle }: RoomDeps): Room {
+export function createCapacity({ timers, processes, endOneIdle }: CapacityDeps): Capacity {
   const turns = createTurns(timers, Math.max(2, availableParallelism()))
-  const room = createGate(processes, mostWaiting, tooMany)
+  const running = createGate(processes, mostWaiting, tooMany)
 
   function tooMany(): Error {
     return new OutgoingError(
@@ -43,7 +43,7 @@ export function createRoom({ timers, processes, endOneIdle }: RoomDeps): Room {
     )
   }
 
-  const isFull = () => room.load().running >= processes
+  const isFull = () => running.load().running >= processes
 
   return {
     async enter() {
@@ -51,7 +51,7 @@ export function createRoom({ timers, processes, endOneIdle }: RoomDeps): Room {
       const patience = new AbortController()
       const cancel = timers.after(patienceMs, () => patience.abort(tooMany()))
       try {
-        return await room.enter(patience.signal)
+        return await running.enter(patience.signal)
       } finally {
         cancel()
       }
@@ -60,7 +60,7 @@ export function createRoom({ timers, processes, endOneIdle }: RoomDeps): Room {
     isFull,
     close(reason) {
       turns.close(reason)
-      room.close(reason)
+      running.close(reason)
     },
   }
 }
