@@ -144,6 +144,40 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
     expect(faults).toEqual([])
   })
 
+  it('takes 1,000 files at once, chosen or dropped, and says so only if there were more', async () => {
+    const { botId } = await seed(server(), [])
+    const { page, open, faults, expectAccessible } = await openDashboard(server())
+    await open('files', botId)
+    await page.getByText('This bot has no files yet.').waitFor()
+    const note = page.getByText('Only 1,000 files are taken at once.')
+    const dialog = page.getByRole('dialog', { name: 'Upload 1,000 files' })
+    for (const [way, count] of [
+      ['choose', 1000],
+      ['choose', 1001],
+      ['drop', 1001],
+    ] as const) {
+      await page.evaluate(`{
+        const data = new DataTransfer()
+        for (let at = 0; at < ${count}; at += 1) data.items.add(new File(['x'], at + '.txt'))
+        if (${way === 'choose'}) {
+          const input = document.querySelector('input[type=file][multiple]')
+          input.files = data.files
+          input.dispatchEvent(new Event('change', { bubbles: true }))
+        } else {
+          document.body.dispatchEvent(
+            new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }),
+          )
+        }
+      }`)
+      await dialog.getByText('and 992 more').waitFor()
+      expect(await note.count()).toBe(count > 1000 ? 1 : 0)
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    }
+    await expectAccessible()
+    expect(faults).toEqual([])
+  })
+
   it('takes what is dropped, pauses and goes on, also after the connection broke', async () => {
     const { botId, client } = await seed(server(), [])
     const { page, open } = await openDashboard(server())

@@ -4,10 +4,10 @@ export interface Chosen {
   content: File
 }
 
-/** Most files of one drop. */
+/** Most files that one dialog uploads, whether they were chosen or dropped. */
 export const chosenMaximum = 1000
 
-/** What was dropped, with the files in dropped folders. */
+/** What was dropped, with the files in dropped folders; one more than the maximum if there are more. */
 export async function chosenOf(data: DataTransfer): Promise<Chosen[]> {
   // The entries must be taken at once: the browser forgets them when the event is over.
   const taken = [...data.items]
@@ -23,7 +23,7 @@ export async function chosenOf(data: DataTransfer): Promise<Chosen[]> {
 }
 
 async function collect(entry: FileSystemEntry, folder: string, found: Chosen[]): Promise<void> {
-  if (found.length >= chosenMaximum || entry.name.startsWith('.')) return
+  if (found.length > chosenMaximum || entry.name.startsWith('.')) return
   const path = folder + entry.name
   if (isFile(entry)) {
     const content = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))

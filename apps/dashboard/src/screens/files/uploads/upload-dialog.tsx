@@ -14,6 +14,7 @@ import styles from './uploads.module.css'
 const listed = 8
 
 interface UploadDialogProps {
+  /** What was chosen or dropped; the dialog takes no more than the maximum of it. */
   chosen: readonly Chosen[]
   /** Folder of the list. */
   prefix: string
@@ -21,12 +22,13 @@ interface UploadDialogProps {
 }
 
 /** Asks where to put what was chosen, and starts the uploads. */
-export function UploadDialog({ chosen, prefix, onClose }: UploadDialogProps) {
+export function UploadDialog({ chosen: all, prefix, onClose }: UploadDialogProps) {
   const { botId = '' } = useScope()
   const [folder, setFolder] = useState(prefix)
   const [isIndexed, setIndexed] = useRemembered('uploads are searchable', true)
   const [tags, setTags] = useState('')
   const start = folder === '' || folder.endsWith('/') ? folder : `${folder}/`
+  const chosen = all.slice(0, chosenMaximum)
   const bytes = chosen.reduce((sum, { content }) => sum + content.size, 0)
   const what = chosen.length === 1 ? '1 file' : `${formatNumber(chosen.length)} files`
   return (
@@ -64,7 +66,7 @@ export function UploadDialog({ chosen, prefix, onClose }: UploadDialogProps) {
                 <li className="muted">and {formatNumber(chosen.length - listed)} more</li>
               )}
             </ul>
-            {chosen.length >= chosenMaximum && (
+            {all.length > chosen.length && (
               <p>
                 Only {formatNumber(chosenMaximum)} files are taken at once. For whole folders there
                 is <code>{botstead(['files', 'sync', './handbook'], botId)}</code>.
