@@ -5,14 +5,26 @@ import { OutsideLink } from './outside-link.js'
 import { ScrollBox } from './scroll-box.js'
 
 // HTML in the text stays text; long nesting ends, as the parser limits it.
-const parser = new MarkdownIt({ html: false, linkify: false, breaks: true })
+const parser = new MarkdownIt({ html: false, linkify: false })
+
+interface MarkdownProps {
+  text: string
+  /**
+   * Whether a line ends where it ends in the text, as people expect of what they write; otherwise the lines of a
+   * paragraph flow, as in a document.
+   */
+  keepsLines: boolean
+}
 
 /**
  * A text in Markdown as elements, never as HTML. Images are links: nothing is loaded from elsewhere. Loaded when
  * first needed.
  */
-export function Markdown({ text }: { text: string }) {
-  const nodes = useMemo(() => toNodes(parser.parse(text, {})), [text])
+export function Markdown({ text, keepsLines }: MarkdownProps) {
+  const nodes = useMemo(
+    () => toNodes(parser.parse(text, {}), keepsLines ? <br /> : '\n'),
+    [text, keepsLines],
+  )
   return <div className={styles.markdown}>{nodes}</div>
 }
 
@@ -22,7 +34,7 @@ interface Open {
 }
 
 /** Builds elements from the flat list of the parser, in which elements are opened and closed. */
-function toNodes(tokens: readonly Token[]): ReactNode[] {
+function toNodes(tokens: readonly Token[], lineEnd: ReactNode): ReactNode[] {
   const stack: Open[] = [{ token: undefined, children: [] }]
   const add = (node: ReactNode) => {
     const parent = stack.at(-1)
@@ -35,7 +47,7 @@ function toNodes(tokens: readonly Token[]): ReactNode[] {
       const closed = stack.pop()
       if (closed?.token !== undefined) add(toElement(closed.token, closed.children))
     } else {
-      add(toLeaf(token))
+      add(toLeaf(token, lineEnd))
     }
   }
   return stack.flatMap(({ children }) => children)
@@ -84,16 +96,17 @@ function toElement(token: Token, children: ReactNode[]): ReactNode {
   }
 }
 
-function toLeaf(token: Token): ReactNode {
+function toLeaf(token: Token, lineEnd: ReactNode): ReactNode {
   switch (token.type) {
     case 'inline':
-      return toNodes(token.children ?? [])
+      return toNodes(token.children ?? [], lineEnd)
     case 'code_inline':
       return <code>{token.content}</code>
     case 'fence':
     case 'code_block':
       return <pre>{token.content}</pre>
     case 'softbreak':
+      return lineEnd
     case 'hardbreak':
       return <br />
     case 'hr':

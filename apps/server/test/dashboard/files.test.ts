@@ -299,7 +299,7 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
     const { botId, ids } = await seed(server(), [
       {
         key: 'handbook/travel.md',
-        content: `# Travel\n\nBook [here](javascript:alert(1)). ${script}`,
+        content: `# Travel\n\nBook [here](javascript:alert(1)). ${script}\nA line of\nthe same paragraph.`,
         index: true,
       },
       { key: 'handbook/deep/page.html', content: `<p>Inert</p>${script}` },
@@ -311,6 +311,8 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
     await open(`files/${ids['handbook/travel.md']}`, botId)
     await page.getByText('Book [here](javascript:alert(1))').waitFor()
     expect(await page.locator('article script, article img').count()).toBe(0)
+    // As in a document, whose lines are not those of the pane.
+    expect(await page.locator('article br').count()).toBe(0)
     await expectAccessible()
     await page.getByRole('button', { name: 'Show the source' }).click()
     await page.getByText('# Travel').waitFor()

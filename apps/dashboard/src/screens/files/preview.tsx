@@ -90,7 +90,7 @@ function Text({ file, isMarkdown }: { file: File; isMarkdown: boolean }) {
   const content: ReactNode =
     isMarkdown && !isSource ? (
       <Suspense fallback={<Skeleton />}>
-        <Markdown text={data.text} />
+        <Markdown text={data.text} keepsLines={false} />
       </Suspense>
     ) : (
       <pre>{data.text}</pre>

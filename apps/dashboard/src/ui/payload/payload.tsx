@@ -42,7 +42,7 @@ function toContent(type: string, payload: Members, onChoose: Choose | undefined)
     case 'markdown':
       return isFilled(markdown) ? (
         <Suspense fallback={<p className={styles.text}>{markdown}</p>}>
-          <Markdown text={markdown} />
+          <Markdown text={markdown} keepsLines />
         </Suspense>
       ) : undefined
     case 'image':
