@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { useBotSearch } from '../api/bot-names.js'
 import { type Choice, ChoiceList } from '../ui/choice-list.js'
 import { Dialog } from '../ui/dialog.js'
+import { ShowMore } from '../ui/show-more.js'
 import { everyBot, useScope } from './address.js'
 import { screens } from './screens.js'
 
@@ -27,10 +28,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [text, setText] = useState('')
   const words = text.trim()
   const navigate = useNavigate()
-  // The server looks for the longest word among the names of all bots, this page for the others.
+  // The server looks among the names of all bots for the whole text, which finds one of many names that share a word,
+  // and for the longest word; this page looks for the other words.
+  const whole = useBotSearch(words)
   const longest = words.split(/\s+/).toSorted((a, b) => b.length - a.length)[0] ?? ''
-  const { bots, query } = useBotSearch(longest)
-  const targets = [
+  const ofWord = useBotSearch(longest)
+  const bots = new Map([...whole.bots, ...ofWord.bots].map((each) => [each.id, each]))
+  const found = [
     ...idTargets(words, `/${workspaceId}/${bot}`),
     ...screens.map(({ label, path }) => ({
       // The home of a bot is a screen as well as a bot.
@@ -39,7 +43,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       hint: 'Screen',
       to: `/${workspaceId}/${bot}/${path}`,
     })),
-    ...bots.map(({ id, name }) => ({
+    ...[...bots.values()].map(({ id, name }) => ({
       key: `bot ${id}`,
       id,
       label: name || id,
@@ -47,6 +51,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
       to: `/${workspaceId}/${id}/home`,
     })),
   ].filter(({ label, hint, id }: Target) => hint === 'Id' || id === words || isMatch(words, label))
+  const isExact = ({ label }: Target) => label.toLowerCase() === words.toLowerCase()
+  const targets = found.toSorted((a, b) => Number(isExact(b)) - Number(isExact(a)))
   return (
     <Dialog title="Go to" onClose={onClose}>
       <ChoiceList
@@ -58,8 +64,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
           onClose()
           void navigate({ to })
         }}
-        none={query.isFetching ? undefined : 'Nothing matches.'}
-      />
+        none={whole.query.isFetching || ofWord.query.isFetching ? undefined : 'Nothing matches.'}
+      >
+        <ShowMore query={whole.query} />
+      </ChoiceList>
     </Dialog>
   )
 }

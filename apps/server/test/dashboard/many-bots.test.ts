@@ -133,6 +133,26 @@ describe.skipIf(browserPath === undefined)(`the dashboard of many bots ${title}`
     expect(faults).toEqual([])
   })
 
+  it('goes by the palette to one of many whose names share a word', async () => {
+    const { page, open, faults, expectAccessible } = await openDashboard(server())
+    await open('home', oldest)
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    // Neither is among the newest: the first is found by its whole name, the second on the next page.
+    const field = page.getByRole('combobox', { name: 'Screen, bot or id' })
+    await field.fill('bot 7')
+    const selected = { selected: true, exact: true }
+    await page.getByRole('option', { name: 'Bot 7 Bot', ...selected }).waitFor()
+    await field.fill('bot 1')
+    await page.getByRole('option', { name: 'Bot 199 Bot' }).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Show more' }).click()
+    await page.getByRole('option', { name: 'Bot 1 Bot', ...selected }).waitFor()
+    await expectAccessible()
+    await field.press('Enter')
+    await page.getByRole('main').getByRole('link', { name: 'Bot 1', exact: true }).waitFor()
+    expect(faults).toEqual([])
+  })
+
   it('asks for one on screens of one bot, and finds them in their list', async () => {
     const { page, open, faults, expectAccessible } = await openDashboard(server())
     await open('files')
