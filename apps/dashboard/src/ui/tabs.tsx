@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import styles from './tabs.module.css'
 
 interface Tab {
@@ -18,8 +19,14 @@ interface TabsProps {
 
 /** Tabs of an item. They are links, so that each has an address and opens in a new tab of the browser. */
 export function Tabs({ tabs, current, param = 'tab', name = 'Parts' }: TabsProps) {
+  const row = useRef<HTMLElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is current
+  useEffect(() => {
+    // Beyond the edge of a narrow pane, it would else be open and not be seen there.
+    row.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
+  }, [current])
   return (
-    <nav className={styles.tabs} aria-label={name}>
+    <nav ref={row} className={styles.tabs} aria-label={name}>
       {tabs.map(({ id, label }) => (
         <Link
           key={id}

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { browserPath } from '../browser.js'
 import { useServer } from '../harness.js'
 import { openDashboard } from './page.js'
@@ -15,6 +15,21 @@ describe.skipIf(browserPath === undefined)(`the screen of bots ${title}`, () => 
     await page.getByText('There is no bot yet.').waitFor()
     expect(await page.getByText(`POST ${server().url}/v1/admin/bots`).count()).toBe(1)
     await expectAccessible()
+    expect(faults).toEqual([])
+  })
+
+  it('shows the tab that is open, also where not all have room', async () => {
+    const { bot } = await server().client().createBot({ name: 'Narrow' })
+    const { page, open, faults } = await openDashboard(server(), { width: 390 })
+    await open(`bots/${bot.id}?tab=issues`)
+    const tab = page.getByRole('main').getByRole('link', { name: 'Issues' })
+    await tab.waitFor()
+    await vi.waitFor(async () => {
+      const { x = -1, width = 0 } = (await tab.boundingBox()) ?? {}
+      expect(x).toBeGreaterThanOrEqual(0)
+      expect(x + width).toBeLessThanOrEqual(390)
+    })
+    await server().client().deleteBot({ id: bot.id })
     expect(faults).toEqual([])
   })
 
