@@ -75,7 +75,7 @@ function ofAddress({ bot, lastMessageAt }: BotFacts): [Reason[], boolean] {
   const message = isMissed
     ? 'There are messages of the last day, but the bot has no address to be called at.'
     : 'The bot has no address to be called at.'
-  const action = 'Set its url to the address of its program.'
+  const action = 'Set its url to the address of its program, or deploy its code.'
   return [[{ kind: 'no_address', message, action, ...since, target }], isMissed]
 }
 
@@ -88,7 +88,9 @@ function actionFor({ url, deployment_id }: BotReachRow): string {
   if (url !== null) {
     return 'Start the program of the bot, or correct its url: deliveries go on when it answers a ping.'
   }
-  return deployment_id === null ? 'Set its url to the address of its program.' : adviceOnCode
+  return deployment_id === null
+    ? 'Set its url to the address of its program, or deploy its code.'
+    : adviceOnCode
 }
 
 function ofReceiver(receiver: ReceiverState, { bot, hosted }: BotFacts): Reason[] {
