@@ -39,7 +39,9 @@ const styles = {
         text
           .replaceAll(/\/\*[\s\S]*?\*\//g, '')
           .replaceAll(/\s+/g, ' ')
-          .replaceAll(/ ?([{};,]) ?/g, '$1'),
+          .replaceAll(/ ?([{};,]) ?/g, '$1')
+          .replaceAll(': ', ':')
+          .replaceAll(';}', '}'),
       )}`,
       moduleType: 'js',
     }),
