@@ -68,6 +68,27 @@ describe('hostile code', () => {
     expect(await other.call()).toEqual({ fine: true })
   })
 
+  it.each([
+    ['is loaded', 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)', ''],
+    ['responds to the ping of its deployment', '', 'await new Promise(() => {})'],
+  ])('that uses much memory while it %s is ended', async (_, before, onPing) => {
+    const { call, redeploy } = await bystander()
+    const code = `
+      const kept = Buffer.alloc(300 * 2 ** 20, 1)
+      ${before}
+      exports.handler = async () => { ${onPing}; return { body: String(kept.length) } }
+    `
+    await expect(redeploy(code)).rejects.toThrow(/it used \d+ MiB of memory/)
+    expect(await call()).toEqual({ fine: true })
+  })
+
+  it('that ends during the ping of its deployment is refused with its end', async () => {
+    const { redeploy } = await bystander()
+    await expect(redeploy('exports.handler = async () => process.exit(7)')).rejects.toThrow(
+      /it ended during a ping: exit code 7/,
+    )
+  })
+
   it('that never answers is given up, and replaced after three times in a row', async () => {
     const { call, logs } = await deployBot(
       server(),

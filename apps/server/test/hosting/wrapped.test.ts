@@ -15,7 +15,15 @@ const bubblewrap = /^BOTSTEAD_HOSTING_COMMAND="(bwrap .*)"$/m.exec(guide)?.[1] ?
 const inContainer =
   /^```sh\n(#!\/bin\/sh\n# \/usr\/local\/bin\/in-a-container [^`]*)```$/m.exec(guide)?.[1] ?? ''
 const hasBubblewrap =
-  spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true']).status === 0
+  spawnSync('bwrap', [
+    '--unshare-all',
+    '--unshare-user',
+    '--disable-userns',
+    '--ro-bind',
+    '/',
+    '/',
+    'true',
+  ]).status === 0
 
 const names = ['BP_API_URL', 'BP_LOG_FORMAT', 'BP_TOKEN', 'BP_WEBHOOK_URL', 'LOG_LEVEL']
 
@@ -121,6 +129,7 @@ describe.skipIf(!hasBubblewrap)(
             root: failure(() => fs.writeFileSync('/x', '')),
             folder: failure(() => fs.writeFileSync(require('path').dirname(process.argv[2]) + '/x', '')),
             link: failure(() => fs.symlinkSync('/tmp/other', process.argv[2])),
+            namespace: require('child_process').spawnSync('unshare', ['--user', 'true']).status,
             processes: [...new Set(ofOthers)],
             started: require('child_process').execFileSync(process.execPath, ['-p', '1 + 1'], { encoding: 'utf8' }).trim(),
             called: (await fetch(process.env.BP_API_URL + '/healthz')).status,
@@ -143,6 +152,7 @@ describe.skipIf(!hasBubblewrap)(
         root: 'EROFS',
         folder: 'ENOENT',
         link: 'ENOENT',
+        namespace: 1,
         processes: ['bwrap'],
         started: '2',
         called: 200,
@@ -207,9 +217,30 @@ describe.skipIf(!hasBubblewrap)(
         `),
       )
       const mark = `mark-of-${bot.id}`
-      await call({ mark })
+      // On a busy machine the program may end before it responds.
+      await Promise.allSettled([call({ mark })])
       await eventually(async () =>
         expect(await logs()).toContainEqual(expect.stringMatching(reason)),
+      )
+      await eventually(() => expect(commandLines()).not.toContain(mark))
+    })
+
+    it.each([
+      ['is loaded', 'start(); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)', ''],
+      ['responds to the ping of its deployment', '', 'start(); await new Promise(() => {})'],
+    ])('is ended when it starts processes without end while it %s', async (_, before, onPing) => {
+      const { admin, bot } = await deployBot(server(), program('return {}'))
+      const mark = `mark-of-${bot.id}`
+      const code = `
+        const { spawn } = require('child_process')
+        const start = () => {
+          for (let at = 0; at < 140; at++) spawn('/usr/bin/sh', ['-c', 'read end', '${mark}'], { detached: true })
+        }
+        ${before}
+        exports.handler = async () => { ${onPing} }
+      `
+      await expect(admin.updateBot({ id: bot.id, code })).rejects.toThrow(
+        /it ran more than 128 processes and threads/,
       )
       await eventually(() => expect(commandLines()).not.toContain(mark))
     })

@@ -215,6 +215,7 @@ export function createHosting(deps: HostingDeps): Hosting {
         memory: responseMemory,
         reports: { linesPerMinute: limits.hostingLogLines, issuesPerMinute },
         startMs: hosting.startMs,
+        memoryBytes,
         requests: limits.hostingRequests,
       },
       {

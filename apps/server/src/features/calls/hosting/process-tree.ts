@@ -9,6 +9,9 @@ export interface TreeUsage {
   tasks: number
 }
 
+/** Milliseconds between two looks at what a program uses. */
+export const watchMs = 2000
+
 /** Bytes of a page of memory, in which `/proc` counts. */
 const pageBytes = 4096
 
@@ -39,6 +42,29 @@ export function excessOf({ memoryBytes, tasks }: TreeUsage, mostBytes: number): 
   if (tasks > mostTasks) return `it ran more than ${mostTasks} processes and threads`
   if (memoryBytes === undefined || memoryBytes <= mostBytes) return undefined
   return `it used ${Math.round(memoryBytes / 2 ** 20)} MiB of memory`
+}
+
+/**
+ * Looks regularly at what a program uses, and says once why it is to be ended.
+ * @param usage never rejects
+ * @returns a function that ends the watch
+ */
+export function watchUsage(
+  usage: () => Promise<TreeUsage>,
+  mostBytes: number,
+  onExcess: (reason: string) => void,
+): () => void {
+  let timer: NodeJS.Timeout | undefined = setTimeout(look, watchMs)
+  async function look(): Promise<void> {
+    const excess = excessOf(await usage(), mostBytes)
+    if (timer === undefined) return
+    if (excess === undefined) timer = setTimeout(look, watchMs)
+    else onExcess(excess)
+  }
+  return () => {
+    clearTimeout(timer)
+    timer = undefined
+  }
 }
 
 async function memoryOf(pid: number): Promise<number | undefined> {

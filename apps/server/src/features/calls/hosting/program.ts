@@ -15,7 +15,7 @@ import { connectReports, untilListening } from './connection.js'
 import type { Launcher } from './launch.js'
 import { type LineReading, readLines } from './lines.js'
 import type { OutputListener } from './output.js'
-import type { TreeUsage } from './process-tree.js'
+import { type TreeUsage, watchUsage } from './process-tree.js'
 import { connectorTo } from './program-socket.js'
 import { longestReport, ReportError, readReport } from './reports.js'
 import type { ResponseMemory } from './response-memory.js'
@@ -45,6 +45,8 @@ export interface ProgramDeps {
   reports: { linesPerMinute: number; issuesPerMinute: number }
   /** Milliseconds that the code may take to load. */
   startMs: number
+  /** Most bytes of memory of the process and all that it starts. */
+  memoryBytes: number
   /** Most requests at a time. */
   requests: number
 }
@@ -73,7 +75,10 @@ export interface Program {
   responds(): Promise<boolean>
   /** The code cache of V8 as it is now; undefined if the code was loaded with one, or if there is no response. */
   compiled(): Promise<Buffer | undefined>
-  /** What the process and all that it started use now. */
+  /**
+   * What the process and all that it started use now. From its start until the first call, which is that of whoever
+   * watches it from then on, the program is ended if it uses too much.
+   */
   usage(): Promise<TreeUsage>
   /** Ends it, by force if it does not end by itself. */
   end(): Promise<void>
@@ -104,7 +109,7 @@ const lastOutputMs = 500
  * @throws StartError if it cannot be loaded
  */
 export async function startProgram(
-  { launcher, budget, responses, memory, reports, startMs, requests }: ProgramDeps,
+  { launcher, budget, responses, memory, reports, startMs, memoryBytes, requests }: ProgramDeps,
   order: ProgramOrder,
   listener: OutputListener,
   signal?: AbortSignal,
@@ -129,6 +134,12 @@ export async function startProgram(
     fault ??= `a report that was refused: ${why}`
     kill()
   }
+
+  // While the code loads, and is tried out, nobody else knows the program.
+  const endWatch = watchUsage(launched.usage, memoryBytes, (reason) => {
+    fault ??= reason
+    kill()
+  })
 
   readPrinted(child.stdout, { share, onFault }, listener)
   readErrors(child.stderr, { share, onFault }, (text) => {
@@ -196,6 +207,7 @@ export async function startProgram(
 
   async function untilEnd(): Promise<ProgramEnd> {
     const { how, signal } = await closed
+    endWatch()
     await Promise.race([lastReports, sleep(lastOutputMs)])
     // It may wait for the budget, and would stay open.
     channel?.destroy()
@@ -272,7 +284,10 @@ export async function startProgram(
       return response?.status === 200 && !response.cut ? response.body : undefined
     },
 
-    usage: launched.usage,
+    usage() {
+      endWatch()
+      return launched.usage()
+    },
 
     async end() {
       // The end of its input ends a program that is not in an endless loop.

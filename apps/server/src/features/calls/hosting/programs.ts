@@ -21,7 +21,7 @@ import {
 import { createLiveness } from './liveness.js'
 import type { CodeIssue, OutputLine } from './output.js'
 import { keyOf, ownerOf } from './owners.js'
-import { excessOf } from './process-tree.js'
+import { excessOf, watchMs } from './process-tree.js'
 import { type Program, StartError } from './program.js'
 import { createTurns } from './turns.js'
 
@@ -99,8 +99,6 @@ export interface Programs {
 
 /** Milliseconds after which a running program is healthy: earlier failures do not lengthen its next pause. */
 const healthyMs = 60_000
-/** Milliseconds between two checks of the memory and the idle time of programs. */
-const watchMs = 2000
 /** Milliseconds after which an idle program for suspects ends. */
 const aloneIdleMs = 10_000
 /** Most programs that may end before they get a request; then the request fails. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@botstead/contract'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import type { Deployment, HostedCode } from '../../bots/deployments/index.js'
@@ -6,6 +7,8 @@ import type { Programs } from './programs.js'
 
 /** Milliseconds within which new code must respond to a ping. */
 const pingMs = 20_000
+/** Milliseconds within which a program whose connection broke has ended, if that is why. */
+const endMs = 2000
 
 /** The error of a deployment that was refused, with the reason. */
 export function refusal(reason: string): ApiError {
@@ -28,10 +31,13 @@ export async function tryOutCode(
   const leave = await enter()
   let program: Program | undefined
   try {
-    program = await start(hosted)
-    void program.ended.finally(leave)
-    await requirePing(program, hosted)
-    return program
+    const started = await start(hosted)
+    program = started
+    void started.ended.finally(leave)
+    await requirePing(started, hosted).catch(async (error: unknown) => {
+      throw (await endOf(started, error)) ?? error
+    })
+    return started
   } catch (error) {
     if (program) void program.end()
     else leave()
@@ -42,6 +48,13 @@ export async function tryOutCode(
 /** Whether an error is the reason why code may not be put into force, and not a fault of this server. */
 export function isReason(error: unknown): error is StartError | OutgoingError {
   return error instanceof StartError || error instanceof OutgoingError
+}
+
+/** The end of a program, if that is why it did not respond. */
+async function endOf(program: Program, error: unknown): Promise<StartError | undefined> {
+  if (!(error instanceof OutgoingError)) return undefined
+  const end = await Promise.race([program.ended, sleep(endMs, undefined, { ref: false })])
+  return end && new StartError(`it ended during a ping: ${end.how}`, { cause: error })
 }
 
 async function requirePing(program: Program, { owner }: Deployment): Promise<void> {
