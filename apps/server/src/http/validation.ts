@@ -6,6 +6,8 @@ import type { FastifySchemaValidationError } from 'fastify'
 
 /** Keyword of {@link requireStorable}. */
 const storable = 'storable'
+/** Keyword of {@link requireFinite}. */
+const finite = 'finite'
 
 // Params and queries are text, so numbers and booleans in them are coerced. JSON bodies are typed:
 // `1` must not silently become `"1"`.
@@ -16,6 +18,7 @@ addFormats.default(textAjv)
 addFormats.default(bodyAjv)
 for (const ajv of [textAjv, bodyAjv]) {
   addStorableKeyword(ajv)
+  addFiniteKeyword(ajv)
   addBytesKeyword(ajv)
 }
 
@@ -106,12 +109,36 @@ function requireStorable(schema: object): object {
   const members = Object.entries(schema).map(([name, value]) => [name, requireWithin(value)])
   // Names in a map have limits, but no type.
   const isText = 'type' in schema ? schema.type === 'string' : 'maxLength' in schema
-  return { ...Object.fromEntries(members), ...(isText && { [storable]: true }) }
+  return {
+    ...Object.fromEntries(members),
+    ...(isText && { [storable]: true }),
+    ...requireFinite(schema),
+  }
+}
+
+/**
+ * Requires that a number is finite. `Infinity` and `1e999` in a query or a path would become numbers without end
+ * otherwise, which Ajv compares with no limit.
+ */
+function requireFinite(schema: object): object {
+  const type = 'type' in schema ? schema.type : undefined
+  if (type === 'integer') return { [finite]: 'an integer' }
+  return type === 'number' ? { [finite]: 'a number' } : {}
 }
 
 function requireWithin(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(requireWithin)
   return typeof value === 'object' && value !== null ? requireStorable(value) : value
+}
+
+/** Adds a keyword that refuses numbers without end, see {@link requireFinite}. It has no type, because they are none to Ajv. */
+function addFiniteKeyword(ajv: Ajv): void {
+  ajv.addKeyword({
+    keyword: finite,
+    schemaType: 'string',
+    validate: (_: string, value: unknown) => typeof value !== 'number' || Number.isFinite(value),
+    error: { message: ({ schema }) => `must be ${String(schema)}` },
+  })
 }
 
 /** Adds a keyword for the length of texts in bytes of UTF-8, reported before one in characters. */

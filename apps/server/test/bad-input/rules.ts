@@ -41,8 +41,8 @@ export const body = {
 /** Members of a query, which are text and are coerced. */
 export const query = {
   text: type('a string', [['x', 'y']]),
-  number: type('a number', ['', 'x', '1,5', ['1', '2']]),
-  integer: type('an integer', ['', 'x', '1.5', '1e-1', ['1', '2']]),
+  number: type('a number', ['', 'x', '1,5', 'Infinity', '-1e999', ['1', '2']]),
+  integer: type('an integer', ['', 'x', '1.5', '1e-1', '-Infinity', '1e999', ['1', '2']]),
   flag: type('a boolean', ['', 'maybe', '1', ['true', 'false']]),
   map: type('an object', ['x', '[]', '7', '{']),
 }
