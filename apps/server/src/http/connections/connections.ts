@@ -149,6 +149,7 @@ export function createConnections(options: ConnectionOptions): Connections {
   return {
     serverFactory: (handle, { keepAliveTimeout }): Server => {
       const head = options.headMilliseconds ?? headMilliseconds
+      const handleBounded = bounded(handle)
       const server = createServer(
         {
           ServerResponse: Response,
@@ -158,8 +159,11 @@ export function createConnections(options: ConnectionOptions): Connections {
           connectionsCheckingInterval: Math.min(head, 5000),
           ...(typeof keepAliveTimeout === 'number' && { keepAliveTimeout }),
         },
-        bounded(handle),
+        handleBounded,
       )
+      // By itself, Node refuses expectations that it does not know, without a body and past all bounds.
+      // A server may ignore them.
+      server.on('checkExpectation', handleBounded)
       server.setTimeout(options.idleMilliseconds)
       return server
     },
