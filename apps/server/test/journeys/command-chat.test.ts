@@ -187,6 +187,19 @@ describe('botstead chat', () => {
     expect(blocked.stderr).toBe(`No answer. ${message} ${action}\n`)
   })
 
+  it('says that the bot was deleted while somebody talks to it', async () => {
+    const { bot } = await server().client().createBot({ name: 'Short-lived' })
+    const url = await startBot(async () => {
+      await server().client().deleteBot({ id: bot.id })
+    })
+    await server().client().updateBot({ id: bot.id, url })
+    const talk = await chat('Hello', ['--bot', bot.id, '--timeout', '30'])
+    expect(talk).toMatchObject({ status: 1, stdout: '' })
+    expect(talk.stderr).toContain(
+      'The chat ended: the bot, its chat or the conversation was deleted.',
+    )
+  })
+
   it('prints a streamed message once, also if its pieces are not the whole of it', async () => {
     const { bot } = await server().client().createBot({ name: 'Writer' })
     const client = server().client({ botId: bot.id })

@@ -31,8 +31,8 @@ describe('the guide to deploying an open integration', () => {
     const admin = existingClient(server(), { headers: { 'x-multiple-integrations': 'true' } })
     await admin.updateWorkspace({ id: server().workspaceId, handle: 'acme' })
     const given: Record<string, string> = {
-      'http://localhost:8787': server().url,
-      $BOTSTEAD_TOKEN: server().token,
+      $API: server().url,
+      $TOKEN: server().token,
       $WORKSPACE: server().workspaceId,
     }
     const integration = await bp().project('messenger')

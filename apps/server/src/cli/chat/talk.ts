@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { followConversation } from '@botstead/contract'
+import { ApiError, followConversation } from '@botstead/contract'
 import { messageForPeople } from '@botstead/contract/error-text'
 import { escapeLine } from '../../platform/terminal-text.js'
 import type { Output } from '../terminal.js'
@@ -125,7 +125,14 @@ function listen({ session, transcript, notice, signal }: Listen) {
       await transcript.take(received)
     }
   }
-  return { opened, listening: work() }
+  return { opened, listening: work().catch(endedByDeletion) }
+}
+
+/** Says what an address or a conversation that is gone means to a person who is in it. */
+function endedByDeletion(error: unknown): never {
+  if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
+  const what = 'The chat ended: the bot, its chat or the conversation was deleted.'
+  throw new Error(`${what} ${error.message}`, { cause: error })
 }
 
 /** Milliseconds before the first look for what keeps a message from being answered, and between the others. */

@@ -86,7 +86,8 @@ async function startOn(dataDir: string, weights: RetrieverWeights | undefined): 
     PORT: '0',
     BOTSTEAD_RATE_LIMIT: 'off',
   })
-  const log = await createLog({ level: 'warn', destination: notices.stream })
+  // Warnings about files that are not indexed: the command says that itself, in words.
+  const log = await createLog({ level: 'error', destination: notices.stream })
   const { startServer } = await import('../../app/container.js')
   return await startServer({ config, log, ...(weights && { weights }) })
 }

@@ -114,7 +114,10 @@ function ofReceiver(receiver: ReceiverState, { bot, hosted }: BotFacts): Reason[
       {
         kind: 'receiver_paused',
         message: `Deliveries to ${name} were paused by hand.`,
-        action: 'Resume them.',
+        action:
+          integration === ''
+            ? `Resume them, for example with "npx botstead deliveries resume --bot ${botId}".`
+            : 'Resume them.',
         ...(paused_at !== null && { since: paused_at }),
         target,
       },
