@@ -112,8 +112,10 @@ export async function listRunIds(db: Db, botId: string, setId?: string): Promise
   return rows.map(({ id }) => id)
 }
 
+/** Deletes a run, and the results that it stored since the others were deleted: without the run, it stores no more. */
 export async function deleteRun(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('evaluation_runs').where('id', '=', id).execute()
+  await tx.deleteFrom('evaluation_results').where('run_id', '=', id).execute()
 }
 
 export async function insertResults(
