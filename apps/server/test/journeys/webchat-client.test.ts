@@ -81,6 +81,7 @@ describeEachEngine('the client of the web chat', (engine) => {
       items: [{ type: 'text', payload: { text: 'Nested' } }],
     })
 
+    await admin().updateBot({ id: botId, name: 'Changed before' })
     expect(await client.addMessageFeedback({ messageId, value: 'negative' })).toEqual({})
     const feedback = { value: 'positive' as const, comment: 'Good' }
     expect(await client.addMessageFeedback({ messageId, ...feedback })).toEqual({})
@@ -90,6 +91,8 @@ describeEachEngine('the client of the web chat', (engine) => {
         replyTo: messageId,
       })
     }
+    // After a change, the server reads the bot anew.
+    await admin().updateBot({ id: botId, name: 'Changed' })
     expect(await client.removeMessageFeedback({ messageId })).toEqual({})
     expect(await client.removeMessageFeedback({ messageId })).toEqual({})
     expect(await client.deleteMessage({ messageId })).toEqual({})

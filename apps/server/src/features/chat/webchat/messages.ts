@@ -6,7 +6,7 @@ import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Tx } from '../../../platform/db/schema.js'
-import type { BotProfiles } from '../../bots/bots/index.js'
+import type { BotProfile, BotProfiles } from '../../bots/bots/index.js'
 import { publicIdOf as publicConversationId } from '../../conversations/conversations/index.js'
 import type { EventsService } from '../../conversations/events/index.js'
 import type { MessageRow, MessagesService } from '../../conversations/messages/index.js'
@@ -52,6 +52,7 @@ export function createWebchatMessages(
   /** Records the event that notifies the bot of a feedback; its `value` is null when the feedback was removed. */
   async function recordFeedback(
     tx: Tx,
+    profile: BotProfile,
     actor: ChatUserActor,
     { message, userId }: { message: MessageRow; userId: string },
     feedback: { value: string | null; comment?: string | undefined },
@@ -59,7 +60,7 @@ export function createWebchatMessages(
     const { botId, alias } = actor.chat
     const { id: messageId, conversation_id: conversationId } = message
     const payload = { userId, conversationId, messageId, ...feedback }
-    await events.record(tx, await botProfiles.of(botId), {
+    await events.record(tx, profile, {
       botId,
       integration: alias,
       type: `${alias}:messageFeedback`,
@@ -122,6 +123,8 @@ export function createWebchatMessages(
 
     async addFeedback(actor: ChatUserActor, id: string, feedback: Feedback): Promise<void> {
       const { message, user } = await reader.requireShown(actor, id)
+      // Before the transaction, in which nothing else may be read.
+      const profile = await botProfiles.of(actor.chat.botId)
       const position = await run(async (tx) => {
         const logged = await logUpdate(tx, message)
         await putFeedback(tx, {
@@ -133,7 +136,7 @@ export function createWebchatMessages(
           comment: feedback.comment ?? null,
           created_at: isoTime(clock.now()),
         })
-        await recordFeedback(tx, actor, { message, userId: user.id }, feedback)
+        await recordFeedback(tx, profile, actor, { message, userId: user.id }, feedback)
         return logged
       })
       await streams.waitForListeners(message.conversation_id, position.sequence)
@@ -141,13 +144,14 @@ export function createWebchatMessages(
 
     async removeFeedback(actor: ChatUserActor, id: string): Promise<void> {
       const { message, user } = await reader.requireShown(actor, id)
+      const profile = await botProfiles.of(actor.chat.botId)
       await run(
         async (tx) => {
           const { bot_id: botId, conversation_id } = message
           await conversations.hold(tx, { botId, id: conversation_id })
           if (!(await deleteFeedback(tx, botId, message.id))) return
           await logUpdate(tx, message)
-          await recordFeedback(tx, actor, { message, userId: user.id }, { value: null })
+          await recordFeedback(tx, profile, actor, { message, userId: user.id }, { value: null })
         },
         { mayUseReserve: true },
       )
