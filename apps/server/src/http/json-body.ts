@@ -1,13 +1,20 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { ApiError } from '@botstead/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { hasMoreValues, maxJsonDepth, nestsDeeper } from '../platform/json-bounds.js'
+import {
+  hasMoreObjects,
+  hasMoreValues,
+  maxJsonDepth,
+  nestsDeeper,
+} from '../platform/json-bounds.js'
 
 /**
- * Values of a body: as many as fit into a mebibyte, which is the limit of most bodies. Those that carry code may be much
- * longer, and made of the shortest values, one of them would take a gigabyte of memory.
+ * Objects, lists and texts of a body: as many as fit into a mebibyte, which is the limit of most bodies. Those that carry code
+ * may be much longer, and made of the shortest objects, one of them would take a gigabyte of memory.
  */
-const maxValues = 512 * 1024
+const maxObjects = 512 * 1024
+/** Values of a body. Numbers take little memory, and tools send the code of a plugin as a list of its bytes. */
+const maxValues = 16 * maxObjects
 /** Characters of a body in which the place of a fault is looked for. */
 const longestExplained = 1024 * 1024
 
@@ -54,7 +61,10 @@ function createJsonReader(app: FastifyInstance): ReadJson {
     const body = isPlain ? bytes.toString('latin1') : bytes.toString()
     if (body.length === 0) return { value: undefined }
     if (nestsDeeper(body, maxJsonDepth)) return { refusal: tooDeep() }
-    if (hasMoreValues(body, maxValues)) return { refusal: tooMany() }
+    if (hasMoreObjects(body, maxObjects)) {
+      return { refusal: tooMany(maxObjects, 'objects, lists and texts') }
+    }
+    if (hasMoreValues(body, maxValues)) return { refusal: tooMany(maxValues, 'values') }
     if (!special.test(body)) {
       try {
         return { value: JSON.parse(body) }
@@ -112,8 +122,8 @@ function tooDeep(): ApiError {
   )
 }
 
-function tooMany(): ApiError {
-  return new ApiError('InvalidPayload', `The body must not have more than ${maxValues} values.`)
+function tooMany(allowed: number, what: string): ApiError {
+  return new ApiError('InvalidPayload', `The body must not have more than ${allowed} ${what}.`)
 }
 
 type Expected = keyof typeof expectedWords

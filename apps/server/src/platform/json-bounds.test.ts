@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasMoreValues, nestsDeeper } from './json-bounds.js'
+import { hasMoreObjects, hasMoreValues, nestsDeeper } from './json-bounds.js'
 
 describe('the depth of a JSON text', () => {
   it('is that of the value, whatever its strings contain', () => {
@@ -42,6 +42,24 @@ describe('the values of a JSON text', () => {
     expect(hasMoreValues(`[${'1,'.repeat(99)}1]`, 100)).toBe(true)
   })
 })
+
+describe('the objects, lists and texts of a JSON text', () => {
+  it('are counted with names, without numbers, whatever its texts contain', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), fc.nat(20), (value, allowed) => {
+        const json = `${JSON.stringify(value)}${' '.repeat(50)}`
+        expect(hasMoreObjects(json, allowed)).toBe(objectsOf(value) > allowed)
+      }),
+    )
+  })
+})
+
+function objectsOf(value: unknown): number {
+  if (typeof value === 'string') return 1
+  if (typeof value !== 'object' || value === null) return 0
+  const names = Array.isArray(value) ? 0 : Object.keys(value).length
+  return 1 + names + Object.values(value).reduce((sum: number, each) => sum + objectsOf(each), 0)
+}
 
 function countOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1

@@ -56,6 +56,20 @@ export function hasMoreValues(json: string, allowed: number): boolean {
   return values > allowed
 }
 
+/** Whether a JSON text has more objects, lists and texts than allowed, names of members included; short ones are not read. */
+export function hasMoreObjects(json: string, allowed: number): boolean {
+  if (json.length <= 2 * allowed) return false
+  let objects = 0
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at]
+    if (character !== '"' && character !== '{' && character !== '[') continue
+    objects += 1
+    if (objects > allowed) return true
+    if (character === '"') at = endOfString(json, at)
+  }
+  return false
+}
+
 /** The end of the string that starts here, by `indexOf`, because strings make up most of a large body. */
 function endOfString(json: string, start: number): number {
   let at = start
