@@ -155,9 +155,17 @@ describe.each(placesElsewhere)('at another process on $name', (place) => {
         const stream = await bySse(address + logs, asAdmin(room))
         await allow(false)
         // That of the process which started last.
-        await inside.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        const { rows } =
+          await inside.query(`select pid, pg_terminate_backend(pid) from pg_stat_activity
           where application_name = 'botstead bus' and datname = current_database()
           order by backend_start desc limit 1`)
+        // Until it is gone, it may still pass hints on.
+        await vi.waitFor(async () => {
+          const of = await inside.query('select from pg_stat_activity where pid = $1', [
+            rows[0].pid,
+          ])
+          expect(of.rowCount).toBe(0)
+        })
         await room.owner.deletePersonalAccessToken({ id: room.token.id })
         await vi.waitFor(() => expect(hints.join()).toContain(room.token.id))
         expect(stream.ended).toBe(false)
