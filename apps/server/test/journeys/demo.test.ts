@@ -102,7 +102,9 @@ async function programsOf(botId: string): Promise<string[]> {
 
 /** Runs a line in the folder of a checkout, as a person pastes it; returns what it writes. */
 async function paste(line: string): Promise<string> {
-  const options = { cwd: checkout, env: environmentOfUser() }
+  // The npm of newer versions of Node would keep what it compiles in the temporary folder.
+  const env = { ...environmentOfUser(), NODE_DISABLE_COMPILE_CACHE: '1' }
+  const options = { cwd: checkout, env }
   return (await run('sh', ['-c', `exec 2>&1; ${line}`], options)).stdout
 }
 
