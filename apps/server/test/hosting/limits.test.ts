@@ -255,6 +255,11 @@ describe.skipIf(!existsSync('/proc/self/limits'))('a program', () => {
       expect(limits).toMatch(/^Max open files +1024 +1024 /m)
       expect(limits).toMatch(/^Max data size +2147483648 +2147483648 /m)
       expect(nice).toBe(Math.min(getPriority() + 5, 19))
+      // Where the system divides processors between sessions, the niceness of a process counts within its own alone.
+      if (existsSync(`/proc/${pid}/autogroup`)) {
+        const session = await readFile(`/proc/${pid}/autogroup`, 'utf8')
+        expect(session).toMatch(new RegExp(` nice ${Math.min(getPriority() + 10, 19)}$`, 'm'))
+      }
       const isRoot = process.getuid?.() === 0
       if (isRoot) {
         expect(limits).toMatch(/^Max processes +128 +128 /m)
