@@ -86,6 +86,12 @@ describe('the tests of the server', () => {
     const impatient = files.filter(({ text }) => /\bexpect\s*\.poll\(/.test(text))
     expect(impatient.map(({ path }) => path)).toEqual([])
   })
+
+  it('wait for pages from outside: the pages forbid to evaluate a text again and again in them', async () => {
+    const files = await readSources('apps/server/test')
+    const inside = files.filter(({ text }) => /\.waitForFunction\(/.test(text))
+    expect(inside.map(({ path }) => path)).toEqual([])
+  })
 })
 
 describe('the packages that are installed', () => {

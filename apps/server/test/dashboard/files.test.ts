@@ -325,7 +325,8 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
     await open(`files/${ids['pictures/dot.png']}`, botId)
     const picture = page.getByRole('img', { name: 'Content of pictures/dot.png' })
     await picture.waitFor()
-    await page.waitForFunction('document.querySelector("article img")?.naturalWidth === 1')
+    const width = 'document.querySelector("article img")?.naturalWidth'
+    await vi.waitFor(async () => expect(await page.evaluate(width)).toBe(1))
     await open(`files/${ids['paper.pdf']}`, botId)
     await page.getByText('It is not a readable PDF.').waitFor()
     await open(`files/${ids['data.bin']}`, botId)

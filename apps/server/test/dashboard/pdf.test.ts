@@ -66,7 +66,7 @@ describe.skipIf(browserPath === undefined)(`the preview of a PDF ${title}`, () =
     await open(`files/${ids['paper.pdf']}`, botId)
     const first = page.getByRole('region', { name: 'Content of paper.pdf, page 1 of 2' })
     await first.getByText('Valves of the north').waitFor()
-    expect(await page.evaluate(colourOf)).toBe('0,0,255')
+    await vi.waitFor(async () => expect(await page.evaluate(colourOf)).toBe('0,0,255'))
     expect(await page.locator('article :is(iframe, object, embed)').count()).toBe(0)
     await expectAccessible()
     // The text over the picture can be selected, and does not cover it.
@@ -75,7 +75,7 @@ describe.skipIf(browserPath === undefined)(`the preview of a PDF ${title}`, () =
 
     await page.keyboard.press('ArrowRight')
     await page.getByText('Pumps of the south').waitFor()
-    expect(await page.evaluate(colourOf)).toBe('255,0,0')
+    await vi.waitFor(async () => expect(await page.evaluate(colourOf)).toBe('255,0,0'))
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('ArrowLeft')
     await page.getByText('Valves of the north').waitFor()
@@ -90,7 +90,7 @@ describe.skipIf(browserPath === undefined)(`the preview of a PDF ${title}`, () =
       const view = document.querySelector('article section[tabindex]')
       return view.scrollHeight <= view.clientHeight
     })()`
-    await page.waitForFunction(isShort)
+    await vi.waitFor(async () => expect(await page.evaluate(isShort)).toBe(true))
     await page.locator('article section[tabindex]').focus()
     await page.keyboard.press('PageDown')
     await page.getByText('Pumps of the south').waitFor()
