@@ -232,6 +232,24 @@ describe('a server that runs one program at a time', () => {
     await hanging
     expect((await one.call()).pid).not.toBe(pid)
   })
+
+  it('gives a request that waits the room of a program that becomes idle', async () => {
+    const code = program(
+      `if (input.hang) await new Promise((resolve) => { exports.resume = resolve })
+      if (input.resume) exports.resume()
+      return { pid: process.pid }`,
+    )
+    const one = await deployBot(server(), code)
+    const two = await deployBot(server(), code)
+    const hanging = two.call({ hang: true })
+    await eventually(async () => expect(await openRequests(server())).toBe(1))
+    const waiting = one.call()
+    await eventually(async () => expect(await openRequests(server())).toBe(2))
+    const { pid } = await two.call({ resume: true })
+    expect(await hanging).toEqual({ pid })
+    expect((await waiting).pid).not.toBe(pid)
+    expect(isRunning(pid)).toBe(false)
+  })
 })
 
 describe.skipIf(!existsSync('/proc/self/limits'))('a program', () => {

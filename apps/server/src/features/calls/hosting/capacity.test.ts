@@ -8,7 +8,12 @@ const places = Math.max(2, availableParallelism())
 
 function open() {
   const time = new ManualTime()
-  const capacity = createCapacity({ timers: time, processes: 1000, endOneIdle: () => {} })
+  const capacity = createCapacity({
+    timers: time,
+    processes: 1000,
+    endOneIdle: () => {},
+    countEnding: () => 0,
+  })
   const begun: string[] = []
   const begin = (workspaceId: string) => {
     const ready = capacity.begin(workspaceId)
@@ -20,6 +25,32 @@ function open() {
   }
   return { time, capacity, begun, begin }
 }
+
+describe('the room for programs', () => {
+  it('as many idle programs end as wait for room, and no more', async () => {
+    let ending = 0
+    const capacity = createCapacity({
+      timers: new ManualTime(),
+      processes: 1,
+      endOneIdle: () => {
+        ending += 1
+      },
+      countEnding: () => ending,
+    })
+    const leave = await capacity.enter()
+    capacity.makeRoom()
+    expect(ending).toBe(0)
+    const waiting = [capacity.enter(), capacity.enter()]
+    expect(ending).toBe(2)
+    capacity.makeRoom()
+    expect(ending).toBe(2)
+    ending = 0
+    leave()
+    await waiting[0]
+    capacity.makeRoom()
+    expect(ending).toBe(1)
+  })
+})
 
 describe('the turns of programs that start', () => {
   it('workspaces start one after the other, however many programs wait', async () => {

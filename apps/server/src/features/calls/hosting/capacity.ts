@@ -9,6 +9,8 @@ export interface CapacityDeps {
   processes: number
   /** Ends a program that is idle, if there is one. */
   endOneIdle: () => void
+  /** How many programs are ending now, and wait for no request. */
+  countEnding: () => number
 }
 
 /** The room for programs of one process of the server. */
@@ -20,6 +22,8 @@ export interface Capacity {
    * @returns a function to call when it has started
    */
   begin(workspaceId: string): Promise<() => void>
+  /** Ends an idle program if more wait for room than programs are ending. Call it when one has become idle. */
+  makeRoom(): void
   isFull(): boolean
   /** Refuses everyone who waits and who comes later. */
   close(reason: Error): void
@@ -32,8 +36,9 @@ const turnMs = 3000
 /** Most starts that wait for room. */
 const mostWaiting = 1000
 
-export function createCapacity({ timers, processes, endOneIdle }: CapacityDeps): Capacity {
-  const turns = createTurns(timers, Math.max(2, availableParallelism()))
+export function createCapacity(deps: CapacityDeps): Capacity {
+  const { timers, processes, endOneIdle, countEnding } = deps
+  const turns = createStartTurns(timers, Math.max(2, availableParallelism()))
   const running = createGate(processes, mostWaiting, tooMany)
 
   function tooMany(): Error {
@@ -43,21 +48,25 @@ export function createCapacity({ timers, processes, endOneIdle }: CapacityDeps):
     )
   }
 
-  const isFull = () => running.load().running >= processes
+  function makeRoom(): void {
+    if (running.load().waiting > countEnding()) endOneIdle()
+  }
 
   return {
     async enter() {
-      if (isFull()) endOneIdle()
       const patience = new AbortController()
       const cancel = timers.after(patienceMs, () => patience.abort(tooMany()))
       try {
-        return await running.enter(patience.signal)
+        const entered = running.enter(patience.signal)
+        makeRoom()
+        return await entered
       } finally {
         cancel()
       }
     },
     begin: turns.begin,
-    isFull,
+    makeRoom,
+    isFull: () => running.load().running >= processes,
     close(reason) {
       turns.close(reason)
       running.close(reason)
@@ -74,7 +83,7 @@ interface Waiter {
  * Lets some programs start at a time, because starting takes much processor time. The workspaces of those that wait
  * take turns, and code that loads slowly gives its turn back: neither can keep others from starting.
  */
-function createTurns(timers: Timers, places: number) {
+function createStartTurns(timers: Timers, places: number) {
   /** The workspace whose turn is next comes first. */
   const waiting = new Map<string, Waiter[]>()
   let free = places

@@ -136,7 +136,7 @@ export function createPrograms(deps: ProgramsDeps): Programs {
   const blame = createBlame(clock)
   const turns = createTurns()
   const liveness = createLiveness({ clock, isStopped: () => stopped, bypass, endStuck })
-  const capacity = createCapacity({ timers, processes: limits.processes, endOneIdle })
+  const capacity = createCapacity({ timers, processes: limits.processes, endOneIdle, countEnding })
   let kept: ReadonlySet<string> = new Set()
   let draining = false
   let stopped = false
@@ -150,11 +150,14 @@ export function createPrograms(deps: ProgramsDeps): Programs {
 
   /** Ends programs that are kept alive last, because they are started again as soon as there is room. */
   function endOneIdle(): void {
-    const idle = inService().filter(({ program, claims }) => program && claims === 0)
-    const [next] = idle.sort(
-      (a, b) => Number(isKept(a)) - Number(isKept(b)) || a.lastUsed - b.lastUsed,
-    )
+    const [next] = inService()
+      .filter(isIdle)
+      .sort((a, b) => Number(isKept(a)) - Number(isKept(b)) || a.lastUsed - b.lastUsed)
     if (next) end(next)
+  }
+
+  function countEnding(): number {
+    return [...retiring.keys()].filter(isIdle).length
   }
 
   function isKept({ isAlone, hosted }: Instance): boolean {
@@ -200,7 +203,10 @@ export function createPrograms(deps: ProgramsDeps): Programs {
     })
     placesFor(instance).set(keyOf(hosted.owner), instance)
     started.then(
-      (program) => void watchEnd(instance, program),
+      (program) => {
+        void watchEnd(instance, program)
+        capacity.makeRoom()
+      },
       () => remove(instance),
     )
     watch()
@@ -285,7 +291,14 @@ export function createPrograms(deps: ProgramsDeps): Programs {
         throw new OutgoingError('refused', `The ${owner.type} has no code that runs here.`)
       }
       const instance = current?.hosted.id === hosted.id ? current : replace(current, hosted, place)
-      return { instance, release: instance.claim() }
+      const release = instance.claim()
+      return {
+        instance,
+        release() {
+          release()
+          capacity.makeRoom()
+        },
+      }
     }
   }
 
@@ -492,6 +505,11 @@ export function createPrograms(deps: ProgramsDeps): Programs {
       clearTimeout(timer)
     },
   }
+}
+
+/** Whether it runs without a request. */
+function isIdle({ program, claims }: Instance): boolean {
+  return program !== undefined && claims === 0
 }
 
 function endedEarly(): OutgoingError {
