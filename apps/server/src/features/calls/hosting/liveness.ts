@@ -1,5 +1,6 @@
 import type { Clock } from '../../../platform/clock.js'
 import type { Instance } from './instance.js'
+import { probeMs } from './program.js'
 
 export interface LivenessDeps {
   clock: Clock
@@ -15,7 +16,8 @@ export interface Liveness {
   /**
    * Ends a program that does not respond. Code that only takes long for something may finish that: meanwhile another
    * program gets the other requests.
-   * @param times how often it is asked, unless it is being asked already
+   * @param times how often it is asked, unless it is being asked already; up to four times as often if it waits for a
+   * processor meanwhile, as all programs do on a busy machine
    */
   check(instance: Instance, times: number): Promise<void>
   /** Asks a program that has not responded to a request for a moment. */
@@ -24,8 +26,12 @@ export interface Liveness {
 
 /** Milliseconds after which a program with an open request is asked. */
 const lateMs = 2000
-/** Most questions to a program that does not respond, before it is ended. */
+/** How often a program that does not respond is asked before it is ended. */
 const mostTimes = 4
+/** How many times as often a program is asked at most that waits for a processor: it may be in an endless loop, too. */
+const patience = 4
+/** Milliseconds of a question in which a program must not have waited for a processor, so that the question counts. */
+const fairMs = probeMs / 4
 
 export function createLiveness(deps: LivenessDeps): Liveness {
   const { clock, isStopped, bypass, endStuck } = deps
@@ -34,11 +40,18 @@ export function createLiveness(deps: LivenessDeps): Liveness {
   async function untilEnd(instance: Instance, times: number): Promise<void> {
     const { program } = instance
     if (program === undefined) return
-    for (let time = 0; time < times; time += 1) {
+    let silent = 0
+    for (let time = 0; time < times * patience; time += 1) {
+      const waitedBefore = await program.waitedMs()
       if (await program.responds()) return
+      const ownMs = probeMs - ((await program.waitedMs()) - waitedBefore)
       if (instance.hasEnded || isStopped()) return
-      bypass(instance)
+      silent += Math.min(1, Math.max(0, ownMs / fairMs))
+      if (silent >= times) break
+      // Before that, another program would wait for a processor as well.
+      if (silent >= 1) bypass(instance)
     }
+    bypass(instance)
     endStuck(instance)
   }
 

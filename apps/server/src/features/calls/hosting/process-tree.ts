@@ -17,6 +17,25 @@ const pageBytes = 4096
 
 /** Adds up what a process and all below it use, as Linux shows it. Once there are too many tasks, it looks no further. */
 export async function usageOfTree(pid: number): Promise<TreeUsage> {
+  const { pids, tasks } = await treeOf(pid)
+  if (tasks > mostTasks) return { memoryBytes: undefined, tasks }
+  const used = (await Promise.all(pids.map(memoryOf))).filter((bytes) => bytes !== undefined)
+  const memoryBytes = used.length > 0 ? used.reduce((sum, bytes) => sum + bytes, 0) : undefined
+  return { memoryBytes, tasks }
+}
+
+/**
+ * Milliseconds that the first threads of a process and of all below it have waited for a processor in all, while they
+ * could have run: Node has its event loop there. 0 if the system does not show it.
+ */
+export async function waitedMsOfTree(pid: number): Promise<number> {
+  const { pids } = await treeOf(pid)
+  const waited = await Promise.all(pids.map(waitedMsOf))
+  return waited.reduce((sum, ms) => sum + ms, 0)
+}
+
+/** A process and all below it, and how many processes and threads they are: no more are looked at if those are too many. */
+async function treeOf(pid: number): Promise<{ pids: number[]; tasks: number }> {
   const pids = [pid]
   let tasks = 0
   // Those that are added meanwhile are looked at, too.
@@ -24,17 +43,15 @@ export async function usageOfTree(pid: number): Promise<TreeUsage> {
     const folder = `/proc/${parent}/task`
     const threads = await readdir(folder).catch(() => [])
     tasks += threads.length
-    if (tasks > mostTasks) return { memoryBytes: undefined, tasks }
+    if (tasks > mostTasks) break
     // Each thread has a list of the processes that it started.
     const lists = await Promise.all(
       threads.map((thread) => readFile(`${folder}/${thread}/children`, 'utf8').catch(() => '')),
     )
     pids.push(...lists.flatMap((list) => list.split(' ').map(Number)).filter((child) => child > 0))
-    if (pids.length > mostTasks) return { memoryBytes: undefined, tasks: pids.length }
+    if (pids.length > mostTasks) break
   }
-  const used = (await Promise.all(pids.map(memoryOf))).filter((bytes) => bytes !== undefined)
-  const memoryBytes = used.length > 0 ? used.reduce((sum, bytes) => sum + bytes, 0) : undefined
-  return { memoryBytes, tasks }
+  return { pids, tasks: Math.max(tasks, pids.length) }
 }
 
 /** Why a program that uses so much is ended; undefined if it is not. */
@@ -72,4 +89,11 @@ async function memoryOf(pid: number): Promise<number | undefined> {
   const [, resident, shared] = text.split(' ').map(Number)
   if (resident === undefined || shared === undefined) return undefined
   return (resident - shared) * pageBytes
+}
+
+async function waitedMsOf(pid: number): Promise<number> {
+  // Nanoseconds in which the thread ran, those in which it waited, and how often it ran.
+  const text = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '')
+  const [, waited] = text.split(' ')
+  return Number(waited ?? 0) / 1e6
 }

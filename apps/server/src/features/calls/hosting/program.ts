@@ -73,6 +73,8 @@ export interface Program {
   send(request: OutgoingRequest): Promise<OutgoingResponse>
   /** Whether its event loop runs: in an endless loop it does not. */
   responds(): Promise<boolean>
+  /** Milliseconds that it has waited for a processor so far: it could not respond meanwhile. */
+  waitedMs(): Promise<number>
   /** The code cache of V8 as it is now; undefined if the code was loaded with one, or if there is no response. */
   compiled(): Promise<Buffer | undefined>
   /**
@@ -89,7 +91,7 @@ export interface Program {
 /** Milliseconds that a program has to end by itself, before it is killed. */
 const graceMs = 2000
 /** Milliseconds within which the host program responds, unless the code is in an endless loop. */
-const probeMs = 2000
+export const probeMs = 2000
 const outOfMemory = 'it used too much memory'
 /** Most bytes of compiled code: more is not kept. */
 const mostCompiledBytes = 16 * 2 ** 20
@@ -271,6 +273,8 @@ export async function startProgram(
         return !(error instanceof OutgoingError && error.failure === 'timeout')
       }
     },
+
+    waitedMs: launched.waitedMs,
 
     async compiled() {
       const request = { method: 'GET', headers: {}, timeoutMs: probeMs } as const
