@@ -38,12 +38,13 @@ import { type CodeIssue, createLineSink, type LineSink, type OutputLine } from '
 import { keyOf, ownerOf } from './owners.js'
 import { type Program, StartError, startProgram } from './program.js'
 import { createProgramKeys } from './program-keys.js'
-import { createPrograms, type SendOptions } from './programs.js'
+import { createPrograms } from './programs.js'
 import { createResponseMemory } from './response-memory.js'
+import type { SendOptions } from './sending.js'
 import { isReason, refusal, tryOutCode } from './try-out.js'
 
 export { CodeEndedError } from './instance.js'
-export type { Suspect } from './programs.js'
+export type { Suspect } from './sending.js'
 
 /** Runs code that was deployed. */
 export interface Hosting extends Feature {
