@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock.js'
 import type { Instance } from './instance.js'
-import { probeMs } from './program.js'
+import { probeMs } from './program-client.js'
 
 export interface LivenessDeps {
   clock: Clock

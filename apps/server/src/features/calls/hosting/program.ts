@@ -1,14 +1,7 @@
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Agent } from 'undici'
 import type { NetworkLists } from '../../../platform/outgoing/address-rules.js'
-import {
-  OutgoingError,
-  type OutgoingRequest,
-  type OutgoingResponse,
-  sendThrough,
-} from '../../../platform/outgoing/outgoing.js'
 import type { Deployment } from '../../bots/deployments/index.js'
 import type { OutputBudget } from './budget.js'
 import { connectReports, untilListening } from './connection.js'
@@ -16,7 +9,7 @@ import type { Launcher } from './launch.js'
 import { type LineReading, readLines } from './lines.js'
 import type { OutputListener } from './output.js'
 import { type TreeUsage, watchUsage } from './process-tree.js'
-import { connectorTo } from './program-socket.js'
+import { createProgramClient, type ProgramClient } from './program-client.js'
 import { longestReport, ReportError, readReport } from './reports.js'
 import type { ResponseMemory } from './response-memory.js'
 
@@ -64,19 +57,13 @@ interface ProgramEnd {
 }
 
 /** A process with the code of one deployment. */
-export interface Program {
+export interface Program extends Pick<ProgramClient, 'send' | 'responds' | 'compiled'> {
   readonly deployment: Deployment
   readonly pid: number | undefined
   /** Resolves when it has ended; never rejects. */
   readonly ended: Promise<ProgramEnd>
-  /** Sends a request. @throws OutgoingError when there is no response */
-  send(request: OutgoingRequest): Promise<OutgoingResponse>
-  /** Whether its event loop runs: in an endless loop it does not. */
-  responds(): Promise<boolean>
   /** Milliseconds that it has waited for a processor so far: it could not respond meanwhile. */
   waitedMs(): Promise<number>
-  /** The code cache of V8 as it is now; undefined if the code was loaded with one, or if there is no response. */
-  compiled(): Promise<Buffer | undefined>
   /**
    * What the process and all that it started use now. From its start until the first call, which is that of whoever
    * watches it from then on, the program is ended if it uses too much.
@@ -90,11 +77,7 @@ export interface Program {
 
 /** Milliseconds that a program has to end by itself, before it is killed. */
 const graceMs = 2000
-/** Milliseconds within which the host program responds, unless the code is in an endless loop. */
-export const probeMs = 2000
 const outOfMemory = 'it used too much memory'
-/** Most bytes of compiled code: more is not kept. */
-const mostCompiledBytes = 16 * 2 ** 20
 /** Characters of standard error that are kept: its end, where Node prints the error that ended it. */
 const keptErrorText = 4000
 /** Most bytes of a line that is written past the console of the program. */
@@ -217,11 +200,11 @@ export async function startProgram(
     starting.abort(new StartError(reason))
     share.close()
     ofResponses.close()
-    await Promise.all([...clients.map((client) => client.destroy()), launched.clear()])
+    await Promise.all([client?.destroy(), launched.clear()])
     const isOfAll = ['SIGTERM', 'SIGINT', 'SIGHUP'].includes(signal ?? '')
     return { how: reason, isFromOutside: reason === how && isOfAll && signal !== ownSignal }
   }
-  const clients: Agent[] = []
+  let client: ProgramClient | undefined
   const ended = untilEnd()
 
   let path: string
@@ -239,54 +222,17 @@ export async function startProgram(
     clearTimeout(timer)
     signal?.removeEventListener('abort', kill)
   }
-  const connect = (connections: number, longestBody: number): Agent =>
-    new Client({
-      connect: connectorTo(path, { share: ofResponses, longestBody }),
-      connections,
-      pipelining: 1,
-      // Each request has its own time limit.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    })
-  const client = connect(requests, mostCompiledBytes)
-  /** A client of its own, so that a probe does not wait behind requests for a connection. */
-  const prober = connect(1, 0)
-  clients.push(client, prober)
+  client = createProgramClient({ Client, path, share: ofResponses, held, requests })
 
   return {
     deployment,
     pid: child.pid,
     ended,
     kill,
-
-    send: (request) => sendThrough(client, { origin: 'http://program', path: '/' }, request, held),
-
-    async responds() {
-      try {
-        await sendThrough(
-          prober,
-          { origin: 'http://program', path: '/health' },
-          { method: 'HEAD', headers: {}, timeoutMs: probeMs, maxResponseBytes: 0 },
-        )
-        return true
-      } catch (error) {
-        return !(error instanceof OutgoingError && error.failure === 'timeout')
-      }
-    },
-
+    send: client.send,
+    responds: client.responds,
+    compiled: client.compiled,
     waitedMs: launched.waitedMs,
-
-    async compiled() {
-      const request = { method: 'GET', headers: {}, timeoutMs: probeMs } as const
-      const to = { origin: 'http://program', path: '/compiled' }
-      const response = await sendThrough(
-        client,
-        to,
-        { ...request, maxResponseBytes: mostCompiledBytes },
-        held,
-      ).catch(() => undefined)
-      return response?.status === 200 && !response.cut ? response.body : undefined
-    },
 
     usage() {
       endWatch()
