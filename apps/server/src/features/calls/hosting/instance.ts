@@ -6,7 +6,7 @@ import {
 } from '../../../platform/outgoing/outgoing.js'
 import { createGate } from '../../../platform/workers/gate.js'
 import type { HostedCode } from '../../bots/deployments/index.js'
-import type { Program } from './program.js'
+import { endMs, endWithin, type Program } from './program.js'
 import { enterInTime } from './turns.js'
 
 /** The program ended while a request was open in it, and not because the server ended it. */
@@ -83,9 +83,6 @@ export interface Instance {
 /** Most requests that wait for a program, as a multiple of those that it handles at a time. */
 const waitingPerRequest = 10
 
-/** Milliseconds within which a program whose connections broke has ended, if that is why. */
-const endMs = 5000
-
 /** Whether an instance is one for suspected requests, which get it alone, or the one that serves all others. */
 export type Place = Pick<Instance, 'isAlone'>
 
@@ -147,12 +144,7 @@ export function createInstance(
   async function failureOf(error: unknown, running: Program): Promise<unknown> {
     if (!(error instanceof OutgoingError)) return error
     if (isTimeout(error) && blamed === undefined) return error
-    let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<undefined>((resolve) => {
-      timer = setTimeout(resolve, endMs, undefined)
-    })
-    const end = await Promise.race([running.ended, patience])
-    clearTimeout(timer)
+    const end = await endWithin(running, endMs)
     if (end === undefined || isEndedByServer) return error
     // A timer of an earlier request could have ended the program, or one of the code while it had no request.
     const isOnly = given === 1 && isMadeForFirst

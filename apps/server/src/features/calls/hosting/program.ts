@@ -84,9 +84,28 @@ const keptErrorText = 4000
 const longestLine = 4000
 /**
  * Milliseconds in which the last output of a program that ended is read, and then its last reports: together less than
- * requests wait to learn of the end.
+ * `endMs`.
  */
 const lastOutputMs = 500
+/** Milliseconds within which a program whose connection broke has ended, if that is why. */
+export const endMs = 5000
+
+/**
+ * Waits until a program has ended, at most so long.
+ * @returns how it ended; undefined if it has not
+ * @throws the reason of the signal
+ */
+export async function endWithin(
+  { ended }: Pick<Program, 'ended'>,
+  withinMs: number,
+  signal?: AbortSignal,
+): Promise<ProgramEnd | undefined> {
+  const options = { ref: false, ...(signal && { signal }) }
+  const late = sleep(withinMs, undefined, options).catch((): undefined => {
+    signal?.throwIfAborted()
+  })
+  return await Promise.race([ended, late])
+}
 
 /**
  * Starts the code of a deployment and waits until it is loaded.

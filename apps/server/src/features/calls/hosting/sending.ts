@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   OutgoingError,
   type OutgoingRequest,
@@ -9,7 +8,7 @@ import type { Blame } from './blame.js'
 import { CodeEndedError, type Place, TurnedAwayError } from './instance.js'
 import type { Instances } from './instances.js'
 import { keyOf } from './owners.js'
-import type { Program } from './program.js'
+import { endWithin } from './program.js'
 import type { Serving } from './serving.js'
 import { createTurns } from './turns.js'
 
@@ -85,8 +84,8 @@ export function createSend({ instances, serving, blame, isStopped }: SendingDeps
     const waitMs = blame.waitOf(id)
     const { instance, release } = await serving.claim(owner, place)
     try {
-      const { ended } = await instance.started
-      if (waitMs !== undefined) await untilEnded(ended, waitMs, request.signal)
+      const program = await instance.started
+      if (waitMs !== undefined) await endWithin(program, waitMs, request.signal)
       return await instance.send(request)
     } catch (error) {
       if (!(error instanceof CodeEndedError && error.isCertain)) throw error
@@ -110,17 +109,6 @@ export function createSend({ instances, serving, blame, isStopped }: SendingDeps
       endTurn()
     }
   }
-}
-
-/** Waits until a program has ended, at most so long. @throws the reason of the signal */
-async function untilEnded(
-  ended: Program['ended'],
-  withinMs: number,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const options = { ref: false, ...(signal && { signal }) }
-  const waited = sleep(withinMs, undefined, options).catch(() => signal?.throwIfAborted())
-  await Promise.race([ended, waited])
 }
 
 /** The error of a request to a server that stops. */

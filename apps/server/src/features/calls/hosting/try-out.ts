@@ -1,14 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '@botstead/contract'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import type { Deployment, HostedCode } from '../../bots/deployments/index.js'
-import { type Program, StartError } from './program.js'
+import { endMs, endWithin, type Program, StartError } from './program.js'
 import type { Programs } from './programs.js'
 
 /** Milliseconds within which new code must respond to a ping. */
 const pingMs = 20_000
-/** Milliseconds within which a program whose connection broke has ended, if that is why. */
-const endMs = 2000
 
 /** The error of a deployment that was refused, with the reason. */
 export function refusal(reason: string): ApiError {
@@ -52,8 +49,8 @@ export function isReason(error: unknown): error is StartError | OutgoingError {
 
 /** The end of a program, if that is why it did not respond. */
 async function endOf(program: Program, error: unknown): Promise<StartError | undefined> {
-  if (!(error instanceof OutgoingError)) return undefined
-  const end = await Promise.race([program.ended, sleep(endMs, undefined, { ref: false })])
+  if (!(error instanceof OutgoingError) || error.failure === 'timeout') return undefined
+  const end = await endWithin(program, endMs)
   return end && new StartError(`it ended during a ping: ${end.how}`, { cause: error })
 }
 
