@@ -1,11 +1,10 @@
-import { ApiError } from '@botstead/contract'
 import type { Addresses } from '../../../domain/addresses.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
-import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import type { KnownIntegrations } from '../../bots/integrations/index.js'
-import { holdWorkspace } from '../../tenancy/workspaces/index.js'
+import { keepWorkspace } from '../../tenancy/workspaces/index.js'
 import { tunnelAddressOf } from './protocol.js'
 import * as store from './store.js'
 
@@ -63,7 +62,10 @@ export function createClaims(deps: ClaimsDeps) {
     if (workspaceId !== undefined && tunnel.workspace_id === workspaceId) return
     if (workspaceId !== undefined && tunnel.workspace_id === null) {
       const isClaimed = await run(async (tx) => {
-        await holdWorkspaceOf(tx, workspaceId)
+        // Not deleted until the tunnel is one of those that are deleted with it.
+        if (!(await keepWorkspace(tx, workspaceId))) {
+          throw new OutgoingError('refused', 'The workspace of the receiver was deleted.')
+        }
         const own = { id: tunnel.id, workspaceId }
         const others = await store.countOthersConnected(tx, own, isoTime(clock.now()))
         if (others >= limits.perWorkspace) {
@@ -81,16 +83,6 @@ export function createClaims(deps: ClaimsDeps) {
       'refused',
       'The development tunnel with this id belongs to another workspace.',
     )
-  }
-
-  /** Keeps the workspace from being deleted until the tunnel is one of those that are deleted with it. */
-  async function holdWorkspaceOf(tx: Tx, workspaceId: string): Promise<void> {
-    try {
-      await holdWorkspace(tx, { workspaceId })
-    } catch (cause) {
-      if (!(cause instanceof ApiError)) throw cause
-      throw new OutgoingError('refused', 'The workspace of the receiver was deleted.')
-    }
   }
 
   return {
