@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
 import { expect, test, vi } from 'vitest'
 import { programPath } from '../../../test/programs.js'
 
@@ -11,6 +12,14 @@ async function startHost(mode: 'idle' | 'loop') {
   const exited = once(host, 'exit')
   const [output] = await once(host.stdout, 'data')
   return { host, exited, worker: Number(String(output)) }
+}
+
+/** Runs a program that may open few files, in a process group of its own; gives its output and how it ended. */
+async function runStarved(program: string) {
+  const words = ['-c', 'ulimit -n 64; exec "$@"', 'sh', process.execPath, programPath(program)]
+  const host = spawn('/bin/sh', words, { stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+  const [output, exit] = await Promise.all([text(host.stdout), once(host, 'exit')])
+  return { output, exit }
 }
 
 function isRunning(pid: number): boolean {
@@ -32,4 +41,14 @@ test('a worker in an endless task ends when its server is killed', async () => {
   host.kill('SIGKILL')
   await exited
   await vi.waitFor(() => expect(isRunning(worker)).toBe(false))
+})
+
+test('a worker that cannot start, because too many files are open, fails its task only', async () => {
+  const { output, exit } = await runStarved('starved-host')
+  expect(exit).toEqual([0, null])
+  expect(JSON.parse(output)).toEqual({
+    starved: expect.stringMatching(/^WorkerExitError: .*EMFILE/),
+    ended: expect.stringContaining('EMFILE'),
+    size: 0,
+  })
 })

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { Socket } from 'node:net'
 import { constants, setPriority } from 'node:os'
+import type { Readable, Writable } from 'node:stream'
 import { serialize } from 'node:v8'
 import { guarded } from '../guarded.js'
 import type { WorkerEntry } from './worker-entry.js'
@@ -56,7 +57,9 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
     env: {},
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
   })
-  const messages = child.stdio[3]
+  // Without a free descriptor the system makes neither a process nor pipes. Its error comes in a moment.
+  const pipes: readonly (Readable | Writable | null | undefined)[] = child.stdio ?? []
+  const messages = pipes[3]
   // Writing fails when the process is ending, of which its end knows more.
   child.stdin?.on('error', () => {})
   let errorText = ''
@@ -88,7 +91,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
     messages?.destroy()
     const why = cause instanceof Error ? cause.message : 'unknown fault'
     gone ??= new WorkerExitError(`A message of the worker cannot be read: ${why}`, false, { cause })
-    child.kill('SIGKILL')
+    killChild()
   }
 
   function receive(kind: FrameKind, content: Buffer): void {
@@ -112,8 +115,13 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
 
   /** An idle worker is no reason for the server to stay alive, one that works or ends is. */
   function idle(isIdle: boolean): void {
-    const pipes = child.stdio.filter((pipe) => pipe instanceof Socket)
-    for (const handle of [child, ...pipes]) isIdle ? handle.unref() : handle.ref()
+    const sockets = pipes.filter((pipe) => pipe instanceof Socket)
+    for (const handle of [child, ...sockets]) isIdle ? handle.unref() : handle.ref()
+  }
+
+  /** A process that did not start has no number, and the signal would go to this one and its whole group. */
+  function killChild(): void {
+    if (child.pid !== undefined) child.kill('SIGKILL')
   }
 
   return {
@@ -152,7 +160,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
     kill() {
       // Its end is waited for.
       idle(false)
-      child.kill('SIGKILL')
+      killChild()
     },
   }
 }
