@@ -32,7 +32,9 @@ export function createFrameReader(
     pieces.push(piece)
     size += piece.length
     while (size >= wanted) {
-      const all = Buffer.concat(pieces)
+      // One piece may have thousands of frames, and is copied for none of them.
+      const [first = piece, ...more] = pieces
+      const all = more.length === 0 ? first : Buffer.concat(pieces)
       const kind = kinds[all.readUInt8(0)]
       const length = all.readUInt32BE(1)
       if (kind === undefined) throw new Error('it is no frame')

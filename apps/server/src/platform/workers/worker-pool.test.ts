@@ -76,6 +76,7 @@ describe('limits', () => {
     ['a report that is no JSON', frame(4, '{')],
     ['a piece that is no JSON', frame(5, '[1')],
     ['an error that is no JSON', frame(3, '\xff')],
+    ['outputs without content', frame(1, '').repeat(1000)],
     ['pieces without end', frame(5, '"x"').repeat(20_000)],
     ['reports without end', frame(4, '1').repeat(200_000)],
   ])('a worker that sends %s is ended with its task only', async (_, text) => {

@@ -95,6 +95,8 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
   }
 
   function receive(kind: FrameKind, content: Buffer): void {
+    // JSON has a character at least, so that all messages together are bounded by what they count for.
+    if (content.length === 0) throw new Error('it is empty')
     const text = content.toString('utf8')
     if (kind === 'output' || kind === 'piece') {
       outputLeft -= content.length
