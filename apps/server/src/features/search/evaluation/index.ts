@@ -7,8 +7,9 @@ import { deleteDocuments } from './documents-store.js'
 import { createExchangeService } from './exchange.js'
 import { evaluationRoutes } from './routes.js'
 import { createEvaluationJobs, removalJob } from './run-job.js'
+import { removeRun } from './run-removal.js'
 import { createRunsService } from './runs.js'
-import { deleteResultsOf, deleteRun, listRunIds } from './runs-store.js'
+import { listRunIds } from './runs-store.js'
 import { createSetsService } from './sets.js'
 import { deleteCasesOf, deleteSet, listSetIds } from './sets-store.js'
 
@@ -37,10 +38,7 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
     jobs: createEvaluationJobs(deps),
 
     async purge(botId) {
-      for (const id of await listRunIds(db, botId)) {
-        await purgeRows(run, (tx, limit) => deleteResultsOf(tx, id, limit))
-        await run((tx) => deleteRun(tx, id), { mayUseReserve: true })
-      }
+      for (const id of await listRunIds(db, botId)) await removeRun(run, id)
       for (const id of await listSetIds(db, botId)) {
         await purgeRows(run, (tx, limit) => deleteCasesOf(tx, id, limit))
         await run((tx) => deleteSet(tx, id), { mayUseReserve: true })

@@ -7,6 +7,7 @@ import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { EvaluationDeps, EvaluationParameters, Removal } from './dependencies.js'
 import { forgetDocuments, recordDocuments } from './documents.js'
 import { judge } from './judge.js'
+import { removeRun } from './run-removal.js'
 import { evaluationJob } from './runs.js'
 import * as runs from './runs-store.js'
 import * as sets from './sets-store.js'
@@ -131,14 +132,9 @@ export function createEvaluationJobs(deps: EvaluationDeps): Record<string, JobHa
       }),
     )
     const ofSet = await runs.listRunIds(db, botId, setId)
-    for (const old of ofSet.slice(maxRuns)) await removeRun(old)
+    for (const old of ofSet.slice(maxRuns)) await removeRun(run, old)
     const oldest = (await runs.listRunIds(db, botId)).at(-1)
     if (oldest !== undefined) await forgetDocuments(deps, botId, oldest)
-  }
-
-  async function removeRun(id: string): Promise<void> {
-    await purge(run, (tx, limit) => runs.deleteResultsOf(tx, id, limit))
-    await run((tx) => runs.deleteRun(tx, id), { mayUseReserve: true })
   }
 
   const evaluate: JobHandler<{ botId: string }, void> = {
@@ -159,11 +155,11 @@ export function createEvaluationJobs(deps: EvaluationDeps): Record<string, JobHa
     mayUseReserve: true,
     async handler({ payload }) {
       if ('runId' in payload) {
-        await removeRun(payload.runId)
+        await removeRun(run, payload.runId)
         return
       }
       const { botId, setId } = payload
-      for (const id of await runs.listRunIds(db, botId, setId)) await removeRun(id)
+      for (const id of await runs.listRunIds(db, botId, setId)) await removeRun(run, id)
       await purge(run, (tx, limit) => sets.deleteCasesOf(tx, setId, limit))
     },
   }

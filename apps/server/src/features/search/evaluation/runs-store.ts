@@ -112,10 +112,9 @@ export async function listRunIds(db: Db, botId: string, setId?: string): Promise
   return rows.map(({ id }) => id)
 }
 
-/** Deletes a run, and the results that it stored since the others were deleted: without the run, it stores no more. */
+/** Deletes a run, which stores no results without its row, and leaves those that it has stored. */
 export async function deleteRun(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('evaluation_runs').where('id', '=', id).execute()
-  await tx.deleteFrom('evaluation_results').where('run_id', '=', id).execute()
 }
 
 export async function insertResults(
@@ -199,4 +198,9 @@ export async function deleteResultsOf(tx: Tx, runId: string, limit: number): Pro
     .where('id', 'in', some)
     .executeTakeFirst()
   return Number(result.numDeletedRows)
+}
+
+/** Deletes the results of a run, of which there must be few. */
+export async function deleteLastResultsOf(tx: Tx, runId: string): Promise<void> {
+  await tx.deleteFrom('evaluation_results').where('run_id', '=', runId).execute()
 }

@@ -9,9 +9,19 @@ import {
   untilRunEnded,
 } from '../../../../test/evaluations.js'
 import { useFiles } from '../../../../test/files.js'
+import type { Run } from '../../../platform/db/schema.js'
+import { removeRun } from './run-removal.js'
+import { insertResults } from './runs-store.js'
 
 describeEachEngine('runs of evaluation sets', (engine) => {
   const bench = useFiles(engine)
+
+  const resultsOf = (runId: string) =>
+    bench()
+      .database.db.selectFrom('evaluation_results')
+      .selectAll()
+      .where('run_id', '=', runId)
+      .execute()
 
   it('measures cases and shows what was found instead', async () => {
     const bot = await newBotWithFiles(bench())
@@ -181,6 +191,40 @@ describeEachEngine('runs of evaluation sets', (engine) => {
     await expect(client.getEvaluationRun({ id, runId: evaluationRun.id })).rejects.toMatchObject({
       type: 'ResourceNotFound',
     })
+  })
+
+  it('deletes a run at once, and its results in the background', async () => {
+    const bot = await newBotWithFiles(bench())
+    const client = bot.as()
+    const { id } = await newEvaluationSet(bot)
+    await client.createEvaluationCase({ id, question: 'Who?', right: [] })
+    const { id: runId } = await runOf(bot, { id })
+    await bench().pauseJobs()
+    await client.deleteEvaluationRun({ id, runId })
+    await expect(client.listEvaluationResults({ id, runId })).rejects.toMatchObject({
+      type: 'ResourceNotFound',
+    })
+    expect(await resultsOf(runId)).toHaveLength(1)
+    bench().startJobs()
+    await vi.waitFor(async () => expect(await resultsOf(runId)).toEqual([]))
+  })
+
+  it('leaves no results that a run stores while it is removed', async () => {
+    const bot = await newBotWithFiles(bench())
+    const { id } = await newEvaluationSet(bot)
+    await bot.as().createEvaluationCase({ id, question: 'Who?', right: [] })
+    const { id: runId } = await runOf(bot, { id })
+    const [result] = await resultsOf(runId)
+    if (result === undefined) throw new Error('There is no result')
+    const { run } = bench().database
+    const late: Run = async (work, options) => {
+      const done = await run(work, options)
+      // The step that found no result any more.
+      if (done === 0) await run((tx) => insertResults(tx, [result]))
+      return done
+    }
+    await removeRun(late, runId)
+    expect(await resultsOf(runId)).toEqual([])
   })
 
   it('removes cases, runs and results with their set', async () => {
