@@ -1,12 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { ApiError } from '@botstead/contract'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import {
-  hasMoreObjects,
-  hasMoreValues,
-  maxJsonDepth,
-  nestsDeeper,
-} from '../platform/json-bounds.js'
+import { exceededBound, type JsonBounds, maxJsonDepth } from '../platform/json-bounds.js'
 
 /**
  * Objects, lists and texts of a body: as many as fit into a mebibyte, which is the limit of most bodies. Those that carry code
@@ -15,6 +10,12 @@ import {
 const maxObjects = 512 * 1024
 /** Values of a body. Numbers take little memory, and tools send the code of a plugin as a list of its bytes. */
 const maxValues = 16 * maxObjects
+const bounds = { depth: maxJsonDepth, objects: maxObjects, values: maxValues }
+const boundWords: Record<keyof JsonBounds, string> = {
+  depth: `nest deeper than ${maxJsonDepth} levels`,
+  objects: `have more than ${maxObjects} objects, lists and texts`,
+  values: `have more than ${maxValues} values`,
+}
 /** Characters of a body in which the place of a fault is looked for. */
 const longestExplained = 1024 * 1024
 
@@ -60,11 +61,8 @@ function createJsonReader(app: FastifyInstance): ReadJson {
     if (!isPlain && !isUtf8(bytes)) return { refusal: notUtf8() }
     const body = isPlain ? bytes.toString('latin1') : bytes.toString()
     if (body.length === 0) return { value: undefined }
-    if (nestsDeeper(body, maxJsonDepth)) return { refusal: tooDeep() }
-    if (hasMoreObjects(body, maxObjects)) {
-      return { refusal: tooMany(maxObjects, 'objects, lists and texts') }
-    }
-    if (hasMoreValues(body, maxValues)) return { refusal: tooMany(maxValues, 'values') }
+    const exceeded = exceededBound(body, bounds)
+    if (exceeded !== undefined) return { refusal: beyond(exceeded) }
     if (!special.test(body)) {
       try {
         return { value: JSON.parse(body) }
@@ -115,15 +113,8 @@ function notJson(body: string, cause: unknown): ApiError {
   return new ApiError('InvalidPayload', `The body is not valid JSON: ${fault}.`, { cause })
 }
 
-function tooDeep(): ApiError {
-  return new ApiError(
-    'InvalidPayload',
-    `The body must not nest deeper than ${maxJsonDepth} levels.`,
-  )
-}
-
-function tooMany(allowed: number, what: string): ApiError {
-  return new ApiError('InvalidPayload', `The body must not have more than ${allowed} ${what}.`)
+function beyond(bound: keyof JsonBounds): ApiError {
+  return new ApiError('InvalidPayload', `The body must not ${boundWords[bound]}.`)
 }
 
 type Expected = keyof typeof expectedWords

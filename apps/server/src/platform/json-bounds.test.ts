@@ -1,6 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasMoreObjects, hasMoreValues, nestsDeeper } from './json-bounds.js'
+import { exceededBound } from './json-bounds.js'
+
+const nestsDeeper = (json: string, depth: number) => exceededBound(json, { depth }) === 'depth'
+const hasMoreValues = (json: string, values: number) => exceededBound(json, { values }) === 'values'
+const hasMoreObjects = (json: string, objects: number) =>
+  exceededBound(json, { objects }) === 'objects'
 
 describe('the depth of a JSON text', () => {
   it('is that of the value, whatever its strings contain', () => {
@@ -51,6 +56,16 @@ describe('the objects, lists and texts of a JSON text', () => {
         expect(hasMoreObjects(json, allowed)).toBe(objectsOf(value) > allowed)
       }),
     )
+  })
+})
+
+describe('several bounds of a JSON text', () => {
+  it('are checked together, and the one that is exceeded first is named', () => {
+    const json = '[[1,2,3,4],["a","b","c"],[[[[]]]]]'
+    expect(exceededBound(json, { depth: 5, objects: 10, values: 20 })).toBeUndefined()
+    expect(exceededBound(json, { depth: 4, objects: 10, values: 20 })).toBe('depth')
+    expect(exceededBound(json, { depth: 4, objects: 3, values: 20 })).toBe('objects')
+    expect(exceededBound(json, { depth: 4, objects: 3, values: 5 })).toBe('values')
   })
 })
 

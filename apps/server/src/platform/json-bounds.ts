@@ -4,70 +4,61 @@
 /** Nesting levels of JSON that is passed on; serializing deeper ones would exhaust the stack. */
 export const maxJsonDepth = 500
 
-/** Whether a JSON text has more nesting levels than allowed; short ones are not read. */
-export function nestsDeeper(json: string, allowed: number): boolean {
-  if (json.length <= 2 * allowed) return false
+/** What a JSON text may have at most; without a bound, as many as it has. */
+export interface JsonBounds {
+  /** Nesting levels. */
+  depth?: number
+  /** Objects, lists and texts, names of members included. */
+  objects?: number
+  /** Values, give or take one. Lists and objects count as values, names of members do not. */
+  values?: number
+}
+
+/**
+ * Which bound a JSON text exceeds first, in one pass; undefined if none. Texts that are too short for it are not read.
+ */
+export function exceededBound(
+  json: string,
+  {
+    depth: maxDepth = Number.POSITIVE_INFINITY,
+    objects: maxObjects = Number.POSITIVE_INFINITY,
+    values: maxValues = Number.POSITIVE_INFINITY,
+  }: JsonBounds,
+): keyof JsonBounds | undefined {
+  // A level, an object or a value takes two characters or more, except for the outermost value.
+  if (json.length <= 2 * Math.min(maxDepth, maxObjects, maxValues)) return undefined
   let depth = 0
+  let objects = 0
+  let values = 1
   for (let at = 0; at < json.length; at++) {
     switch (json[at]) {
       case '"':
+        objects += 1
         at = endOfString(json, at)
         break
       case '{':
       case '[':
         depth += 1
-        if (depth > allowed) return true
+        objects += 1
+        values += 1
+        break
+      case ',':
+        values += 1
         break
       case '}':
       case ']':
         depth -= 1
-        break
-    }
-  }
-  return false
-}
-
-/**
- * Whether a JSON text has more values than allowed, give or take one; short ones are not read. Lists and objects count
- * as values, names of members do not.
- */
-export function hasMoreValues(json: string, allowed: number): boolean {
-  // Each value but the outermost takes two characters or more.
-  if (json.length <= 2 * allowed) return false
-  let values = 1
-  for (let at = 0; at < json.length; at++) {
-    switch (json[at]) {
-      case '"':
-        at = endOfString(json, at)
-        break
-      case '{':
-      case '[':
-      case ',':
-        values += 1
-        if (values > allowed) return true
-        break
-      case '}':
-      case ']':
         // The value that its bracket announced is not there.
         if (json[at - 1] === '{' || json[at - 1] === '[') values -= 1
-        break
+        continue
+      default:
+        continue
     }
+    if (depth > maxDepth) return 'depth'
+    if (objects > maxObjects) return 'objects'
+    if (values > maxValues) return 'values'
   }
-  return values > allowed
-}
-
-/** Whether a JSON text has more objects, lists and texts than allowed, names of members included; short ones are not read. */
-export function hasMoreObjects(json: string, allowed: number): boolean {
-  if (json.length <= 2 * allowed) return false
-  let objects = 0
-  for (let at = 0; at < json.length; at++) {
-    const character = json[at]
-    if (character !== '"' && character !== '{' && character !== '[') continue
-    objects += 1
-    if (objects > allowed) return true
-    if (character === '"') at = endOfString(json, at)
-  }
-  return false
+  return values > maxValues ? 'values' : undefined
 }
 
 /** The end of the string that starts here, by `indexOf`, because strings make up most of a large body. */

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { ApiError } from '@botstead/contract'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { storableText } from '../../../platform/db/columns.js'
-import { hasMoreValues, maxJsonDepth, nestsDeeper } from '../../../platform/json-bounds.js'
+import { exceededBound, maxJsonDepth } from '../../../platform/json-bounds.js'
 import {
   type Outgoing,
   OutgoingError,
@@ -344,14 +344,14 @@ export async function requireResponse(
   throw new ApiError('Runtime', `The response has more than ${maxResponseBytes} bytes.`)
 }
 
-/** Values of a response in JSON: they are in memory, for every call that waits. */
-const maxResponseValues = 100_000
+/** Bounds of a response in JSON: its values are in memory, for every call that waits. */
+const responseBounds = { depth: maxJsonDepth, values: 100_000 }
 
 /** The JSON of a response; undefined if it is none, or one that no receiver needs: nested deeply, or of too many values. */
 export function jsonOf(body: Buffer): unknown {
   // A byte order mark counts as a blank here.
   const text = body.toString('utf8').trim()
-  if (nestsDeeper(text, maxJsonDepth) || hasMoreValues(text, maxResponseValues)) return undefined
+  if (exceededBound(text, responseBounds) !== undefined) return undefined
   try {
     return JSON.parse(text)
   } catch {

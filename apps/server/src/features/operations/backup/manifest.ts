@@ -1,5 +1,5 @@
 import { isBlobKey } from '../../../platform/blobs/blob-store.js'
-import { hasMoreValues } from '../../../platform/json-bounds.js'
+import { exceededBound } from '../../../platform/json-bounds.js'
 import { BackupError, damagedBackup } from './errors.js'
 import { pieceBytes, sha256Of, type WrappedKey } from './sealing.js'
 
@@ -238,7 +238,7 @@ function requireFormat(given: Record<string, unknown>): void {
 /** Reads JSON of which every member is checked; whatever is not as expected throws `damaged`. */
 function createReader(text: string, damaged: (cause?: unknown) => BackupError) {
   let root: unknown
-  if (hasMoreValues(text, maxValues)) throw damaged()
+  if (exceededBound(text, { values: maxValues }) !== undefined) throw damaged()
   try {
     root = JSON.parse(text)
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { hasMoreValues } from '../../../../platform/json-bounds.js'
+import { exceededBound } from '../../../../platform/json-bounds.js'
 import {
   type Outgoing,
   OutgoingError,
@@ -169,7 +169,8 @@ function readData(
   amount: number,
 ): { index: number; embedding: unknown }[] {
   const text = body.toString('utf8')
-  if (cut || hasMoreValues(text, amount * (maxDimensions + otherValues) + otherValues)) {
+  const values = amount * (maxDimensions + otherValues) + otherValues
+  if (cut || exceededBound(text, { values }) !== undefined) {
     throw new EmbeddingsError('The answer of the embeddings endpoint is too long')
   }
   let content: unknown
