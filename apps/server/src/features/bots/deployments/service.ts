@@ -79,6 +79,8 @@ export type TryOut = (
 /** A deployment that is not stored yet. */
 export interface PreparedDeployment extends Deployment {
   readonly code: string
+  /** Hash of the code. */
+  readonly bundle: string
   /** The deployment in force when this one was prepared. */
   readonly formerId: string | null
   readonly trial: Trial
@@ -174,7 +176,9 @@ export function createDeploymentsService({
       if (code === undefined) return undefined
       const deployment = { id: ids.uuid(), workspaceId, owner }
       const trial = await tryOut(deployment, { code, secrets: openSecrets(sealer, secrets) })
-      return { ...deployment, code, formerId: current.deployment_id, trial }
+      // Not in the transaction, for which others wait: code may have many megabytes.
+      const bundle = createHash('sha256').update(code).digest('hex')
+      return { ...deployment, code, bundle, formerId: current.deployment_id, trial }
     },
 
     /**
@@ -183,7 +187,7 @@ export function createDeploymentsService({
      */
     async insert(
       tx: Tx,
-      { trial, code, formerId, ...deployment }: PreparedDeployment,
+      { trial, code, bundle, formerId, ...deployment }: PreparedDeployment,
       current: Pick<Deployable, 'deployment_id'>,
     ): Promise<void> {
       // The trial runs with the secrets of that time, which the other deployment may have changed.
@@ -191,13 +195,17 @@ export function createDeploymentsService({
       const { id, workspaceId, owner } = deployment
       const now = isoTime(clock.now())
       const row = { workspace_id: workspaceId, owner_type: owner.type, owner_id: owner.id }
-      const hash = createHash('sha256').update(code).digest('hex')
-      await store.insertBundle(tx, { workspace_id: workspaceId, hash, code, created_at: now })
+      await store.insertBundle(tx, {
+        workspace_id: workspaceId,
+        hash: bundle,
+        code,
+        created_at: now,
+      })
       const replaced = await store.replaceDeployments(tx, row, now)
       await store.insertDeployment(tx, {
         id,
         ...row,
-        bundle: hash,
+        bundle,
         created_at: now,
         replaced_at: null,
       })
