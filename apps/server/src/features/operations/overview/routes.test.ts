@@ -374,9 +374,11 @@ describeEachEngine('the overview of a workspace', (engine) => {
     expect((await see()).errors.groups.map(({ id }) => id)).not.toContain(errorId)
   })
 
-  it('refuses bots of other workspaces', async () => {
+  it('refuses bots of other workspaces, and ids that only begin like one', async () => {
+    await begin()
     const { bot } = await server().client().createBot({})
-    for (const botId of [bot.id, 'nothing']) {
+    const { bot: own } = await client.createBot({})
+    for (const botId of [bot.id, 'nothing', `${own.id} too`]) {
       await expect(client.getOverview({ botId })).rejects.toMatchObject({
         type: 'ReferenceNotFound',
         message: `query.botId: there is no bot ${botId} in this workspace.`,

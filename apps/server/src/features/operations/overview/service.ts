@@ -71,26 +71,25 @@ const lowDisk = { bytes: 1e9, share: 0.05 }
 export function createOverviewService(deps: OverviewDeps) {
   const { db, run, clock } = deps
   const pings = createPings(deps)
-  const read = (scope: Scope) => determine({ ...deps, pings }, scope)
+  /** Undefined for a bot outside of the workspace, so that guessed ids evict nothing from the cache. */
+  const read = async (scope: Scope): Promise<Overview | undefined> => {
+    const overview = await determine({ ...deps, pings }, scope)
+    return scope.botId === undefined || overview.bots.length > 0 ? overview : undefined
+  }
   const cache = createFactCache<Overview>({
     clock,
     maxFacts: 100,
-    read: async (key) => {
-      const [workspaceId = '', botId] = key.split(' ')
-      return await read({ workspaceId, botId })
-    },
-    groupOf: (key) => key.split(' ')[0] ?? '',
+    read: (key) => read(scopeOf(key)),
+    groupOf: (key) => scopeOf(key).workspaceId,
   })
 
   return {
     /** @throws ApiError `ReferenceNotFound` for a bot outside of the workspace */
     async get({ workspaceId, accountId }: WorkspaceActor, botId?: string): Promise<Overview> {
-      const key = botId === undefined ? workspaceId : `${workspaceId} ${botId}`
-      const overview = (await cache.get(key)) ?? (await read({ workspaceId, botId }))
-      if (botId !== undefined) return requireBot(overview, botId, 'query.botId')
-      return (await deps.accounts.isOperator(accountId))
-        ? await addServer(deps, overview)
-        : overview
+      const overview = await cache.get(keyOf({ workspaceId, botId }))
+      if (overview === undefined) throw noBot(botId, 'query.botId')
+      const isWhole = botId === undefined && (await deps.accounts.isOperator(accountId))
+      return isWhole ? await addServer(deps, overview) : overview
     },
 
     /** Resolves the errors of a group until now, or until the newest one that the caller has seen. */
@@ -101,7 +100,7 @@ export function createOverviewService(deps: OverviewDeps) {
     ): Promise<void> {
       const { workspaceId, accountId } = actor
       const overview = await read({ workspaceId, botId })
-      if (botId !== undefined) requireBot(overview, botId, 'body.botId')
+      if (overview === undefined) throw noBot(botId, 'body.botId')
       const { errors } = overview
       const group = errors.groups.find(({ id }) => id === fingerprint)
       if (group?.botId === undefined) {
@@ -154,10 +153,20 @@ export function createOverviewService(deps: OverviewDeps) {
   }
 }
 
+/** Names a scope in the cache. Ids of workspaces have no spaces; the id of a bot is what a caller gives. */
+function keyOf({ workspaceId, botId }: Scope): string {
+  return botId === undefined ? workspaceId : `${workspaceId} ${botId}`
+}
+
+function scopeOf(key: string): Scope {
+  const end = key.indexOf(' ')
+  if (end < 0) return { workspaceId: key }
+  return { workspaceId: key.slice(0, end), botId: key.slice(end + 1) }
+}
+
 /** @param field path of the id in the request */
-function requireBot(overview: Overview, botId: string, field: string): Overview {
-  if (overview.bots.length > 0) return overview
-  throw new ApiError('ReferenceNotFound', `${field}: there is no bot ${botId} in this workspace.`)
+function noBot(botId: string | undefined, field: string): ApiError {
+  return new ApiError('ReferenceNotFound', `${field}: there is no bot ${botId} in this workspace.`)
 }
 
 /** The overview of a workspace, or of one of its bots, as all members see it. */
