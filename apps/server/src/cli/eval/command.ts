@@ -3,6 +3,7 @@ import type { Client } from '@botstead/contract'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Measures, measure, separate } from '../../domain/ranking-measures.js'
 import type { RetrieverWeights } from '../../domain/retriever-weights.js'
+import { groupBy } from '../../platform/group-by.js'
 import { connect } from '../connection.js'
 import { notices, out } from '../terminal.js'
 import { ask, awaitSettled, idsOf } from './ask.js'
@@ -167,11 +168,8 @@ const maxNamed = 3
 
 /** What is not searchable, a line for each reason: a folder may have many pictures. */
 function describeFailed(failed: readonly { key: string; reason: string }[]): string[] {
-  const reasons = new Map<string, string[]>()
-  for (const { key, reason } of failed) {
-    reasons.set(reason, [...(reasons.get(reason) ?? []), documentOf(key)])
-  }
-  return [...reasons].map(([reason, ids]) => {
+  return [...groupBy(failed, ({ reason }) => reason)].map(([reason, files]) => {
+    const ids = files.map(({ key }) => documentOf(key))
     const more = ids.length > maxNamed ? ` and ${ids.length - maxNamed} more` : ''
     return `not searchable: ${ids.slice(0, maxNamed).join(', ')}${more}: ${reason}`
   })
