@@ -45,7 +45,7 @@ export async function measureMessages({ inBot, chatClient }, passages, questions
   ]
 }
 
-/** Rows: messages alone, and while a document of ${largeBytes / 1e6} MB is indexed, and while it is deleted. */
+/** Rows: messages alone, and while a large document is indexed, and while it is deleted. */
 export async function measureIndexingImpact(folder) {
   const { server, file, inBot, chatClient } = await startCollection(join(folder, 'impact'), 0)
   const reads = await openSqliteReads(file)
