@@ -85,7 +85,7 @@ export async function openS3BlobStore(
     async get(key, range) {
       checkBlobKey(key)
       if (range) requireOrdered(range)
-      const first = await open(key, rangeHeader(range))
+      const first = await openObject(client, key, rangeHeader(range))
       const etag = first.headers.etag
       const { start, end } = extentOf(first.headers)
       if (Number.isNaN(end)) {
@@ -103,7 +103,8 @@ export async function openS3BlobStore(
         idleTimeout,
         // What was replaced meanwhile must not be joined to what was read before.
         reopen: (from, signal) =>
-          open(
+          openObject(
+            client,
             key,
             { ...rangeHeader({ start: from, end }), ...(etag && { 'if-match': etag }) },
             signal,
@@ -176,16 +177,20 @@ export async function openS3BlobStore(
     check: () => check(1),
   }
   return store
+}
 
-  async function open(key: string, headers: Record<string, string>, signal?: AbortSignal) {
-    try {
-      return await client.open({ method: 'GET', key, headers, signal })
-    } catch (error) {
-      if (isMissing(error))
-        throw new BlobNotFoundError(`There is no blob ${key}.`, { cause: error })
-      if (!(error instanceof S3Error && error.status === 416)) throw error
-      throw new BlobRangeError('The bytes are not inside the blob.', { cause: error })
-    }
+async function openObject(
+  client: S3Client,
+  key: string,
+  headers: Record<string, string>,
+  signal?: AbortSignal,
+) {
+  try {
+    return await client.open({ method: 'GET', key, headers, signal })
+  } catch (error) {
+    if (isMissing(error)) throw new BlobNotFoundError(`There is no blob ${key}.`, { cause: error })
+    if (!(error instanceof S3Error && error.status === 416)) throw error
+    throw new BlobRangeError('The bytes are not inside the blob.', { cause: error })
   }
 }
 
