@@ -20,16 +20,17 @@ exports.handler = async (request) => {
 `
 
 /**
- * A bot, without the SDK, that repeats what people say after a moment.
- * @param poison what it does first, with the text
+ * A bot, without the SDK, that replies to each message after a moment.
+ * @param reply an expression of JavaScript for the text of the reply, in which `text` is that of the message
+ * @param before what the code does first, with `text`
  */
-export const echo = (poison: string) => `
+export const replying = (reply: string, before: string) => `
 exports.handler = async ({ headers, body }) => {
   if (headers['x-bp-operation'] !== 'event_received') return { body: '{}' }
   const { message } = JSON.parse(body).event.payload
   if (message?.direction !== 'incoming') return { body: '{}' }
   const { text } = message.payload
-  ${poison}
+  ${before}
   await new Promise((resolve) => setTimeout(resolve, 20))
   const botId = headers['x-bot-id']
   const response = await fetch(process.env.BP_API_URL + '/v1/chat/messages', {
@@ -44,13 +45,19 @@ exports.handler = async ({ headers, body }) => {
       userId: botId,
       type: 'text',
       tags: {},
-      payload: { text: text + '!' },
+      payload: { text: ${reply} },
     }),
   })
-  if (!response.ok) throw new Error('Status ' + response.status)
+  if (!response.ok) throw new Error('Status ' + response.status + ': ' + (await response.text()))
   return { body: '{}' }
 }
 `
+
+/**
+ * A bot, without the SDK, that repeats what people say after a moment.
+ * @param poison what it does first, with the text
+ */
+export const echo = (poison: string) => replying(`text + '!'`, poison)
 
 const act = { input: { schema: {} }, output: { schema: {} } }
 

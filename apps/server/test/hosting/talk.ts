@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type ReachableServer } from '../existing-clients.js'
+import { replying } from './hosted.js'
 
 /** What a bot of {@link noting} says about a message. */
 export interface Reply {
@@ -15,35 +16,8 @@ export interface Reply {
 
 /** A bot, without the SDK, that says which process replied, and when. */
 export function noting(version: string): string {
-  return `
-exports.handler = async ({ headers, body }) => {
-  if (headers['x-bp-operation'] !== 'event_received') return { body: '{}' }
-  const { message } = JSON.parse(body).event.payload
-  if (message?.direction !== 'incoming') return { body: '{}' }
-  const begin = Date.now()
-  await new Promise((resolve) => setTimeout(resolve, 20))
-  const { text } = message.payload
-  const reply = { text, version: '${version}', pid: process.pid, begin, end: Date.now() }
-  const botId = headers['x-bot-id']
-  const response = await fetch(process.env.BP_API_URL + '/v1/chat/messages', {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      authorization: 'Bearer ' + process.env.BP_TOKEN,
-      'x-bot-id': botId,
-    },
-    body: JSON.stringify({
-      conversationId: message.conversationId,
-      userId: botId,
-      type: 'text',
-      tags: {},
-      payload: { text: JSON.stringify(reply) },
-    }),
-  })
-  if (!response.ok) throw new Error('Status ' + response.status + ': ' + (await response.text()))
-  return { body: '{}' }
-}
-`
+  const reply = `{ text, version: '${version}', pid: process.pid, begin, end: Date.now() }`
+  return replying(`JSON.stringify(${reply})`, 'const begin = Date.now()')
 }
 
 /** A user who talks to such a bot at one server or another. */
