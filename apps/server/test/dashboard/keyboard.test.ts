@@ -121,10 +121,7 @@ describe.skipIf(browserPath === undefined)(`the dashboard by keys alone ${title}
   it('creates a bot, makes a key and deletes the bot', async () => {
     const { page, open, faults } = await openDashboard(server())
     await open('bots')
-    await page.getByRole('heading', { name: 'Bots', level: 1 }).waitFor()
-    await step(page, 'Tab', 'New bot')
-    await page.keyboard.press('Enter')
-    await waitForFocus(page, 'Name')
+    await beginNewBot(page)
     await page.keyboard.type('Made by keys')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Made by keys' }).waitFor()
@@ -149,10 +146,7 @@ describe.skipIf(browserPath === undefined)(`the dashboard by keys alone ${title}
   it('returns the focus to where it was when a dialog closes', async () => {
     const { page, open, faults } = await openDashboard(server())
     await open('bots')
-    await page.getByRole('heading', { name: 'Bots', level: 1 }).waitFor()
-    await step(page, 'Tab', 'New bot')
-    await page.keyboard.press('Enter')
-    await waitForFocus(page, 'Name')
+    await beginNewBot(page)
     await page.keyboard.press('Escape')
     await waitForFocus(page, 'New bot')
     await page.keyboard.press('Control+k')
@@ -194,6 +188,14 @@ async function slowDown(page: Page): Promise<void> {
 
 async function press(page: Page, ...keys: string[]): Promise<void> {
   for (const key of keys) await page.keyboard.press(key)
+}
+
+/** Opens the dialog for a new bot, on the screen of bots. */
+async function beginNewBot(page: Page): Promise<void> {
+  await page.getByRole('heading', { name: 'Bots', level: 1 }).waitFor()
+  await step(page, 'Tab', 'New bot')
+  await page.keyboard.press('Enter')
+  await waitForFocus(page, 'Name')
 }
 
 /** Goes to a screen or a bot by its name. */
