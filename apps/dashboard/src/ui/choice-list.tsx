@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useState } from 'react'
 import styles from './choice-list.module.css'
+import formStyles from './form.module.css'
 
 /** One thing to choose. */
 export interface Choice {
@@ -40,7 +41,7 @@ export function ChoiceList<Item extends Choice>(props: ChoiceListProps<Item>) {
         type="text"
         autoComplete="off"
         role="combobox"
-        className={styles.input}
+        className={`${formStyles.input} ${formStyles.main}`}
         aria-label={label}
         placeholder={label}
         aria-expanded="true"

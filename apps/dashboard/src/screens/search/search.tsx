@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.js'
 import { ChooseBot } from '../../ui/choose-bot.js'
 import { botstead, curlOf } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'
+import formStyles from '../../ui/form.module.css'
 import { Page } from '../../ui/page.js'
 import { Empty } from '../../ui/states.js'
 import { Tabs } from '../../ui/tabs.js'
@@ -149,7 +150,7 @@ function QuestionField() {
       <input
         ref={input}
         type="search"
-        className={styles.question}
+        className={`${formStyles.input} ${formStyles.main}`}
         aria-label="Question"
         placeholder="What would a person ask?"
         maxLength={2000}
