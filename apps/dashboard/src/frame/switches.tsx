@@ -5,6 +5,7 @@ import { list, read } from '../api/queries.js'
 import { BotSelect } from '../ui/bot-select.js'
 import { ChoiceList } from '../ui/choice-list.js'
 import { Dialog } from '../ui/dialog.js'
+import { type SearchProps, SearchSelect } from '../ui/search-select.js'
 import { everyBot, useScope } from './address.js'
 import styles from './frame.module.css'
 
@@ -34,12 +35,8 @@ interface WorkspaceSelectProps {
   onChange: (workspaceId: string) => void
 }
 
-/** The choice that opens a search, where there are more workspaces than one page has. */
-const search = 'search'
-
 function WorkspaceSelect({ workspaceId, onChange }: WorkspaceSelectProps) {
   const { data } = useQuery(read({}, 'listWorkspaces', { pageSize: 100 }))
-  const [isSearching, setSearching] = useState(false)
   const workspaces = data?.workspaces ?? []
   const isListed = workspaces.some(({ id }) => id === workspaceId)
   const { data: current } = useQuery({
@@ -48,42 +45,20 @@ function WorkspaceSelect({ workspaceId, onChange }: WorkspaceSelectProps) {
     placeholderData: undefined,
   })
   return (
-    <>
-      <select
-        aria-label="Workspace"
-        value={workspaceId}
-        onChange={({ target }) =>
-          target.value === search ? setSearching(true) : onChange(target.value)
-        }
-      >
-        {data?.meta.nextToken !== undefined && <option value={search}>Search by name …</option>}
-        {!isListed && <option value={workspaceId}>{current?.name ?? 'Workspace'}</option>}
-        {workspaces.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
-      {isSearching && (
-        <WorkspaceSearch
-          onClose={() => setSearching(false)}
-          onChoose={(id) => {
-            setSearching(false)
-            onChange(id)
-          }}
-        />
-      )}
-    </>
+    <SearchSelect
+      aria-label="Workspace"
+      value={workspaceId}
+      onChange={onChange}
+      newest={workspaces}
+      hasMore={data?.meta.nextToken !== undefined}
+      nameOf={() => current?.name ?? 'Workspace'}
+      Search={WorkspaceSearch}
+    />
   )
 }
 
-interface WorkspaceSearchProps {
-  onChoose: (workspaceId: string) => void
-  onClose: () => void
-}
-
 /** Finds a workspace of the account by a part of its name. */
-function WorkspaceSearch({ onChoose, onClose }: WorkspaceSearchProps) {
+function WorkspaceSearch({ onChoose, onClose }: SearchProps) {
   const [text, setText] = useState('')
   const query = useInfiniteQuery(list({}, 'listWorkspaces', { pageSize: 100 }))
   const { data, hasNextPage, isFetching, fetchNextPage } = query

@@ -1,60 +1,33 @@
-import { type ComponentProps, useState } from 'react'
-import { createPortal } from 'react-dom'
+import { useState } from 'react'
 import { useBotNames, useBotSearch } from '../api/bot-names.js'
 import { ChoiceList } from './choice-list.js'
 import { Dialog } from './dialog.js'
 import { FieldFrame } from './form.js'
 import formStyles from './form.module.css'
+import { type SearchProps, SearchSelect, type SearchSelectProps } from './search-select.js'
 import { ShowMore } from './show-more.js'
 import { ErrorPanel } from './states.js'
 
-interface BotSelectProps extends Omit<ComponentProps<'select'>, 'value' | 'onChange' | 'children'> {
+type BotSelectProps = Omit<
+  SearchSelectProps,
+  'value' | 'newest' | 'hasMore' | 'nameOf' | 'Search'
+> & {
   /** Empty for none. */
   botId: string
-  onChange: (botId: string) => void
-  /** Name of the choice that stands for no bot; there is none if omitted. */
-  none?: string
 }
 
-/** The choice that opens a search. */
-const search = 'search'
-
 /** A choice of a bot: of the newest ones in a list, and of all by a search where there are more. */
-export function BotSelect({ botId, onChange, none, ...select }: BotSelectProps) {
+export function BotSelect({ botId, ...select }: BotSelectProps) {
   const { bots, hasMore, nameOf } = useBotNames()
-  const [isSearching, setSearching] = useState(false)
-  const isListed = botId === '' || bots.some(({ id }) => id === botId)
   return (
-    <>
-      <select
-        {...select}
-        value={botId}
-        onChange={({ target }) =>
-          target.value === search ? setSearching(true) : onChange(target.value)
-        }
-      >
-        {none !== undefined && <option value="">{none}</option>}
-        {hasMore && <option value={search}>Search by name …</option>}
-        {!isListed && <option value={botId}>{nameOf(botId)}</option>}
-        {bots.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name || id}
-          </option>
-        ))}
-      </select>
-      {/* Not inside of the form, if it is in one: Enter in a field would send that. */}
-      {isSearching &&
-        createPortal(
-          <BotSearch
-            onClose={() => setSearching(false)}
-            onChoose={(id) => {
-              setSearching(false)
-              onChange(id)
-            }}
-          />,
-          document.body,
-        )}
-    </>
+    <SearchSelect
+      {...select}
+      value={botId}
+      newest={bots}
+      hasMore={hasMore}
+      nameOf={nameOf}
+      Search={BotSearch}
+    />
   )
 }
 
@@ -67,13 +40,8 @@ export function BotField(props: Pick<BotSelectProps, 'botId' | 'onChange'>) {
   )
 }
 
-interface BotSearchProps {
-  onChoose: (botId: string) => void
-  onClose: () => void
-}
-
 /** Finds a bot of the workspace by a part of its name, or by its id. */
-function BotSearch({ onChoose, onClose }: BotSearchProps) {
+function BotSearch({ onChoose, onClose }: SearchProps) {
   const [text, setText] = useState('')
   const { bots, query } = useBotSearch(text)
   return (
