@@ -5,6 +5,7 @@ import {
   QueryClient,
   queryOptions,
 } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import { clientOf, isFinal, isSignedOut, type Scope } from './client.js'
 
 type OperationId = keyof Client
@@ -89,6 +90,26 @@ export function pendingUntilRow<Query extends { isPending: boolean; hasNextPage:
   rows: readonly unknown[],
 ) {
   return { ...query, isPending: query.isPending || (rows.length === 0 && query.hasNextPage) }
+}
+
+/** The pages of a query as TanStack Query names them; a query without pages has none of this. */
+export interface FurtherPages {
+  hasNextPage?: boolean
+  isFetching?: boolean
+  isFetchNextPageError?: boolean
+  fetchNextPage?: () => unknown
+}
+
+/**
+ * Reads the pages of a list one after the other while they are wanted. It stops at one that fails: the reader sees the
+ * error, and asks for the page again.
+ */
+export function useFurtherPages(query: FurtherPages, areWanted: boolean): void {
+  const { hasNextPage, isFetching, isFetchNextPageError, fetchNextPage } = query
+  const isNext = areWanted && hasNextPage && !isFetching && !isFetchNextPageError
+  useEffect(() => {
+    if (isNext) void fetchNextPage?.()
+  }, [isNext, fetchNextPage])
 }
 
 /**

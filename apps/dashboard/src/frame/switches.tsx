@@ -1,11 +1,12 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
-import { list, read } from '../api/queries.js'
+import { useState } from 'react'
+import { list, read, useFurtherPages } from '../api/queries.js'
 import { BotSelect } from '../ui/bot-select.js'
 import { ChoiceList } from '../ui/choice-list.js'
 import { Dialog } from '../ui/dialog.js'
 import { type SearchProps, SearchSelect } from '../ui/search-select.js'
+import { ErrorPanel } from '../ui/states.js'
 import { everyBot, useScope } from './address.js'
 import styles from './frame.module.css'
 
@@ -61,26 +62,28 @@ function WorkspaceSelect({ workspaceId, onChange }: WorkspaceSelectProps) {
 function WorkspaceSearch({ onChoose, onClose }: SearchProps) {
   const [text, setText] = useState('')
   const query = useInfiniteQuery(list({}, 'listWorkspaces', { pageSize: 100 }))
-  const { data, hasNextPage, isFetching, fetchNextPage } = query
-  useEffect(() => {
-    // The interface does not find workspaces by name: all are read, and looked through here.
-    if (hasNextPage && !isFetching) void fetchNextPage()
-  }, [hasNextPage, isFetching, fetchNextPage])
+  // The interface does not find workspaces by name: all are read, and looked through here.
+  useFurtherPages(query, true)
   const wanted = text.trim().toLowerCase()
-  const choices = (data?.pages.flatMap(({ workspaces }) => workspaces) ?? [])
+  const choices = (query.data?.pages.flatMap(({ workspaces }) => workspaces) ?? [])
     .map(({ id, name, handle }) => ({ key: id, label: name, hint: handle ?? id }))
     .filter(({ key, label, hint }) =>
       [key, label, hint].some((each) => each.toLowerCase().includes(wanted)),
     )
   return (
     <Dialog title="Choose a workspace" onClose={onClose}>
+      {query.error !== null && (
+        <ErrorPanel error={query.error} retry={() => void query.refetch()} />
+      )}
       <ChoiceList
         label="Name of the workspace"
         text={text}
         change={setText}
         choices={choices}
         choose={({ key }) => onChoose(key)}
-        none={isFetching ? undefined : 'No workspace has this text in its name.'}
+        none={
+          query.isFetching || query.isError ? undefined : 'No workspace has this text in its name.'
+        }
       />
     </Dialog>
   )

@@ -55,7 +55,7 @@ function BotSearch({ onChoose, onClose }: SearchProps) {
         change={setText}
         choices={bots.map(({ id, name }) => ({ key: id, label: name || id, hint: id }))}
         choose={({ key }) => onChoose(key)}
-        none={query.isFetching ? undefined : 'No bot has this text in its name.'}
+        none={query.isFetching || query.isError ? undefined : 'No bot has this text in its name.'}
       >
         <ShowMore query={query} />
       </ChoiceList>

@@ -10,6 +10,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { Columns3 } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { type FurtherPages, useFurtherPages } from '../api/queries.js'
 import { useRemembered } from '../frame/remembered.js'
 import { useShortcuts } from '../frame/shortcuts.js'
 import { Button } from './button.js'
@@ -63,13 +64,11 @@ interface DataTableProps<Row extends object> {
 }
 
 /** The state of a query as a list shows it: that of TanStack Query. */
-interface ListQuery {
+interface ListQuery extends FurtherPages {
   isPending: boolean
   error: unknown
   refetch: () => unknown
-  hasNextPage?: boolean
   isFetchingNextPage?: boolean
-  fetchNextPage?: () => unknown
 }
 
 /** Rows from the end at which the next page is loaded. */
@@ -115,11 +114,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   })
   const shown = virtualizer.getVirtualItems()
   const lastShown = shown.at(-1)?.index ?? 0
-  const { hasNextPage = false, isFetchingNextPage = false, fetchNextPage } = query
-  useEffect(() => {
-    const isNearEnd = lastShown >= models.length - loadAhead
-    if (isNearEnd && hasNextPage && !isFetchingNextPage) fetchNextPage?.()
-  }, [lastShown, models.length, hasNextPage, isFetchingNextPage, fetchNextPage])
+  useFurtherPages(query, lastShown >= models.length - loadAhead)
 
   const { topOf } = props
   // biome-ignore lint/correctness/useExhaustiveDependencies: it is the change that counts
@@ -223,8 +218,16 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
         </table>
       </div>
       <footer className={styles.footer}>
-        <span>{describeCount(rows.length, hasNextPage, total)}</span>
-        {isFetchingNextPage && <span role="status">Loading more</span>}
+        <span>{describeCount(rows.length, query.hasNextPage === true, total)}</span>
+        {query.isFetchingNextPage === true && <span role="status">Loading more</span>}
+        {query.isFetchNextPageError === true && query.isFetchingNextPage !== true && (
+          <span role="alert">
+            More could not be loaded.{' '}
+            <Button kind="quiet" onClick={() => void query.fetchNextPage?.()}>
+              Try again
+            </Button>
+          </span>
+        )}
         <ColumnChoice
           columns={columns}
           isShown={(id) => table.getColumn(id)?.getIsVisible() ?? false}

@@ -172,6 +172,25 @@ describe.skipIf(browserPath === undefined)(`the dashboard of many bots ${title}`
     expect(faults).toEqual([])
   })
 
+  it('says in their list that more cannot be loaded, and loads it when asked to', async () => {
+    const { page, open, faults, expectAccessible } = await openDashboard(server())
+    await refuseLaterPages(page, 'bots')
+    await open('bots')
+    await page.getByRole('row', { name: /Bot 204/ }).waitFor()
+    const list = `document.querySelector('table[aria-label=Bots]').parentElement`
+    await page.evaluate(`${list}.scrollTo(0, ${list}.scrollHeight)`)
+    await page.getByRole('alert').getByText('More could not be loaded.').waitFor()
+    await page.getByText('100, more below').waitFor()
+    await expectAccessible()
+    // It was asked for once.
+    expect(faults.splice(0)).toEqual([expect.stringContaining('400')])
+    await page.unrouteAll()
+    await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('200, more below').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+
   it('filters conversations by one', async () => {
     const { page, open, faults, expectAccessible } = await openDashboard(server())
     await open('conversations')
@@ -288,8 +307,16 @@ describe.skipIf(browserPath === undefined)(`the dashboard of many bots ${title}`
     await expectChosen(choice, name)
     await choice.selectOption('Branch 100')
     await page.getByText('There is no bot yet.').waitFor()
+    // A page that cannot be read is not asked for again and again.
+    await refuseLaterPages(page, 'workspaces')
     await choice.selectOption('Search by name …')
     const dialog = page.getByRole('dialog', { name: 'Choose a workspace' })
+    await dialog.getByText('It is refused.').waitFor()
+    await dialog.getByRole('combobox').fill('Branch 100')
+    await dialog.getByRole('option', { name: 'Branch 100', selected: true }).waitFor()
+    expect(faults.splice(0)).toEqual([expect.stringContaining('400')])
+    await page.unrouteAll()
+    await dialog.getByRole('button', { name: 'Try again' }).click()
     await dialog.getByRole('combobox').fill(name.toUpperCase())
     await dialog.getByRole('option', { name, selected: true }).waitFor()
     await page.keyboard.press('Enter')
@@ -299,6 +326,14 @@ describe.skipIf(browserPath === undefined)(`the dashboard of many bots ${title}`
     expect(faults).toEqual([])
   })
 })
+
+/** Answers each request for another than the first page of a list with a refusal. */
+async function refuseLaterPages(page: Page, things: string): Promise<void> {
+  const json = { code: 400, id: 'err_x', type: 'InvalidQuery', message: 'It is refused.' }
+  await page.route(new RegExp(`/v1/admin/${things}\\?.*nextToken=`), (route) =>
+    route.fulfill({ status: 400, json }),
+  )
+}
 
 /** The selected row of a list that is no native one. */
 function selectedRow(page: Page, name: string): Locator {

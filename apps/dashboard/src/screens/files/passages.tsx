@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { useFurtherPages } from '../../api/queries.js'
 import { useAddressSearch } from '../../frame/address.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { ShowMore } from '../../ui/show-more.js'
@@ -10,13 +11,10 @@ import { type File, usePassages } from './queries.js'
 export function Passages({ file }: { file: File }) {
   const [{ passage: wanted }] = useAddressSearch()
   const { query, passages } = usePassages(file.id)
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query
   const position = wanted === undefined ? -1 : Number(wanted)
   const isMissing = wanted !== undefined && !passages.some(({ meta }) => meta.position === position)
-  useEffect(() => {
-    // Positions have no page of their own: the pages before are read.
-    if (isMissing && hasNextPage && !isFetchingNextPage) void fetchNextPage()
-  }, [isMissing, hasNextPage, isFetchingNextPage, fetchNextPage])
+  // Positions have no page of their own: the pages before are read.
+  useFurtherPages(query, isMissing)
   const marked = useRef<HTMLLIElement>(null)
   useEffect(() => {
     if (!isMissing && wanted !== undefined) marked.current?.scrollIntoView({ block: 'center' })
@@ -39,7 +37,8 @@ export function Passages({ file }: { file: File }) {
     <div className={styles.passages}>
       <p className="muted">
         {formatNumber(passages.length)}
-        {hasNextPage ? ', more below' : ''} in reading order. Search finds and returns these texts.
+        {query.hasNextPage ? ', more below' : ''} in reading order. Search finds and returns these
+        texts.
       </p>
       <ol>
         {passages.map(({ id, content, meta }) => {

@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
+import { useFurtherPages } from '../../../api/queries.js'
 import { useAddressSearch, usePathTo } from '../../../frame/address.js'
 import { useRemembered } from '../../../frame/remembered.js'
 import { Button } from '../../../ui/button.js'
@@ -64,15 +65,12 @@ function SaveForm({ onDone }: { onDone: () => void }) {
   const [name, setName] = useState('Questions')
   const [note, setNote] = useState(search.note ?? '')
   const [isWhole, setWhole] = useRemembered('cases name whole files', false)
-  const { hasNextPage, isFetching, fetchNextPage } = query
-  useEffect(() => {
-    // All are to choose from: a bot has at most 200.
-    if (hasNextPage && !isFetching) void fetchNextPage()
-  }, [hasNextPage, isFetching, fetchNextPage])
+  // All are to choose from: a bot has at most 200.
+  useFurtherPages(query, true)
   if (query.error !== null) {
     return <ErrorPanel error={query.error} retry={() => void query.refetch()} />
   }
-  if (query.isPending || hasNextPage) return <Skeleton />
+  if (query.isPending || query.hasNextPage) return <Skeleton />
   const usual = sets.find(({ id }) => id === (search.set ?? lastSet)) ?? sets[0]
   const setId = chosen ?? usual?.id ?? newSet
   return (
