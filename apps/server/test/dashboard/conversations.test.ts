@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { browserPath } from '../browser.js'
 import { useServer } from '../harness.js'
 import { useHttpBots } from '../http-bot.js'
@@ -297,6 +297,32 @@ describe.skipIf(browserPath === undefined)(`the screen of conversations ${title}
     const scrolled = await page.evaluate<number>('document.documentElement.scrollWidth')
     expect(scrolled).toBeLessThanOrEqual(width)
     await expectAccessible()
+    expect(faults).toEqual([])
+  })
+
+  it('lists all states of a conversation, and all files that its users sent', async () => {
+    const { id, chat, own, say } = await chatWith('Carol')
+    const payload = { type: 'file' as const, fileUrl: 'https://example.com/old.pdf' }
+    await chat.chatCreateMessage({ conversationId: id, payload })
+    for (let at = 0; at < 100; at += 1) await say(`Message ${at}`)
+    for (let at = 0; at < 101; at += 1) {
+      await own.setState({ type: 'conversation', id, name: `state${at}`, payload: { at } })
+    }
+    const { page, open, faults } = await openDashboard(server(), { width: 1800 })
+    await open(`conversations/${id}`)
+    const about = page.getByRole('complementary', { name: 'About the conversation' })
+    const states = about.locator('details', { hasText: 'States' })
+    await states.locator('summary').first().click()
+    await vi.waitFor(async () => expect(await states.getByText(/^Set /).count()).toBe(100))
+    await states.getByRole('button', { name: 'Show more' }).click()
+    await vi.waitFor(async () => expect(await states.getByText(/^Set /).count()).toBe(101))
+
+    const files = about.locator('details', { hasText: 'Files they sent' })
+    await files.locator('summary').click()
+    await files.getByText('None in the newest messages.').waitFor()
+    await files.getByRole('button', { name: 'Show more' }).click()
+    await files.getByRole('link', { name: 'File' }).waitFor()
+    expect(await about.getByRole('button', { name: 'Show more' }).count()).toBe(0)
     expect(faults).toEqual([])
   })
 })

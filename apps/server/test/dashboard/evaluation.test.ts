@@ -173,6 +173,20 @@ describe.skipIf(browserPath === undefined)(`evaluation sets ${title}`, () => {
     expect(faults).toEqual([])
   })
 
+  it('keeps a question in any of many sets', async () => {
+    const { botId, client } = await seed(server())
+    const names = Array.from({ length: 101 }, (_, at) => `Set ${at}`)
+    for (const name of names) await client.createEvaluationSet({ name })
+    const { page, open, faults } = await openDashboard(server())
+    await open('search?q=Who books trips?', botId)
+    await page.getByRole('button', { name: 'Keep as a case' }).click()
+    const choice = page.getByRole('dialog').getByLabel('Evaluation set')
+    await choice.waitFor()
+    const listed = await choice.locator('option').allInnerTexts()
+    expect(listed.toSorted()).toEqual(['A new set', ...names].toSorted())
+    expect(faults).toEqual([])
+  })
+
   it('renames a set, takes its cases out and in, and deletes it', async () => {
     const seeded = await seed(server())
     const { botId, client } = seeded
