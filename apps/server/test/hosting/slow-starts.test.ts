@@ -38,11 +38,10 @@ describe('starts of deployed code', () => {
     }
     await eventually(async () => expect(await started()).toBe(slowBots))
     const reply = deployed.at(-1)?.call()
-    const after = eventually(async () => {
+    await eventually(async () => {
       server().clock.advance(3000)
       expect(await Promise.race([reply, undefined])).toMatchObject({ pid: expect.any(Number) })
     })
-    await after
     expect(ended).toEqual([])
 
     for (const { admin, bot } of slow) await admin.deleteBot({ id: bot.id })
