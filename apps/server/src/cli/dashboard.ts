@@ -9,7 +9,7 @@ import {
 } from './running.js'
 import { notices, out } from './terminal.js'
 
-/** `botstead dashboard`: prints a link that signs a browser in, with or without a running server. */
+/** `botstead dashboard`: prints a link that signs a browser in to the server that runs. */
 export function dashboardCommand(): Command {
   return new Command('dashboard')
     .description(
