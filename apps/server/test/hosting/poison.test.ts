@@ -223,7 +223,7 @@ describeEachEngine('a message that is open when something else ends the code', (
   }, 200_000)
 
   it('the message is not given up when the code ends some time after each start', async () => {
-    // New code is pinged before it serves: that program stays.
+    // The ping of the deployment stops the timer, so that the first program lives.
     const crashing = announcing(
       `const timer = setTimeout(() => process.exit(4), 1000)`,
       '',
@@ -237,7 +237,7 @@ describeEachEngine('a message that is open when something else ends the code', (
       expect(found).toHaveLength(1)
       return found
     })
-    // It ends because it rests, so that no crash is known yet.
+    // The server ends it because it is idle, so that no crash is known yet.
     await eventually(() => {
       server().clock.advance(6 * 60_000)
       expect(isRunning(first)).toBe(false)

@@ -85,7 +85,7 @@ describe.each(places)('at $name (another process: $isElsewhere)', (place) => {
         for (const clock of clocks) clock.advance(milliseconds)
       }
       pass(Date.parse(session.expiresAt) - first.clock.now() - 5000)
-      // Checked by now: the stream after it is open.
+      // Once a stream that was opened later has ended, this one was checked, and its session was still valid.
       const other = await bySse(address + logs, asAdmin(room))
       await room.owner.deletePersonalAccessToken({ id: room.token.id })
       await vi.waitFor(() => expect(other.ended).toBe(true))
@@ -154,7 +154,7 @@ describe.each(placesElsewhere)('at another process on $name', (place) => {
         const room = await openRoom(first)
         const stream = await bySse(address + logs, asAdmin(room))
         await allow(false)
-        // That of the process which started last.
+        // The connection of the process that started last, to which hints are sent.
         const { rows } =
           await inside.query(`select pid, pg_terminate_backend(pid) from pg_stat_activity
           where application_name = 'botstead bus' and datname = current_database()

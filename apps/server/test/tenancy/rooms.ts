@@ -40,6 +40,7 @@ export interface Stream {
   close(): void
 }
 
+/** Opens server-sent events and reads them; only whether they have ended is kept. */
 export async function bySse(url: string, headers: Record<string, string>): Promise<Stream> {
   const controller = new AbortController()
   const response = await fetch(url, { headers, signal: controller.signal })
@@ -58,6 +59,7 @@ export async function bySse(url: string, headers: Record<string, string>): Promi
   return stream
 }
 
+/** Opens a WebSocket. */
 export async function bySocket(url: string, headers: Record<string, string>): Promise<Stream> {
   const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers })
   const stream: Stream = { ended: false, close: () => socket.terminate() }
@@ -69,6 +71,7 @@ export async function bySocket(url: string, headers: Record<string, string>): Pr
   return stream
 }
 
+/** The headers of a call with the token of a room. */
 export const asAdmin = ({ token, workspaceId }: Pick<Room, 'token' | 'workspaceId'>) => ({
   authorization: `Bearer ${token.value}`,
   'x-workspace-id': workspaceId,

@@ -34,9 +34,9 @@ export interface Servers {
   first: TestServer
   /** Address of the process at which something is open; that of the first where there is no other. */
   address: string
-  /** What finds the database and the secret. */
+  /** Variables by which commands and other processes find the database and the secret. */
   environment: Record<string, string>
-  /** The clocks of all. */
+  /** The clocks of all processes of the place. */
   clocks: readonly ServerClock[]
   /** Stops all clocks during the work, so that no cache expires, and no check of every half minute comes. */
   untimed<T>(work: () => Promise<T>): Promise<T>
