@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { browserPath } from '../browser.js'
 import { type TestServer, useServer } from '../harness.js'
 import { openDashboard } from './page.js'

@@ -1,4 +1,7 @@
+import { expect } from 'vitest'
 import { existingClient, makeBot, type ReachableServer } from '../existing-clients.js'
+import { eventually } from '../jobs.js'
+import { readMetrics } from '../prometheus.js'
 
 /**
  * Code without the SDK, which is loaded at once.
@@ -77,6 +80,26 @@ export async function deployBot(
   }
   const redeploy = (next: string) => admin.updateBot({ id: bot.id, code: next })
   return { admin, bot, client, webhookId, call, logs, redeploy }
+}
+
+/** The metrics of a server, by name and labels. */
+export async function metricsOf({ url }: { url: string }) {
+  return readMetrics(await (await fetch(`${url}/metrics`)).text())
+}
+
+/** How many requests the programs of a server handle, or have waiting. */
+export async function openRequests(server: { url: string }) {
+  return (await metricsOf(server)).get('botstead_hosting_requests')
+}
+
+/** Waits until all bots were called with `register` after their deployment: that call is a request as others are. */
+export async function untilRegistered(server: { url: string }) {
+  await eventually(async () => {
+    const metrics = await metricsOf(server)
+    for (const state of ['waiting', 'running']) {
+      expect(metrics.get(`botstead_jobs{kind="bots.register",state="${state}"}`) ?? 0).toBe(0)
+    }
+  })
 }
 
 let integrations = 0

@@ -2,11 +2,18 @@ import { describe, expect, it, vi } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
 import { describeEachEngine } from '../engines.js'
 import { existingClient, type ReachableServer } from '../existing-clients.js'
-import { type TestServer, useServer } from '../harness.js'
+import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { startServerProcess } from '../processes.js'
-import { readMetrics } from '../prometheus.js'
-import { deployBot, deployIntegration, isRunning, program } from './hosted.js'
+import {
+  deployBot,
+  deployIntegration,
+  isRunning,
+  metricsOf,
+  openRequests,
+  program,
+  untilRegistered,
+} from './hosted.js'
 
 const token = 'a-token-for-tests-only'
 const pidOnly = program('return { pid: process.pid }')
@@ -89,8 +96,6 @@ describeEachEngine('bots that are always alive', (engine) => {
   it('start with the server', async () => {
     await using place = await createCommandPlace(engine)
     const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token, LOG_LEVEL: 'error' }
-    const metricsOf = async ({ url }: { url: string }) =>
-      readMetrics(await (await fetch(`${url}/metrics`)).text())
     const programsOf = async (process: { url: string }) =>
       (await metricsOf(process)).get('botstead_hosting_programs')
     const first = await startServerProcess(environment)
@@ -102,12 +107,7 @@ describeEachEngine('bots that are always alive', (engine) => {
     )
     await deployBot(here(first.url), announcing)
     // A registration that is interrupted would start its program at the second server.
-    await eventually(async () => {
-      const metrics = await metricsOf(first)
-      for (const state of ['waiting', 'running']) {
-        expect(metrics.get(`botstead_jobs{kind="bots.register",state="${state}"}`) ?? 0).toBe(0)
-      }
-    })
+    await untilRegistered(first)
     expect(await first.stop()).toBe(0)
 
     await using second = await startServerProcess(environment)
@@ -137,6 +137,7 @@ describe('code whose owner is deleted', () => {
       program('if (input.wait) await new Promise(() => {}); return { pid: process.pid }'),
     )
     const { pid } = await call()
+    await untilRegistered(server())
     const waiting = expect(call({ wait: true })).rejects.toThrow()
     await eventually(async () => expect(await openRequests(server())).toBe(1))
     await admin.deleteBot({ id: bot.id })
@@ -173,6 +174,7 @@ describe('code whose owner is deleted', () => {
         program('if (input.wait) await new Promise(() => {}); return { pid: process.pid }'),
       )
       const { pid } = await call()
+      await untilRegistered(server())
       const waiting = expect(call({ wait: true })).rejects.toThrow()
       await eventually(async () => expect(await openRequests(server())).toBe(1))
       await redeploy(pidOnly)
@@ -243,9 +245,4 @@ describe('code of an integration', () => {
 
 function at(url: string, workspaceId: string): ReachableServer {
   return { url, token, workspaceId }
-}
-
-async function openRequests(server: TestServer): Promise<number | undefined> {
-  const text = await (await server.fetch('/metrics')).text()
-  return readMetrics(text).get('botstead_hosting_requests')
 }

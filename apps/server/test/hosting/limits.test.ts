@@ -4,15 +4,9 @@ import { getPriority } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { createLog } from '../../src/platform/telemetry/log.js'
 import { sqliteEngine } from '../engines.js'
-import { startTestServer, type TestServer, useServer } from '../harness.js'
+import { startTestServer, useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
-import { readMetrics } from '../prometheus.js'
-import { deployBot, isRunning, program } from './hosted.js'
-
-async function openRequests(server: TestServer): Promise<number | undefined> {
-  const text = await (await server.fetch('/metrics')).text()
-  return readMetrics(text).get('botstead_hosting_requests')
-}
+import { deployBot, isRunning, openRequests, program, untilRegistered } from './hosted.js'
 
 describe('hostile code', () => {
   const server = useServer(undefined, {
@@ -178,6 +172,7 @@ describe('code with many requests', () => {
       server(),
       program('if (input.hang) await new Promise(() => {}); return {}'),
     )
+    await untilRegistered(server())
     const ended = Promise.allSettled(Array.from({ length: 22 }, () => call({ hang: true })))
     await eventually(async () => expect(await openRequests(server())).toBe(22))
     await expect(call()).rejects.toThrow(/handles 2 requests already \(BOTSTEAD_HOSTING_REQUESTS\)/)
@@ -191,6 +186,7 @@ describe('code with many requests', () => {
       program('if (input.hang) await new Promise(() => {}); return {}'),
       { maxExecutionTime: 900 },
     )
+    await untilRegistered(server())
     const ended = Promise.allSettled([1, 2].map(() => call({ hang: true })))
     await eventually(async () => expect(await openRequests(server())).toBe(2))
     await admin.updateBot({ id: bot.id, maxExecutionTime: 1 })
@@ -211,6 +207,7 @@ describe('a server that runs one program at a time', () => {
     expect((await two.call()).pid).not.toBe(pid)
     expect(isRunning(pid)).toBe(false)
 
+    await untilRegistered(server())
     const hanging = Promise.allSettled([two.call({ hang: true })])
     await eventually(async () => expect(await openRequests(server())).toBe(1))
     const full = /runs 1 programs already \(BOTSTEAD_HOSTING_PROCESSES\), and all are busy/
@@ -241,6 +238,7 @@ describe('a server that runs one program at a time', () => {
     )
     const one = await deployBot(server(), code)
     const two = await deployBot(server(), code)
+    await untilRegistered(server())
     const hanging = two.call({ hang: true })
     await eventually(async () => expect(await openRequests(server())).toBe(1))
     const waiting = one.call()

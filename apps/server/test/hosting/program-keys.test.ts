@@ -6,7 +6,7 @@ import { startTestServer, useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { startServerProcess } from '../processes.js'
 import { inDatabase } from '../tenancy/seed.js'
-import { deployBot, deployIntegration, program } from './hosted.js'
+import { deployBot, deployIntegration, program, untilRegistered } from './hosted.js'
 
 const secret = 'the secret that all processes share'
 /** Returns its key, and whether it works, after the user in its input is deleted. */
@@ -103,12 +103,7 @@ describeEachEngine('a bot that was deleted at another process', (engine) => {
     // A call in progress would keep the only place for a program.
     const deployed = async () => {
       const made = await deployBot(server(), telling)
-      await eventually(async () => {
-        const registering = await inDatabase(server(), ({ db }) =>
-          db.selectFrom('jobs').select('id').where('kind', '=', 'bots.register').execute(),
-        )
-        expect(registering).toEqual([])
-      })
+      await untilRegistered(server())
       return made
     }
     const gone = await deployed()

@@ -2,8 +2,7 @@ import { availableParallelism } from 'node:os'
 import { describe, expect, it } from 'vitest'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
-import { readMetrics } from '../prometheus.js'
-import { deployBot, isRunning, program } from './hosted.js'
+import { deployBot, isRunning, metricsOf, program } from './hosted.js'
 
 /** As many as may start at a time. */
 const slowBots = Math.max(2, availableParallelism())
@@ -32,10 +31,7 @@ describe('starts of deployed code', () => {
     const calls = slow.map(async ({ call }) => {
       ended.push(await call().then(String, String))
     })
-    const started = async () => {
-      const text = await (await server().fetch('/metrics')).text()
-      return readMetrics(text).get('botstead_hosting_programs')
-    }
+    const started = async () => (await metricsOf(server())).get('botstead_hosting_programs')
     await eventually(async () => expect(await started()).toBe(slowBots))
     const reply = deployed.at(-1)?.call()
     await eventually(async () => {

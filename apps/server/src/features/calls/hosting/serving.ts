@@ -31,7 +31,7 @@ export interface ServingDeps {
 }
 
 /** One more request of an instance. */
-export interface Claim {
+interface Claim {
   instance: Instance
   /** Call it once, when the request has ended. */
   release(): void
