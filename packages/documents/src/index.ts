@@ -12,4 +12,10 @@ export {
   type ExtractionFailure,
   type Source,
 } from './document/extraction.js'
+export {
+  type Omission,
+  type OmissionKind,
+  type OmissionPlace,
+  omissionTexts,
+} from './document/omissions.js'
 export { extract, type ReadDocument, readDocument, toRefusal } from './read-document.js'

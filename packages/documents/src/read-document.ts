@@ -9,6 +9,7 @@ import {
   type Source,
 } from './document/extraction.js'
 import { requireUsable } from './document/limits.js'
+import type { Omission } from './document/omissions.js'
 import { type Format, refusalAdvice, sniff, supportedFormats } from './formats/formats.js'
 import { addNameTitle } from './text/file-name.js'
 
@@ -20,6 +21,10 @@ export interface ReadDocument {
   pages?: number
   /** In order; never empty. The name of the file stands above them if the document states no title. */
   passages: Passage[]
+  /** What was not read, one of each kind. */
+  omissions: Omission[]
+  /** As in `Extraction`. */
+  parts?: { count: number; unread: number }
 }
 
 /**
@@ -36,10 +41,12 @@ export async function readDocument(
   try {
     const extraction = await extract(source)
     onExtracted?.()
-    const { title, pages } = extraction
+    const { title, pages, parts, omissions = [] } = extraction
     return {
       ...(title !== undefined && { title }),
       ...(pages !== undefined && { pages }),
+      ...(parts !== undefined && { parts }),
+      omissions,
       passages: addNameTitle(chunkDocument(extraction, options), source.key),
     }
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { Root } from 'mdast'
+import type { Omission } from './omissions.js'
 
 declare module 'mdast' {
   interface Data {
@@ -41,6 +42,10 @@ export interface Extraction {
   title?: string
   /** Number of pages, in formats that have pages. */
   pages?: number
+  /** What was not read; none if it is not there. */
+  omissions?: Omission[]
+  /** Pages, slides, sheets or chapters: how many the document has, and of how many nothing could be read. */
+  parts?: { count: number; unread: number }
 }
 
 /** What the module of a format exports. */

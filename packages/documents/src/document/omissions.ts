@@ -1,0 +1,101 @@
+/** Where in a document something was not read. */
+export interface OmissionPlace {
+  /** From 1. */
+  page?: number
+  /** From 1. */
+  slide?: number
+  /** Name of a sheet. */
+  sheet?: string
+  /** Name of a part: a file inside of a package, an attachment, a chapter. */
+  part?: string
+  /** Line of a text, from 1. */
+  line?: number
+}
+
+/**
+ * What kind of text was not read. For each kind, `omissionTexts` says why and what to do.
+ */
+export type OmissionKind = keyof typeof omissionTexts
+
+/** Something of a document that was not read, or that may have been read wrongly. */
+export interface Omission {
+  kind: OmissionKind
+  /** How often it occurs, at least 1. */
+  count: number
+  /** The first places where it occurs, each once; at most `maxPlaces`. */
+  places: OmissionPlace[]
+  /** What the text of the kind cannot say: the name of an encoding, the type of a part. Of its first occurrence. */
+  detail?: string
+}
+
+/** Most places of one kind that are kept; `count` counts the others. */
+export const maxPlaces = 20
+
+/** Why a kind of text was not read, and what its author can do. */
+export const omissionTexts = {
+  picture_without_text: {
+    why: 'Pictures are not read, and these have no description.',
+    advice: 'Describe them in the program that made the document (alternative text).',
+  },
+  scanned_page: {
+    why: 'The page is a picture of text.',
+    advice:
+      'Run text recognition (OCR) on the document, for example with OCRmyPDF, and upload it again.',
+  },
+  unreadable_font: {
+    why: 'The font does not define its characters.',
+    advice: 'Export the document again, or run text recognition (OCR) on it.',
+  },
+  unknown_part: {
+    why: 'A part of the document is of a type that is not read.',
+    advice: 'Copy its text into the document.',
+  },
+  missing_part: {
+    why: 'A part that the document refers to is not in the file.',
+    advice: 'Open the document in the program that made it, save it again and upload that.',
+  },
+  embedded_file: {
+    why: 'Files inside of a document are not read where their type is not supported.',
+    advice: 'Upload them by themselves.',
+  },
+  formula_without_value: {
+    why: 'The file has a formula without its result.',
+    advice:
+      'Open the file in a spreadsheet program, which calculates it, save it and upload it again.',
+  },
+  other_direction: {
+    why: 'Text across the page looks like a watermark.',
+    advice: 'If it is not, write it in the direction of the other text.',
+  },
+  encoding_in_doubt: {
+    why: 'The file does not say in which encoding its text is.',
+    advice: 'Save it as UTF-8, or state the encoding as `charset` in the content type.',
+  },
+  text_cut: {
+    why: 'The text is longer than the limit for it.',
+    advice: 'Divide it.',
+  },
+} as const satisfies Record<string, { why: string; advice: string }>
+
+/** Collects what a reader leaves out. */
+export interface Omissions {
+  /** @param count how often it occurs at this place, 1 unless stated */
+  add(kind: OmissionKind, place?: OmissionPlace, rest?: { count?: number; detail?: string }): void
+  /** One of each kind, in the order in which they occurred first. */
+  list(): Omission[]
+}
+
+export function createOmissions(): Omissions {
+  const found = new Map<OmissionKind, Omission>()
+  return {
+    add(kind, place, { count = 1, detail } = {}) {
+      const known = found.get(kind) ?? { kind, count: 0, places: [], ...(detail && { detail }) }
+      known.count += count
+      found.set(kind, known)
+      if (place === undefined || known.places.length >= maxPlaces) return
+      const key = JSON.stringify(place)
+      if (!known.places.some((other) => JSON.stringify(other) === key)) known.places.push(place)
+    },
+    list: () => [...found.values()],
+  }
+}
