@@ -56,6 +56,7 @@ function asPhrasing(children: string | PhrasingContent[]): PhrasingContent[] {
 
 /** The text of a node without markup. */
 export function plainText(node: Nodes): string {
+  if (node.type === 'break') return '\n'
   if ('value' in node) return node.type === 'html' ? '' : node.value
   if ('alt' in node) return node.alt ?? ''
   return 'children' in node ? node.children.map(plainText).join('') : ''
