@@ -1,9 +1,10 @@
-import type { Root } from 'mdast'
+import type { Root, RootContent } from 'mdast'
 import { type Extraction, ExtractionError, readingAs, type Source } from '../document/extraction.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
 import { heading, plainText, toTitle } from '../document/nodes.js'
+import { createOmissions, type Omissions } from '../document/omissions.js'
 import { type Archive, openArchive } from './archive.js'
-import { decodePage, pageToMdast } from './html.js'
+import { chapterToMdast, decodePage } from './html.js'
 import { resolvePart } from './opc.js'
 import {
   attribute,
@@ -26,40 +27,105 @@ export function extract(source: Source): Promise<Extraction> {
     const container = parseXml(await archive.read('META-INF/container.xml'), 'container')
     const name = attribute(findElements(container, 'rootfile')[0], 'full-path') ?? ''
     const book = parseXml(await archive.read(name), 'package')
-    const chapters = chapterParts(book, name).filter((part) => archive.has(part))
+    const chapters = chapterParts(book, name)
     requirePages(chapters.length, source, 'chapters')
+    const [first] = chapters
+    if (first !== undefined && !chapters.some(({ part }) => archive.has(part))) {
+      throw new Error(`the part ${first.part} is missing, as are all other chapters`)
+    }
     const names = await chapterNames(archive, book, name)
     const count = createTextLimit(source)
+    const omissions = createOmissions()
     const root: Root = { type: 'root', children: [] }
-    for (const [index, part] of chapters.entries()) {
-      const { children } = pageToMdast(decodePage(await archive.read(part)))
-      const known = names.get(part)
+    let unread = 0
+    for (const [index, chapter] of chapters.entries()) {
+      const children = await readChapter(archive, chapter, omissions)
+      if (children === undefined) unread += 1
+      const known = names.get(chapter.part)
       // In some books, headings are pictures or plain paragraphs.
-      if (known !== undefined && !children.some((node) => node.type === 'heading')) {
+      if (known !== undefined && children?.some(({ type }) => type === 'heading') === false) {
         root.children.push(heading(2, known))
       }
-      for (const node of children) {
+      for (const node of children ?? []) {
         count(plainText(node))
         root.children.push(node)
       }
       source.onPage?.(index + 1, chapters.length)
     }
     const title = toTitle(textContent(descend(book, 'metadata', 'title')))
-    return title === undefined ? { root } : { root, title }
+    return {
+      root,
+      ...(title !== undefined && { title }),
+      omissions: omissions.list(),
+      parts: { count: chapters.length, unread },
+    }
   })
 }
 
+interface Chapter {
+  /** Name of its part in the archive. */
+  part: string
+  mediaType: string
+}
+
+/** The content of a chapter; undefined if none of it can be read. */
+async function readChapter(
+  archive: Archive,
+  { part, mediaType }: Chapter,
+  omissions: Omissions,
+): Promise<RootContent[] | undefined> {
+  const place = { part }
+  if (!archive.has(part)) {
+    omissions.add('missing_part', place)
+    return undefined
+  }
+  if (!isReadable(mediaType)) {
+    if (/^image\//.test(mediaType)) omissions.add('picture_without_text', place)
+    else omissions.add('unknown_part', place, { detail: mediaType })
+    return undefined
+  }
+  const pictures = createOmissions()
+  const children = chapterToMdast(decodePage(await archive.read(part)), pictures, place)
+  const found = pictures.list()
+  for (const { kind, count } of found) omissions.add(kind, place, { count })
+  // A page that is only a picture, as in a book that was scanned.
+  return found.length > 0 && children.every((node) => plainText(node).trim() === '')
+    ? undefined
+    : children
+}
+
+function isReadable(mediaType: string): boolean {
+  return /html/.test(mediaType) || mediaType === 'image/svg+xml'
+}
+
 /** Chapters in the order of the spine, without the navigation document, which repeats their names. */
-function chapterParts(book: XmlElement, name: string): string[] {
+function chapterParts(book: XmlElement, name: string): Chapter[] {
   const items = new Map(
     elements(descend(book, 'manifest'), 'item').map((item) => [attribute(item, 'id'), item]),
   )
   return elements(descend(book, 'spine'), 'itemref').flatMap((reference) => {
-    const item = items.get(attribute(reference, 'idref'))
-    const isChapter = /html/.test(attribute(item, 'media-type') ?? '')
+    const item = readableItem(items, attribute(reference, 'idref'))
     const isNavigation = /\bnav\b/.test(attribute(item, 'properties') ?? '')
-    return item === undefined || !isChapter || isNavigation ? [] : [partOf(name, item)]
+    if (item === undefined || isNavigation) return []
+    return [{ part: partOf(name, item), mediaType: attribute(item, 'media-type') ?? '' }]
   })
+}
+
+/** How often the item that stands for another one may have one itself. */
+const maxFallbacks = 8
+
+/** An item of the book, or the one that its author gives for programs that cannot read it. */
+function readableItem(
+  items: ReadonlyMap<string | undefined, XmlElement>,
+  id: string | undefined,
+): XmlElement | undefined {
+  const stated = items.get(id)
+  let item = stated
+  for (let steps = 0; item !== undefined && steps < maxFallbacks; steps += 1) {
+    if (isReadable(attribute(item, 'media-type') ?? '')) return item
+    item = items.get(attribute(item, 'fallback') ?? '')
+  }
+  return stated
 }
 
 /** Names of the chapters in the table of contents. Of several entries for one chapter, the first. */

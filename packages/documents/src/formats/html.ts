@@ -1,13 +1,22 @@
-import type { Root as HtmlRoot } from 'hast'
-import { fromParse5 } from 'hast-util-from-parse5'
-import { toMdast } from 'hast-util-to-mdast'
-import type { Root, RootContent } from 'mdast'
-import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse, parseFragment } from 'parse5'
-import { type Extraction, ExtractionError, type Source } from '../document/extraction.js'
+import { extname } from 'node:path'
+import type { BlockContent, PhrasingContent, Root } from 'mdast'
+import type { Extraction, Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { firstHeading } from '../document/nodes.js'
+import { createOmissions, type OmissionPlace, type Omissions } from '../document/omissions.js'
 import { charsetOf, decodeText, latin1 } from './decode.js'
-import { cleanFragment, find, mainContent, textOf } from './main-content.js'
+import { createPageContext, toBlocks, toLine } from './html-nodes.js'
+import {
+  find,
+  lineOf,
+  parseHtml,
+  parseHtmlFragment,
+  parseWellFormed,
+  parseXhtml,
+  withoutXmlSyntax,
+} from './html-tree.js'
+import { mainContent, wholeContent } from './main-content.js'
+import type { XmlElement } from './xml.js'
 
 /** How many times longer than its text a page may be: tags, attributes and scripts. */
 const maxMarkupRatio = 8
@@ -15,13 +24,14 @@ const maxMarkupRatio = 8
 const charsetHeadBytes = 1024
 const metaCharset = /<(?:meta\s[^>]*charset|\?xml\s[^>]*encoding)\s*=\s*["']?\s*([\w.:-]+)/i
 
-/** Reads an HTML page: its main content, with `<title>` or else the first heading as title. */
+/** Reads a page of HTML or XHTML: its main content, with `<title>` or else the first heading as title. */
 export async function extract(source: Source): Promise<Extraction> {
   const text = decodeText(source.bytes, declaredCharset(source))
-  const page = parseHtml(requireReadable(text, source, maxMarkupRatio))
-  const root = toRoot(page)
+  const page = parsePage(requireReadable(text, source, maxMarkupRatio), source)
+  const omissions = createOmissions()
+  const root = toRoot(page, omissions)
   const title = statedTitle(page) ?? firstHeading(root)
-  return title === undefined ? { root } : { root, title }
+  return { root, ...(title !== undefined && { title }), omissions: omissions.list() }
 }
 
 /** Decodes a page inside another document, which has no media type of its own. */
@@ -30,21 +40,52 @@ export function decodePage(bytes: Uint8Array): string {
 }
 
 /** The main content of a page inside another document. */
-export function pageToMdast(html: string): Root {
-  return toRoot(parseHtml(html))
+export function pageToMdast(html: string, omissions: Omissions = createOmissions()): Root {
+  return toRoot(parseHtml(html), omissions)
 }
 
-/** The content of a fragment of HTML inside a document of another format. */
-export function fragmentToMdast(html: string): RootContent[] {
-  const fragment = cleanFragment(parseHtmlFragment(html))
-  return toDocument(toMdast(fragment, { document: true })).children
+/** The content of a chapter of a book, which is XML and has no navigation around it. */
+export function chapterToMdast(
+  text: string,
+  omissions: Omissions,
+  place: OmissionPlace,
+): BlockContent[] {
+  return toBlocks(wholeContent(parseXhtml(text)), createPageContext(omissions, place))
+}
+
+/** The content of HTML inside a document of another format. */
+export function fragmentToMdast(html: string, omissions: Omissions): BlockContent[] {
+  const fragment = wholeContent(parseHtmlFragment(withoutXmlSyntax(html)))
+  return toBlocks(fragment, createPageContext(omissions))
+}
+
+/** The same in a line, such as a paragraph of Markdown. */
+export function fragmentToPhrases(html: string, omissions: Omissions): PhrasingContent[] {
+  const fragment = wholeContent(parseHtmlFragment(withoutXmlSyntax(html)))
+  return toLine(fragment, createPageContext(omissions))
+}
+
+/** What a page says at its beginning if it is XML. */
+const xmlDeclaration = /^\s*<\?xml\s/
+const xmlRoot = /<html\b[^>]{0,2000}\sxmlns\s*=/i
+/** Characters in which the root of a page is expected. */
+const headLength = 4096
+
+/** Parses a page by the syntax that its name, its type or its beginning state. */
+function parsePage(text: string, { contentType, key }: Source): XmlElement {
+  const isXml =
+    /^application\/xhtml\+xml\b/i.test(contentType.trim()) || /^\.xht(?:ml)?$/i.test(extname(key))
+  if (isXml || xmlDeclaration.test(text)) return parseXhtml(text)
+  // Most pages that name the namespace of XHTML are HTML for browsers, but mean the same if they are well-formed.
+  const mayBeXml = xmlRoot.test(text.slice(0, headLength))
+  return (mayBeXml ? parseWellFormed(text) : undefined) ?? parseHtml(text)
 }
 
 /** The `<title>` of the head: drawings in the page have titles too. */
-function statedTitle(page: HtmlRoot): string | undefined {
-  const head = find(page, (element) => element.tagName === 'head')
-  const title = head && find(head, (element) => element.tagName === 'title')
-  const text = title === undefined ? '' : textOf(title).replace(/\s+/g, ' ').trim()
+function statedTitle(page: XmlElement): string | undefined {
+  const head = find(page, ({ name }) => name === 'head')
+  const title = head && find(head, ({ name }) => name === 'title')
+  const text = title === undefined ? '' : lineOf(title)
   return text === '' ? undefined : text
 }
 
@@ -53,58 +94,6 @@ function declaredCharset(source: Source): string | undefined {
   return charsetOf(source.contentType) ?? metaCharset.exec(head)?.[1]
 }
 
-function toRoot(page: HtmlRoot): Root {
-  return toDocument(toMdast(mainContent(page), { document: true }))
-}
-
-function toDocument(tree: ReturnType<typeof toMdast>): Root {
-  return tree.type === 'root' ? tree : { type: 'root', children: [] }
-}
-
-/** As in browsers. The conversion of the tree is recursive and would run out of stack far deeper. */
-const maxDepth = 512
-
-/**
- * @throws ExtractionError if elements are nested deeper than any browser shows them
- */
-function parseHtml(html: string): HtmlRoot {
-  return toHast(parse(html, { treeAdapter: guardedAdapter(), scriptingEnabled: false }))
-}
-
-/** Parses what may be in a body, such as HTML in a Markdown document. */
-function parseHtmlFragment(html: string): HtmlRoot {
-  return toHast(parseFragment(html, { treeAdapter: guardedAdapter(), scriptingEnabled: false }))
-}
-
-function toHast(
-  tree: DefaultTreeAdapterTypes.Document | DefaultTreeAdapterTypes.DocumentFragment,
-): HtmlRoot {
-  const root = fromParse5(tree)
-  return root.type === 'root' ? root : { type: 'root', children: [] }
-}
-
-/** Checks the depth while parsing: the time of the parser grows with the square of the depth. */
-function guardedAdapter(): typeof defaultTreeAdapter {
-  return {
-    ...defaultTreeAdapter,
-    appendChild(parent, child) {
-      defaultTreeAdapter.appendChild(parent, child)
-      requireShallow(parent)
-    },
-  }
-}
-
-function requireShallow(node: DefaultTreeAdapterTypes.ParentNode): void {
-  let depth = 0
-  let ancestor: DefaultTreeAdapterTypes.ParentNode | null = node
-  while (ancestor !== null) {
-    depth += 1
-    ancestor = 'parentNode' in ancestor ? ancestor.parentNode : null
-  }
-  if (depth > maxDepth) {
-    throw new ExtractionError(
-      'too_deep',
-      `The HTML nests elements more than ${maxDepth} levels deep. Flatten it and upload it again.`,
-    )
-  }
+function toRoot(page: XmlElement, omissions: Omissions): Root {
+  return { type: 'root', children: toBlocks(mainContent(page), createPageContext(omissions)) }
 }

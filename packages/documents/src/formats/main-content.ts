@@ -1,137 +1,266 @@
-import type { Element, ElementContent, Nodes, Root, RootContent } from 'hast'
+import { findTabs, isOperating, type Tabs } from './html-controls.js'
+import {
+  classesOf,
+  find,
+  findAll,
+  isElement,
+  lengthOf,
+  lineOf,
+  type PageNode,
+  parseHtml,
+  textOf,
+} from './html-tree.js'
+import { isFormulaPreview, readFormula } from './mathml.js'
+import type { XmlElement } from './xml.js'
 
 /** A `main` or `article` with a smaller share of the text of the page is not its subject. */
 const mainShare = 0.3
-/** Spans become empty cells; more of them per cell are a mistake or an attack. */
-const maxArea = 20
-const headingTags: ReadonlySet<string> = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
-const tableParts: ReadonlySet<string> = new Set(
-  'table thead tbody tfoot tr td th colgroup col'.split(' '),
-)
+/** How deep pages in frames of a page are read. */
+const maxFrames = 2
+
+/** What is around an element. */
+export interface Surroundings {
+  /** In `main` or `article`, or in a chapter of a book: nothing belongs to the page around it. */
+  isContent: boolean
+  /** In a quotation or a figure, whose footer names its source. */
+  isQuoted: boolean
+  /** In a form, where buttons send it. */
+  isForm: boolean
+  /** In a heading or a name of a section. */
+  isName: boolean
+  /** In preformatted text. */
+  isCode: boolean
+  /** In a button or the name of a section: what is hidden from screen readers is a sign. */
+  isControl: boolean
+  tabs: Tabs
+  /** How many pages are around this one. */
+  frames: number
+}
 
 /**
- * The part of a page that is its subject, without navigation, page header and footer, scripts,
- * styles and controls. Tables are prepared for Markdown.
+ * The part of a page that is its subject, without navigation, page header and footer, scripts, styles, and what only
+ * operates the page.
  */
-export function mainContent(page: Root): Root {
-  const cleaned: Root = { type: 'root', children: cleanAll(page.children, false) }
-  const total = textOf(cleaned).length
-  const main = find(cleaned, (element) => isMain(element))
-  const articles = findAll(cleaned, (element) => element.tagName === 'article')
+export function mainContent(page: XmlElement, frames = 0): PageNode[] {
+  const cleaned: XmlElement = { ...page, children: cleanAll(page.children, around(page, frames)) }
+  const total = lengthOf(cleaned)
+  const main = find(cleaned, isMain)
+  const articles = findAll(cleaned, ({ name }) => name === 'article')
   const candidates = [main, articles.length === 1 ? articles[0] : undefined]
   const content = candidates.find(
-    (element) => element !== undefined && textOf(element).length >= total * mainShare,
+    (element) => element !== undefined && lengthOf(element) >= total * mainShare,
   )
-  return content === undefined ? cleaned : { type: 'root', children: content.children }
+  return (content ?? cleaned).children
 }
 
-/** Removes what is not text from a fragment, which unlike a page has no navigation around it. */
-export function cleanFragment(fragment: Root): Root {
-  return { type: 'root', children: cleanAll(fragment.children, true) }
+/** All content of a fragment or of a chapter of a book, which unlike a page has no navigation around it. */
+export function wholeContent(page: XmlElement): PageNode[] {
+  return cleanAll(page.children, { ...around(page, 0), isContent: true, isQuoted: true })
 }
 
-function isMain(element: Element): boolean {
-  return element.tagName === 'main' || element.properties.role === 'main'
+function around(page: XmlElement, frames: number): Surroundings {
+  return {
+    isContent: false,
+    isQuoted: false,
+    isForm: false,
+    isName: false,
+    isCode: false,
+    isControl: false,
+    tabs: findTabs(page),
+    frames,
+  }
 }
 
-function cleanAll(nodes: readonly RootContent[], inContent: boolean): ElementContent[] {
-  return nodes.flatMap((node) => {
-    if (node.type === 'text') return [node]
-    return node.type === 'element' ? clean(node, inContent) : []
+function isMain({ name, attributes }: XmlElement): boolean {
+  return name === 'main' || attributes.role === 'main'
+}
+
+function cleanAll(nodes: readonly PageNode[], outside: Surroundings): PageNode[] {
+  const cleaned: PageNode[] = []
+  nodes.forEach((node, at) => {
+    if (typeof node === 'string') cleaned.push(node)
+    else cleaned.push(...clean(node, outside, [nodes[at - 1], nodes[at + 1]]))
   })
+  return cleaned
 }
 
-function clean(element: Element, inContent: boolean): ElementContent[] {
-  if (isBoilerplate(element, inContent)) {
+type Neighbours = readonly [before: PageNode | undefined, after: PageNode | undefined]
+
+function clean(element: XmlElement, outside: Surroundings, beside: Neighbours): PageNode[] {
+  const special = cleanSpecial(element, outside, beside)
+  if (special !== undefined) return special
+  if (isBoilerplate(element, outside)) {
     // The page header often has the only level 1 heading.
-    return element.tagName === 'header' ? findAll(element, (child) => child.tagName === 'h1') : []
+    if (element.name !== 'header') return []
+    return findAll(element, ({ name }) => name === 'h1').flatMap((each) => {
+      return clean(each, outside, [undefined, undefined])
+    })
   }
-  const inside = inContent || isMain(element) || element.tagName === 'article'
-  const cleaned: Element = { ...element, children: cleanAll(element.children, inside) }
-  return element.tagName === 'table' ? cleanTable(cleaned) : [cleaned]
-}
-
-/** A caption becomes a paragraph before its table. A table used for layout becomes its content. */
-function cleanTable(table: Element): ElementContent[] {
-  const caption = find(table, (element) => element.tagName === 'caption')
-  const children = table.children.filter((child) => child !== caption)
-  const data: Element = { ...table, children }
-  const described: ElementContent[] =
-    caption === undefined ? [] : [{ ...caption, tagName: 'p', properties: {} }]
-  if (isLayout(data)) return [...described, withoutTable(data)]
-  return [...described, area(data) > maxArea ? withoutSpans(data) : data]
-}
-
-function isLayout(table: Element): boolean {
-  const { role } = table.properties
-  if (role === 'presentation' || role === 'none') return true
-  const columns = findAll(table, (element) => element.tagName === 'tr').map(
-    (row) => row.children.filter((cell) => cell.type === 'element').length,
-  )
-  return (
-    columns.every((count) => count < 2) ||
-    table.children.some((part) =>
-      find(part, (element) => element.tagName === 'table' || headingTags.has(element.tagName)),
-    )
-  )
-}
-
-function withoutTable(element: Element): Element {
-  const children = element.children.map((child) =>
-    child.type === 'element' && tableParts.has(child.tagName) ? withoutTable(child) : child,
-  )
-  return { ...element, tagName: 'div', children }
-}
-
-/** Cells of a table with its spans written out, per cell in the source. */
-function area(table: Element): number {
-  const cells = findAll(table, (element) => element.tagName === 'td' || element.tagName === 'th')
-  const areas = cells.map(({ properties }) => span(properties.colSpan) * span(properties.rowSpan))
-  return areas.reduce((sum, count) => sum + count, 0) / Math.max(1, cells.length)
-}
-
-function span(value: Element['properties'][string]): number {
-  return Math.max(1, Math.trunc(Number(value)) || 1)
-}
-
-function withoutSpans(element: Element): Element {
-  const { colSpan, rowSpan, ...properties } = element.properties
-  const children = element.children.map((child) =>
-    child.type === 'element' ? withoutSpans(child) : child,
-  )
-  return { ...element, properties, children }
-}
-
-/** The first matching element of a tree in document order. */
-export function find(
-  node: Root | RootContent,
-  matches: (element: Element) => boolean,
-): Element | undefined {
-  if (node.type === 'element' && matches(node)) return node
-  if (!('children' in node)) return undefined
-  for (const child of node.children) {
-    const found = find(child, matches)
-    if (found !== undefined) return found
+  const inside = insideOf(element, outside)
+  const children = cleanAll(element.children, inside)
+  const tab = outside.tabs.names.get(element)
+  if (tab !== undefined && !lineOf(element).startsWith(tab)) {
+    children.unshift({ name: 'p', attributes: {}, children: [tab] })
   }
+  return [{ ...element, name: nameOf(element), children }]
+}
+
+function insideOf(element: XmlElement, outside: Surroundings): Surroundings {
+  const { name, attributes } = element
+  const isContent = isMain(element) || name === 'article'
+  const isName = namedElements.has(name) || attributes.role === 'heading'
+  const isControl =
+    name === 'button' || name === 'summary' || /^(?:button|tab)$/.test(attributes.role ?? '')
+  if (!isContent && !isName && !isControl && !contexts.has(name)) return outside
+  return {
+    ...outside,
+    isContent: outside.isContent || isContent,
+    isName: outside.isName || isName,
+    isControl: outside.isControl || isControl,
+    isQuoted: outside.isQuoted || name === 'blockquote' || name === 'figure',
+    isForm: outside.isForm || name === 'form',
+    isCode: outside.isCode || name === 'pre',
+  }
+}
+
+const namedElements: ReadonlySet<string> = new Set(
+  'h1 h2 h3 h4 h5 h6 summary dt th legend'.split(' '),
+)
+const contexts: ReadonlySet<string> = new Set('blockquote figure form pre'.split(' '))
+
+/** Parts of tables and lists that a page states by roles. */
+const roleNames: Readonly<Record<string, string>> = {
+  table: 'table',
+  grid: 'table',
+  rowgroup: 'tbody',
+  row: 'tr',
+  cell: 'td',
+  gridcell: 'td',
+  columnheader: 'th',
+  rowheader: 'th',
+  list: 'ul',
+  listitem: 'li',
+}
+
+function nameOf({ name, attributes }: XmlElement): string {
+  const { role } = attributes
+  if (role === undefined) return name
+  if (role === 'heading' && !/^h\d$/.test(name)) {
+    const level = Math.trunc(Number(attributes['aria-level'] ?? 2)) || 2
+    return `h${Math.min(6, Math.max(1, level))}`
+  }
+  if (name === 'div' || name === 'span') {
+    if (role === 'button' || role === 'tab') return name === 'span' ? 'button' : name
+    return Object.hasOwn(roleNames, role) ? (roleNames[role] ?? name) : name
+  }
+  return name
+}
+
+/** Elements without text, or with text for programs. */
+const neverContent: ReadonlySet<string> = new Set(
+  `base datalist head link meta nav noembed noframes noscript param rp script search source style
+   template title track`.split(/\s+/),
+)
+/** Fields of forms, which separate the words around them. */
+const fields: ReadonlySet<string> = new Set('select textarea option optgroup'.split(' '))
+
+/** What becomes of an element that is not simply its children; undefined if it is. */
+function cleanSpecial(
+  element: XmlElement,
+  outside: Surroundings,
+  beside: Neighbours,
+): PageNode[] | undefined {
+  const { name, attributes } = element
+  const formula = readFormula(element)
+  if (formula !== undefined) {
+    const [before] = beside
+    // MathJax 2 leaves the source of a formula behind it.
+    const isShown = name === 'script' && isElement(before) && readFormula(before) !== undefined
+    if (isShown) return []
+    return formula.isBlock ? [asBlock(formula.text)] : [formula.text]
+  }
+  if (neverContent.has(name) || isFormulaPreview(element)) return []
+  if (fields.has(name) || outside.tabs.named.has(element)) return [' ']
+  if (name === 'input') return [isBox(element) ? element : ' ']
+  if (name === 'svg') return cleanDrawing(element, outside)
+  if (name === 'iframe') return cleanFrame(element, outside)
+  if (name === 'audio' || name === 'video') return [{ ...element, children: [] }]
+  const isSign = outside.isControl && attributes['aria-hidden'] === 'true'
+  if (isSign || isIcon(element) || isPageNumber(element)) return []
+  if (name === 'button' && isOperating(element, outside, beside)) return [' ']
   return undefined
 }
 
-/** The outermost matching elements of a tree. */
-function findAll(node: Root | RootContent, matches: (element: Element) => boolean): Element[] {
-  if (node.type === 'element' && matches(node)) return [node]
-  return 'children' in node ? node.children.flatMap((child) => findAll(child, matches)) : []
+function asBlock(text: string): XmlElement {
+  return { name: 'p', attributes: {}, children: [text] }
 }
 
-/** Elements without text of the document, or with text for operating the page only. */
-const neverContent: ReadonlySet<string> = new Set(
-  `audio button canvas datalist dialog embed head iframe input link map meta nav noscript object
-   option rp rt script select style svg template textarea title`.split(/\s+/),
-)
+function isBox({ attributes }: XmlElement): boolean {
+  return attributes.type === 'checkbox'
+}
+
+/** A letter of a font of pictures, such as `expand_more`. */
+function isIcon(element: XmlElement): boolean {
+  if (element.name !== 'i' && element.name !== 'span') return false
+  return (
+    element.attributes['aria-hidden'] === 'true' &&
+    classesOf(element).some((name) => /icon|symbol/i.test(name))
+  )
+}
+
+/** The number of a page of the printed book, which may stand in the middle of a word. */
+function isPageNumber({ attributes }: XmlElement): boolean {
+  return (
+    /\bpagebreak\b/.test(attributes['epub:type'] ?? '') ||
+    /\bdoc-pagebreak\b/.test(attributes.role ?? '')
+  )
+}
+
+/** The words in a drawing, or its name. */
+function cleanDrawing(element: XmlElement, outside: Surroundings): PageNode[] {
+  const { attributes } = element
+  if (attributes['aria-hidden'] === 'true' || outside.isControl) return [' ']
+  const texts = findAll(element, ({ name }) => name === 'text' || name === 'foreignobject')
+  const words = texts.flatMap((text): PageNode[] => {
+    return [
+      { name: 'label', attributes: {}, children: cleanAll(text.children.map(asLine), outside) },
+    ]
+  })
+  if (words.some((word) => lineOf(word) !== '')) {
+    return [{ name: 'div', attributes: {}, children: words }]
+  }
+  const title = find(element, ({ name }) => name === 'title')
+  const alt = attributes['aria-label'] ?? (title === undefined ? '' : lineOf(title))
+  if (attributes.role !== 'img' || alt === '') return [' ']
+  return [{ name: 'img', attributes: { alt, src: '' }, children: [] }]
+}
+
+/** A line of a text of a drawing that has a position of its own. */
+function asLine(node: PageNode): PageNode {
+  if (!isElement(node, 'tspan')) return node
+  const { x, y, dy } = node.attributes
+  const isPlaced = x !== undefined || y !== undefined || dy !== undefined
+  return { ...node, name: isPlaced ? 'label' : 'span' }
+}
+
+/** The page that is written into a frame; what the frame loads is told. */
+function cleanFrame(element: XmlElement, outside: Surroundings): PageNode[] {
+  const { srcdoc } = element.attributes
+  if (srcdoc === undefined) return [{ ...element, children: [] }]
+  if (outside.frames >= maxFrames) return [' ']
+  const children = mainContent(parseHtml(srcdoc), outside.frames + 1)
+  return [{ name: 'div', attributes: {}, children }]
+}
+
 const pageRoles: ReadonlySet<string> = new Set(
-  'navigation banner contentinfo search complementary menu menubar toolbar'.split(' '),
+  'navigation banner contentinfo search complementary menu menubar toolbar dialog alertdialog'.split(
+    ' ',
+  ),
 )
+/** The ones of them that also occur in an article. */
+const innerRoles: ReadonlySet<string> = new Set('navigation search menu menubar toolbar'.split(' '))
 /** Elements that belong to the page, or to the article if they are inside of one. */
-const pageParts: ReadonlySet<string> = new Set(['header', 'footer', 'aside'])
+const pageParts: ReadonlySet<string> = new Set(['header', 'footer', 'aside', 'dialog'])
 const navigationName =
   /^(?:(?:site|page|main|global|left|right|top|side)?-?(?:nav|navbar|navigation|menu|sidebar|header|footer)|breadcrumbs?|toc|table-of-contents|pagination|pager|share|social|related|skip-link|navheader|navfooter|cookies?|cookie-.*)$/
 /** Share of linked text above which an element that is named like navigation is navigation. */
@@ -146,60 +275,57 @@ const pagingLinkShare = 0.25
 /**
  * Whether an element belongs to the page around the document rather than to the document.
  * Hidden elements count as content: the answers of a FAQ are often collapsed.
- *
- * @param inContent whether the element is inside `main` or `article`
  */
-function isBoilerplate(element: Element, inContent: boolean): boolean {
-  if (neverContent.has(element.tagName)) return true
+function isBoilerplate(element: XmlElement, { isContent, isQuoted }: Surroundings): boolean {
   if (isPermalink(element) || isPaging(element)) return true
-  if (inContent) return element.tagName === 'footer'
-  if (pageParts.has(element.tagName)) return true
-  if (pageRoles.has(String(element.properties.role ?? ''))) return true
-  return hasNavigationName(element) && linkDensity(element) > navigationLinkShare
-}
-
-/** The text of a node and its descendants, as written. */
-export function textOf(node: Nodes): string {
-  if (node.type === 'text') return node.value
-  return 'children' in node ? node.children.map(textOf).join('') : ''
+  const role = element.attributes.role ?? ''
+  if (isContent) return (element.name === 'footer' && !isQuoted) || innerRoles.has(role)
+  if (pageParts.has(element.name) && !isQuoted) return true
+  if (pageRoles.has(role)) return true
+  if (role === 'tablist' || !hasNavigationName(element)) return false
+  return linkDensity(element) > navigationLinkShare
 }
 
 /** The sign beside a heading that links to the heading. */
-function isPermalink(element: Element): boolean {
-  if (element.tagName !== 'a') return false
-  const { href, ariaHidden } = element.properties
-  const local = typeof href === 'string' && href.startsWith('#')
-  return local && (ariaHidden === 'true' || !/[\p{L}\p{N}]/u.test(textOf(element)))
+function isPermalink(element: XmlElement): boolean {
+  if (element.name !== 'a') return false
+  const { href, 'aria-hidden': hidden } = element.attributes
+  const isLocal = href?.startsWith('#') === true
+  return (
+    isLocal &&
+    (hidden === 'true' || (!/[\p{L}\p{N}]/u.test(textOf(element)) && !hasPicture(element)))
+  )
+}
+
+function hasPicture(element: XmlElement): boolean {
+  return find(element, ({ name }) => name === 'img') !== undefined
 }
 
 /** Links to the next, previous and parent page, as in manuals of many pages. */
-function isPaging(element: Element): boolean {
-  if (element.tagName !== 'p' && element.tagName !== 'div') return false
-  const links = element.children.filter(isLink)
-  const isPagingLink = ({ properties: { rel } }: Element) =>
-    Array.isArray(rel) && rel.some((name) => pagingRelations.has(String(name).toLowerCase()))
+function isPaging(element: XmlElement): boolean {
+  if (element.name !== 'p' && element.name !== 'div') return false
+  const links = element.children.filter((child) => isElement(child, 'a'))
+  const isPagingLink = ({ attributes }: XmlElement) =>
+    (attributes.rel ?? '').split(/\s+/).some((name) => pagingRelations.has(name.toLowerCase()))
   return links.length > 0 && links.every(isPagingLink) && linkDensity(element) > pagingLinkShare
 }
 
-function isLink(node: Nodes): node is Element {
-  return node.type === 'element' && node.tagName === 'a'
+function hasNavigationName(element: XmlElement): boolean {
+  const { id, class: names } = element.attributes
+  if (id === undefined && names === undefined) return false
+  return [id ?? '', ...classesOf(element)].some((name) => navigationName.test(name.toLowerCase()))
 }
 
-function hasNavigationName(element: Element): boolean {
-  const { id, className } = element.properties
-  const names = [id, ...(Array.isArray(className) ? className : [])]
-  return names.some((name) => navigationName.test(String(name ?? '').toLowerCase()))
-}
-
-function linkDensity(element: Element): number {
-  const total = textOf(element).length
+function linkDensity(element: XmlElement): number {
+  const total = lengthOf(element)
   return total === 0 ? 1 : linkedLength(element) / total
 }
 
-function linkedLength(element: Element): number {
-  if (element.tagName === 'a') return textOf(element).length
-  const lengths = element.children.map((child) =>
-    child.type === 'element' ? linkedLength(child) : 0,
-  )
-  return lengths.reduce((sum, length) => sum + length, 0)
+function linkedLength(element: XmlElement): number {
+  if (element.name === 'a') return lengthOf(element)
+  let length = 0
+  for (const child of element.children) {
+    if (typeof child !== 'string') length += linkedLength(child)
+  }
+  return length
 }

@@ -5,25 +5,45 @@ import type {
   List,
   ListItem,
   PhrasingContent,
-  RootContent,
   Table,
   TableCell,
   TableRow,
 } from 'mdast'
+import type { Omissions } from '../document/omissions.js'
+import { withoutBreakMarks } from './phrases.js'
 
-/** Turns a fragment of HTML into nodes. */
-export type HtmlReader = (html: string) => RootContent[]
+/** A formula in lines of its own. */
+export const formulaToken = 'formula_block'
+/** Characters of an address that tell which picture it is. */
+const maxNameLength = 200
+
+/** Reads the HTML in a document. */
+export interface HtmlReader {
+  blocks(html: string): BlockContent[]
+  phrases(html: string): PhrasingContent[]
+}
+
+/** What a document needs besides its tokens. */
+export interface MarkdownContext {
+  html: HtmlReader
+  /** The HTML of tokens that HTML encloses, such as Markdown in the cell of a table. */
+  render(tokens: readonly Token[]): string
+  renderInline(tokens: readonly Token[]): string
+  omissions: Omissions
+}
 
 /** A position in the flat list of tokens with which the parser describes the tree. */
 interface Cursor {
   tokens: readonly Token[]
   index: number
-  readHtml: HtmlReader
+  context: MarkdownContext
+  /** Whether a table of HTML is known not to end: searching again each time would take quadratic time. */
+  isUnended?: boolean
 }
 
 /** Builds the tree from a list of block tokens. */
-export function toBlocks(tokens: readonly Token[], readHtml: HtmlReader): BlockContent[] {
-  return readBlocks({ tokens, index: 0, readHtml })
+export function toBlocks(tokens: readonly Token[], context: MarkdownContext): BlockContent[] {
+  return readBlocks({ tokens, index: 0, context })
 }
 
 /** Reads up to and including the end of the container that the cursor is in. */
@@ -55,7 +75,9 @@ function readBlock(token: Token, cursor: Cursor): BlockContent[] {
     case 'code_block':
       return [{ type: 'code', value: withoutLastBreak(token) }]
     case 'html_block':
-      return cursor.readHtml(token.content).flatMap(toBlock)
+      return readHtmlBlock(token, cursor)
+    case formulaToken:
+      return [{ type: 'paragraph', children: [{ type: 'text', value: token.content }] }]
     case 'hr':
       return [{ type: 'thematicBreak' }]
     default:
@@ -97,7 +119,8 @@ function readInline(cursor: Cursor): PhrasingContent[] {
   const children: PhrasingContent[] = []
   for (let token = next(cursor); token !== undefined; token = next(cursor)) {
     if (token.nesting === -1) break
-    if (token.type === 'inline') children.push(...toInlineNodes(token.children ?? []))
+    if (token.type === 'inline')
+      children.push(...toInlineNodes(token.children ?? [], cursor.context))
   }
   return children
 }
@@ -108,20 +131,35 @@ function next(cursor: Cursor): Token | undefined {
   return token
 }
 
-/** HTML yields blocks only, although the type of a root allows other nodes too. */
-function toBlock(node: RootContent): BlockContent[] {
-  switch (node.type) {
-    case 'blockquote':
-    case 'code':
-    case 'heading':
-    case 'list':
-    case 'paragraph':
-    case 'table':
-    case 'thematicBreak':
-      return [node]
-    default:
-      return []
+/** Reads a block of HTML. One that begins a table is read up to the end of the table, Markdown in its cells included. */
+function readHtmlBlock(token: Token, cursor: Cursor): BlockContent[] {
+  const { context } = cursor
+  const end = opensTable(token) > 0 ? endOfTable(token, cursor) : undefined
+  if (end === undefined) return context.html.blocks(token.content)
+  const rest = cursor.tokens.slice(cursor.index, end)
+  cursor.index = end
+  return context.html.blocks(token.content + context.render(rest))
+}
+
+/** How many more tables a block of HTML begins than it ends. */
+function opensTable({ content }: Token): number {
+  return (content.match(/<table\b/gi)?.length ?? 0) - (content.match(/<\/table\s*>/gi)?.length ?? 0)
+}
+
+function endOfTable(token: Token, cursor: Cursor): number | undefined {
+  if (cursor.isUnended === true) return undefined
+  let open = opensTable(token)
+  let depth = 0
+  for (let at = cursor.index; at < cursor.tokens.length; at += 1) {
+    const next = cursor.tokens[at]
+    if (next === undefined) break
+    depth += next.nesting
+    if (depth < 0) break
+    if (next.type === 'html_block') open += opensTable(next)
+    if (open <= 0 && depth === 0) return at + 1
   }
+  cursor.isUnended = true
+  return undefined
 }
 
 function headingDepth(tag: string): Heading['depth'] {
@@ -140,11 +178,19 @@ function withoutLastBreak(token: Token): string {
 interface InlineCursor {
   tokens: readonly Token[]
   index: number
+  context: MarkdownContext
 }
 
-/** Builds inline nodes from a list of inline tokens. HTML tags are dropped, their content is kept. */
-function toInlineNodes(tokens: readonly Token[]): PhrasingContent[] {
-  return readPhrasing({ tokens, index: 0 })
+/** Tags that mean the same without others around them. */
+const singleTag = /^<(?:br[\s/>]|img\s|!--)/i
+
+/** Builds inline nodes from a list of inline tokens. */
+function toInlineNodes(tokens: readonly Token[], context: MarkdownContext): PhrasingContent[] {
+  const hasHtml = tokens.some(
+    ({ type, content }) => type === 'html_inline' && !singleTag.test(content),
+  )
+  if (hasHtml) return context.html.phrases(context.renderInline(tokens))
+  return readPhrasing({ tokens, index: 0, context })
 }
 
 function readPhrasing(cursor: InlineCursor): PhrasingContent[] {
@@ -181,22 +227,32 @@ function readPhrase(token: Token, cursor: InlineCursor): PhrasingContent[] {
         },
       ]
     case 'image':
-      return [{ type: 'image', url: String(attribute(token, 'src') ?? ''), alt: token.content }]
+      return [toImage(attribute(token, 'src'), token.content, attribute(token, 'title'), cursor)]
     case 'html_inline':
-      return fromTag(token.content)
+      return fromTag(token.content, cursor)
     default:
       if (token.nesting === 1) return readPhrasing(cursor)
-      return token.content === '' ? [] : [{ type: 'text', value: token.content }]
+      return token.content === '' ? [] : [{ type: 'text', value: withoutBreakMarks(token.content) }]
   }
 }
 
+function toImage(
+  src: string | number | undefined,
+  text: string,
+  title: string | number | undefined,
+  { context }: InlineCursor,
+): PhrasingContent {
+  const url = String(src ?? '')
+  const alt = text.trim() === '' ? String(title ?? '') : text
+  if (alt.trim() === '') {
+    const part = url.slice(0, maxNameLength)
+    context.omissions.add('picture_without_text', part === '' ? undefined : { part })
+  }
+  return { type: 'image', url, alt }
+}
+
 /** `<br>` and `<img>` are the two inline tags with content of their own. */
-function fromTag(tag: string): PhrasingContent[] {
+function fromTag(tag: string, cursor: InlineCursor): PhrasingContent[] {
   if (/^<br[\s/>]/i.test(tag)) return [{ type: 'break' }]
-  if (!/^<img\s/i.test(tag)) return []
-  const alt = /\salt\s*=\s*(?:"([^"]*)"|'([^']*)')/i.exec(tag)
-  const src = /\ssrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i.exec(tag)
-  return [
-    { type: 'image', url: src?.slice(1).find(Boolean) ?? '', alt: alt?.[1] ?? alt?.[2] ?? '' },
-  ]
+  return /^<img\s/i.test(tag) ? cursor.context.html.phrases(tag) : []
 }

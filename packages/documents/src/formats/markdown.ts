@@ -2,8 +2,9 @@ import createParser, { type MarkdownIt, type Token } from 'markdown-it'
 import { type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { firstHeading } from '../document/nodes.js'
+import { createOmissions, type Omissions } from '../document/omissions.js'
 import { charsetOf, decodeText } from './decode.js'
-import { type HtmlReader, toBlocks } from './markdown-nodes.js'
+import { formulaToken, type HtmlReader, toBlocks } from './markdown-nodes.js'
 
 /** The parser omits what is nested deeper, so such a document is refused instead. */
 const maxDepth = 100
@@ -35,9 +36,16 @@ export async function extractMarkdown(
       `The Markdown nests its parts ${maxDepth} levels deep. Flatten it and upload it again.`,
     )
   }
-  const root = { type: 'root' as const, children: toBlocks(tokens, await htmlReader(tokens)) }
+  const omissions = createOmissions()
+  const render = (inner: readonly Token[]) =>
+    markdown.renderer.render([...inner], markdown.options, {})
+  const renderInline = (inner: readonly Token[]) =>
+    markdown.renderer.renderInline([...inner], markdown.options, {})
+  const html = await htmlReader(tokens, omissions)
+  const children = toBlocks(tokens, { html, render, renderInline, omissions })
+  const root = { type: 'root' as const, children }
   const title = stated ?? firstHeading(root)
-  return title === undefined ? { root } : { root, title }
+  return { root, ...(title !== undefined && { title }), omissions: omissions.list() }
 }
 
 function isTooDeep(token: Token): boolean {
@@ -46,6 +54,7 @@ function isTooDeep(token: Token): boolean {
 
 function parser(): MarkdownIt {
   const markdown = createParser({ html: true, maxNesting: maxDepth })
+  keepFormulas(markdown)
   markdown.block.ruler.before('reference', 'footnote', (state, line, end, silent) => {
     const start = (state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0)
     if (!/^\[\^[^\]\s]+\]:/.test(state.src.slice(start, start + 200))) return false
@@ -56,10 +65,61 @@ function parser(): MarkdownIt {
 }
 
 /** The HTML parser is loaded only for documents that contain HTML. */
-async function htmlReader(tokens: readonly Token[]): Promise<HtmlReader> {
-  if (!tokens.some((token) => token.type === 'html_block')) return () => []
-  const { fragmentToMdast } = await import('./html.js')
-  return fragmentToMdast
+async function htmlReader(tokens: readonly Token[], omissions: Omissions): Promise<HtmlReader> {
+  const isHtml = ({ type }: Token) => type === 'html_block' || type === 'html_inline'
+  if (!tokens.some((token) => isHtml(token) || token.children?.some(isHtml) === true)) {
+    return { blocks: () => [], phrases: () => [] }
+  }
+  const { fragmentToMdast, fragmentToPhrases } = await import('./html.js')
+  return {
+    blocks: (html) => fragmentToMdast(html, omissions),
+    phrases: (html) => fragmentToPhrases(html, omissions),
+  }
+}
+
+/** Characters of a formula within a line. */
+const maxFormula = 2000
+
+/** Keeps formulas as they are written: `\\`, `_` and `*` are no Markdown in them. */
+function keepFormulas(markdown: MarkdownIt): void {
+  markdown.inline.ruler.before('escape', 'formula', (state, silent) => {
+    const end = endOfFormula(state.src, state.pos)
+    if (end === undefined) return false
+    if (!silent) state.push('text', '', 0).content = state.src.slice(state.pos, end)
+    state.pos = end
+    return true
+  })
+  markdown.block.ruler.before('code', formulaToken, (state, line, end, silent) => {
+    const lineAt = (at: number) => state.src.slice(state.bMarks[at], state.eMarks[at]).trim()
+    if (!lineAt(line).startsWith('$$') || (state.sCount[line] ?? 0) - state.blkIndent > 3) {
+      return false
+    }
+    let last = line
+    const isEnd = () => lineAt(last).endsWith('$$') && (last > line || lineAt(last).length > 3)
+    while (last < end && lineAt(last) !== '' && !isEnd()) last += 1
+    if (last >= end || lineAt(last) === '') return false
+    if (silent) return true
+    const token = state.push(formulaToken, '', 0)
+    token.content = state.getLines(line, last + 1, state.blkIndent, false)
+    state.line = last + 1
+    return true
+  })
+  markdown.renderer.rules[formulaToken] = (tokens, at) =>
+    `<p>${markdown.utils.escapeHtml(tokens[at]?.content ?? '')}</p>`
+}
+
+/** The end of a formula between dollars; sums of money and variables of programs are none. */
+function endOfFormula(text: string, start: number): number | undefined {
+  if (text.charAt(start) !== '$') return undefined
+  const mark = text.startsWith('$$', start) ? '$$' : '$'
+  const from = start + mark.length
+  let end = text.indexOf(mark, from)
+  while (end !== -1 && text.charAt(end - 1) === '\\') end = text.indexOf(mark, end + 1)
+  if (end === -1 || end === from || end - from > maxFormula) return undefined
+  const inner = text.slice(from, end)
+  if (inner.includes('`')) return undefined
+  if (mark === '$' && (/^\s|\s$/.test(inner) || /\d/.test(text.charAt(end + 1)))) return undefined
+  return end + mark.length
 }
 
 /** A longer block is content that happens to begin with a rule. */

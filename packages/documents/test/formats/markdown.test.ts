@@ -65,13 +65,13 @@ describe('phrases', () => {
     ])
   })
 
-  test('inline HTML tags are removed, images and line breaks stay', async () => {
+  test('inline HTML is read as what it stands for', async () => {
     const { root } = await read('a <b>bold</b><br>next <img alt="chart" src=\'c.png\'>')
     expect(root.children).toMatchObject([
       {
         children: [
           { value: 'a ' },
-          { value: 'bold' },
+          { type: 'strong', children: [{ value: 'bold' }] },
           { type: 'break' },
           { value: 'next ' },
           { type: 'image', alt: 'chart', url: 'c.png' },
@@ -90,6 +90,34 @@ describe('HTML blocks', () => {
   test('may enclose Markdown', async () => {
     const text = '<details>\n<summary>More</summary>\n\n**Inside**\n\n</details>'
     expect(await outline(text)).toEqual(['paragraph: More', 'paragraph: Inside'])
+  })
+})
+
+describe('HTML in Markdown', () => {
+  test('encloses Markdown in a table with blank lines', async () => {
+    const text =
+      '<table>\n<tr><td>A</td><td>\n\n**B**\n\n</td></tr>\n\n<tr><td>C</td><td>D</td></tr>\n</table>\n\nend'
+    const { root } = await read(text)
+    expect(root.children).toMatchObject([
+      { type: 'table', children: [{}, { children: [{}, {}] }, { children: [{}, {}] }] },
+      { type: 'paragraph' },
+    ])
+    expect(plainText(root)).toBe('ABCDend')
+  })
+
+  test('that never ends is bounded', async () => {
+    const text = '<table><tr><td>a\n\nb\n\n'.repeat(20_000)
+    await expect(read(text)).resolves.toMatchObject({ root: { type: 'root' } })
+  })
+
+  test.each([
+    ['an empty frame', '<iframe src="a"/>\nSluice'],
+    ['an empty title', '<div><title/>Sluice</div>'],
+    ['a soft hyphen', 'Slu\u00adice'],
+    ['a zero-width space', 'Slu\u200bice'],
+  ])('and words beside %s are read', async (_, text) => {
+    const { root } = await read(text)
+    expect(plainText(root)).toContain('Sluice')
   })
 })
 

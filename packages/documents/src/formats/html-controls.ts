@@ -1,0 +1,106 @@
+import { classesOf, lineOf, type PageNode, textOf } from './html-tree.js'
+import type { XmlElement } from './xml.js'
+
+/** Where a button stands. */
+interface Place {
+  isForm: boolean
+  isName: boolean
+  isCode: boolean
+}
+
+/** Names of buttons that do something with the page, in their classes and titles. */
+const operatingName =
+  /(?:^|[-_ ])(?:copy|clipboard|close|dismiss|share|print|submit|search|hamburger|navbar|dropdown|play|zoom|scroll|theme)/i
+/** Their words. */
+const operatingWords =
+  /^(?:cop(?:y|ied)(?: .{1,20})?|close|dismiss|cancel|ok|share(?: .{1,20})?|print|edit|like|reply|report|search|(?:toggle|open|close|main)? ?(?:menu|navigation|sidebar)|(?:show|read|load|view|see) (?:more|less|all)|more|less|back to top|next|prev(?:ious)?|submit|send|subscribe|(?:sign|log) ?(?:in|up|out)|(?:expand|collapse|accept|reject) all|kopieren|schließen|teilen|drucken|suchen|menü|absenden|senden|anmelden|mehr(?: anzeigen)?|copier|fermer|partager|imprimer|rechercher|envoyer|cerrar|copiar|compartir|buscar|enviar)[!.…]?$/i
+
+/**
+ * Whether a button only operates the page. One that names a section, such as the question of an answer that it unfolds,
+ * is content, and so is one in a sentence.
+ *
+ * @param beside what stands before and after it
+ */
+export function isOperating(
+  button: XmlElement,
+  place: Place,
+  beside: readonly (PageNode | undefined)[],
+): boolean {
+  const text = lineOf(button)
+  if (!hasWords(text)) return true
+  const { attributes } = button
+  if (beside.every((node) => typeof node === 'string' && hasWords(node))) return false
+  const isAlone = !beside.some((node) => node !== undefined && hasWords(textOf(node)))
+  if (place.isName && isAlone) return false
+  const names = [...classesOf(button), attributes.title ?? '', attributes['aria-label'] ?? '']
+  if (place.isCode || attributes['aria-haspopup'] !== undefined) return true
+  if (operatingWords.test(text)) return true
+  if (place.isName || unfolds(button)) return false
+  const sends =
+    attributes.type === undefined ? place.isForm : /^(?:submit|reset)$/i.test(attributes.type)
+  return sends || names.some((name) => operatingName.test(name))
+}
+
+function hasWords(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text)
+}
+
+function unfolds({ attributes }: XmlElement): boolean {
+  const toggle = attributes['data-bs-toggle'] ?? attributes['data-toggle'] ?? ''
+  return (
+    attributes['aria-expanded'] !== undefined ||
+    attributes['aria-controls'] !== undefined ||
+    attributes.role === 'tab' ||
+    /^(?:collapse|tab|pill|accordion)$/.test(toggle)
+  )
+}
+
+/** The tabs of a page. */
+export interface Tabs {
+  /** The name of each panel. */
+  names: ReadonlyMap<XmlElement, string>
+  /** The tabs whose names stand at their panels. */
+  named: ReadonlySet<XmlElement>
+}
+
+/** Finds the panels of tabs, by what they refer to, or else by their order. */
+export function findTabs(page: XmlElement): Tabs {
+  const tabs: XmlElement[] = []
+  const panels: XmlElement[] = []
+  const collect = (element: XmlElement) => {
+    if (isTab(element)) tabs.push(element)
+    else if (element.attributes.role === 'tabpanel') panels.push(element)
+    for (const child of element.children) if (typeof child !== 'string') collect(child)
+  }
+  collect(page)
+  const names = new Map<XmlElement, string>()
+  const named = new Set<XmlElement>()
+  if (tabs.length === 0 || panels.length === 0) return { names, named }
+  const byId = new Map(tabs.map((tab) => [tab.attributes.id, tab]))
+  const byTarget = new Map(tabs.map((tab) => [targetOf(tab), tab]))
+  const isOrdered = tabs.length === panels.length
+  panels.forEach((panel, at) => {
+    const { id, 'aria-labelledby': label } = panel.attributes
+    const tab =
+      (label === undefined ? undefined : byId.get(label.trim())) ??
+      (id === undefined ? undefined : byTarget.get(id)) ??
+      (isOrdered ? tabs[at] : undefined)
+    const name = tab === undefined ? '' : lineOf(tab)
+    if (tab === undefined || name === '') return
+    names.set(panel, name)
+    named.add(tab)
+  })
+  return { names, named }
+}
+
+function isTab({ attributes }: XmlElement): boolean {
+  const toggle = attributes['data-bs-toggle'] ?? attributes['data-toggle']
+  return attributes.role === 'tab' || toggle === 'tab' || toggle === 'pill'
+}
+
+/** The panel that a tab refers to. */
+function targetOf({ attributes }: XmlElement): string | undefined {
+  const { href, 'aria-controls': controls } = attributes
+  const target = attributes['data-bs-target'] ?? attributes['data-target'] ?? href
+  return controls ?? (target?.startsWith('#') === true ? target.slice(1) : undefined)
+}

@@ -1,0 +1,228 @@
+import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse, parseFragment } from 'parse5'
+import { SaxesParser } from 'saxes'
+import { ExtractionError } from '../document/extraction.js'
+import type { XmlElement } from './xml.js'
+
+/** A node of a page: an element or a text. Names are local and in lower case, whatever the syntax of the page. */
+export type PageNode = XmlElement | string
+
+/** As in browsers. The functions that walk the tree are recursive and would run out of stack far deeper. */
+const maxDepth = 512
+const noAttributes: Readonly<Record<string, string>> = {}
+
+/**
+ * Parses a page as browsers parse HTML.
+ *
+ * @throws ExtractionError if elements are nested deeper than any browser shows them
+ */
+export function parseHtml(html: string): XmlElement {
+  return toRoot(parse(html, { treeAdapter: guardedAdapter(), scriptingEnabled: false }))
+}
+
+/** Parses what may be in a body, such as HTML in a Markdown document. */
+export function parseHtmlFragment(html: string): XmlElement {
+  return toRoot(parseFragment(html, { treeAdapter: guardedAdapter(), scriptingEnabled: false }))
+}
+
+/**
+ * Parses a page that is XML, where every element may be closed by its own tag, such as `<script/>`. A page that is not
+ * well-formed is parsed as HTML in which such tags mean what their author meant.
+ *
+ * @throws ExtractionError if elements are nested deeper than any browser shows them
+ */
+export function parseXhtml(text: string): XmlElement {
+  return parseWellFormed(text) ?? parseHtml(withoutXmlSyntax(text))
+}
+
+/** A page as XML; undefined if it is not well-formed. */
+export function parseWellFormed(text: string): XmlElement | undefined {
+  const parser = new SaxesParser({ xmlns: false, position: false })
+  Object.assign(parser.ENTITIES, namedCharacters(text))
+  const root: XmlElement = { name: '#root', attributes: noAttributes, children: [] }
+  const open: XmlElement[] = [root]
+  parser.on('opentag', (tag) => {
+    if (open.length > maxDepth) throw tooDeep()
+    const element = { name: localName(tag.name), attributes: tag.attributes, children: [] }
+    open.at(-1)?.children.push(element)
+    open.push(element)
+  })
+  parser.on('closetag', () => {
+    open.pop()
+  })
+  const addText = (value: string) => {
+    open.at(-1)?.children.push(value)
+  }
+  parser.on('text', addText)
+  parser.on('cdata', addText)
+  parser.on('error', (error) => {
+    throw error
+  })
+  try {
+    // In pieces: the parser copies its input.
+    const step = 65_536
+    const page = text.trimStart()
+    for (let at = 0; at < page.length; at += step) parser.write(page.slice(at, at + step))
+    parser.close()
+    return root
+  } catch (error) {
+    if (error instanceof ExtractionError) throw error
+    return undefined
+  }
+}
+
+/** The characters such as `&nbsp;` that a page names: XML itself knows only five of them. */
+function namedCharacters(text: string): Record<string, string> {
+  const names = new Set([...text.matchAll(/&([A-Za-z]\w{1,31});/g)].map(([, name = '']) => name))
+  const known: Record<string, string> = {}
+  for (const name of names) {
+    const decoded = textOf(parseHtmlFragment(`&${name};`))
+    if (!decoded.startsWith('&') || name.toLowerCase() === 'amp') known[name] = decoded
+  }
+  return known
+}
+
+/** An element that ends with its own tag. */
+const closedTag = /<([a-z][\w:.-]*)((?:"[^"]*"|'[^']*'|[^'"<>])*?)\/>/gi
+const voidElements: ReadonlySet<string> = new Set(
+  'area base br col embed hr img input link meta param source track wbr'.split(' '),
+)
+const cdataSection = /<!\[CDATA\[([\s\S]*?)\]\]>/g
+
+/** HTML with the meaning of XML: `<a id="x"/>` is empty, and `<![CDATA[a < b]]>` is text. */
+export function withoutXmlSyntax(text: string): string {
+  return text
+    .replace(cdataSection, (_, value: string) =>
+      value.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+    )
+    .replace(closedTag, (tag, name: string, rest: string) =>
+      voidElements.has(name.toLowerCase()) ? tag : `<${name}${rest}></${name}>`,
+    )
+}
+
+function toRoot(
+  tree: DefaultTreeAdapterTypes.Document | DefaultTreeAdapterTypes.DocumentFragment,
+): XmlElement {
+  return { name: '#root', attributes: noAttributes, children: toNodes(tree.childNodes) }
+}
+
+function toNodes(nodes: readonly DefaultTreeAdapterTypes.ChildNode[]): PageNode[] {
+  const found: PageNode[] = []
+  for (const node of nodes) {
+    if ('tagName' in node) found.push(toElement(node))
+    else if (node.nodeName === '#text' && 'value' in node) found.push(node.value)
+  }
+  return found
+}
+
+function toElement(node: DefaultTreeAdapterTypes.Element): XmlElement {
+  const attributes: Record<string, string> = {}
+  for (const { name, prefix, value } of node.attrs) {
+    attributes[prefix ? `${prefix}:${name}` : name] = value
+  }
+  // The content of a template is shown where it is only if it belongs to the element around it.
+  const isShown = 'content' in node && attributes.shadowrootmode !== undefined
+  const children = isShown && 'content' in node ? contentOf(node) : node.childNodes
+  return {
+    name: isShown ? 'div' : localName(node.tagName),
+    attributes: node.attrs.length === 0 ? noAttributes : attributes,
+    children: toNodes(children),
+  }
+}
+
+function contentOf(node: DefaultTreeAdapterTypes.Element): DefaultTreeAdapterTypes.ChildNode[] {
+  return 'content' in node ? (node as DefaultTreeAdapterTypes.Template).content.childNodes : []
+}
+
+function localName(name: string): string {
+  return name.slice(name.indexOf(':') + 1).toLowerCase()
+}
+
+/** Checks the depth while parsing: the time of the parser grows with the square of the depth. */
+function guardedAdapter(): typeof defaultTreeAdapter {
+  return {
+    ...defaultTreeAdapter,
+    appendChild(parent, child) {
+      defaultTreeAdapter.appendChild(parent, child)
+      requireShallow(parent)
+    },
+  }
+}
+
+function requireShallow(node: DefaultTreeAdapterTypes.ParentNode): void {
+  let depth = 0
+  let ancestor: DefaultTreeAdapterTypes.ParentNode | null = node
+  while (ancestor !== null) {
+    depth += 1
+    ancestor = 'parentNode' in ancestor ? ancestor.parentNode : null
+  }
+  if (depth > maxDepth) throw tooDeep()
+}
+
+function tooDeep(): ExtractionError {
+  return new ExtractionError(
+    'too_deep',
+    `The HTML nests elements more than ${maxDepth} levels deep. Flatten it and upload it again.`,
+  )
+}
+
+/** Whether a node is an element, of one of the names if there are any. */
+export function isElement(node: PageNode | undefined, ...names: string[]): node is XmlElement {
+  if (node === undefined || typeof node === 'string') return false
+  return names.length === 0 || names.includes(node.name)
+}
+
+/** The text of a node and its descendants, as written. */
+export function textOf(node: PageNode): string {
+  if (typeof node === 'string') return node
+  const texts: string[] = []
+  const collect = (element: XmlElement) => {
+    for (const child of element.children) {
+      if (typeof child === 'string') texts.push(child)
+      else collect(child)
+    }
+  }
+  collect(node)
+  return texts.join('')
+}
+
+/** The length of the text of a node. */
+export function lengthOf(node: PageNode): number {
+  if (typeof node === 'string') return node.length
+  let length = 0
+  for (const child of node.children) length += lengthOf(child)
+  return length
+}
+
+/** The text of a node in one line. */
+export function lineOf(node: PageNode): string {
+  return textOf(node).replace(/\s+/g, ' ').trim()
+}
+
+/** The first matching element in document order, the element itself included. */
+export function find(
+  element: XmlElement,
+  matches: (element: XmlElement) => boolean,
+): XmlElement | undefined {
+  if (matches(element)) return element
+  for (const child of element.children) {
+    const found = typeof child === 'string' ? undefined : find(child, matches)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The outermost matching elements of a tree. */
+export function findAll(
+  element: XmlElement,
+  matches: (element: XmlElement) => boolean,
+): XmlElement[] {
+  if (matches(element)) return [element]
+  return element.children.flatMap((child) =>
+    typeof child === 'string' ? [] : findAll(child, matches),
+  )
+}
+
+export function classesOf({ attributes }: XmlElement): string[] {
+  const names = attributes.class
+  return names === undefined ? [] : names.split(/\s+/).filter((name) => name !== '')
+}
