@@ -114,3 +114,64 @@ export function drawTaggedTable(
   table.end()
   document.y = y
 }
+
+/**
+ * Writes a PDF of these objects, of which the first is the catalog: for what pdfkit cannot make.
+ *
+ * @param objects dictionaries as text, or the inner part of one with its stream
+ */
+function rawPdf(objects: readonly (string | readonly [string, string])[]): Buffer {
+  let out = '%PDF-1.7\n'
+  const places = objects.map((object, at) => {
+    const place = out.length
+    const body =
+      typeof object === 'string'
+        ? object
+        : `<<${object[0]}/Length ${object[1].length}>>\nstream\n${object[1]}\nendstream`
+    out += `${at + 1} 0 obj\n${body}\nendobj\n`
+    return place
+  })
+  const table = places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('')
+  const size = objects.length + 1
+  const trailer = `trailer\n<</Size ${size}/Root 1 0 R>>\nstartxref\n${out.length}\n%%EOF\n`
+  return Buffer.from(`${out}xref\n0 ${size}\n0000000000 65535 f \n${table}${trailer}`, 'latin1')
+}
+
+/**
+ * Writes a PDF of one page of A4 size whose font `/F1` is Helvetica (object 5); `more` begins with object 6.
+ */
+export function rawPage(
+  content: string,
+  {
+    page = '',
+    catalog = '',
+    fonts = '',
+    resources = '',
+    more = [],
+  }: {
+    page?: string
+    catalog?: string
+    fonts?: string
+    resources?: string
+    more?: readonly (string | readonly [string, string])[]
+  } = {},
+): Buffer {
+  return rawPdf([
+    `<</Type/Catalog/Pages 2 0 R${catalog}>>`,
+    '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+    `<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</Font<</F1 5 0 R${fonts}>>${resources}>>${page}>>`,
+    ['', content],
+    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>',
+    ...more,
+  ])
+}
+
+/** Draws text of a raw page: with the left lower corner at `x` and `y`, along a matrix. */
+export function rawText(
+  x: number,
+  y: number,
+  text: string,
+  { matrix = '1 0 0 1', size = 12, font = 'F1' } = {},
+): string {
+  return `BT /${font} ${size} Tf ${matrix} ${x} ${y} Tm (${text}) Tj ET\n`
+}

@@ -2,19 +2,28 @@ import type { Root } from 'mdast'
 import { damaged, type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
 import { firstHeading, toTitle } from '../document/nodes.js'
-import { cutAtAlignedGaps } from '../layout/aligned-gaps.js'
+import { createOmissions, type Omissions } from '../document/omissions.js'
+import { readAnnotations } from '../layout/annotations.js'
 import { toBlocks } from '../layout/blocks.js'
+import { readCellSpans } from '../layout/cell-spans.js'
+import { hasHiddenLayer } from '../layout/drawing.js'
+import { attachNotes } from '../layout/filled-in.js'
 import { type Page, withoutHeadersAndFooters } from '../layout/headers-footers.js'
 import { readOutline } from '../layout/headings.js'
-import { toLines } from '../layout/lines.js'
+import type { Line } from '../layout/lines.js'
 import { toTypedBlocks } from '../layout/listing.js'
-import { openPdf, type PdfDocument, type PdfPage } from '../layout/parser.js'
-import { type Segment, toSegments } from '../layout/segments.js'
-import { countNodes, readTags, type TableTags, withTables } from '../layout/tagged-tables.js'
+import { openPdf, type PdfDocument } from '../layout/parser.js'
+import { createPageReader, type ReadPage } from '../layout/read-page.js'
+import { withoutWatermarks } from '../layout/sideways.js'
 
 /** Share of characters without meaning above which a text is not readable. */
 const unreadableShare = 0.3
 const meaninglessCharacters = /[\p{Co}\p{Cn}\ufffd]/gu
+/** Where a font says nothing about its characters, spaces become control characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is searched
+const controlCharacters = /[\u0000-\u0008\u000e-\u001f]/g
+/** Letters of a text per space. */
+const lettersPerSpace = 6
 /** Names of files, which programs often write as the title. */
 const fileNamePattern = /\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|pmd)$|^\S*$/i
 
@@ -22,26 +31,53 @@ const fileNamePattern = /\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|pmd)$|^\S*$
 export async function extract(source: Source): Promise<Extraction> {
   const document = await openPdf(source.bytes)
   requirePages(document.numPages, source, 'pages')
-  const pages = await readPages(document, source)
-  requireText(pages)
-  const lines = withoutHeadersAndFooters(pages)
+  const omissions = createOmissions()
+  const read = await readPages(document, source, omissions)
+  const info = await readInfo(document)
+  requireStatic(read, info)
+  requireReadable(read)
+  await tellFiles(document, omissions)
+  const pages = withoutUnreadable(read, omissions)
+  const upright = withoutWatermarks(pages, omissions)
+  requireText(upright)
+  const lines = withoutHeadersAndFooters(upright).map((own, at) =>
+    withNotes(own, upright[at], at + 1),
+  )
   const blocks = toTypedBlocks(lines) ?? toBlocks(lines, await readOutline(document))
   const root: Root = { type: 'root', children: blocks }
-  const title = (await statedTitle(document)) ?? firstHeading(root)
-  return { root, pages: document.numPages, ...(title !== undefined && { title }) }
+  const title = statedTitle(info) ?? firstHeading(root)
+  const unread = pages.filter(({ isUnread }) => isUnread).length
+  return {
+    root,
+    pages: document.numPages,
+    ...(title !== undefined && { title }),
+    omissions: omissions.list(),
+    parts: { count: document.numPages, unread },
+  }
 }
 
-async function readPages(document: PdfDocument, source: Source): Promise<Page[]> {
+async function readPages(
+  document: PdfDocument,
+  source: Source,
+  omissions: Omissions,
+): Promise<ReadPage[]> {
   const count = createTextLimit(source)
-  const readPage = createPageReader()
-  const pages: Page[] = []
+  const annotations = await readAnnotations(document, omissions)
+  const layers = await document.getOptionalContentConfig().catch(() => undefined)
+  const hidden = layers !== undefined && hasHiddenLayer(layers) ? layers : undefined
+  const readPage = createPageReader({
+    annotations,
+    layers: hidden,
+    omissions,
+    readSpans: () => readCellSpans(source.bytes),
+  })
+  const pages: ReadPage[] = []
   for (let number = 1; number <= document.numPages; number += 1) {
     try {
       const page = await document.getPage(number)
-      const { height } = page.getViewport({ scale: 1 })
-      const lines = toLines(await readPage(page), number)
-      for (const line of lines) count(line.text)
-      pages.push({ lines, height })
+      const read = await readPage(page, number)
+      for (const { text } of [...read.lines, ...read.notes]) count(text)
+      pages.push(read)
       page.cleanup()
     } catch (error) {
       if (error instanceof ExtractionError) throw error
@@ -52,56 +88,91 @@ async function readPages(document: PdfDocument, source: Source): Promise<Page[]>
   return pages
 }
 
-function requireText(pages: readonly Page[]): void {
-  const text = pages.flatMap((page) => page.lines.map((line) => line.text)).join('')
-  if (text.trim() === '') {
-    throw new ExtractionError(
-      'no_text',
-      'The PDF has no text: its pages are pictures, as from a scanner. ' +
-        'Run text recognition (OCR) on it, for example with OCRmyPDF, and upload the result.',
-    )
-  }
-  if ((text.match(meaninglessCharacters)?.length ?? 0) > text.length * unreadableShare) {
-    throw new ExtractionError(
-      'no_text',
-      'The text of the PDF cannot be read: its fonts do not say which letters they show. ' +
-        'Export the document again, or run text recognition (OCR) on it, and upload the result.',
-    )
+/** Notes stand beside lines; what runs along the edge of the page is one. */
+function withNotes(lines: readonly Line[], page: Page | undefined, number: number): Line[] {
+  const edges = lines.filter(({ turned }) => turned === 'edge')
+  const rest = lines.filter((line) => !edges.includes(line))
+  const notes = edges.map(({ text }) => ({ text, x: 0, y: Number.MAX_SAFE_INTEGER }))
+  return attachNotes(rest, [...(page?.notes ?? []), ...notes], number)
+}
+
+/** Characters of a form that has no content but a request to open it elsewhere. */
+const maxLengthOfRequest = 2500
+const requestToWait = /please wait|adobe\.com\/go\/|adobe (?:acrobat )?reader/i
+
+/** Refuses a form whose content only the programs of one vendor can build. */
+function requireStatic(pages: readonly ReadPage[], info: PdfInfo): void {
+  if (info.IsXFAPresent !== true) return
+  const text = textOf(pages)
+  if (text.length > maxLengthOfRequest) return
+  if (!requestToWait.test(text) && info.IsAcroFormPresent === true) return
+  if (!requestToWait.test(text) && text.trim() !== '') return
+  throw new ExtractionError(
+    'no_text',
+    'The PDF is a dynamic form (XFA): what it shows is built by Adobe Acrobat when it is opened. ' +
+      'Open it there, print it to a PDF file and upload that.',
+  )
+}
+
+function textOf(pages: readonly Pick<ReadPage, 'lines' | 'notes'>[]): string {
+  return pages.flatMap(({ lines, notes }) => [...lines, ...notes].map(({ text }) => text)).join(' ')
+}
+
+function requireText(pages: readonly Pick<ReadPage, 'lines' | 'notes'>[]): void {
+  if (textOf(pages).trim() !== '') return
+  throw new ExtractionError(
+    'no_text',
+    'The PDF has no text: its pages are pictures, as from a scanner. ' +
+      'Run text recognition (OCR) on it, for example with OCRmyPDF, and upload the result.',
+  )
+}
+
+function requireReadable(pages: readonly ReadPage[]): void {
+  if (!isUnreadable(textOf(pages))) return
+  throw new ExtractionError(
+    'no_text',
+    'The text of the PDF cannot be read: its fonts do not say which letters they show. ' +
+      'Export the document again, or run text recognition (OCR) on it, and upload the result.',
+  )
+}
+
+function isUnreadable(text: string): boolean {
+  const meaningless = text.match(meaninglessCharacters)?.length ?? 0
+  const controls = (text.match(controlCharacters)?.length ?? 0) * lettersPerSpace
+  return meaningless + controls > text.length * unreadableShare
+}
+
+/** Leaves out the lines of pages whose fonts do not define their characters, and tells it. */
+function withoutUnreadable(pages: readonly ReadPage[], omissions: Omissions): ReadPage[] {
+  return pages.map((page, at) => {
+    if (page.lines.length === 0 || !isUnreadable(textOf([page]))) return page
+    omissions.add('unreadable_font', { page: at + 1 })
+    const lines = page.lines.filter(({ text }) => !isUnreadable(text))
+    return { ...page, lines, isUnread: page.isUnread || lines.length === 0 }
+  })
+}
+
+/** Tells files that are embedded in the document. */
+async function tellFiles(document: PdfDocument, omissions: Omissions): Promise<void> {
+  const files = await document.getAttachments().catch(() => null)
+  for (const [name, file] of Object.entries(files ?? {})) {
+    omissions.add('embedded_file', { part: file.filename ?? name })
   }
 }
 
-async function statedTitle(document: PdfDocument): Promise<string | undefined> {
+/** What a document says about itself. */
+interface PdfInfo {
+  Title?: unknown
+  IsXFAPresent?: unknown
+  IsAcroFormPresent?: unknown
+}
+
+async function readInfo(document: PdfDocument): Promise<PdfInfo> {
   const { info } = await document.getMetadata().catch(() => ({ info: {} }))
-  const title = 'Title' in info && typeof info.Title === 'string' ? toTitle(info.Title) : undefined
-  return title === undefined || fileNamePattern.test(title) ? undefined : title
+  return info
 }
 
-/**
- * Nodes of structure trees that are read per document. The structure of a page names all rows of a table,
- * including those on other pages, so that reading all pages takes time quadratic in the length of the table.
- */
-const maxStructureNodes = 2_000_000
-
-/** Reads the text of pages in order, with the tables that the document tags as such. */
-function createPageReader(): (page: PdfPage) => Promise<Segment[]> {
-  let nodes = 0
-
-  async function tagsOf(page: PdfPage): Promise<TableTags | undefined> {
-    if (nodes > maxStructureNodes) return undefined
-    // A damaged structure is ignored: the text can be read without it.
-    const root = await page.getStructTree().catch(() => null)
-    if (root === null) return undefined
-    nodes += countNodes(root)
-    const tags = readTags(root)
-    return tags.cells.size > 0 ? tags : undefined
-  }
-
-  return async (page) => {
-    const { transform } = page.getViewport({ scale: 1 })
-    const tags = await tagsOf(page)
-    if (tags === undefined)
-      return cutAtAlignedGaps(toSegments(await page.getTextContent(), transform))
-    const content = await page.getTextContent({ includeMarkedContent: true })
-    return withTables(toSegments(content, transform, tags.cells), tags)
-  }
+function statedTitle({ Title }: PdfInfo): string | undefined {
+  const title = typeof Title === 'string' ? toTitle(Title) : undefined
+  return title === undefined || fileNamePattern.test(title) ? undefined : title
 }

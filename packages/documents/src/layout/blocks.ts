@@ -56,7 +56,16 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
   /** End of a text in large type, whose last lines are not a heading either. */
   let largeTextEnd = 0
   let lastTable: OpenTable | undefined
+  /** Lines whose notes have been added. */
+  let noted = 0
 
+  const addNotes = (end: number) => {
+    for (; noted < end; noted += 1) {
+      for (const note of lines[noted]?.notes ?? []) {
+        blocks.push(onPage(paragraph(note), lines[noted]?.page ?? 1))
+      }
+    }
+  }
   const closeList = () => {
     blocks.push(...buildList(items))
     items = []
@@ -67,7 +76,9 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
     const { kind, lines: closed } = open
     open = undefined
     if (kind === 'item') {
-      items.push(toItem(first, closed, joiner))
+      const item = toItem(first, closed, joiner)
+      if (!continuesList(items, item)) closeList()
+      items.push(item)
       return
     }
     closeList()
@@ -107,11 +118,20 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
     const line = lines[at]
     if (line === undefined) break
     const previous = lines[at - 1]
+    // Text in another direction is neither a heading of what follows nor continued by it.
+    const isTurned = line.turned !== undefined
+    if (line.isApart === true || isTurned !== (previous?.turned !== undefined)) {
+      close()
+      closeList()
+    }
     if (isContentsEntry(line)) {
       close()
       continue
     }
     if (line.table !== undefined) {
+      close()
+      closeList()
+      addNotes(at)
       addTable(toCells(line.table), line.page)
       continue
     }
@@ -120,17 +140,21 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
       line.segments.length >= 2 ? tableAt(lines, at, { above, join: joiner.join }) : undefined
     if (untagged !== undefined && !isInListing(lines, at, untagged.end)) {
       if (untagged.begin < at) open?.lines.splice(untagged.begin - at)
+      close()
+      closeList()
+      addNotes(untagged.begin)
       addTable(untagged, line.page)
       at = untagged.end - 1
       continue
     }
-    const level = at < largeTextEnd ? undefined : typography.levelOf(line, previous)
+    const level = at < largeTextEnd || isTurned ? undefined : typography.levelOf(line, previous)
     if (level !== undefined) {
       const end = headingEnd(lines, at)
       if (end - at > maxHeadingLines) largeTextEnd = end
       else {
         close()
         closeList()
+        addNotes(at)
         const text = joiner.join(textsOf(lines.slice(at, end))).replace(linkToItself, '')
         blocks.push(onPage(heading(level, text), line.page))
         at = end - 1
@@ -144,12 +168,16 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
         : kind !== 'code' && rules.begins(line, previous, open.lines.at(-2))
     if (isNew) close()
     // Text below a list that does not continue an item ends the list.
-    if (isNew && kind !== 'item') closeList()
+    if (isNew && kind !== 'item') {
+      closeList()
+      addNotes(at)
+    }
     if (open === undefined) open = { kind: isNew ? startKind(line, kind) : kind, lines: [line] }
     else open.lines.push(line)
   }
   close()
   closeList()
+  addNotes(lines.length)
   return blocks
 
   function toCells({ rows, columns }: TaggedTable) {
@@ -166,6 +194,7 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
       const isSame = line.font === first.font && Math.abs(line.size - first.size) < 0.5
       if (
         !isSame ||
+        line.isApart === true ||
         line.table !== undefined ||
         gap <= 0 ||
         gap > first.size * 1.6 ||
@@ -203,6 +232,13 @@ function toItem(line: Line, lines: readonly Line[], joiner: LineJoiner): FlatLis
     ...(ordered && { start: Number(number) }),
     content: onPage(paragraph(toPhrases(lines, joiner, skipped)), line.page),
   }
+}
+
+/** Whether the number of an item is the next one: a list counts by itself, so another number begins a new list. */
+function continuesList(items: readonly FlatListItem[], { ordered, start }: FlatListItem): boolean {
+  const last = items.at(-1)
+  if (last?.ordered !== true || !ordered) return true
+  return start === (last.start ?? 1) + 1
 }
 
 /**

@@ -23,6 +23,16 @@ export interface Page {
   lines: Line[]
   /** Height in points. */
   height: number
+  /** What stands beside the text. */
+  notes: Note[]
+}
+
+/** A text that is not part of the flow of the page: a comment, a stamp, the description of a picture. */
+export interface Note {
+  text: string
+  /** Where it is, in the coordinates of the lines. */
+  x: number
+  y: number
 }
 
 /**
@@ -49,7 +59,8 @@ export function withoutHeadersAndFooters(pages: readonly Page[]): Line[][] {
   const inside = countInside(pages, candidates)
   // A leaflet of two pages repeats itself on both.
   const least = Math.min(minPages, Math.max(2, pages.length))
-  return pages.map(({ lines }, index) => {
+  const running = new Set<string>()
+  const kept = pages.map(({ lines }, index) => {
     const edges = new Set(candidates[index])
     return lines.filter((line) => {
       if (!edges.has(line)) return true
@@ -57,14 +68,23 @@ export function withoutHeadersAndFooters(pages: readonly Page[]): Line[][] {
       const most = Math.max(...keysOf(line).map((key) => pagesOfKey.get(key)?.size ?? 0))
       // Lines of a log or a listing are alike all over the page, so some are at the edges.
       const isText = (inside.get(patternOf(line)) ?? 0) >= most
-      return isText || !(most >= least || counting.has(line))
+      if (isText || !(most >= least || counting.has(line))) return true
+      running.add(patternOf(line))
+      return false
     })
   })
+  return kept.map((lines) => lines.filter((line) => !isRunningSideways(line, running)))
+}
+
+/** Whether a line is a running one of a page whose other text is sideways, such as a wide table. */
+function isRunningSideways(line: Line, running: ReadonlySet<string>): boolean {
+  if (line.turned === undefined) return false
+  return pageNumberPattern.test(line.text) || running.has(patternOf(line))
 }
 
 function edgeLines({ lines, height }: Page): Line[] {
-  if (lines.length === 0) return []
-  const sorted = [...lines].sort((a, b) => a.y - b.y)
+  const sorted = lines.filter(({ turned }) => turned === undefined).sort((a, b) => a.y - b.y)
+  if (sorted.length === 0) return []
   const top = Math.min(0, sorted[0]?.y ?? 0)
   const isTop = (line: Line) => line.y - top < height * edgeZone
   const isBottom = (line: Line) => line.y - top > height * (1 - edgeZone)

@@ -14,6 +14,15 @@ export interface Line extends TypesetText {
   opensColumn: boolean
   /** The tagged table that it stands for. */
   table?: TaggedTable
+  /**
+   * That it runs in another direction than most of the page, so that its coordinates are others: at an edge of
+   * the page, like a watermark, or anywhere else.
+   */
+  turned?: 'edge' | 'watermark' | 'inside'
+  /** Whether it continues nothing that is before it. */
+  isApart?: boolean
+  /** Comments, descriptions of pictures and the like that stand beside it. */
+  notes?: string[]
 }
 
 const loneMarker = /^(?:[•▪■‣◦●○–·∙*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])$/

@@ -40,9 +40,9 @@ export function toTypedBlocks(
 ): (Heading | Paragraph)[] | undefined {
   const lines = pages.flat()
   let [typed, all] = [0, 0]
-  for (const { text, monospace, table } of lines) {
-    // A text file has no tagged tables.
-    if (table !== undefined) return undefined
+  for (const { text, monospace, table, notes } of lines) {
+    // A text file has no tagged tables, and no comments.
+    if (table !== undefined || notes !== undefined) return undefined
     all += text.length
     if (monospace) typed += text.length
   }

@@ -1,5 +1,7 @@
 import type { Extent } from './measures.js'
-import type { TextContent, TextItem } from './parser.js'
+import type { TextContent } from './parser.js'
+import type { Piece } from './pieces.js'
+import { isStacked, type Script, scriptKind, withScript } from './scripts.js'
 
 /** A table whose cells are tagged in the document. */
 export interface TaggedTable {
@@ -38,6 +40,7 @@ export interface Segment extends TypesetText {
 }
 
 const letterPattern = /[\p{L}\p{N}]/u
+const wideScripts = /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}]/u
 /** Wider gaps separate columns and cells, in multiples of the font size. */
 const maxGap = 0.85
 /** Narrower gaps are the space between letters, in multiples of the font size. */
@@ -47,35 +50,15 @@ const minSpace = 0.12
 interface Draft extends Segment {
   /** Characters of text with letters or digits, by font. */
   letters: Map<string, number>
+  /** Raised or lowered text at its end. */
+  script?: Script | undefined
 }
 
-/** A piece of text of the parser, in coordinates of the upright page. */
-interface Piece {
-  text: string
-  x: number
-  y: number
-  width: number
-  size: number
-  font: string
-  rightToLeft: boolean
-  cell: number | undefined
-}
-
-/**
- * Joins the pieces of text that a PDF draws into segments, in drawing order. Text in another direction
- * than most of the page, such as a watermark, is left out.
- *
- * @param transform from the coordinates of the page to the upright page
- * @param cells tagged cells by the id of their content; texts of different cells are never joined
- */
-export function toSegments(
-  content: TextContent,
-  transform: readonly number[],
-  cells: ReadonlyMap<string, number> = new Map(),
-): Segment[] {
+/** Joins pieces of text of one direction into segments, in drawing order. */
+export function toSegments(pieces: readonly Piece[], styles: TextContent['styles']): Segment[] {
   const drafts: Draft[] = []
   let isSpaced = false
-  for (const piece of toPieces(content, transform, cells)) {
+  for (const piece of pieces) {
     if (piece.text.trim() === '') {
       isSpaced ||= piece.text !== ''
       continue
@@ -84,7 +67,7 @@ export function toSegments(
     if (last === undefined || !append(last, piece, isSpaced)) drafts.push(toDraft(piece))
     isSpaced = false
   }
-  const isMonospace = (font: string) => content.styles[font]?.fontFamily === 'monospace'
+  const isMonospace = (font: string) => styles[font]?.fontFamily === 'monospace'
   return drafts.map((draft) => finish(draft, isMonospace))
 }
 
@@ -106,11 +89,16 @@ function toDraft({ text, x, y, width, size, font, rightToLeft, cell }: Piece): D
 }
 
 /** Determines the main font by all letters: the first word may be bold or code. */
-function finish({ letters, ...segment }: Draft, isMonospace: (font: string) => boolean): Segment {
+function finish(
+  { letters, script: _, ...segment }: Draft,
+  isMonospace: (font: string) => boolean,
+): Segment {
   const used = [...letters].filter(([, count]) => count > 0).sort((a, b) => b[1] - a[1])
   const fonts = used.length > 0 ? used.map(([font]) => font) : [segment.font]
   const [font = segment.font] = fonts
-  return { ...segment, font, uniform: fonts.length === 1, monospace: fonts.every(isMonospace) }
+  // All characters of Chinese and Japanese have one width, also in prose.
+  const monospace = fonts.every(isMonospace) && !wideScripts.test(segment.text)
+  return { ...segment, font, uniform: fonts.length === 1, monospace }
 }
 
 /** Length of a text; signs alone count as 0, because they may be in any font. */
@@ -121,99 +109,75 @@ function lettersOf(text: string): number {
 /** Appends a piece if it continues the segment; returns whether it did. */
 function append(last: Draft, piece: Piece, isSpaced: boolean): boolean {
   if (piece.cell !== last.cell) return false
+  const kind = piece.rightToLeft ? undefined : scriptKind(piece, last)
+  if (kind !== undefined) return appendScript(last, piece, { kind, isSpaced })
+  if (follows(last, piece)) return appendToMark(last, piece)
   const drift = Math.abs(piece.y - last.y)
-  const isRaised = piece.size < last.size * 0.85 && drift < last.size * 0.6
-  if (drift > last.size * 0.2 && !isRaised) return false
+  const isSmall = piece.size < last.size * 0.85 && drift < last.size * 0.6
+  if (drift > last.size * 0.2 && !isSmall) return false
   const size = Math.max(last.size, piece.size)
   const after = piece.x - last.x1
   const before = last.x0 - (piece.x + piece.width)
   const gap = piece.rightToLeft && last.rightToLeft ? before : after
-  if (gap > size * maxGap || gap < -size * 0.5) {
-    // Bold type is sometimes the same text drawn twice, slightly shifted.
-    return drift < 1 && Math.abs(piece.x - last.x0) < 1 && last.text.startsWith(piece.text)
-  }
-  const needsSpace = (isSpaced || gap > size * minSpace) && !/\s$/.test(last.text)
+  if (gap > size * maxGap || gap < -size * 0.5) return drift < 1 && isRepeated(last, piece)
+  const isGap = isSpaced || gap > size * minSpace
+  const needsSpace = isGap && !/\s$/.test(last.text)
+  const isGlued = last.script?.isMarked === true && letterPattern.test(piece.text.charAt(0))
   last.joints.push({ at: last.text.length, x: piece.x, end: last.x1 })
-  last.text += needsSpace && !/^\s/.test(piece.text) ? ` ${piece.text}` : piece.text
-  last.x0 = Math.min(last.x0, piece.x)
-  last.x1 = Math.max(last.x1, piece.x + piece.width)
-  last.letters.set(piece.font, (last.letters.get(piece.font) ?? 0) + lettersOf(piece.text))
+  const space = (needsSpace || isGlued) && !/^\s/.test(piece.text) ? ' ' : ''
+  last.text += space + piece.text
+  last.script = undefined
+  extend(last, piece)
   return true
 }
 
-type Direction = 'right' | 'down' | 'left' | 'up' | 'slanted'
-
-function toPieces(
-  content: TextContent,
-  transform: readonly number[],
-  cells: ReadonlyMap<string, number>,
-): Piece[] {
-  const [va = 1, vb = 0, vc = 0, vd = 1, ve = 0, vf = 0] = transform
-  const counts = new Map<Direction, number>()
-  const cellOf = createCellFinder(cells)
-  const positioned = content.items.flatMap((item) => {
-    const cell = cellOf(item)
-    if (!isText(item)) return []
-    const [a = 0, b = 0, , , e = 0, f = 0] = item.transform
-    const direction = directionOf(va * a + vc * b, vb * a + vd * b)
-    counts.set(direction, (counts.get(direction) ?? 0) + item.str.trim().length)
-    return [{ item, cell, direction, x: va * e + vc * f + ve, y: vb * e + vd * f + vf }]
-  })
-  const [main = 'right'] = [...counts].sort((one, other) => other[1] - one[1])[0] ?? []
-  return positioned.flatMap(({ item, cell, direction, x, y }) => {
-    // A space of a font without size has no direction.
-    if (direction !== main && item.str.trim() !== '') return []
-    const position = rotate(main, x, y)
-    return [
-      {
-        text: item.str,
-        ...position,
-        width: item.width,
-        size: item.height || Math.hypot(Number(item.transform[2]), Number(item.transform[3])) || 1,
-        font: item.fontName,
-        rightToLeft: item.dir === 'rtl',
-        cell,
-      },
-    ]
-  })
+/** Whether a piece is the end of the text again, drawn a second time to look bold or by a text recognition. */
+function isRepeated(last: Draft, piece: Piece): boolean {
+  const text = piece.text.trim()
+  const isStart = Math.abs(piece.x - last.x0) < 1 && last.text.startsWith(text)
+  const shift = Math.abs(piece.x + piece.width - last.x1)
+  return isStart || (shift < last.size * 0.3 && last.text.endsWith(text))
 }
 
-/** Returns a function that is called with the items of a page in order and returns the cell that each is in. */
-function createCellFinder(cells: ReadonlyMap<string, number>) {
-  const open: (number | undefined)[] = []
-  return (item: TextContent['items'][number]): number | undefined => {
-    if (isText(item)) return open.at(-1)
-    if (item.type === 'endMarkedContent') open.pop()
-    else open.push(item.id === undefined ? open.at(-1) : cells.get(item.id))
-    return undefined
-  }
+/** Appends raised or lowered text. */
+function appendScript(
+  last: Draft,
+  piece: Piece,
+  { kind, isSpaced }: { kind: 'raised' | 'lowered'; isSpaced: boolean },
+): boolean {
+  const isAbove = last.script !== undefined && isStacked(last.script, piece, kind)
+  const gap = piece.x - last.x1
+  if (!isAbove && (gap > last.size * maxGap || gap < -last.size * 0.3)) return false
+  const isApart = isSpaced || /\s$/.test(last.text) || gap > last.size * minSpace
+  Object.assign(last, withScript(last.text, last.script, piece, { kind, isApart }))
+  extend(last, piece)
+  return true
 }
 
-function isText(item: TextContent['items'][number]): item is TextItem {
-  return 'str' in item
+const footnoteMark = /^(?:[\p{L}\p{N}]{1,3}|[*†‡§¶]{1,3})$/u
+
+/** Whether a piece is the text of a footnote, whose raised mark is the segment so far. */
+function follows(last: Draft, piece: Piece): boolean {
+  if (last.size >= piece.size * 0.85 || last.text.length > 4) return false
+  const mark = { text: '', x: 0, width: 0, font: '', rightToLeft: false, cell: undefined }
+  if (scriptKind({ ...mark, y: last.y, size: last.size }, piece) !== 'raised') return false
+  const gap = piece.x - last.x1
+  const isNear = gap > -piece.size * 0.3 && gap < piece.size * maxGap
+  return isNear && !piece.rightToLeft && footnoteMark.test(last.text.trim())
 }
 
-function directionOf(x: number, y: number): Direction {
-  const across = Math.abs(x)
-  const along = Math.abs(y)
-  if (along <= across * 0.1) return x >= 0 ? 'right' : 'left'
-  if (across <= along * 0.1) return y > 0 ? 'down' : 'up'
-  return 'slanted'
+function appendToMark(last: Draft, piece: Piece): boolean {
+  const { y, size, font } = piece
+  Object.assign(last, { y, size, font, text: `${last.text.trim()} ${piece.text.trimStart()}` })
+  last.letters.clear()
+  extend(last, piece)
+  return true
 }
 
-/** Coordinates on the page rotated so that its text runs to the right. */
-function rotate(direction: Direction, x: number, y: number): { x: number; y: number } {
-  switch (direction) {
-    case 'up':
-      return { x: -y, y: x }
-    case 'down':
-      return { x: y, y: -x }
-    case 'left':
-      return { x: -x, y: -y }
-    case 'right':
-    case 'slanted':
-      return { x, y }
-  }
+function extend(last: Draft, piece: Piece): void {
+  last.x0 = Math.min(last.x0, piece.x)
+  last.x1 = Math.max(last.x1, piece.x + piece.width)
+  last.letters.set(piece.font, (last.letters.get(piece.font) ?? 0) + lettersOf(piece.text))
 }
 
 /** Baselines that differ less belong to one line, in multiples of the font size. */
@@ -233,4 +197,37 @@ export function toRows(segments: readonly Segment[]): Segment[][] {
     }
   }
   return rows
+}
+
+/** Share of the narrower one of two texts that the other one covers, if both are the same text. */
+const minOverlap = 0.7
+
+/**
+ * Leaves out text that is drawn again where it stands already, such as invisible text of a text recognition
+ * over text that can be read.
+ */
+export function withoutRepeats(segments: readonly Segment[]): Segment[] {
+  const repeated = new Set<Segment>()
+  for (const row of toRows(segments)) {
+    let last: Segment | undefined
+    for (const segment of row.sort((a, b) => a.x0 - b.x0)) {
+      if (last !== undefined && isSameText(last, segment)) {
+        const isLonger = segment.text.length > last.text.length
+        repeated.add(isLonger ? last : segment)
+        if (!isLonger) continue
+      }
+      if (last === undefined || segment.x1 > last.x1) last = segment
+    }
+  }
+  return repeated.size === 0 ? [...segments] : segments.filter((each) => !repeated.has(each))
+}
+
+function isSameText(one: Segment, other: Segment): boolean {
+  const overlap = Math.min(one.x1, other.x1) - Math.max(one.x0, other.x0)
+  const width = Math.min(one.x1 - one.x0, other.x1 - other.x0)
+  if (!(overlap > 0 && overlap >= width * minOverlap)) return false
+  const [short, long] = [one.text, other.text]
+    .map((text) => text.replace(/\s+/g, ''))
+    .sort((a, b) => a.length - b.length)
+  return short !== undefined && short !== '' && long?.includes(short) === true
 }

@@ -76,6 +76,7 @@ function edgeOf(
   for (let left = most; left > 0; left -= 1) {
     const [line, next] = [lines[at], lines[at + step]]
     if (line === undefined || next === undefined || next.segments.length > 1) break
+    if ((step === 1 ? next : line).isApart === true) break
     const gap = Math.abs(next.y - line.y)
     if (line.page !== next.page || gap > next.size * maxCellGap) break
     const column = columns.findIndex(({ x0 }) => Math.abs(x0 - next.x0) < tolerance)
@@ -89,7 +90,7 @@ function edgeOf(
 }
 
 function isNext(previous: Line | undefined, line: Line): boolean {
-  if (previous === undefined || previous.page !== line.page) return false
+  if (previous === undefined || previous.page !== line.page || line.isApart === true) return false
   const gap = line.y - previous.y
   return gap > 0 && gap < Math.max(previous.size, line.size) * maxRowGap
 }

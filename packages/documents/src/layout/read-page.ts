@@ -1,0 +1,217 @@
+import type { Omissions } from '../document/omissions.js'
+import { cutAtAlignedGaps } from './aligned-gaps.js'
+import type { Annotations, FilledIn } from './annotations.js'
+import type { Span } from './cell-spans.js'
+import { createLayerFilter, type Drawing, readDrawing } from './drawing.js'
+import { boxIn, fillIn } from './filled-in.js'
+import { joinFractions } from './fractions.js'
+import type { Note, Page } from './headers-footers.js'
+import { type Line, toLines } from './lines.js'
+import { median } from './measures.js'
+import type { OptionalContent, PdfPage, TextContent } from './parser.js'
+import { type DirectedText, type Direction, toDirections, turn, turnBack } from './pieces.js'
+import { type Segment, toSegments, withoutRepeats } from './segments.js'
+import { mayBeWatermark, type SidewaysText, takeCells, takeHeaders } from './sideways.js'
+import { countNodes, readTags, type TableTags, withTables } from './tagged-tables.js'
+
+/**
+ * Nodes of structure trees that are read per document. The structure of a page names all rows of a table,
+ * including those on other pages, so that reading all pages takes time quadratic in the length of the table.
+ */
+const maxStructureNodes = 2_000_000
+/** Letters below which a page may be a scan with a stamp or a page number. */
+const minLetters = 60
+/** Letters below which nothing of a scan counts as read. */
+const minLettersOfText = 20
+/** Share of a page that the pictures of a scan cover. */
+const minPictures = 0.5
+/** Share of the width of a page at either side in which sideways text may be a running one. */
+const edgeZone = 0.12
+const upright: Direction = { cos: 1, sin: 0 }
+
+/** A page with what is known about its picture. */
+export interface ReadPage extends Page {
+  /** Whether it is a picture of text of which nothing could be read. */
+  isUnread: boolean
+}
+
+/** What a document says about all of its pages. */
+export interface PageContext {
+  annotations: ReadonlyMap<number, Annotations>
+  /** Layers, if some are not shown. */
+  layers: OptionalContent | undefined
+  omissions: Omissions
+  /** Reads which cells cover several rows or columns, by the ids of their contents; called at most once. */
+  readSpans(): ReadonlyMap<string, Span>
+}
+
+/** Returns a function that reads the pages of a document in order, from 1. */
+export function createPageReader({ annotations, layers, omissions, readSpans }: PageContext) {
+  const tagsOf = createTagReader(readSpans)
+
+  return async (page: PdfPage, number: number): Promise<ReadPage> => {
+    const { transform, height, width } = page.getViewport({ scale: 1 })
+    const added = annotations.get(number) ?? { filled: [], comments: [], drawn: new Map() }
+    const tags = await tagsOf(page)
+    const isMarked = tags !== undefined || layers !== undefined
+    const content = await page.getTextContent(isMarked ? { includeMarkedContent: true } : undefined)
+    const isSparse = lettersIn(content) < minLetters
+    const isDrawn = isSparse || layers !== undefined || added.drawn.size > 0
+    const drawing = isDrawn ? await readDrawing(page, width * height, layers) : undefined
+    const isHidden = drawing && layers ? createLayerFilter(content, drawing.layers) : undefined
+    const directions = toDirections(content, transform, tags?.cells, isHidden)
+    const { main, segments, others } = toPageSegments(directions, content, tags)
+    const toBox = boxIn(transform, main)
+    const signed = signatures(added, drawing)
+    const filled = fillIn(segments, [...added.filled, ...signed], toBox)
+    const lines = [...toLines(filled, number), ...sidewaysLines(others, segments, number, width)]
+    const isScan = isSparse && (drawing?.pictures ?? 0) >= minPictures
+    if (isScan) omissions.add('scanned_page', { page: number })
+    const notes = [
+      ...added.comments.map(({ text, rect }) => toNote(text, toBox(rect))),
+      ...stamps(added, drawing).map(({ text, rect }) => toNote(text, toBox(rect))),
+      ...pictureNotes(tags, content, { transform, main, omissions, number }),
+    ]
+    const isUnread = isScan && lettersIn(content) < minLettersOfText
+    return { lines, height, notes: withoutShown(notes, lines), isUnread }
+  }
+}
+
+/** Returns a function that reads the structure of pages, if it has tables or pictures. */
+function createTagReader(readSpans: PageContext['readSpans']) {
+  let nodes = 0
+  let spans: ReadonlyMap<string, Span> | undefined
+  const spanOf = (id: string) => {
+    spans ??= readSpans()
+    return spans.get(id)
+  }
+  return async (page: PdfPage): Promise<TableTags | undefined> => {
+    if (nodes > maxStructureNodes) return undefined
+    // A damaged structure is ignored: the text can be read without it.
+    const root = await page.getStructTree().catch(() => null)
+    if (root === null) return undefined
+    nodes += countNodes(root)
+    const tags = readTags(root, spanOf)
+    return tags.cells.size > 0 || tags.pictures.length > 0 ? tags : undefined
+  }
+}
+
+function lettersIn({ items }: TextContent): number {
+  return items.reduce((sum, item) => sum + ('str' in item ? item.str.trim().length : 0), 0)
+}
+
+/** The segments of a page in its main direction, and those in others. */
+function toPageSegments(
+  directions: readonly DirectedText[],
+  content: TextContent,
+  tags: TableTags | undefined,
+): { main: Direction; segments: Segment[]; others: SidewaysText[] } {
+  const [first] = directions
+  // A page of nothing but slanted text is an upright one with a watermark.
+  const main = first !== undefined && isParallel(first) ? first : { ...upright, pieces: [] }
+  const read = ({ pieces }: DirectedText) => withoutRepeats(toSegments(pieces, content.styles))
+  const own = joinFractions(read(main))
+  const turned = directions
+    .filter((each) => each !== main)
+    .map((each) => ({ cos: each.cos, sin: each.sin, segments: read(each) }))
+  if (tags !== undefined && tags.cells.size > 0) {
+    const { cells, others } = takeCells(main, turned)
+    return { main, segments: withTables([...own, ...cells], tags), others }
+  }
+  const { headers, others } = takeHeaders(own, main, turned)
+  return { main, segments: [...cutAtAlignedGaps(own), ...headers], others }
+}
+
+function isParallel({ cos, sin }: Direction): boolean {
+  return cos === 0 || sin === 0
+}
+
+/** Lines in other directions than the page, each direction in its own order. */
+function sidewaysLines(
+  others: readonly SidewaysText[],
+  main: readonly Segment[],
+  page: number,
+  width: number,
+): Line[] {
+  const size = main.length === 0 ? 0 : median(main.map((segment) => segment.size))
+  return others.flatMap((other) => {
+    const lines = toLines(cutAtAlignedGaps(joinFractions(other.segments)), page)
+    const isWatermark = mayBeWatermark(lines, other, size)
+    return lines.map((line, at): Line => {
+      const turned = isWatermark ? 'watermark' : isAtEdge(line, other, width) ? 'edge' : 'inside'
+      return { ...line, turned, ...(at === 0 && { isApart: true }) }
+    })
+  })
+}
+
+function isAtEdge({ x0, x1, y }: Line, direction: Direction, width: number): boolean {
+  const places = [x0, x1].map((x) => turnBack({ x, y }, direction).x)
+  const isLeft = places.every((x) => x < width * edgeZone)
+  return isLeft || places.every((x) => x > width * (1 - edgeZone))
+}
+
+function signatures({ drawn }: Annotations, drawing: Drawing | undefined): FilledIn[] {
+  return [...drawn].flatMap(([id, { rect, isSignature }]) => {
+    const text = drawing?.texts.get(id) ?? ''
+    return isSignature && text !== '' ? [{ lines: [text], rect, isBox: false }] : []
+  })
+}
+
+function stamps(
+  { drawn }: Annotations,
+  drawing: Drawing | undefined,
+): { text: string; rect: readonly number[] }[] {
+  return [...drawn].flatMap(([id, { rect, isSignature }]) => {
+    const text = drawing?.texts.get(id) ?? ''
+    return isSignature || text === '' ? [] : [{ text, rect }]
+  })
+}
+
+function toNote(text: string, box: { x0: number; x1: number; top: number; bottom: number }): Note {
+  return { text, x: (box.x0 + box.x1) / 2, y: (box.top + box.bottom) / 2 }
+}
+
+/** Descriptions of pictures, where they are; those without one are told. */
+function pictureNotes(
+  tags: TableTags | undefined,
+  content: TextContent,
+  page: {
+    transform: readonly number[]
+    main: Direction
+    omissions: Omissions
+    number: number
+  },
+): Note[] {
+  const pictures = tags?.pictures ?? []
+  const toBox = boxIn(page.transform, page.main)
+  return pictures.flatMap(({ alt, bbox, after }) => {
+    if (alt === undefined) {
+      page.omissions.add('picture_without_text', { page: page.number })
+      return []
+    }
+    // Some programs state the size only.
+    const isPlaced = bbox !== undefined && (bbox[0] !== 0 || bbox[1] !== 0)
+    if (isPlaced) return [toNote(alt, toBox(bbox))]
+    const place = after === undefined ? undefined : placeOf(after, content, page.transform)
+    return [{ text: alt, ...turn(place ?? { x: 0, y: 0 }, page.main) }]
+  })
+}
+
+/** Where the last text of a marked part is, on the upright page. */
+function placeOf(id: string, { items }: TextContent, transform: readonly number[]) {
+  const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = transform
+  const start = items.findIndex((item) => 'id' in item && item.id === id)
+  const end = items.findIndex((item, at) => at > start && 'type' in item)
+  const text = items.slice(start, end === -1 ? undefined : end).findLast((item) => 'str' in item)
+  if (start === -1 || text === undefined || !('transform' in text)) return undefined
+  const [x = 0, y = 0] = text.transform.slice(4)
+  return { x: a * x + c * y + e, y: b * x + d * y + f }
+}
+
+/** Comments often repeat the text that they mark. */
+function withoutShown(notes: readonly Note[], lines: readonly Line[]): Note[] {
+  if (notes.length === 0) return []
+  const simplify = (text: string) => text.replace(/\s+/g, '').toLowerCase()
+  const shown = simplify(lines.map(({ text }) => text).join(''))
+  return notes.filter(({ text }) => !shown.includes(simplify(text)))
+}

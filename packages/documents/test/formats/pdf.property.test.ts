@@ -1,0 +1,135 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { blocksOf } from '../outline.js'
+import { pdf } from '../pdf.js'
+
+const size = fc.integer({ min: 2, max: 5 })
+const part = fc.record({
+  kind: fc.constantFrom('text', 'table', 'rotated header', 'sideways', 'form'),
+  size,
+})
+interface Part {
+  kind: string
+  size: number
+}
+const columns = fc.tuple(fc.record({ kind: fc.constant('columns'), size }))
+const parts: fc.Arbitrary<Part[]> = fc.oneof(
+  fc.array(part, { minLength: 1, maxLength: 3 }),
+  columns,
+)
+
+const turns = [0, 90, 180, 270] as const
+
+/** Makes words that are all different. */
+function createWords() {
+  let count = 0
+  return (amount: number): string[] =>
+    Array.from({ length: amount }, () => {
+      count += 1
+      return `word${count}x`
+    })
+}
+
+type Draw = (document: PDFKit.PDFDocument, top: number, words: (amount: number) => string[]) => void
+
+function at(document: PDFKit.PDFDocument, x: number, y: number, text: string): void {
+  document.text(text, x, y, { lineBreak: false })
+}
+
+function drawGrid(document: PDFKit.PDFDocument, top: number, rows: string[][]): void {
+  rows.forEach((row, y) => {
+    row.forEach((cell, x) => {
+      at(document, 60 + 120 * x, top + 16 * y, cell)
+    })
+  })
+}
+
+/** Draws a part with its words in reading order. */
+function drawerOf(kind: string, size: number): Draw {
+  const rowsOf = (words: (amount: number) => string[], rows: number) =>
+    Array.from({ length: rows }, () => words(3))
+  switch (kind) {
+    case 'columns':
+      return (document, top, words) => {
+        for (const x of [60, 310]) {
+          for (let line = 0; line < size + 4; line += 1) {
+            at(document, x, top + 13 * line, words(4).join(' '))
+          }
+        }
+      }
+    case 'table':
+      return (document, top, words) => drawGrid(document, top, rowsOf(words, size + 2))
+    case 'rotated header':
+      return (document, top, words) => {
+        words(3).forEach((word, x) => {
+          const place: [number, number] = [70 + 120 * x, top + 60]
+          document.save().rotate(-90, { origin: place })
+          document.text(word, ...place, { lineBreak: false, baseline: 'alphabetic' }).restore()
+        })
+        drawGrid(document, top + 70, rowsOf(words, size))
+      }
+    case 'sideways':
+      return (document, top, words) => {
+        document.save().rotate(-90, { origin: [200, top + 100] })
+        for (let line = 0; line < size; line += 1) {
+          at(document, 200, top + 100 + 14 * line, words(2).join(' '))
+        }
+        document.restore()
+      }
+    case 'form':
+      return (document, top, words) => {
+        for (let line = 0; line < size; line += 1) {
+          const [label = '', value = ''] = words(2)
+          at(document, 60, top + 24 * line, `${label}:`)
+          document.formText(value, 160, top + 24 * line - 4, 200, 18, { value })
+        }
+      }
+    default:
+      return (document, top, words) => {
+        for (let line = 0; line < size; line += 1)
+          at(document, 60, top + 13 * line, words(8).join(' '))
+      }
+  }
+}
+
+test('no word of a page is lost, none is glued to another, and each part keeps its order', async () => {
+  const pages = fc.array(
+    fc.record({
+      turned: fc.constantFrom(...turns),
+      parts,
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
+  await fc.assert(
+    fc.asyncProperty(pages, async (drawn) => {
+      const words = createWords()
+      const made: string[][] = []
+      const content = await pdf((document) => {
+        document.font('Helvetica').initForm()
+        drawn.forEach(({ turned, parts }, page) => {
+          if (page > 0) document.addPage()
+          Object.assign(document.page.dictionary.data, { Rotate: turned })
+          document.fontSize(10)
+          parts.forEach(({ kind, size }, index) => {
+            const own: string[] = []
+            drawerOf(kind, size)(document, 80 + 240 * index, (amount) => {
+              const added = words(amount)
+              own.push(...added)
+              return added
+            })
+            made.push(own)
+          })
+        })
+      })
+      const all = (await blocksOf('a.pdf', content)).join('\n').match(/[\p{L}\p{N}]+/gu)
+      // The header of a table that is continued is there on each page.
+      const read = [...new Set(all)]
+      expect([...read].sort()).toEqual(made.flat().sort())
+      for (const own of made) {
+        const members = new Set(own)
+        expect(read.filter((word) => members.has(word))).toEqual(own)
+      }
+    }),
+    { numRuns: 40 },
+  )
+})
