@@ -31,6 +31,8 @@ export interface Source {
   maximumPages?: number
   /** Bytes that the parts of a packed document may have together when they are unpacked. */
   maximumUnpackedBytes?: number
+  /** Documents that this one is inside of: none if it is not there. */
+  level?: number
   /** Called after each page, slide or chapter. */
   onPage?(done: number, total: number): void
 }

@@ -59,6 +59,7 @@ export function plainText(node: Nodes): string {
   if (node.type === 'break') return '\n'
   if ('value' in node) return node.type === 'html' ? '' : node.value
   if ('alt' in node) return node.alt ?? ''
+  if (node.type === 'break') return '\n'
   return 'children' in node ? node.children.map(plainText).join('') : ''
 }
 
@@ -128,29 +129,50 @@ export interface FlatListItem {
   ordered: boolean
   /** Number of the first item of an ordered list, 1 by default. */
   start?: number
+  /** Number of this item in an ordered list: another one than the next begins a list. */
+  number?: number
   content: Paragraph
+  /** What the item has below its first paragraph. */
+  more?: BlockContent[]
 }
 
 /** Builds nested lists from flat items. Adjacent items of one level and kind share a list. */
 export function buildList(items: readonly FlatListItem[]): BlockContent[] {
   const roots: BlockContent[] = []
   const path: List[] = []
+  /** The levels of the lists in `path` as their items state them, of which some may be left out. */
+  const levels: number[] = []
   for (const flat of items) {
-    const level = Math.min(Math.max(flat.level, 0), maxListDepth, path.length)
-    path.length = Math.min(path.length, level + 1)
-    let list = path[level]
-    if (list === undefined || list.ordered !== flat.ordered) {
+    const depth = Math.min(depthOf(levels, flat.level), maxListDepth)
+    levels.length = depth
+    levels.push(flat.level)
+    path.length = Math.min(path.length, depth + 1)
+    let list = path[depth]
+    if (list === undefined || !continues(list, flat)) {
       list = { type: 'list', ordered: flat.ordered, spread: false, children: [] }
-      if (flat.ordered && flat.start !== undefined) list.start = flat.start
-      const parent: ListItem | undefined = path[level - 1]?.children.at(-1)
+      const start = flat.number ?? flat.start
+      if (flat.ordered && start !== undefined) list.start = start
+      const parent: ListItem | undefined = path[depth - 1]?.children.at(-1)
       if (parent === undefined) roots.push(list)
       else parent.children.push(list)
-      path[level] = list
+      path[depth] = list
     }
     const { content } = flat
     const page = content.data?.pageNumber
-    const item: ListItem = { type: 'listItem', spread: false, children: [content] }
+    const children = [content, ...(flat.more ?? [])]
+    const item: ListItem = { type: 'listItem', spread: false, children }
     list.children.push(page === undefined ? item : onPage(item, page))
   }
   return roots
+}
+
+/** How deep an item of a level stands below the lists that are open: beside those of its own level. */
+function depthOf(levels: readonly number[], level: number): number {
+  const above = levels.findLastIndex((other) => other < level)
+  return above + 1
+}
+
+function continues(list: List, { ordered, number }: FlatListItem): boolean {
+  if (list.ordered !== ordered) return false
+  return !ordered || number === undefined || number === (list.start ?? 1) + list.children.length
 }

@@ -71,6 +71,14 @@ export const omissionTexts = {
     why: 'The file does not say in which encoding its text is.',
     advice: 'Save it as UTF-8, or state the encoding as `charset` in the content type.',
   },
+  hidden_text: {
+    why: 'The document hides this text from its readers.',
+    advice: 'Show it, if it should be found.',
+  },
+  unknown_symbol: {
+    why: 'A character of a symbol font is not known.',
+    advice: 'Insert the symbol as a character of Unicode, or write what it means.',
+  },
   text_cut: {
     why: 'The text is longer than the limit for it.',
     advice: 'Divide it.',

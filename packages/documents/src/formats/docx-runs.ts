@@ -1,8 +1,17 @@
+import type { FlowBlock } from '../document/flow.js'
 import type { Span } from '../document/nodes.js'
+import type { OmissionPlace, Omissions } from '../document/omissions.js'
+import { levelSpans, type PlacedSpan } from '../document/raised.js'
+import { createFields, isLeftOut, isPageNumber } from './docx-fields.js'
+import { type CharacterStyle, characterStyleOf, toggle } from './docx-styles.js'
+import { pageNumberMark } from './margins.js'
+import type { LinkedParts, Relations } from './office-parts.js'
+import { formulaText } from './omml.js'
 import { altTextOf } from './opc.js'
+import { isSymbolFont, shownText, symbolOf } from './symbol-fonts.js'
 import { attribute, descend, elements, findElements, textContent, type XmlElement } from './xml.js'
 
-interface NoteReference {
+export interface NoteReference {
   kind: 'footnote' | 'endnote'
   /** Id of the note in the file. */
   id: string
@@ -10,51 +19,90 @@ interface NoteReference {
   identifier: string
 }
 
+/** What a paragraph holds beside its text, in order. */
+export type Attachment =
+  /** The content of a text box that is anchored in the paragraph. */
+  | { type: 'box'; content: XmlElement }
+  /** A chart, a diagram or a file. */
+  | { type: 'part'; blocks: FlowBlock[] }
+  | { type: 'note'; note: NoteReference }
+  | { type: 'comment'; id: string }
+
 /** The content of a paragraph. */
-interface ParagraphContent {
+export interface ParagraphContent {
   spans: Span[]
-  /** Contents of text boxes that are anchored in the paragraph. */
-  boxes: XmlElement[]
-  notes: NoteReference[]
+  attachments: Attachment[]
 }
 
 /** Reads the text of paragraphs. */
 export interface RunReader {
   read(paragraph: XmlElement): ParagraphContent
+  /** Whether a field is open: at the end of the document, one was never ended. */
+  readonly isInField: boolean
 }
 
-/** Elements whose text is not shown: deletions, instructions of fields, properties. */
+/** What the paragraphs of a part refer to. */
+export interface RunContext {
+  /** Of the part that the paragraphs are in. */
+  relations: Relations
+  parts: LinkedParts
+  characters: ReadonlyMap<string, CharacterStyle>
+  omissions: Omissions
+  place?: OmissionPlace
+  /** Whether all text of fields is read, because some are broken. */
+  ignoresFields?: boolean
+  /** Whether the paragraphs stand at the edge of pages: tabs and numbers of pages are kept apart. */
+  isMargin?: boolean
+}
+
+/** Elements whose text is not shown: deletions, properties, readings of characters. */
 const hiddenElements: ReadonlySet<string> = new Set(
-  'del moveFrom instrText delText delInstrText pPr rPr sdtPr fldData annotationRef rt'.split(' '),
+  'del moveFrom delText delInstrText pPr rPr sdtPr sdtEndPr fldData annotationRef ffData'.split(
+    ' ',
+  ),
 )
 
-/** @param relations of the part that the paragraphs are in, which hold the targets of links */
-export function createRunReader(
-  relations: ReadonlyMap<string, { target: string; external: boolean }>,
-): RunReader {
+/** Text in the format that is open where it stands. */
+type Format = Omit<PlacedSpan, 'text' | 'node'> & { font?: string }
+
+interface Content {
+  spans: PlacedSpan[]
+  attachments: Attachment[]
+  /** Readings of characters (ruby) that stand behind the word that they belong to. */
+  reading: string
+}
+
+export function createRunReader(context: RunContext): RunReader {
+  const { relations, parts, characters, omissions, place } = context
   const numbers = { footnote: new Map<string, number>(), endnote: new Map<string, number>() }
+  const fields = createFields()
+  const onUnknown = (font: string, code: number) => {
+    omissions.add('unknown_symbol', place, { detail: `${font} ${code.toString(16).toUpperCase()}` })
+  }
   return {
     read(paragraph) {
-      const content: ParagraphContent = { spans: [], boxes: [], notes: [] }
+      const content: Content = { spans: [], attachments: [], reading: '' }
       readAll(paragraph, {}, content)
-      return content
+      endReading(content)
+      return { spans: levelSpans(content.spans), attachments: content.attachments }
+    },
+    get isInField() {
+      return fields.isOpen
     },
   }
 
-  function readAll(parent: XmlElement, format: Partial<Span>, content: ParagraphContent): void {
+  function readAll(parent: XmlElement, format: Format, content: Content): void {
     for (const child of elements(parent)) readOne(child, format, content)
   }
 
-  function readOne(element: XmlElement, format: Partial<Span>, content: ParagraphContent): void {
+  function readOne(element: XmlElement, format: Format, content: Content): void {
     if (hiddenElements.has(element.name)) return
     switch (element.name) {
-      case 'r': {
-        const properties = descend(element, 'rPr')
-        if (!isOn(properties, 'vanish')) readAll(element, withFormat(format, properties), content)
+      case 'r':
+        readRun(element, format, content)
         return
-      }
       case 't':
-        content.spans.push({ ...format, text: textContent(element) })
+        add(textContent(element), format, content)
         return
       case 'hyperlink': {
         const relation = relations.get(attribute(element, 'id') ?? '')
@@ -67,82 +115,280 @@ export function createRunReader(
       case 'object':
         readDrawing(element, content)
         return
-      case 'AlternateContent':
+      case 'AlternateContent': {
         // The same content twice, for new and for old programs.
-        readAll(
-          descend(element, 'Choice') ?? descend(element, 'Fallback') ?? element,
-          format,
-          content,
-        )
+        const chosen = descend(element, 'Choice') ?? descend(element, 'Fallback')
+        readAll(chosen ?? element, format, content)
         return
-      case 'footnoteReference':
-      case 'endnoteReference':
-        readNote(element, content)
+      }
+      case 'sdt':
+        readControl(element, format, content)
+        return
+      case 'ruby':
+        readRuby(element, format, content)
         return
       case 'oMath':
       case 'oMathPara':
-        content.spans.push({ text: textContent(element) })
+        readFormula(element, content)
         return
       default:
-        readMark(element, format, content)
+        if (!readField(element, format, content) && !readReference(element, content)) {
+          readMark(element, format, content)
+        }
     }
   }
 
-  function readMark(element: XmlElement, format: Partial<Span>, content: ParagraphContent): void {
+  function readRun(element: XmlElement, format: Format, content: Content): void {
+    const properties = descend(element, 'rPr')
+    if (properties === undefined) {
+      readAll(element, format, content)
+      return
+    }
+    const style = characters.get(attribute(descend(properties, 'rStyle'), 'val') ?? '')
+    const own = { ...style, ...characterStyleOf(properties) }
+    if (own.hidden === true) {
+      // Fields go on in hidden runs, and deleted text is not hidden but gone.
+      for (const child of elements(element)) {
+        if (child.name === 'fldChar') fields.mark(child)
+        else if (child.name === 'instrText') fields.instruction(textContent(child))
+      }
+      const isText = findElements(element, 't').some((text) => textContent(text).trim() !== '')
+      if (isText && isShown()) omissions.add('hidden_text', place)
+      return
+    }
+    const { position } = own
+    readAll(
+      element,
+      {
+        ...format,
+        ...(toggle(properties, 'b') === true && { bold: true }),
+        ...(toggle(properties, 'i') === true && { italic: true }),
+        ...(position !== undefined && position !== 'none' && { position }),
+        ...(isSymbolFont(own.font) && { font: own.font }),
+      },
+      content,
+    )
+  }
+
+  function isShown(): boolean {
+    return fields.isShown || context.ignoresFields === true
+  }
+
+  function add(text: string, { font, ...format }: Format, content: Content): void {
+    if (text === '' || !isShown()) return
+    endReading(content)
+    const url = fields.url
+    const shown = shownText(text, font, onUnknown)
+    content.spans.push({ ...(url !== undefined && { url }), ...format, text: shown })
+  }
+
+  function addBreak(content: Content): void {
+    endReading(content)
+    if (isShown()) content.spans.push({ text: '', node: { type: 'break' } })
+  }
+
+  function addPageNumber(content: Content): void {
+    if (context.isMargin === true) content.spans.push({ text: pageNumberMark })
+  }
+
+  function readField(element: XmlElement, format: Format, content: Content): boolean {
+    switch (element.name) {
+      case 'fldChar': {
+        const text = fields.mark(element)
+        if (text === pageNumberMark) addPageNumber(content)
+        else add(text, format, content)
+        return true
+      }
+      case 'instrText':
+        fields.instruction(textContent(element))
+        return true
+      case 'fldSimple': {
+        const instruction = attribute(element, 'instr') ?? ''
+        if (isPageNumber(instruction)) addPageNumber(content)
+        else if (!isLeftOut(instruction)) readAll(element, format, content)
+        return true
+      }
+      case 'pgNum':
+        addPageNumber(content)
+        return true
+      default:
+        return false
+    }
+  }
+
+  function readMark(element: XmlElement, format: Format, content: Content): void {
     switch (element.name) {
       case 'tab':
       case 'ptab':
-        content.spans.push({ ...format, text: ' ' })
+        add(context.isMargin === true ? '\t' : ' ', format, content)
         return
       case 'br':
       case 'cr':
-        if (attribute(element, 'type') === undefined) {
-          content.spans.push({ text: '', node: { type: 'break' } })
-        }
+        addBreak(content)
         return
       case 'noBreakHyphen':
-        content.spans.push({ ...format, text: '-' })
+        add('-', format, content)
         return
       case 'softHyphen':
+        return
+      case 'sym':
+        readSymbol(element, format, content)
         return
       default:
         readAll(element, format, content)
     }
   }
 
-  function readNote(element: XmlElement, content: ParagraphContent): void {
+  function readSymbol(element: XmlElement, format: Format, content: Content): void {
+    const font = attribute(element, 'font') ?? ''
+    const code = Number.parseInt(attribute(element, 'char') ?? '', 16)
+    if (Number.isNaN(code) || code > 0x10ffff) return
+    const { font: _, ...plain } = format
+    const isPrivate = code >= 0xe000 && code <= 0xf8ff
+    // Of a font of letters, the code is that of the character.
+    const known = symbolOf(font, code)
+    const shown = known ?? (isPrivate || isSymbolFont(font) ? ' ' : String.fromCodePoint(code))
+    if (known === undefined && shown === ' ') onUnknown(font, code)
+    add(shown, plain, content)
+  }
+
+  function readFormula(element: XmlElement, content: Content): void {
+    endReading(content)
+    const formulas = element.name === 'oMath' ? [element] : elements(element, 'oMath')
+    const text = formulas.map(formulaText).join(' ')
+    const before = content.spans.at(-1)?.text ?? ''
+    // A formula is apart from the number in front of it: 2 ½ is not 21/2.
+    const gap = /[\p{L}\p{N}]$/u.test(before) && /^[\p{L}\p{N}(√]/u.test(text) ? ' ' : ''
+    content.spans.push({ text: `${gap}${text}` })
+  }
+
+  /** Readings follow the whole word, so that they do not tear it apart. */
+  function readRuby(element: XmlElement, format: Format, content: Content): void {
+    const { reading } = content
+    content.reading = ''
+    const base = descend(element, 'rubyBase')
+    if (base !== undefined) readAll(base, format, content)
+    const shown: Content = { spans: [], attachments: [], reading: '' }
+    const text = descend(element, 'rt')
+    if (text !== undefined) readAll(text, {}, shown)
+    content.reading = reading + shown.spans.map((span) => span.text).join('')
+  }
+
+  /** A content control: its content, but not the request to fill it in. */
+  function readControl(element: XmlElement, format: Format, content: Content): void {
+    const properties = descend(element, 'sdtPr')
+    if (toggle(properties, 'showingPlcHdr') === true) return
+    const box = descend(properties, 'checkbox')
+    if (box === undefined) {
+      readAll(element, format, content)
+      return
+    }
+    const isChecked = ['1', 'true', 'on'].includes(attribute(descend(box, 'checked'), 'val') ?? '0')
+    add(isChecked ? '[x]' : '[ ]', format, content)
+  }
+
+  function readReference(element: XmlElement, content: Content): boolean {
+    switch (element.name) {
+      case 'footnoteReference':
+      case 'endnoteReference': {
+        const note = toNote(element)
+        content.attachments.push({ type: 'note', note })
+        const { identifier } = note
+        content.spans.push({ text: '', node: { type: 'footnoteReference', identifier } })
+        return true
+      }
+      case 'commentReference':
+        content.attachments.push({ type: 'comment', id: attribute(element, 'id') ?? '' })
+        return true
+      default:
+        return false
+    }
+  }
+
+  function toNote(element: XmlElement): NoteReference {
     const id = attribute(element, 'id') ?? ''
     const kind = element.name === 'endnoteReference' ? 'endnote' : 'footnote'
     const own = numbers[kind]
     const number = own.get(id) ?? own.size + 1
     own.set(id, number)
-    const identifier = `${kind === 'endnote' ? 'e' : ''}${number}`
-    content.notes.push({ kind, id, identifier })
-    content.spans.push({ text: '', node: { type: 'footnoteReference', identifier } })
+    return { kind, id, identifier: `${kind === 'endnote' ? 'e' : ''}${number}` }
+  }
+
+  /** A text box is read as its text, a chart or a file as its content, a picture as its alternative text. */
+  function readDrawing(element: XmlElement, content: Content): void {
+    const boxes = boxesOf(element)
+    for (const box of boxes) content.attachments.push({ type: 'box', content: box })
+    const shown = linkedParts(element)
+    for (const blocks of shown) content.attachments.push({ type: 'part', blocks })
+    const lettering = findElements(element, 'textpath').map((each) => attribute(each, 'string'))
+    for (const text of lettering) {
+      // Behind the text of every page, it is a watermark.
+      if (context.isMargin === true) omissions.add('other_direction', place)
+      else add(text ?? '', {}, content)
+    }
+    if (boxes.length > 0 || shown.length > 0 || lettering.length > 0) return
+    const alt = altOf(element)
+    if (alt !== undefined) content.spans.push({ text: '', node: { type: 'image', url: '', alt } })
+    else if (findElements(element, 'OLEObject').length === 0) tellPicture(element)
+  }
+
+  /** The parts that a drawing refers to, which are read already. */
+  function linkedParts(element: XmlElement): FlowBlock[][] {
+    const references = [
+      ...findElements(element, 'chart').map((each) => attribute(each, 'id')),
+      ...findElements(element, 'relIds').map((each) => attribute(each, 'dm')),
+      ...findElements(element, 'OLEObject').map((each) => attribute(each, 'id')),
+    ]
+    return references.flatMap((id) => {
+      const blocks = parts.get(id ?? '')
+      return blocks === undefined || blocks.length === 0 ? [] : [blocks]
+    })
+  }
+
+  function tellPicture(element: XmlElement): void {
+    if (isDecorative(element)) return
+    const pictures = [...findElements(element, 'blip'), ...findElements(element, 'imagedata')]
+    for (const picture of pictures) {
+      const target = relations.get(
+        attribute(picture, 'embed') ?? attribute(picture, 'id') ?? '',
+      )?.target
+      omissions.add('picture_without_text', {
+        ...place,
+        ...(target !== undefined && { part: target }),
+      })
+    }
   }
 }
 
-/** A text box is read as its text, a picture as its alternative text. */
-function readDrawing(element: XmlElement, content: ParagraphContent): void {
-  const boxes = findElements(element, 'txbxContent')
-  content.boxes.push(...boxes)
-  if (boxes.length > 0) return
-  const alt = altTextOf(findElements(element, 'docPr')[0])
-  if (alt !== undefined) content.spans.push({ text: '', node: { type: 'image', url: '', alt } })
+function endReading(content: Content): void {
+  if (content.reading === '') return
+  content.spans.push({ text: `(${content.reading})` })
+  content.reading = ''
 }
 
-function withFormat(format: Partial<Span>, properties: XmlElement | undefined): Partial<Span> {
-  if (properties === undefined) return format
-  return {
-    ...format,
-    ...(isOn(properties, 'b') && { bold: true }),
-    ...(isOn(properties, 'i') && { italic: true }),
+/** Text boxes of a drawing, of which a group may have several. */
+function boxesOf(element: XmlElement): XmlElement[] {
+  return elements(element).flatMap((child) => {
+    if (child.name === 'txbxContent') return [child]
+    const inner =
+      child.name === 'AlternateContent'
+        ? (descend(child, 'Choice') ?? descend(child, 'Fallback') ?? child)
+        : child
+    return boxesOf(inner)
+  })
+}
+
+function altOf(element: XmlElement): string | undefined {
+  const described = altTextOf(findElements(element, 'docPr')[0])
+  if (described !== undefined) return described
+  const shapes = ['cNvPr', 'shape'].flatMap((name) => findElements(element, name))
+  for (const shape of shapes) {
+    const alt = altTextOf(shape) ?? attribute(shape, 'alt')
+    if (alt !== undefined && alt.trim() !== '') return alt.trim()
   }
+  return undefined
 }
 
-/** A toggle property is on if it is there and does not say otherwise. */
-function isOn(properties: XmlElement | undefined, name: string): boolean {
-  const toggle = descend(properties, name)
-  if (toggle === undefined) return false
-  return !['0', 'false', 'off', 'none'].includes(attribute(toggle, 'val') ?? '')
+function isDecorative(element: XmlElement): boolean {
+  return findElements(element, 'decorative').some((each) => attribute(each, 'val') === '1')
 }

@@ -51,7 +51,7 @@ describe('a Word document', () => {
     ])
   })
 
-  test('has tables with merged cells in every row that they cover', async () => {
+  test('has tables with merged cells in every row and column that they cover', async () => {
     const table = wordTable([
       ['Series', 'Model', 'Price'],
       [wordCell('North', '<w:vMerge w:val="restart"/>'), 'N1', '10 €'],
@@ -65,7 +65,7 @@ describe('a Word document', () => {
         '| --- | --- | --- |',
         '| North | N1 | 10 € |',
         '| North | N2 | 12 € |',
-        '| On request |  | S1 |',
+        '| On request | On request | S1 |',
       ].join('\n'),
     ])
   })

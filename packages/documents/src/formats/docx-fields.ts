@@ -1,0 +1,99 @@
+import { pageNumberMark } from './margins.js'
+import { attribute, descend, elements, type XmlElement } from './xml.js'
+
+/** Fields of Word that are open at the current place: their instructions and results. */
+export interface Fields {
+  /** Begins, turns or ends a field; returns the text that a field of a form shows. */
+  mark(element: XmlElement): string
+  instruction(text: string): void
+  /** Whether text at the current place is the result of no field, or of one that is read. */
+  readonly isShown: boolean
+  /** The target of the link that is open. */
+  readonly url: string | undefined
+  /** Whether fields are open: at the end of a document, one was never ended. */
+  readonly isOpen: boolean
+}
+
+interface Field {
+  instruction: string
+  inResult: boolean
+  form?: XmlElement
+}
+
+/** Deeper than any program nests fields. */
+const maxDepth = 100
+
+export function createFields(): Fields {
+  const open: Field[] = []
+  return {
+    mark(element) {
+      switch (attribute(element, 'fldCharType')) {
+        case 'begin': {
+          const form = descend(element, 'ffData')
+          if (open.length < maxDepth) {
+            open.push({ instruction: '', inResult: false, ...(form !== undefined && { form }) })
+          }
+          return ''
+        }
+        case 'separate': {
+          const field = open.at(-1)
+          if (field === undefined) return ''
+          field.inResult = true
+          return isPageNumber(field.instruction) ? pageNumberMark : ''
+        }
+        case 'end': {
+          const field = open.pop()
+          return field?.form === undefined ? '' : formText(field.form)
+        }
+        default:
+          return ''
+      }
+    },
+    instruction(text) {
+      const field = open.at(-1)
+      if (field !== undefined && field.instruction.length < 10_000) field.instruction += text
+    },
+    get isShown() {
+      return open.every(({ instruction, inResult }) => inResult && !isLeftOut(instruction))
+    },
+    get url() {
+      if (open.length === 0) return undefined
+      const link = open.findLast(({ instruction }) => /^\s*HYPERLINK\s/i.test(instruction))
+      return link && linkTarget(link.instruction)
+    },
+    get isOpen() {
+      return open.length > 0
+    },
+  }
+}
+
+/** Whether the result of a field is no content: tables of contents, indexes, numbers of pages. */
+export function isLeftOut(instruction: string): boolean {
+  return /^\s*(?:TOC|INDEX|TOA)\b/i.test(instruction) || isPageNumber(instruction)
+}
+
+export function isPageNumber(instruction: string): boolean {
+  return /^\s*(?:PAGE|NUMPAGES|SECTIONPAGES)\b/i.test(instruction)
+}
+
+function linkTarget(instruction: string): string | undefined {
+  // With \l, the target is a place in the document.
+  const target = /^\s*HYPERLINK\s+"([^"]+)"/i.exec(instruction)?.[1]
+  return target !== undefined && /^(?:https?|mailto|ftp|tel):/i.test(target) ? target : undefined
+}
+
+/** What a check box or a drop-down list of a form shows; the result of a text field is text. */
+function formText(form: XmlElement): string {
+  const box = descend(form, 'checkBox')
+  if (box !== undefined) {
+    const state = descend(box, 'checked') ?? descend(box, 'default')
+    const isChecked =
+      state !== undefined && !['0', 'false', 'off'].includes(attribute(state, 'val') ?? '1')
+    return isChecked ? '[x]' : '[ ]'
+  }
+  const list = descend(form, 'ddList')
+  if (list === undefined) return ''
+  const chosen = descend(list, 'result') ?? descend(list, 'default')
+  const entries = elements(list, 'listEntry')
+  return attribute(entries[Number(attribute(chosen, 'val') ?? 0)], 'val') ?? ''
+}

@@ -1,0 +1,146 @@
+import { extname } from 'node:path'
+import type { RootContent } from 'mdast'
+import type { Source } from '../document/extraction.js'
+import type { FlowBlock } from '../document/flow.js'
+import { buildList, paragraph, plainText } from '../document/nodes.js'
+import type { OmissionPlace, Omissions } from '../document/omissions.js'
+import { readChart, readDiagram } from './chart.js'
+import { supportedFormats } from './formats.js'
+import type { OfficePackage } from './opc.js'
+import { parseXml } from './xml.js'
+
+export type Relations = ReadonlyMap<string, { type: string; target: string; external: boolean }>
+
+/** The content of parts that another part shows, by the id of their relation. */
+export type LinkedParts = ReadonlyMap<string, FlowBlock[]>
+
+/** Larger files inside of a document are left to be uploaded by themselves. */
+const maxEmbeddedBytes = 4 * 1024 * 1024
+/** Files that are read of one document, and levels of documents in documents. */
+const maxEmbeddedFiles = 30
+const maxLevels = 3
+
+/** Parts with text: where one of them is missing, the document lost something. */
+const textParts: ReadonlySet<string> = new Set(
+  'numbering footnotes endnotes comments header footer chart chartEx diagramData aFChunk package oleObject image slide notesSlide'.split(
+    ' ',
+  ),
+)
+
+/** Tells which parts a part refers to that are not in the file. */
+export function tellMissing(
+  relations: Relations,
+  office: OfficePackage,
+  omissions: Omissions,
+): void {
+  for (const { type, target, external } of relations.values()) {
+    if (external || !textParts.has(type) || office.archive.has(target)) continue
+    omissions.add('missing_part', { part: target })
+  }
+}
+
+/** What the reader of embedded parts needs. */
+interface Reading {
+  office: OfficePackage
+  source: Source
+  omissions: Omissions
+  /** How many files inside of the document have been read. */
+  embedded: { count: number }
+}
+
+/** Makes the reader of the parts of one document. */
+export function createPartReader(reading: Omit<Reading, 'embedded'>) {
+  const whole: Reading = { ...reading, embedded: { count: 0 } }
+  return {
+    /**
+     * Reads the charts, diagrams and files that a part shows.
+     *
+     * @param place of the part
+     */
+    async read(relations: Relations, place?: OmissionPlace): Promise<LinkedParts> {
+      const parts = new Map<string, FlowBlock[]>()
+      for (const [id, { type, target, external }] of relations) {
+        if (external || !reading.office.archive.has(target)) continue
+        const blocks = await readPart(whole, type, target, place)
+        if (blocks !== undefined) parts.set(id, blocks)
+      }
+      return parts
+    },
+  }
+}
+
+async function readPart(
+  reading: Reading,
+  type: string,
+  target: string,
+  place: OmissionPlace | undefined,
+): Promise<FlowBlock[] | undefined> {
+  const { office, omissions } = reading
+  switch (type) {
+    case 'chart':
+    case 'chartEx':
+    case 'diagramData': {
+      const bytes = await office.archive.read(target)
+      try {
+        return type === 'diagramData'
+          ? listOf(readDiagram(parseXml(bytes, 'dataModel')))
+          : readChart(parseXml(bytes, 'chartSpace'))
+      } catch {
+        // A broken drawing is no reason to lose the text beside it.
+        omissions.add('unknown_part', { ...place, part: target })
+        return undefined
+      }
+    }
+    case 'aFChunk':
+      return await readEmbedded(reading, target, place)
+    case 'package':
+    case 'oleObject': {
+      const blocks = await readEmbedded(reading, target, place)
+      // A file that is shown as a picture is no section of the document.
+      return blocks?.map((block) =>
+        block.type === 'heading' ? paragraph(plainText(block)) : block,
+      )
+    }
+    default:
+      return undefined
+  }
+}
+
+function listOf(texts: readonly string[]): FlowBlock[] {
+  return buildList(texts.map((text) => ({ level: 0, ordered: false, content: paragraph(text) })))
+}
+
+/** Reads a file inside of a document with the reader of its type, or tells that it was not read. */
+async function readEmbedded(
+  { office, source, omissions, embedded }: Reading,
+  target: string,
+  place: OmissionPlace | undefined,
+): Promise<FlowBlock[] | undefined> {
+  const extension = extname(target).toLowerCase()
+  const format = supportedFormats.find(({ extensions }) => extensions.includes(extension))
+  const level = (source.level ?? 0) + 1
+  const tell = () => {
+    omissions.add('embedded_file', { ...place, part: target }, { detail: extension || 'no type' })
+    return undefined
+  }
+  if (format === undefined || level > maxLevels || embedded.count >= maxEmbeddedFiles) return tell()
+  const bytes = await office.archive.read(target)
+  if (bytes.byteLength > maxEmbeddedBytes) return tell()
+  embedded.count += 1
+  try {
+    const { extract } = await format.load()
+    const { onPage: _, ...limits } = source
+    const inner = await extract({ ...limits, bytes, contentType: '', key: target, level })
+    for (const { kind, count, detail } of inner.omissions ?? []) {
+      omissions.add(kind, { ...place, part: target }, { count, ...(detail && { detail }) })
+    }
+    return inner.root.children.filter(isBlock)
+  } catch {
+    // A broken file inside of a document is no fault of the document.
+    return tell()
+  }
+}
+
+function isBlock(node: RootContent): node is FlowBlock {
+  return !['yaml', 'html', 'text'].includes(node.type)
+}
