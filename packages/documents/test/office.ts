@@ -143,8 +143,12 @@ export function xlsx(
   })
 }
 
-/** An OpenDocument text, as LibreOffice writes it. */
-export function odt(text: string, manifest = ''): Buffer {
+/**
+ * An OpenDocument text, as LibreOffice writes it.
+ *
+ * @param automatic further automatic styles
+ */
+export function odt(text: string, manifest = '', automatic = '', more: ZipParts = {}): Buffer {
   const namespaces = [
     'office',
     'text',
@@ -160,11 +164,13 @@ export function odt(text: string, manifest = ''): Buffer {
     .map((name) => `xmlns:${name}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`)
     .join(' ')
   const styles =
-    '<office:automatic-styles><style:style style:name="P1" style:family="paragraph" style:parent-style-name="Title"/></office:automatic-styles>'
+    '<office:automatic-styles><style:style style:name="P1" style:family="paragraph" style:parent-style-name="Title"/>' +
+    `${automatic}</office:automatic-styles>`
   return zip({
     mimetype: 'application/vnd.oasis.opendocument.text',
     'content.xml': `${xmlDeclaration}<office:document-content ${namespaces}>${styles}<office:body><office:text>${text}</office:text></office:body></office:document-content>`,
     'META-INF/manifest.xml': `${xmlDeclaration}<manifest:manifest ${namespaces}>${manifest}</manifest:manifest>`,
+    ...more,
   })
 }
 

@@ -1,0 +1,252 @@
+import type { PhrasingContent, Table } from 'mdast'
+import {
+  createFlow,
+  type Flow,
+  type FlowBlock,
+  type Label,
+  labelledItem,
+  withLabel,
+} from '../document/flow.js'
+import { heading, paragraph, type Span, spanText, table, toPhrasing } from '../document/nodes.js'
+import { createCellCopies, maxColumns, spanOf } from './merged-cells.js'
+import { createOdtNumbering, type OpenList } from './odt-numbering.js'
+import { createInlineReader, type OdtAttachment, type OdtTextContext } from './odt-text.js'
+import { attribute, descend, elements, textContent, type XmlElement } from './xml.js'
+
+/** Reads the blocks of an OpenDocument file one after the other. */
+export interface OdtBody {
+  add(element: XmlElement): void
+  /** What was read; ends an open list. */
+  end(): FlowBlock[]
+}
+
+/** Repetitions of one cell or row: empty ones up to the edge of the sheet are written as one. */
+const maxRepeated = 20
+
+export function createOdtBody(context: OdtTextContext): OdtBody {
+  const { styles } = context
+  const inline = createInlineReader(context)
+  const numbering = createOdtNumbering(styles)
+  const flow = createFlow()
+
+  const addAttachment = (attachment: OdtAttachment) => {
+    flow.after(() => {
+      if (attachment.type === 'blocks') attachment.blocks.forEach(flow.block)
+      else elements(attachment.content).forEach(add)
+    })
+  }
+
+  const addParagraph = (element: XmlElement) => {
+    const { spans, attachments } = inline.read(element)
+    if (isShown(spans)) addText(flow, styles.namesOf(styleOf(element)), spans)
+    attachments.forEach(addAttachment)
+  }
+
+  const addHeading = (element: XmlElement, listLabel?: Label) => {
+    const { spans, attachments } = inline.read(element)
+    const level = Number(attribute(element, 'outline-level') ?? 1) || 1
+    // Empty headings show no number and are not counted.
+    if (isShown(spans)) {
+      const label = statedLabel(element) ?? listLabel ?? numbering.heading(element, level)
+      flow.block(heading(level, toPhrasing(withLabel(label, spans))))
+    }
+    attachments.forEach(addAttachment)
+  }
+
+  const addList = (element: XmlElement, parent?: OpenList) => {
+    const list = numbering.open(element, parent)
+    for (const item of elements(element)) {
+      if (item.name === 'list-item' || item.name === 'list-header') addItem(item, list)
+    }
+  }
+
+  const addItem = (item: XmlElement, list: OpenList) => {
+    // An item that holds only another list is not counted: it continues the one before it.
+    let isFirst = item.name === 'list-item'
+    for (const child of elements(item)) {
+      if (child.name === 'list') addList(child, list)
+      else if (child.name === 'p' || child.name === 'h') {
+        const counted = isFirst ? numbering.item(list, item, styleOf(child)) : undefined
+        addItemText(child, list, isFirst ? (statedLabel(item) ?? counted) : undefined)
+        isFirst = false
+      } else if (child.name !== 'number') add(child)
+    }
+  }
+
+  const addItemText = (element: XmlElement, list: OpenList, label: Label | undefined) => {
+    if (element.name === 'h') {
+      addHeading(element, label?.type === 'text' ? label : undefined)
+      return
+    }
+    const { spans, attachments } = inline.read(element)
+    if (isShown(spans)) {
+      if (label !== undefined) flow.item(labelledItem(label, list.level, spans))
+      else if (!flow.more(paragraph(toPhrasing(spans)))) flow.block(paragraph(toPhrasing(spans)))
+    }
+    attachments.forEach(addAttachment)
+  }
+
+  /** The texts of the blocks in a cell, in one line; what does not fit into it follows the table. */
+  const readCell = (parent: XmlElement, later: OdtAttachment[], list?: OpenList): Span[] =>
+    elements(parent).flatMap((child): Span[] => {
+      switch (child.name) {
+        case 'p':
+        case 'h': {
+          const { spans, attachments } = inline.read(child)
+          later.push(...attachments.filter(({ type }) => type !== 'box'))
+          const boxed = attachments.flatMap((each) =>
+            each.type === 'box' ? readCell(each.content, later) : [],
+          )
+          return [...spans, { text: ' ' }, ...boxed]
+        }
+        case 'list': {
+          const inner = numbering.open(child, list)
+          return elements(child).flatMap((item) => {
+            const [first] = elements(item).filter(({ name }) => name !== 'number')
+            const isCounted = item.name === 'list-item' && first?.name === 'p'
+            const label = isCounted ? numbering.item(inner, item, styleOf(first)) : undefined
+            return withLabel(label, readCell(item, later, inner))
+          })
+        }
+        case 'number':
+          return []
+        default:
+          return readCell(child, later, list)
+      }
+    })
+
+  const addTable = (element: XmlElement) => {
+    flow.close()
+    const rows = rowsOf(element)
+    if (rows.every((row) => elements(row, 'table-cell').length < 2)) {
+      for (const row of rows) for (const cell of elements(row)) elements(cell).forEach(add)
+      return
+    }
+    const later: OdtAttachment[] = []
+    flow.block(readTable(rows, (cell) => toPhrasing(readCell(cell, later))))
+    later.forEach(addAttachment)
+  }
+
+  const add = (element: XmlElement) => {
+    switch (element.name) {
+      case 'p':
+        addParagraph(element)
+        return
+      case 'h':
+        addHeading(element)
+        return
+      case 'list':
+        addList(element)
+        return
+      case 'table':
+        addTable(element)
+        return
+      case 'section':
+      case 'table-cell':
+        elements(element).forEach(add)
+        return
+      // Anchored to a page, not to a paragraph.
+      case 'frame':
+      case 'g':
+      case 'custom-shape': {
+        const { spans, attachments } = inline.readFrame(element)
+        if (isShown(spans)) flow.block(paragraph(toPhrasing(spans)))
+        attachments.forEach(addAttachment)
+      }
+    }
+  }
+  return {
+    add,
+    end() {
+      flow.close()
+      return flow.blocks
+    },
+  }
+}
+
+function styleOf(element: XmlElement | undefined): string {
+  return attribute(element, 'style-name') ?? ''
+}
+
+function isShown(spans: readonly Span[]): boolean {
+  return spanText(spans) !== '' || spans.some((span) => span.node?.type === 'image')
+}
+
+/** The label that the program wrote into the file, for others that do not count. */
+function statedLabel(element: XmlElement): Label | undefined {
+  const text = textContent(descend(element, 'number')).replace(/\s+/g, ' ').trim()
+  return text === '' ? undefined : { type: 'text', text }
+}
+
+function addText(flow: Flow, styles: readonly string[], spans: readonly Span[]): void {
+  const children = toPhrasing(spans)
+  // Direct formatting makes styles such as P1 and P2, which are based on the named style.
+  if (styles.includes('Title')) flow.block(heading(1, children))
+  else if (styles.includes('Subtitle')) flow.block(heading(2, children))
+  else if (styles.includes('Quotations')) {
+    flow.block({ type: 'blockquote', children: [paragraph(children)] })
+  } else if (styles.includes('Preformatted_20_Text')) {
+    flow.code(spans.map((span) => (span.node === undefined ? span.text : '\n')).join(''))
+  } else flow.block(paragraph(children))
+}
+
+/** Reads a table. Merged cells are repeated in every row and column that they cover. */
+export function readTable(
+  rows: readonly XmlElement[],
+  readCell: (cell: XmlElement) => PhrasingContent[],
+): Table {
+  const copies = createCellCopies()
+  /** What covers each column, and in how many further rows. */
+  let covers: ({ content: PhrasingContent[]; rows: number } | undefined)[] = []
+  const read: PhrasingContent[][][] = []
+  for (const row of rows) {
+    const cells: PhrasingContent[][] = []
+    for (const cell of elements(row)) {
+      if (cell.name !== 'table-cell' && cell.name !== 'covered-table-cell') continue
+      const isCovered = cell.name === 'covered-table-cell'
+      const content = isCovered ? [] : readCell(cell)
+      const times = Math.min(
+        spanOf(Number(attribute(cell, 'number-columns-repeated'))),
+        maxRepeated,
+      )
+      for (let count = 0; count < times && cells.length < maxColumns; count += 1) {
+        const column = cells.length
+        if (isCovered) cells.push(copies.copy(covers[column]?.content ?? []))
+        else {
+          cells.push(content)
+          cover(covers, column, cell, content)
+        }
+      }
+    }
+    covers = covers.map((each) =>
+      each && each.rows > 1 ? { ...each, rows: each.rows - 1 } : undefined,
+    )
+    const repeated = spanOf(Number(attribute(row, 'number-rows-repeated')))
+    const isBlank = cells.every((cell) => cell.length === 0)
+    for (let count = 0; count < (isBlank ? 1 : Math.min(repeated, maxRepeated)); count += 1) {
+      read.push(count === 0 ? cells : cells.map(copies.copy))
+    }
+  }
+  return table(read)
+}
+
+function cover(
+  covers: ({ content: PhrasingContent[]; rows: number } | undefined)[],
+  column: number,
+  cell: XmlElement,
+  content: PhrasingContent[],
+): void {
+  const columns = spanOf(Number(attribute(cell, 'number-columns-spanned')))
+  const rows = spanOf(Number(attribute(cell, 'number-rows-spanned')))
+  for (let at = column; at < Math.min(column + columns, maxColumns); at += 1) {
+    covers[at] = { content, rows }
+  }
+}
+
+export function rowsOf(parent: XmlElement): XmlElement[] {
+  return elements(parent).flatMap((child) => {
+    if (child.name === 'table-row') return [child]
+    const wraps = ['table-header-rows', 'table-rows', 'table-row-group'].includes(child.name)
+    return wraps ? rowsOf(child) : []
+  })
+}
