@@ -104,7 +104,8 @@ export async function extract(source: Source): Promise<Extraction> {
   const format = stated.name === 'plain text' ? (sniffFormat(source) ?? stated) : stated
   const extractor = await format.load()
   try {
-    return requireUsable(await extractor.extract(source), format.adviceWhenEmpty ?? writeAndRetry)
+    const extraction = await extractor.extract({ readInner: extract, ...source })
+    return requireUsable(extraction, format.adviceWhenEmpty ?? writeAndRetry)
   } catch (error) {
     // Loaded on demand: most files are what they claim to be.
     const { explainMislabelled } = await import('./formats/mislabelled.js')

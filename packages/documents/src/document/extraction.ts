@@ -33,6 +33,8 @@ export interface Source {
   maximumUnpackedBytes?: number
   /** Documents that this one is inside of: none if it is not there. */
   level?: number
+  /** Reads a file inside of this one with the reader of its format. */
+  readInner?(inner: Source): Promise<Extraction>
   /** Called after each page, slide or chapter. */
   onPage?(done: number, total: number): void
 }

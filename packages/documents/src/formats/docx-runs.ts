@@ -2,12 +2,12 @@ import type { FlowBlock } from '../document/flow.js'
 import type { Span } from '../document/nodes.js'
 import type { OmissionPlace, Omissions } from '../document/omissions.js'
 import { levelSpans, type PlacedSpan } from '../document/raised.js'
+import { readDrawing } from './docx-drawings.js'
 import { createFields, isLeftOut, isPageNumber } from './docx-fields.js'
 import { type CharacterStyle, characterStyleOf, toggle } from './docx-styles.js'
 import { pageNumberMark } from './margins.js'
 import type { LinkedParts, Relations } from './office-parts.js'
 import { formulaText } from './omml.js'
-import { altTextOf } from './opc.js'
 import { isSymbolFont, shownText, symbolOf } from './symbol-fonts.js'
 import { attribute, descend, elements, findElements, textContent, type XmlElement } from './xml.js'
 
@@ -73,8 +73,8 @@ interface Content {
 }
 
 export function createRunReader(context: RunContext): RunReader {
-  const { relations, parts, characters, omissions, place } = context
-  const numbers = { footnote: new Map<string, number>(), endnote: new Map<string, number>() }
+  const { relations, characters, omissions, place } = context
+  const toNote = createNoteCounter()
   const fields = createFields()
   const onUnknown = (font: string, code: number) => {
     omissions.add('unknown_symbol', place, { detail: `${font} ${code.toString(16).toUpperCase()}` })
@@ -113,7 +113,7 @@ export function createRunReader(context: RunContext): RunReader {
       case 'drawing':
       case 'pict':
       case 'object':
-        readDrawing(element, content)
+        addDrawing(element, content)
         return
       case 'AlternateContent': {
         // The same content twice, for new and for old programs.
@@ -129,7 +129,7 @@ export function createRunReader(context: RunContext): RunReader {
         return
       case 'oMath':
       case 'oMathPara':
-        readFormula(element, content)
+        addFormula(element, content)
         return
       default:
         if (!readField(element, format, content) && !readReference(element, content)) {
@@ -252,16 +252,6 @@ export function createRunReader(context: RunContext): RunReader {
     add(shown, plain, content)
   }
 
-  function readFormula(element: XmlElement, content: Content): void {
-    endReading(content)
-    const formulas = element.name === 'oMath' ? [element] : elements(element, 'oMath')
-    const text = formulas.map(formulaText).join(' ')
-    const before = content.spans.at(-1)?.text ?? ''
-    // A formula is apart from the number in front of it: 2 ½ is not 21/2.
-    const gap = /[\p{L}\p{N}]$/u.test(before) && /^[\p{L}\p{N}(√]/u.test(text) ? ' ' : ''
-    content.spans.push({ text: `${gap}${text}` })
-  }
-
   /** Readings follow the whole word, so that they do not tear it apart. */
   function readRuby(element: XmlElement, format: Format, content: Content): void {
     const { reading } = content
@@ -305,90 +295,41 @@ export function createRunReader(context: RunContext): RunReader {
     }
   }
 
-  function toNote(element: XmlElement): NoteReference {
-    const id = attribute(element, 'id') ?? ''
-    const kind = element.name === 'endnoteReference' ? 'endnote' : 'footnote'
+  /** A text box is read as its text, a chart or a file as its content, a picture as its alternative text. */
+  function addDrawing(element: XmlElement, content: Content): void {
+    const { boxes, shown, lettering, alt } = readDrawing(element, context)
+    for (const box of boxes) content.attachments.push({ type: 'box', content: box })
+    for (const blocks of shown) content.attachments.push({ type: 'part', blocks })
+    for (const text of lettering) add(text, {}, content)
+    if (alt !== undefined) content.spans.push({ text: '', node: { type: 'image', url: '', alt } })
+  }
+}
+
+/** Counts notes in the order in which they are referred to. */
+function createNoteCounter(): (reference: XmlElement) => NoteReference {
+  const numbers = { footnote: new Map<string, number>(), endnote: new Map<string, number>() }
+  return (reference) => {
+    const id = attribute(reference, 'id') ?? ''
+    const kind = reference.name === 'endnoteReference' ? 'endnote' : 'footnote'
     const own = numbers[kind]
     const number = own.get(id) ?? own.size + 1
     own.set(id, number)
     return { kind, id, identifier: `${kind === 'endnote' ? 'e' : ''}${number}` }
   }
+}
 
-  /** A text box is read as its text, a chart or a file as its content, a picture as its alternative text. */
-  function readDrawing(element: XmlElement, content: Content): void {
-    const boxes = boxesOf(element)
-    for (const box of boxes) content.attachments.push({ type: 'box', content: box })
-    const shown = linkedParts(element)
-    for (const blocks of shown) content.attachments.push({ type: 'part', blocks })
-    const lettering = findElements(element, 'textpath').map((each) => attribute(each, 'string'))
-    for (const text of lettering) {
-      // Behind the text of every page, it is a watermark.
-      if (context.isMargin === true) omissions.add('other_direction', place)
-      else add(text ?? '', {}, content)
-    }
-    if (boxes.length > 0 || shown.length > 0 || lettering.length > 0) return
-    const alt = altOf(element)
-    if (alt !== undefined) content.spans.push({ text: '', node: { type: 'image', url: '', alt } })
-    else if (findElements(element, 'OLEObject').length === 0) tellPicture(element)
-  }
-
-  /** The parts that a drawing refers to, which are read already. */
-  function linkedParts(element: XmlElement): FlowBlock[][] {
-    const references = [
-      ...findElements(element, 'chart').map((each) => attribute(each, 'id')),
-      ...findElements(element, 'relIds').map((each) => attribute(each, 'dm')),
-      ...findElements(element, 'OLEObject').map((each) => attribute(each, 'id')),
-    ]
-    return references.flatMap((id) => {
-      const blocks = parts.get(id ?? '')
-      return blocks === undefined || blocks.length === 0 ? [] : [blocks]
-    })
-  }
-
-  function tellPicture(element: XmlElement): void {
-    if (isDecorative(element)) return
-    const pictures = [...findElements(element, 'blip'), ...findElements(element, 'imagedata')]
-    for (const picture of pictures) {
-      const target = relations.get(
-        attribute(picture, 'embed') ?? attribute(picture, 'id') ?? '',
-      )?.target
-      omissions.add('picture_without_text', {
-        ...place,
-        ...(target !== undefined && { part: target }),
-      })
-    }
-  }
+function addFormula(element: XmlElement, content: Content): void {
+  endReading(content)
+  const formulas = element.name === 'oMath' ? [element] : elements(element, 'oMath')
+  const text = formulas.map(formulaText).join(' ')
+  const before = content.spans.at(-1)?.text ?? ''
+  // A formula is apart from the number in front of it: 2 ½ is not 21/2.
+  const gap = /[\p{L}\p{N}]$/u.test(before) && /^[\p{L}\p{N}(√]/u.test(text) ? ' ' : ''
+  content.spans.push({ text: `${gap}${text}` })
 }
 
 function endReading(content: Content): void {
   if (content.reading === '') return
   content.spans.push({ text: `(${content.reading})` })
   content.reading = ''
-}
-
-/** Text boxes of a drawing, of which a group may have several. */
-function boxesOf(element: XmlElement): XmlElement[] {
-  return elements(element).flatMap((child) => {
-    if (child.name === 'txbxContent') return [child]
-    const inner =
-      child.name === 'AlternateContent'
-        ? (descend(child, 'Choice') ?? descend(child, 'Fallback') ?? child)
-        : child
-    return boxesOf(inner)
-  })
-}
-
-function altOf(element: XmlElement): string | undefined {
-  const described = altTextOf(findElements(element, 'docPr')[0])
-  if (described !== undefined) return described
-  const shapes = ['cNvPr', 'shape'].flatMap((name) => findElements(element, name))
-  for (const shape of shapes) {
-    const alt = altTextOf(shape) ?? attribute(shape, 'alt')
-    if (alt !== undefined && alt.trim() !== '') return alt.trim()
-  }
-  return undefined
-}
-
-function isDecorative(element: XmlElement): boolean {
-  return findElements(element, 'decorative').some((each) => attribute(each, 'val') === '1')
 }

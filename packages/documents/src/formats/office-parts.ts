@@ -5,7 +5,6 @@ import type { FlowBlock } from '../document/flow.js'
 import { buildList, paragraph, plainText } from '../document/nodes.js'
 import type { OmissionPlace, Omissions } from '../document/omissions.js'
 import { readChart, readDiagram } from './chart.js'
-import { supportedFormats } from './formats.js'
 import type { OfficePackage } from './opc.js'
 import { parseXml } from './xml.js'
 
@@ -19,6 +18,11 @@ const maxEmbeddedBytes = 4 * 1024 * 1024
 /** Files that are read of one document, and levels of documents in documents. */
 const maxEmbeddedFiles = 30
 const maxLevels = 3
+
+/** Extensions of files that are read as part of the document that they are in. */
+const readExtensions: ReadonlySet<string> = new Set(
+  '.docx .docm .dotx .xlsx .xlsm .pptx .pptm .ppsx .odt .html .htm .xhtml .txt'.split(' '),
+)
 
 /** Parts with text: where one of them is missing, the document lost something. */
 const textParts: ReadonlySet<string> = new Set(
@@ -117,20 +121,24 @@ async function readEmbedded(
   place: OmissionPlace | undefined,
 ): Promise<FlowBlock[] | undefined> {
   const extension = extname(target).toLowerCase()
-  const format = supportedFormats.find(({ extensions }) => extensions.includes(extension))
+  const { readInner, onPage: _, ...limits } = source
   const level = (source.level ?? 0) + 1
   const tell = () => {
     omissions.add('embedded_file', { ...place, part: target }, { detail: extension || 'no type' })
     return undefined
   }
-  if (format === undefined || level > maxLevels || embedded.count >= maxEmbeddedFiles) return tell()
+  if (
+    readInner === undefined ||
+    !readExtensions.has(extension) ||
+    level > maxLevels ||
+    embedded.count >= maxEmbeddedFiles
+  )
+    return tell()
   const bytes = await office.archive.read(target)
   if (bytes.byteLength > maxEmbeddedBytes) return tell()
   embedded.count += 1
   try {
-    const { extract } = await format.load()
-    const { onPage: _, ...limits } = source
-    const inner = await extract({ ...limits, bytes, contentType: '', key: target, level })
+    const inner = await readInner({ ...limits, bytes, contentType: '', key: target, level })
     for (const { kind, count, detail } of inner.omissions ?? []) {
       omissions.add(kind, { ...place, part: target }, { count, ...(detail && { detail }) })
     }
