@@ -59,7 +59,6 @@ export function plainText(node: Nodes): string {
   if (node.type === 'break') return '\n'
   if ('value' in node) return node.type === 'html' ? '' : node.value
   if ('alt' in node) return node.alt ?? ''
-  if (node.type === 'break') return '\n'
   return 'children' in node ? node.children.map(plainText).join('') : ''
 }
 

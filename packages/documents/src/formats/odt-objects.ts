@@ -3,7 +3,7 @@ import type { FlowBlock } from '../document/flow.js'
 import { paragraph } from '../document/nodes.js'
 import type { Omissions } from '../document/omissions.js'
 import type { Archive } from './archive.js'
-import { mathmlText } from './mathml.js'
+import { readFormula } from './mathml.js'
 import { readTable, rowsOf } from './odt-body.js'
 import type { OdtObject } from './odt-text.js'
 import { elements, findElements, readXml, textContent, type XmlElement } from './xml.js'
@@ -37,7 +37,8 @@ function readObject(bytes: Uint8Array): OdtObject | undefined {
   readXml(bytes, {
     wanted: new Set(['math', 'chart', 'spreadsheet']),
     visit(element) {
-      if (element.name === 'math') found ??= { type: 'formula', text: mathmlText(element) }
+      if (element.name === 'math')
+        found ??= { type: 'formula', text: readFormula(element)?.text ?? '' }
       // A chart stands in an element of the same name.
       else found ??= { type: 'blocks', blocks: tablesOf(element) }
     },

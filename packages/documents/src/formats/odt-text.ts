@@ -2,10 +2,10 @@ import type { FlowBlock } from '../document/flow.js'
 import type { Span } from '../document/nodes.js'
 import { paragraph, spanText } from '../document/nodes.js'
 import type { OmissionPlace, Omissions } from '../document/omissions.js'
-import { levelSpans, type PlacedSpan } from '../document/raised.js'
 import { pageNumberMark } from './margins.js'
-import { mathmlText } from './mathml.js'
+import { readFormula } from './mathml.js'
 import type { OdtStyles } from './odt-styles.js'
+import { levelSpans, type PlacedSpan } from './raised-spans.js'
 import { isSymbolFont, shownText } from './symbol-fonts.js'
 import { attribute, descend, elements, findElements, textContent, type XmlElement } from './xml.js'
 
@@ -226,8 +226,9 @@ export function createInlineReader(context: OdtTextContext) {
   function readEmbedded(object: XmlElement, content: Content): boolean {
     const inline = descend(object, 'math')
     const folder = (attribute(object, 'href') ?? '').replace(/^\.\//, '').replace(/\/$/, '')
+    const formula = inline && readFormula(inline)
     const known: OdtObject | undefined =
-      inline === undefined ? objects.get(folder) : { type: 'formula', text: mathmlText(inline) }
+      formula === undefined ? objects.get(folder) : { type: 'formula', text: formula.text }
     if (known === undefined) return false
     if (known.type === 'blocks') {
       content.attachments.push({ type: 'blocks', blocks: known.blocks })

@@ -1,10 +1,9 @@
-import { accented, fraction, joinMath, matrix, root, scripts } from '../document/linear-math.js'
 import { attribute, descend, elements, textContent, type XmlElement } from './xml.js'
 
 /** Parts of a formula that stand apart from a number or a word beside them. */
 const apartElements: ReadonlySet<string> = new Set(['f', 'func', 'rad', 'nary', 'm', 'eqArr'])
 
-/** A formula of Word or PowerPoint (OMML) in one line. */
+/** A formula of Word or PowerPoint (OMML) in one line, as people type it: `(a+b)/c`, `x^2`, `∑_(i=1)^n`. */
 export function formulaText(element: XmlElement): string {
   return joinMath(
     elements(element).map((child) => ({
@@ -91,4 +90,56 @@ function runText(element: XmlElement): string {
 function propertyOf(element: XmlElement, properties: string, name: string): string | undefined {
   const property = descend(element, properties, name)
   return property === undefined ? undefined : (attribute(property, 'val') ?? '')
+}
+
+const atom = /^[\p{L}\p{N}\p{M}.,]+$/u
+const bracketed = /^(?:\([^()]*\)|\[[^[\]]*\]|\{[^{}]*\}|\|[^|]*\|)$/u
+
+/** A part of a formula that must not fall apart, in brackets unless it is one word or number. */
+function group(text: string): string {
+  const part = text.trim()
+  return part === '' || atom.test(part) || bracketed.test(part) ? part : `(${part})`
+}
+
+function fraction(numerator: string, denominator: string): string {
+  return `${group(numerator)}/${group(denominator)}`
+}
+
+/** @param lower subscript, empty if there is none; @param upper superscript, likewise */
+function scripts(base: string, lower: string, upper: string): string {
+  const below = lower.trim() === '' ? '' : `_${group(lower)}`
+  const above = upper.trim() === '' ? '' : `^${group(upper)}`
+  const isOperator = /^[^\p{L}\p{N}]{1,2}$/u.test(base.trim())
+  return `${isOperator ? base.trim() : group(base)}${below}${above}`
+}
+
+/** @param degree empty for a square root */
+function root(radicand: string, degree: string): string {
+  const inner = radicand.trim()
+  const plain = bracketed.test(inner) ? inner : `(${inner})`
+  const index = degree.trim()
+  return index === '' || index === '2' ? `√${plain}` : `root(${inner}, ${index})`
+}
+
+function matrix(rows: readonly (readonly string[])[]): string {
+  return rows.map((row) => row.map((cell) => cell.trim()).join(', ')).join('; ')
+}
+
+/** A letter with a mark above it; of several letters only they. */
+function accented(base: string, mark: string): string {
+  const text = base.trim()
+  return [...text].length === 1 && /^\p{M}$/u.test(mark) ? `${text}${mark}` : text
+}
+
+/** Joins the parts of a formula; words and numbers stay apart where a fraction or a function begins. */
+function joinMath(parts: readonly { text: string; apart?: boolean }[]): string {
+  let whole = ''
+  let wasApart = false
+  for (const { text, apart = false } of parts) {
+    if (text === '') continue
+    const touches = /[\p{L}\p{N})]$/u.test(whole) && /^[\p{L}\p{N}(√]/u.test(text)
+    whole += (apart || wasApart) && touches ? ` ${text}` : text
+    wasApart = apart
+  }
+  return whole.replace(/\s+/g, ' ').trim()
 }

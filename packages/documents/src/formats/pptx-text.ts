@@ -1,9 +1,9 @@
 import { type Label, withLabel } from '../document/flow.js'
 import type { Span } from '../document/nodes.js'
 import { writeNumber } from '../document/number-formats.js'
-import { levelSpans, type PlacedSpan } from '../document/raised.js'
 import type { Relations } from './office-parts.js'
 import { formulaText } from './omml.js'
+import { levelSpans, type PlacedSpan } from './raised-spans.js'
 import { isSymbolFont, shownText } from './symbol-fonts.js'
 import { attribute, descend, elements, textContent, type XmlElement } from './xml.js'
 

@@ -47,17 +47,23 @@ describe('raised and lowered text', () => {
       '10^12',
     ],
     ['a sum', run('x') + run('n+1', vertical('superscript')), 'x^(n+1)'],
-    ['a unit', run('25 m') + run('2', vertical('superscript')), '25 m^2'],
+    ['a unit', run('25 m') + run('2', vertical('superscript')), '25 m²'],
     ['a raised position', run('10') + run('6', '<w:position w:val="6"/>'), '10^6'],
     ['a style', run('10') + run('6', '<w:rStyle w:val="Up"/>'), '10^6'],
-    ['a formula of chemistry', run('H') + run('2', vertical('subscript')) + run('O'), 'H2O'],
+    ['a formula of chemistry', run('H') + run('2', vertical('subscript')) + run('O'), 'H₂O'],
     ['an index', run('x') + run('i', vertical('subscript')), 'x_i'],
-    ['a base', run('log') + run('2', vertical('subscript')) + run('8'), 'log_(2)8'],
+    ['a base', run('log') + run('2', vertical('subscript')) + run('8'), 'log_2 8'],
     [
       'an ordinal',
       run('the 1') + run('st', vertical('superscript')) + run(' floor'),
       'the 1st floor',
     ],
+    [
+      'a fraction',
+      run('2') + run('1', vertical('superscript')) + run('/') + run('2', vertical('subscript')),
+      '2 1/2',
+    ],
+    ['a raised blank', run('10') + run(' ', vertical('superscript')) + run('cups'), '10 cups'],
     ['a mark by itself', run('1', vertical('superscript')) + run(' Measured.'), '1 Measured.'],
   ])('is told apart: %s', async (_, runs, expected) => {
     const up = `<w:style w:type="character" w:styleId="Up"><w:name w:val="Up"/><w:rPr>${vertical('superscript')}</w:rPr></w:style>`
@@ -82,7 +88,7 @@ describe('formulas', () => {
       m('rad', m('radPr', '<m:degHide m:val="1"/>'), m('deg'), e(t('x+1'))),
       '√(x+1)',
     ],
-    ['a cube root', m('rad', m('deg', t('3')), e(t('x'))), '√[3](x)'],
+    ['a cube root', m('rad', m('deg', t('3')), e(t('x'))), 'root(x, 3)'],
     [
       'a sum',
       m(
