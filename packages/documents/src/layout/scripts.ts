@@ -1,10 +1,12 @@
+import { raise } from '../formats/phrases.js'
 import type { Piece } from './pieces.js'
 
 /** Raised or lowered text at the end of a segment. */
 export interface Script {
   kind: 'raised' | 'lowered' | 'fraction'
-  /** Offset of it in the text of the segment, its mark included. */
-  at: number
+  /** The text that it stands at, and its own. */
+  base: string
+  inner: string
   x0: number
   x1: number
   /** Whether a space is before it, so that it may be the upper part of a fraction. */
@@ -25,12 +27,8 @@ const maxSize = 0.85
 const minRaise = 0.12
 const minDrop = 0.05
 const maxShift = 0.6
-/** Endings of ordinal numbers, and signs that are always raised: the text is read without a mark. */
-const ordinal = /^(?:st|nd|rd|th|er|re|e|è?me|o|a|os|as)\.?$/i
-const raisedSigns = /^[^\p{L}\p{N}]+$|^(?:TM|SM)$/u
-const loweredSigns: ReadonlyMap<string, string> = new Map(
-  [...'0123456789+-=()'].map((sign, at) => [sign, [...'₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎'][at] ?? sign]),
-)
+/** Signs that are part of a word with the letters after them, as in `H₂O`. */
+const writtenDigits = /[\u00b2\u00b3\u00b9\u2070-\u208b]$/
 
 /** Whether a piece is raised above or lowered below the text beside it. */
 export function scriptKind(piece: Piece, base: Base): 'raised' | 'lowered' | undefined {
@@ -59,34 +57,26 @@ export function withScript(
   { kind, isApart }: { kind: 'raised' | 'lowered'; isApart: boolean },
 ): { text: string; script: Script } {
   const own = piece.text.trim()
-  const place = { x0: piece.x, x1: piece.x + piece.width }
-  if (script !== undefined && isStacked(script, piece, kind)) {
-    const isFraction = script.isApart || /\d$/.test(text.slice(0, script.at))
-    if (script.kind === 'raised' && isFraction) {
-      const above = text.slice(script.at).trim().replace(/^\^/, '')
-      const before = text.slice(0, script.at).trimEnd()
-      const whole = `${before}${before === '' ? '' : ' '}${inBrackets(above)}/${own}`
-      return { text: whole, script: { ...script, kind: 'fraction', isMarked: true } }
-    }
-  } else if (script !== undefined && (script.kind === kind || script.kind === 'fraction')) {
-    // The script goes on.
-    const added = kind === 'lowered' && script.kind !== 'fraction' ? toLowered(own) : own
-    return { text: text + added, script: { ...script, x1: place.x1 } }
+  const x1 = piece.x + piece.width
+  if (script?.kind === 'fraction') return { text: text + own, script: { ...script, x1 } }
+  if (script?.kind === kind) {
+    const longer = { ...script, inner: script.inner + own, x1 }
+    return withMark(longer, script.base)
   }
-  const mark = kind === 'raised' ? toRaised(own, text) : toLowered(own)
-  const isMarked = /^[_^]/.test(mark)
-  const gap = isApart && !/\s$/.test(text) ? ' ' : ''
-  return { text: text + gap + mark, script: { kind, at: text.length, ...place, isApart, isMarked } }
+  const isUpper = script?.kind === 'raised' && (script.isApart || /\d$/.test(script.base))
+  if (script !== undefined && isUpper && isStacked(script, piece, kind)) {
+    const before = script.base.trimEnd()
+    const whole = `${before}${before === '' ? '' : ' '}${inBrackets(script.inner)}/${own}`
+    return { text: whole, script: { ...script, kind: 'fraction', isMarked: true } }
+  }
+  const base = isApart && !/\s$/.test(text) ? `${text} ` : text
+  return withMark({ kind, base, inner: own, x0: piece.x, x1, isApart, isMarked: true }, base)
 }
 
-function toRaised(text: string, before: string): string {
-  const isPlain = raisedSigns.test(text) || (ordinal.test(text) && /\d$/.test(before))
-  return isPlain || before.trim() === '' ? text : `^${text}`
-}
-
-function toLowered(text: string): string {
-  const signs = [...text].map((sign) => loweredSigns.get(sign))
-  return signs.includes(undefined) ? `_${text}` : signs.join('')
+function withMark(script: Script, base: string): { text: string; script: Script } {
+  const kind = script.kind === 'lowered' ? 'sub' : 'sup'
+  const text = base + raise(kind, script.inner, base, '').trimEnd()
+  return { text, script: { ...script, isMarked: !writtenDigits.test(text) } }
 }
 
 /** Brackets around the part of a fraction that has several terms. */

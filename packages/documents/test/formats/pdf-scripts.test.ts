@@ -34,7 +34,7 @@ function drawLine(pieces: readonly Piece[], y = 700): string {
 test.each<[string, Piece[], string]>([
   ['a power', [['The lamp makes 10'], ['6', 8, 4.5], [' cycles.']], 'The lamp makes 10^6 cycles.'],
   ['a negative power', [['It is 10'], ['-3', 8, 4.5], [' m.']], 'It is 10^-3 m.'],
-  ['a unit', [['The room has 25 m'], ['2', 8, 4.5], ['.']], 'The room has 25 m^2.'],
+  ['a unit', [['The room has 25 m'], ['2', 8, 4.5], ['.']], 'The room has 25 m².'],
   ['a lowered number', [['Water is H'], ['2', 8, -2], ['O here.']], 'Water is H₂O here.'],
   ['an index', [['The value x'], ['n', 8, -2], [' is it.']], 'The value x_n is it.'],
   ['an ordinal', [['On the 1'], ['st', 8, 4.5], [' of May']], 'On the 1st of May'],
@@ -48,7 +48,12 @@ test.each<[string, Piece[], string]>([
     [['1', 8, 4.5], ['Measured in the shade.']],
     '1 Measured in the shade.',
   ],
-  ['a small fraction', [['The dose is '], ['1', 8, 5], ['.']], 'The dose is ^1.'],
+  [
+    'a power of several pieces',
+    [['It is 10'], ['-', 8, 4.5], ['3', 8, 4.5], [' m.']],
+    'It is 10^-3 m.',
+  ],
+  ['a trade mark', [['The Pumpex'], ['TM', 8, 4.5], [' pump']], 'The Pumpex TM pump'],
 ])('%s can be distinguished', async (_, pieces, expected) => {
   expect(await blocksOf('a.pdf', rawPage(drawLine(pieces)))).toEqual([expected])
 })
