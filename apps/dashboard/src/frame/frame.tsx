@@ -1,3 +1,4 @@
+import { isComposing } from '@botstead/contract/composing'
 import { Link, Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-router'
 import { Command, Keyboard, LogOut, PanelLeft, SunMoon } from 'lucide-react'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
@@ -34,6 +35,7 @@ export function Frame() {
   useLayoutEffect(() => {
     const open = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
+      if (isComposing(event)) return
       event.preventDefault()
       setOverlay('palette')
     }

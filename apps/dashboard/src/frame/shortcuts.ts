@@ -1,3 +1,4 @@
+import { isComposing } from '@botstead/contract/composing'
 import { useLayoutEffect, useRef } from 'react'
 
 /** What a key does. */
@@ -36,6 +37,7 @@ export function useShortcuts(shortcuts: Shortcuts): void {
 export function listenToShortcuts(): void {
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return
+    if (isComposing(event)) return
     if (isTyping(event.target) || document.querySelector('dialog[open]') !== null) return
     const all = activeShortcuts()
     const isPair = pending !== undefined && Date.now() - pending.at < pairMilliseconds

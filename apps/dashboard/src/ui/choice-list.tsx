@@ -1,3 +1,4 @@
+import { isComposing } from '@botstead/contract/composing'
 import { type ReactNode, useId, useState } from 'react'
 import styles from './choice-list.module.css'
 import formStyles from './form.module.css'
@@ -54,6 +55,7 @@ export function ChoiceList<Item extends Choice>(props: ChoiceListProps<Item>) {
         }}
         onKeyDown={(event) => {
           const choice = choices[current]
+          if (isComposing(event.nativeEvent)) return
           if (event.key === 'ArrowDown') move(Math.min(current + 1, choices.length - 1))
           else if (event.key === 'ArrowUp') move(Math.max(current - 1, 0))
           else if (event.key !== 'Enter') return

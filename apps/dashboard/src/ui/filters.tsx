@@ -1,3 +1,4 @@
+import { isComposing } from '@botstead/contract/composing'
 import { Plus, X } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import { useRef, useState } from 'react'
@@ -199,6 +200,7 @@ function TextValue({ field, value, change, isNew = false, className, ref }: Text
         onChange={({ target }) => setText(target.value)}
         onBlur={applyNow}
         onKeyDown={(event) => {
+          if (isComposing(event.nativeEvent)) return
           if (event.key === 'Enter') applyNow()
           if (event.key === 'Escape') {
             // Browsers would empty the field: the text stays, and single keys are those of the page again.

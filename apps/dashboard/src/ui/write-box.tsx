@@ -1,3 +1,4 @@
+import { isComposing } from '@botstead/contract/composing'
 import { SendHorizontal } from 'lucide-react'
 import { useState } from 'react'
 import { Button } from './button.js'
@@ -56,8 +57,9 @@ export function WriteBox({
         value={text}
         onChange={({ target }) => change(target.value)}
         onKeyDown={(event) => {
+          if (isComposing(event.nativeEvent)) return
           if (event.key === 'Escape') event.currentTarget.blur()
-          if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+          if (event.key !== 'Enter' || event.shiftKey) return
           event.preventDefault()
           trySend()
         }}

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, it, vi } from 'vitest'
 import { browserPath, newPage } from '../browser.js'
+import { pressWhileComposing } from '../composing.js'
 import { type TestServer, useServer } from '../harness.js'
 import { useHttpBots } from '../http-bot.js'
 import { openDashboard } from './page.js'
@@ -60,6 +61,26 @@ describe.skipIf(browserPath === undefined)(`the dashboard by keys alone ${title}
     await page.keyboard.press('/')
     await page.keyboard.type('Who')
     expect(await page.getByLabel('Question').inputValue()).toBe('Who')
+  })
+
+  it('leaves the keys of an input method to it', async () => {
+    const { bot } = await addBot(server(), 'Composed')
+    const { page, open, faults } = await openDashboard(server())
+    await open('search', bot.id)
+    const question = page.getByLabel('Question')
+    await question.fill('日本')
+    await pressWhileComposing(question, 'Escape')
+    expect(await nameOfFocus(page)).toBe('Question')
+    await page.keyboard.press('Control+k')
+    const choice = page.getByLabel('Screen, bot or id')
+    await choice.fill('Home')
+    await page.getByRole('option', { name: 'Home', selected: true }).waitFor()
+    await pressWhileComposing(choice, 'Enter')
+    expect(await choice.inputValue()).toBe('Home')
+    expect(new URL(page.url()).pathname).toMatch(/\/search$/)
+    await choice.press('Enter')
+    await page.waitForURL(/\/home$/)
+    expect(faults).toEqual([])
   })
 
   it('goes to a screen of the bot that was chosen last, before the page shows that bot', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { startBotProcess } from '../bot-processes.js'
 import { browserPath } from '../browser.js'
+import { pressWhileComposing } from '../composing.js'
 import { useWebchats } from './page.js'
 
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
@@ -94,6 +95,26 @@ describe.skipIf(browserPath === undefined)(`the script for pages ${title}`, () =
     await page.getByRole('button', { name: `${botName}, new messages: 1` }).waitFor()
     await page.keyboard.press('Enter')
     await page.getByText('Are you there?').first().waitFor()
+    expect(faults).toEqual([])
+  })
+
+  it('leaves the keys of an input method to it, in the order of each browser', async () => {
+    const { open, script, chatServer } = chats()
+    chatServer.received.length = 0
+    const html = pageOf('', script('data-language="en" data-open'))
+    const { page, faults } = await open({ html })
+    const field = page.getByRole('textbox', { name: 'Message' })
+    await field.fill('日本')
+    await pressWhileComposing(field, 'Enter')
+    await pressWhileComposing(field, 'Escape')
+    expect(await field.inputValue()).toBe('日本')
+    expect(await page.getByRole('dialog').isVisible()).toBe(true)
+    expect(chatServer.calls('POST', '/messages')).toEqual([])
+    // Without an input method, the same keys send and close.
+    await field.press('Enter')
+    await page.getByRole('log').getByText('日本').waitFor()
+    await field.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
     expect(faults).toEqual([])
   })
 

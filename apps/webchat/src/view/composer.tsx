@@ -1,3 +1,4 @@
+import { isComposing } from '@botstead/contract/composing'
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { format } from '../translations/index.js'
 import { useChat, useChatState, useTranslation } from './context.js'
@@ -65,8 +66,7 @@ export function Composer({ isShown }: { isShown: boolean }) {
     field.current?.focus()
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    // Input methods, for example of Japanese, also use Enter to confirm a character.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return
     event.preventDefault()
     send()
   }

@@ -1,3 +1,4 @@
+import { isComposing } from '@botstead/contract/composing'
 import { type ReactNode, useState } from 'react'
 import { Announcer } from './announcer.js'
 import { Composer } from './composer.js'
@@ -82,7 +83,7 @@ function Frame({ onEscape, children }: { onEscape(): void; children: ReactNode }
       aria-label={configuration.botName}
       hidden={!isOpen}
       onKeyDown={(event) => {
-        if (event.key === 'Escape' && !event.nativeEvent.isComposing) onEscape()
+        if (event.key === 'Escape' && !isComposing(event.nativeEvent)) onEscape()
       }}
     >
       {children}

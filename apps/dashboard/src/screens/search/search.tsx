@@ -1,3 +1,4 @@
+import { isComposing } from '@botstead/contract/composing'
 import { Columns2, X } from 'lucide-react'
 import { useRef } from 'react'
 import { useAddressSearch, useScope } from '../../frame/address.js'
@@ -157,7 +158,7 @@ function QuestionField() {
         value={text}
         onChange={({ target }) => setText(target.value)}
         onKeyDown={(event) => {
-          if (event.key !== 'Escape') return
+          if (event.key !== 'Escape' || isComposing(event.nativeEvent)) return
           // Browsers would empty the field.
           event.preventDefault()
           event.currentTarget.blur()
