@@ -9,7 +9,7 @@ import {
   type Source,
 } from './document/extraction.js'
 import { requireUsable } from './document/limits.js'
-import type { Omission } from './document/omissions.js'
+import { createOmissions, type Omission } from './document/omissions.js'
 import { type Format, refusalAdvice, sniff, supportedFormats } from './formats/formats.js'
 import { addNameTitle } from './text/file-name.js'
 
@@ -103,9 +103,12 @@ export async function extract(source: Source): Promise<Extraction> {
   const stated = formatOf(source.contentType, source.key)
   const format = stated.name === 'plain text' ? (sniffFormat(source) ?? stated) : stated
   const extractor = await format.load()
+  const omissions = createOmissions()
   try {
-    const extraction = await extractor.extract({ readInner: extract, ...source })
-    return requireUsable(extraction, format.adviceWhenEmpty ?? writeAndRetry)
+    const extraction = await extractor.extract({ readInner: extract, ...source, omissions })
+    omissions.include(extraction.omissions ?? [])
+    const usable = requireUsable(extraction, format.adviceWhenEmpty ?? writeAndRetry)
+    return { ...usable, omissions: omissions.list() }
   } catch (error) {
     // Loaded on demand: most files are what they claim to be.
     const { explainMislabelled } = await import('./formats/mislabelled.js')

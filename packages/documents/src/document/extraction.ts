@@ -1,5 +1,5 @@
 import type { Root } from 'mdast'
-import type { Omission } from './omissions.js'
+import type { Omission, Omissions } from './omissions.js'
 
 declare module 'mdast' {
   interface Data {
@@ -35,6 +35,8 @@ export interface Source {
   level?: number
   /** Reads a file inside of this one with the reader of its format. */
   readInner?(inner: Source): Promise<Extraction>
+  /** Where a reader of text tells what it leaves out; the result has it together with `Extraction.omissions`. */
+  omissions?: Omissions
   /** Called after each page, slide or chapter. */
   onPage?(done: number, total: number): void
 }

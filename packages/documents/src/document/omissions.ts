@@ -89,20 +89,40 @@ export const omissionTexts = {
 export interface Omissions {
   /** @param count how often it occurs at this place, 1 unless stated */
   add(kind: OmissionKind, place?: OmissionPlace, rest?: { count?: number; detail?: string }): void
+  /**
+   * Adds those of a document inside of this one, or of another reader of it.
+   *
+   * @param part where they are instead of where the other document says, if it is not this one
+   */
+  include(others: readonly Omission[], part?: string): void
   /** One of each kind, in the order in which they occurred first. */
   list(): Omission[]
 }
 
 export function createOmissions(): Omissions {
   const found = new Map<OmissionKind, Omission>()
+  const open = (kind: OmissionKind, detail: string | undefined) => {
+    const known = found.get(kind) ?? { kind, count: 0, places: [], ...(detail && { detail }) }
+    found.set(kind, known)
+    return known
+  }
+  const locate = ({ places }: Omission, place: OmissionPlace) => {
+    if (places.length >= maxPlaces) return
+    const key = JSON.stringify(place)
+    if (!places.some((other) => JSON.stringify(other) === key)) places.push(place)
+  }
   return {
     add(kind, place, { count = 1, detail } = {}) {
-      const known = found.get(kind) ?? { kind, count: 0, places: [], ...(detail && { detail }) }
+      const known = open(kind, detail)
       known.count += count
-      found.set(kind, known)
-      if (place === undefined || known.places.length >= maxPlaces) return
-      const key = JSON.stringify(place)
-      if (!known.places.some((other) => JSON.stringify(other) === key)) known.places.push(place)
+      if (place !== undefined) locate(known, place)
+    },
+    include(others, part) {
+      for (const { kind, count, places, detail } of others) {
+        const known = open(kind, detail)
+        known.count += count
+        for (const place of part === undefined ? places : [{ part }]) locate(known, place)
+      }
     },
     list: () => [...found.values()],
   }

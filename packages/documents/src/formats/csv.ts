@@ -1,7 +1,7 @@
 import { CsvError, type Options, parse } from 'csv-parse/sync'
 import { type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
-import { charsetOf, decodeText } from './decode.js'
+import { decodeSource } from './decode.js'
 import { toTables } from './sheet-tables.js'
 
 /** How many times longer than its text a table may be: separators and quotes. */
@@ -14,7 +14,7 @@ const maxRecordLength = 1_000_000
 
 /** Reads values separated by commas, semicolons, tabs or bars. The first row is the header. */
 export async function extract(source: Source): Promise<Extraction> {
-  const decoded = decodeText(source.bytes, charsetOf(source.contentType))
+  const decoded = decodeSource(source)
   const text = requireReadable(decoded, source, maxMarkupRatio)
   const stated = /^sep=(.)\n/i.exec(text)
   const body = stated === null ? text : text.slice(stated[0].length)

@@ -2,7 +2,7 @@ import type { BlockContent, List, ListItem, Root } from 'mdast'
 import { type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { createTextLimit, requireReadable } from '../document/limits.js'
 import { heading, paragraph, table } from '../document/nodes.js'
-import { charsetOf, decodeText } from './decode.js'
+import { decodeSource } from './decode.js'
 
 /** How many times longer than its text a file may be: quotes, braces and indentation. */
 const maxMarkupRatio = 4
@@ -11,7 +11,7 @@ const maxAliases = 100
 
 /** Reads JSON, JSON lines and YAML: objects become sections and lists, lists of objects tables. */
 export async function extract(source: Source): Promise<Extraction> {
-  const decoded = decodeText(source.bytes, charsetOf(source.contentType))
+  const decoded = decodeSource(source)
   const text = requireReadable(decoded, source, maxMarkupRatio)
   const isYaml = /yaml/i.test(source.contentType) || /\.ya?ml$/i.test(source.key)
   const values = isYaml ? await parseYaml(text) : parseJson(text)

@@ -1,6 +1,8 @@
-import { isUtf8 } from 'node:buffer'
-import { analyse } from 'chardet'
-import { ExtractionError } from '../document/extraction.js'
+import { isAscii, isUtf8 } from 'node:buffer'
+import { ExtractionError, type Source } from '../document/extraction.js'
+import type { Omissions } from '../document/omissions.js'
+import { decodeAs, encodingNamed, latin1 } from './encodings.js'
+import { type Decoded, guessEncoding } from './guess-encoding.js'
 
 /** Bytes or characters that are examined; more would not change the result. */
 const sampleSize = 65_536
@@ -16,10 +18,16 @@ const overstruckCharacter = /[^\n\x08]\x08/gu
 const colourCodes = /\x1b\[[\d;]{0,20}m/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
 const controlCharacters = /[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const strayControls = /[\x00-\x07\x0e-\x19\x1c-\x1f]/g
+/** Japanese in seven bits, by the sequences that switch to it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: such sequences are what it looks for
+const japaneseShift = /\x1b\$[@B]/
 const lineEndPattern = /\r\n?|\f|\x85|\u2028|\u2029/g
 
-/** The characters of windows-1252 from 0x80 on, where latin1 has control characters. */
-const windows1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ'
+/** Lines in UTF-8, and their share of the lines in another encoding, from which a text is a mixture. */
+const minUnicodeLines = 2
+const unicodeShare = 0.2
 
 interface Signature {
   bytes: string
@@ -42,30 +50,46 @@ const signatures: readonly Signature[] = [
 ]
 
 /**
- * Decodes a text file: by its byte order mark, else by the charset it declares, else as UTF-16 if
- * only every second byte is ever zero, else as UTF-8, else by the frequency of bytes, else as
- * windows-1252, which includes latin1. Line ends become `\n`; control characters are removed.
+ * Decodes a text file: by its byte order mark, else as UTF-8 if it is valid, else by the charset it declares if that
+ * makes words, else by the encoding that makes the most plausible ones. Line ends become `\n`; control characters are
+ * removed.
  *
  * @param declared charset named by the media type or the document; wrong names are ignored
+ * @param omissions learns which encoding was taken, if that is in doubt
  * @throws ExtractionError if the bytes are not text
  */
-export function decodeText(bytes: Uint8Array, declared?: string): string {
+export function decodeText(bytes: Uint8Array, declared?: string, omissions?: Omissions): string {
   const known = signatureOf(bytes)
   if (known !== undefined) throw binary(`The content is ${known.format}, not text`)
 
-  const decoded =
-    decodeMarked(bytes) ??
-    decodeDeclared(bytes, declared) ??
-    decodeUtf16(bytes) ??
-    decodeUtf8(bytes) ??
-    decodeDetected(bytes) ??
-    decodeWindows1252(bytes)
+  const { text: decoded, encoding, isInDoubt } = decodeBytes(bytes, declared)
   const text = withoutOverstrike(decoded)
   const sample = text.slice(0, sampleSize)
   if (count(sample, nonTextCharacters) > Math.max(harmlessCount, sample.length * binaryShare)) {
     throw binary('The content is binary data, not text')
   }
+  if (isInDoubt === true) omissions?.add('encoding_in_doubt', undefined, { detail: encoding })
   return text.replace(lineEndPattern, '\n').replace(controlCharacters, '')
+}
+
+/**
+ * Decodes the file that is read.
+ *
+ * @param declared charset named by the document, if its media type names none
+ * @throws ExtractionError if the bytes are not text
+ */
+export function decodeSource(source: Source, declared?: string): string {
+  return decodeText(source.bytes, charsetOf(source.contentType) ?? declared, source.omissions)
+}
+
+function decodeBytes(bytes: Uint8Array, declared: string | undefined): Decoded {
+  return (
+    decodeMarked(bytes) ??
+    decodeDeclared(bytes, declared) ??
+    decodeShifted(bytes) ??
+    decodeUtf8(bytes) ??
+    guessEncoding(bytes)
+  )
 }
 
 /** A format that is not text, recognised by the first bytes of a content. */
@@ -93,9 +117,13 @@ const xmlEncoding = /^<\?xml\s[^>]*?encoding\s*=\s*["']([\w.:-]+)["']/
  */
 export function decodeXml(bytes: Uint8Array): string {
   const marked = decodeMarked(bytes)
-  if (marked !== undefined) return marked
+  if (marked !== undefined) return marked.text
   const declared = xmlEncoding.exec(latin1(bytes.subarray(0, 200)))?.[1]
-  return decodeDeclared(bytes, declared) ?? new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  if (declared !== undefined && !isUtf8(bytes)) {
+    const stated = decodeDeclared(bytes, declared)
+    if (stated !== undefined) return stated.text
+  }
+  return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 }
 
 /** The `charset` parameter of a media type. */
@@ -103,65 +131,69 @@ export function charsetOf(contentType: string): string | undefined {
   return /;\s*charset\s*=\s*"?([\w.:-]+)/i.exec(contentType)?.[1]
 }
 
-/** Bytes as characters of the same code: for examining the beginning of a file of unknown charset. */
-export function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-}
-
-function decodeMarked(bytes: Uint8Array): string | undefined {
+function decodeMarked(bytes: Uint8Array): Decoded | undefined {
   const head = latin1(bytes.subarray(0, 3))
-  if (head === '\xef\xbb\xbf') return decode(bytes, 'utf-8')
-  if (head.startsWith('\xff\xfe')) return decode(bytes, 'utf-16le')
-  if (head.startsWith('\xfe\xff')) return decode(bytes, 'utf-16be')
+  if (head === '\xef\xbb\xbf') return { encoding: 'utf-8', text: decodeAs('utf-8', bytes) }
+  if (head.startsWith('\xff\xfe'))
+    return { encoding: 'utf-16le', text: decodeAs('utf-16le', bytes) }
+  if (head.startsWith('\xfe\xff'))
+    return { encoding: 'utf-16be', text: decodeAs('utf-16be', bytes) }
   return undefined
 }
 
-function decodeDeclared(bytes: Uint8Array, declared: string | undefined): string | undefined {
-  if (declared === undefined) return undefined
-  try {
-    const decoder = new TextDecoder(declared, { fatal: true })
-    // Any bytes are valid latin1, and it is often declared by habit: valid UTF-8 is more credible.
-    return decoder.encoding === 'windows-1252' ? undefined : decoder.decode(bytes)
-  } catch {
-    return undefined
-  }
+function decodeShifted(bytes: Uint8Array): Decoded | undefined {
+  if (!bytes.includes(0x1b) || !japaneseShift.test(latin1(bytes.subarray(0, sampleSize)))) return
+  const text = decodeAs('iso-2022-jp', bytes)
+  return text.includes('\ufffd') ? undefined : { encoding: 'iso-2022-jp', text }
 }
 
-function decodeUtf16(bytes: Uint8Array): string | undefined {
-  const zeros = [0, 0]
-  bytes.subarray(0, sampleSize).forEach((byte, index) => {
-    if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1
-  })
-  const [even = 0, odd = 0] = zeros
-  // A few zeros in valid UTF-8 are stray bytes.
-  if ((even + odd) * 5 < Math.min(bytes.length, sampleSize) && isUtf8(bytes)) return undefined
-  if (odd > 0 && even === 0) return decode(bytes, 'utf-16le')
-  if (even > 0 && odd === 0) return decode(bytes, 'utf-16be')
-  return undefined
+/** The text in the stated encoding, unless another reading makes much better words. */
+function decodeDeclared(bytes: Uint8Array, declared: string | undefined): Decoded | undefined {
+  const encoding = declared === undefined ? undefined : encodingNamed(declared)
+  // Encodings of Europe are often declared by habit: valid UTF-8 is more credible than any of them.
+  if (encoding === undefined || encoding === 'utf-8' || isUtf8(bytes)) return undefined
+  return guessEncoding(bytes, encoding)
 }
 
 /** UTF-8, possibly with a few broken characters, as in files that were cut or joined. */
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  const text = decode(bytes, 'utf-8')
+function decodeUtf8(bytes: Uint8Array): Decoded | undefined {
+  const text = decodeAs('utf-8', bytes)
+  const sample = text.slice(0, sampleSize)
+  // A few of them are stray bytes, more are halves of the characters of UTF-16.
+  if (count(sample, strayControls) > Math.max(harmlessCount, sample.length * binaryShare)) return
   const broken = count(text, /\ufffd/g)
-  return broken === 0 || broken * 10 <= count(text, /[^\p{ASCII}]/gu) ? text : undefined
+  if (broken === 0) return { encoding: 'utf-8', text }
+  const mixed = decodeMixed(bytes)
+  if (mixed !== undefined) return mixed
+  return broken * 10 <= count(text, /[^\p{ASCII}]/gu) ? { encoding: 'utf-8', text } : undefined
 }
 
-/** Encodings of old programs of many countries, by the frequency of bytes. */
-function decodeDetected(bytes: Uint8Array): string | undefined {
-  const encoding = detectEncoding(bytes)
-  return encoding === undefined ? undefined : decodeDeclared(bytes, encoding)
+/** Lines in UTF-8 among others, as in logs and lists to which programs of different times have added. */
+function decodeMixed(bytes: Uint8Array): Decoded | undefined {
+  const lines = linesOf(bytes)
+  const isOther = (line: Uint8Array) => {
+    return !isUtf8(line) && !/[^\p{ASCII}\ufffd]/u.test(decodeAs('utf-8', line))
+  }
+  const others = lines.filter(isOther)
+  const unicode = lines.filter((line) => !isAscii(line) && isUtf8(line))
+  const isMixed =
+    unicode.length >= minUnicodeLines && unicode.length >= others.length * unicodeShare
+  if (others.length === 0 || !isMixed) return undefined
+  const { encoding } = guessEncoding(Buffer.concat(others))
+  const texts = lines.map((line) => decodeAs(isOther(line) ? encoding : 'utf-8', line))
+  return { encoding: `utf-8 and ${encoding}`, text: texts.join(''), isInDoubt: true }
 }
 
-/** Not by TextDecoder: that of Node 20 decodes windows-1252 as latin1. */
-function decodeWindows1252(bytes: Uint8Array): string {
-  return latin1(bytes).replace(/[\x80-\x9f]/g, (character) => {
-    return windows1252.charAt(character.charCodeAt(0) - 0x80)
-  })
-}
-
-function decode(bytes: Uint8Array, encoding: string): string {
-  return new TextDecoder(encoding).decode(bytes)
+/** Lines with their ends. */
+function linesOf(bytes: Uint8Array): Uint8Array[] {
+  const lines: Uint8Array[] = []
+  for (let from = 0; from < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, from)
+    const to = end === -1 ? bytes.length : end + 1
+    lines.push(bytes.subarray(from, to))
+    from = to
+  }
+  return lines
 }
 
 function count(text: string, pattern: RegExp): number {
@@ -173,52 +205,4 @@ function binary(cause: string): ExtractionError {
     'binary',
     `${cause}. Upload the document in its own format with the matching content type or extension, or as plain text.`,
   )
-}
-
-/** With fewer bytes beyond ASCII, any result is a guess, and the most common encoding the best one. */
-const minEvidence = 8
-/** Share of such bytes among the letters from which a text is not in Latin script. */
-const foreignShare = 0.3
-/** Lead in confidence over the most common encoding that another one of Latin script needs, in percent. */
-const minConfidenceLead = 10
-
-const latinEncodings = /^(?:iso-8859-(?:2|9)|windows-(?:1250|1254))$/i
-const commonEncoding = /^(?:iso-8859-1|windows-1252)$/i
-const nonLatinEncodings =
-  /^(?:shift_jis|euc-jp|euc-kr|gb18030|big5|iso-2022-jp|koi8-r|iso-8859-(?:5|6|7|8)|windows-(?:1251|1253|1255|1256))$/i
-
-/** The probable encoding of a text without a byte order mark, unless it is the most common one. */
-function detectEncoding(bytes: Uint8Array): string | undefined {
-  const sample = sampleOf(bytes)
-  const beyond = sample.reduce((sum, byte) => sum + (byte > 0x7f ? 1 : 0), 0)
-  const candidates = analyse(sample)
-  // Japanese in seven bits is recognised by its escape sequences alone.
-  if (candidates[0]?.name === 'ISO-2022-JP' && candidates[0].confidence > 50) {
-    return candidates[0].name
-  }
-  if (beyond < minEvidence) return undefined
-  if (beyond / (beyond + lettersIn(sample)) >= foreignShare) {
-    return candidates.find(({ name }) => nonLatinEncodings.test(name))?.name
-  }
-  const [best] = candidates.filter(
-    ({ name }) => latinEncodings.test(name) || commonEncoding.test(name),
-  )
-  const common = candidates.find(({ name }) => commonEncoding.test(name))?.confidence ?? 0
-  if (best === undefined || commonEncoding.test(best.name)) return undefined
-  return best.confidence - common >= minConfidenceLead ? best.name : undefined
-}
-
-/** The bytes around the first one that is not ASCII, which decide. */
-function sampleOf(bytes: Uint8Array): Uint8Array {
-  const first = bytes.findIndex((byte) => byte > 0x7f || byte === 0x1b)
-  const start = Math.max(0, first - 64)
-  return bytes.subarray(start, start + sampleSize)
-}
-
-function lettersIn(bytes: Uint8Array): number {
-  return bytes.reduce((sum, byte) => sum + (isLetter(byte | 0x20) ? 1 : 0), 0)
-}
-
-function isLetter(lowerCase: number): boolean {
-  return lowerCase >= 0x61 && lowerCase <= 0x7a
 }

@@ -4,7 +4,8 @@ import type { Extraction, Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { firstHeading } from '../document/nodes.js'
 import { createOmissions, type OmissionPlace, type Omissions } from '../document/omissions.js'
-import { charsetOf, decodeText, latin1 } from './decode.js'
+import { decodeSource, decodeText } from './decode.js'
+import { latin1 } from './encodings.js'
 import { createPageContext, toBlocks, toLine } from './html-nodes.js'
 import {
   find,
@@ -26,7 +27,7 @@ const metaCharset = /<(?:meta\s[^>]*charset|\?xml\s[^>]*encoding)\s*=\s*["']?\s*
 
 /** Reads a page of HTML or XHTML: its main content, with `<title>` or else the first heading as title. */
 export async function extract(source: Source): Promise<Extraction> {
-  const text = decodeText(source.bytes, declaredCharset(source))
+  const text = decodeSource(source, declaredCharset(source.bytes))
   const page = parsePage(requireReadable(text, source, maxMarkupRatio), source)
   const omissions = createOmissions()
   const root = toRoot(page, omissions)
@@ -36,7 +37,7 @@ export async function extract(source: Source): Promise<Extraction> {
 
 /** Decodes a page inside another document, which has no media type of its own. */
 export function decodePage(bytes: Uint8Array): string {
-  return decodeText(bytes, metaCharset.exec(latin1(bytes.subarray(0, charsetHeadBytes)))?.[1])
+  return decodeText(bytes, declaredCharset(bytes))
 }
 
 /** The main content of a page inside another document. */
@@ -89,9 +90,8 @@ function statedTitle(page: XmlElement): string | undefined {
   return text === '' ? undefined : text
 }
 
-function declaredCharset(source: Source): string | undefined {
-  const head = latin1(source.bytes.subarray(0, charsetHeadBytes))
-  return charsetOf(source.contentType) ?? metaCharset.exec(head)?.[1]
+function declaredCharset(bytes: Uint8Array): string | undefined {
+  return metaCharset.exec(latin1(bytes.subarray(0, charsetHeadBytes)))?.[1]
 }
 
 function toRoot(page: XmlElement, omissions: Omissions): Root {

@@ -3,7 +3,7 @@ import { type Extraction, ExtractionError, type Source } from '../document/extra
 import { requireReadable } from '../document/limits.js'
 import { firstHeading } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
-import { charsetOf, decodeText } from './decode.js'
+import { decodeSource } from './decode.js'
 import { formulaToken, type HtmlReader, toBlocks } from './markdown-nodes.js'
 
 /** The parser omits what is nested deeper, so such a document is refused instead. */
@@ -14,7 +14,7 @@ const maxMarkupRatio = 2
 
 /** Reads GitHub flavoured Markdown, with or without front matter. */
 export async function extract(source: Source): Promise<Extraction> {
-  const text = decodeText(source.bytes, charsetOf(source.contentType))
+  const text = decodeSource(source)
   return await extractMarkdown(text, source, { indentedCode: true })
 }
 

@@ -1,10 +1,10 @@
 import type { Extraction, Source } from '../document/extraction.js'
-import { charsetOf, decodeText } from './decode.js'
+import { decodeSource } from './decode.js'
 import { extractMarkdown } from './markdown.js'
 
 /** Reads MDX: Markdown without imports, exports and expressions. Components are read as their content. */
 export async function extract(source: Source): Promise<Extraction> {
-  const text = decodeText(source.bytes, charsetOf(source.contentType))
+  const text = decodeSource(source)
   return await extractMarkdown(withoutJsx(text), source, { indentedCode: false })
 }
 

@@ -2,7 +2,7 @@ import type { Extraction, Source } from '../document/extraction.js'
 import { createLineJoiner } from '../document/join-lines.js'
 import { requireReadable } from '../document/limits.js'
 import { toTextBlocks, toTextLines } from '../document/text-blocks.js'
-import { charsetOf, decodeText } from './decode.js'
+import { decodeSource } from './decode.js'
 
 /** Characters from the beginning of a text in which hyphenated words are looked up. */
 const lookupCharacters = 4 * 1024 * 1024
@@ -19,7 +19,7 @@ const maxMarkupRatio = 2
  * manual pages. Everything else stays as it is written.
  */
 export async function extract(source: Source): Promise<Extraction> {
-  const decoded = decodeText(source.bytes, charsetOf(source.contentType))
+  const decoded = decodeSource(source)
   const text = requireReadable(decoded, source, maxMarkupRatio)
   return { root: { type: 'root', children: toTextBlocks(toTextLines(joinHyphenatedWords(text))) } }
 }

@@ -1,0 +1,152 @@
+import fc from 'fast-check'
+import iconv from 'iconv-lite'
+import { describe, expect, test } from 'vitest'
+import { createOmissions, type Omission } from '../../src/document/omissions.js'
+import { decodeText } from '../../src/formats/decode.js'
+import { blocksOf, readFile } from '../outline.js'
+import { sentences } from './sentences.js'
+
+const cases = sentences.flatMap(({ language, encodings, text }) =>
+  [...encodings, 'utf8', 'utf16le', 'utf16be'].map((encoding) => ({ language, encoding, text })),
+)
+
+/** The bytes of a text in an old encoding, by a library of others. */
+function encode(text: string, encoding: string): Uint8Array {
+  // Letters with separate tones, as the encoding for Vietnamese has them.
+  const written = encoding === 'win1258' ? withTones(text) : text
+  const bytes = iconv.encode(written, encoding)
+  if (iconv.decode(bytes, encoding) !== written)
+    throw new Error(`${encoding} lacks a letter of ${text}`)
+  return bytes
+}
+
+function withTones(text: string): string {
+  return text
+    .normalize('NFD')
+    .replace(
+      /([aeou])(\u0323?)([\u0302\u0306\u031b])/gi,
+      (_, letter: string, tone: string, sign: string) => {
+        return (letter + sign).normalize('NFC') + tone
+      },
+    )
+}
+
+function decoded(bytes: Uint8Array, declared?: string): { text: string; doubts: Omission[] } {
+  const omissions = createOmissions()
+  return { text: decodeText(bytes, declared, omissions), doubts: omissions.list() }
+}
+
+describe('a text without any mark of its encoding is read', () => {
+  test.each(cases)('$language in $encoding', ({ encoding, text }) => {
+    expect(decoded(encode(text, encoding)).text).toBe(text)
+  })
+
+  test('in any part of a few sentences, in every language and encoding', () => {
+    const choice = fc.constantFrom(...cases.filter(({ encoding }) => !encoding.startsWith('utf')))
+    fc.assert(
+      fc.property(choice, fc.nat(40), fc.nat(30), ({ encoding, text }, from, less) => {
+        const words = text.split(' ')
+        const isSpaced = words.length > 4
+        const pieces = isSpaced ? words : [...text]
+        const start = from % Math.max(1, pieces.length - 8)
+        const kept = pieces.slice(start, Math.max(start + 8, pieces.length - less))
+        const part = kept.join(isSpaced ? ' ' : '')
+        fc.pre((part.match(/[^\p{ASCII}]/gu)?.length ?? 0) >= 5)
+        const { text: read, doubts } = decoded(encode(part, encoding))
+        if (doubts.length === 0) expect(read).toBe(part)
+        else expect(doubts).toMatchObject([{ kind: 'encoding_in_doubt', count: 1 }])
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test.each([
+    ['win1252', 'café'],
+    ['macroman', 'It’s “fine” — really'],
+    ['cp850', '25°C'],
+    ['cp437', '┌──────┐\n│ Menü │\n└──────┘'],
+    ['win1250', 'Poznań;12\nGdańsk;7\nWrocław;3'],
+    ['cp852', 'Łódź'],
+    ['win1254', 'İstanbul, İzmir, Diyarbakır'],
+    ['win1257', 'Šiauliai, Vilnius, Klaipėda'],
+    ['koi8r', 'Москва'],
+    ['cp866', 'Москва'],
+    ['win1253', 'Αθήνα'],
+    ['gbk', '公司章程'],
+    ['big5', '台北'],
+    ['utf16le', '公司章程'],
+    ['utf16be', 'Москва 2024'],
+    ['win1252', 'The man from Zürich said “hello” to José at the café'],
+  ])('%s: only “%s”', (encoding, text) => {
+    expect(decoded(encode(text, encoding)).text).toBe(text)
+  })
+})
+
+describe('a declared encoding', () => {
+  const polish = 'Są oni obdarzeni rozumem'
+
+  test.each([
+    ['windows-1250', 'win1250'],
+    ['cp852', 'cp852'],
+    ['IBM852', 'cp852'],
+    ['x-mac-ce', 'maccenteuro'],
+    ['ISO-8859-2', 'iso88592'],
+  ])('%s is used', (declared, encoding) => {
+    expect(decoded(encode(polish, encoding), declared)).toEqual({ text: polish, doubts: [] })
+  })
+
+  test('that makes nonsense is not, and the file says which one was taken', () => {
+    const text = sentences.find(({ language }) => language === 'Russian')?.text ?? ''
+    const { text: read, doubts } = decoded(encode(text, 'win1251'), 'iso-8859-1')
+    expect(read).toBe(text)
+    expect(doubts).toMatchObject([{ kind: 'encoding_in_doubt', detail: 'windows-1251' }])
+  })
+
+  test('of a web page is that of its head', async () => {
+    const page = `<meta charset="cp1257"><p>Išjunkite įrenginį</p>`
+    expect(await blocksOf('a.html', encode(page, 'win1257'))).toEqual(['Išjunkite įrenginį'])
+  })
+})
+
+test('tables and pages are read by the same decoder, and say when it is in doubt', async () => {
+  const table = encode('Miasto;Liczba\nŁódź;3\nPoznań;4\nGdańsk;5\nKraków;6\n', 'win1250')
+  expect((await blocksOf('a.csv', table)).join('\n')).toContain('| Łódź | 3 |')
+  const short = await readFile('a.txt', encode('año', 'win1252'))
+  expect(short.omissions).toMatchObject([{ kind: 'encoding_in_doubt', detail: expect.any(String) }])
+  const sure = await readFile('a.txt', encode(sentences[0]?.text ?? '', 'win1252'))
+  expect(sure.omissions).toEqual([])
+})
+
+describe('a mixture', () => {
+  test('of lines in UTF-8 and in an older encoding is read line by line', () => {
+    const lines = ['Größe und Höhe', 'Prüfen Sie Öl und Tür', 'Schlüssel für Gäste']
+    const bytes = Buffer.concat([
+      Buffer.from(`${lines[0]}\n`),
+      encode(`${lines[1]}\n`, 'win1252'),
+      Buffer.from(`${lines[2]}\n`),
+    ])
+    expect(decoded(bytes)).toMatchObject({
+      text: `${lines.join('\n')}\n`,
+      doubts: [{ detail: 'utf-8 and windows-1252' }],
+    })
+  })
+
+  test('a few broken bytes of UTF-8 spoil nothing else', () => {
+    const text = sentences.map((each) => each.text).join('\n')
+    fc.assert(
+      fc.property(fc.nat(), (seed) => {
+        const bytes = Buffer.from(text)
+        const at = seed % bytes.length
+        const broken = Buffer.concat([bytes.subarray(0, at), Buffer.of(0xff), bytes.subarray(at)])
+        const kept = decoded(broken).text.replace(/\ufffd+/g, '')
+        // At most the character in which it is.
+        expect(text.length - kept.length).toBeLessThanOrEqual(1)
+      }),
+    )
+  })
+})
+
+test('a long text in an old encoding takes no longer than a short one to be recognised', () => {
+  const long = encode(`${sentences[7]?.text ?? ''}\n`.repeat(20_000), 'win1250')
+  expect(decoded(long).text.startsWith('Proszę wyłączyć')).toBe(true)
+})
