@@ -1,0 +1,131 @@
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  isScalar,
+  isSeq,
+  Lexer,
+  parseAllDocuments,
+  type Scalar,
+} from 'yaml'
+import { ExtractionError } from '../document/extraction.js'
+import { type Members, maxDepth, tooDeep, type Value } from './data-values.js'
+
+/** Values that the aliases of a document may repeat in all; more are an attack. */
+const maxRepeated = 20_000
+/** What stands for no value. */
+const nothing = /^(?:~|null|Null|NULL)?$/
+
+/**
+ * Reads the documents of a YAML file.
+ *
+ * @throws Error if the first one that is not valid is met
+ * @throws ExtractionError if one is nested too deeply, or repeats too much by aliases
+ */
+export function readYaml(text: string): Value[] {
+  requireFlat(new Lexer().lex(text))
+  // In this schema, every plain value is the text that it is written as.
+  const options = { schema: 'failsafe', uniqueKeys: false, logLevel: 'silent' } as const
+  const documents = parseAllDocuments(text, options)
+  // For a text without documents, the parser returns an object that is not a list of documents.
+  if (!Array.isArray(documents)) return []
+  return documents.flatMap((document) => {
+    const [error] = document.errors
+    if (error !== undefined) throw error
+    const value = createReader().read(document)
+    return value === null ? [] : [value]
+  })
+}
+
+/**
+ * Counts brackets before parsing, because the parser is recursive and takes much memory per level.
+ *
+ * @throws ExtractionError if they are nested too deeply
+ */
+function requireFlat(lexemes: Iterable<string>): void {
+  let depth = 0
+  for (const lexeme of lexemes) {
+    if (lexeme === '[' || lexeme === '{') depth += 1
+    else if (lexeme === ']' || lexeme === '}') depth -= 1
+    if (depth > maxDepth) throw tooDeep()
+  }
+}
+
+function createReader(): { read(document: Document.Parsed): Value } {
+  /** What an anchor stands for, and how many values that has. An anchor may be defined again. */
+  const anchors = new Map<string, { value: Value; size: number }>()
+  let repeated = 0
+
+  function toValue(node: unknown, depth: number): Value {
+    if (depth > maxDepth) throw tooDeep()
+    if (isAlias(node)) return repeat(node.source)
+    const value = isCollection(node) ? toList(node, depth) : plainValue(node)
+    const anchor = isCollection(node) || isScalar(node) ? node.anchor : undefined
+    if (anchor !== undefined) anchors.set(anchor, { value, size: sizeOf(value) })
+    return value
+  }
+
+  function toList(node: unknown, depth: number): Value {
+    if (isSeq(node))
+      return node.items.map((item) => toValue(isPair(item) ? item.value : item, depth + 1))
+    const members: Members['members'] = []
+    for (const { key, value } of isMap(node) ? node.items : []) {
+      const name = toKey(toValue(key, depth + 1))
+      members.push([name, toValue(value, depth + 1)])
+    }
+    return { members: merged(members) }
+  }
+
+  function repeat(anchor: string): Value {
+    const known = anchors.get(anchor)
+    if (known === undefined) throw badAliases(`no anchor ${anchor} above its alias`)
+    repeated += known.size
+    if (repeated > maxRepeated) throw badAliases(`alias ${anchor}`)
+    return known.value
+  }
+
+  return { read: (document) => toValue(document.contents, 0) }
+}
+
+function plainValue(node: unknown): Value {
+  if (!isScalar(node)) return null
+  const { value, type } = node as Scalar<unknown>
+  const text = typeof value === 'string' ? value : String(node.source ?? value ?? '')
+  return type === 'PLAIN' && nothing.test(text) ? null : text
+}
+
+function toKey(key: Value): string {
+  if (key === null) return 'null'
+  return typeof key === 'string' ? key : JSON.stringify(key)
+}
+
+/** The members with those of `<<` in its place, unless the object has them itself. */
+function merged(members: Members['members']): Members['members'] {
+  if (!members.some(([key]) => key === '<<')) return members
+  const own = new Set(members.map(([key]) => key))
+  return members.flatMap(([key, value]): Members['members'] => {
+    if (key !== '<<' || value === null || typeof value === 'string') return [[key, value]]
+    const bases = Array.isArray(value) ? value : [value]
+    return bases.flatMap((base) =>
+      base === null || typeof base === 'string' || Array.isArray(base)
+        ? []
+        : base.members.filter(([name]) => !own.has(name)),
+    )
+  })
+}
+
+function sizeOf(value: Value): number {
+  if (value === null || typeof value === 'string') return 1
+  const inner = Array.isArray(value) ? value : value.members.map(([, member]) => member)
+  return inner.reduce((sum, each) => sum + sizeOf(each), 1)
+}
+
+function badAliases(cause: string): ExtractionError {
+  return new ExtractionError(
+    'too_large',
+    `The aliases of the YAML repeat more than ${maxRepeated.toLocaleString('en')} values, or stand for nothing (${cause}). ` +
+      'Write out what they stand for, and upload it again.',
+  )
+}
