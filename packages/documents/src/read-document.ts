@@ -110,6 +110,7 @@ export async function extract(source: Source): Promise<Extraction> {
     const usable = requireUsable(extraction, format.adviceWhenEmpty ?? writeAndRetry)
     return { ...usable, omissions: omissions.list() }
   } catch (error) {
+    if (isBinary(error) && !isKnown(source)) throw unsupported(source)
     // Loaded on demand: most files are what they claim to be.
     const { explainMislabelled } = await import('./formats/mislabelled.js')
     throw explainMislabelled(asExtractionError(error, format), source, format)
@@ -124,21 +125,50 @@ function asExtractionError(error: unknown, format: Format): unknown {
 }
 
 /**
- * The format of a file by its media type, or by the extension of its key where the type is vague.
+ * The format of a file by its media type, or by the extension of its key where the type is vague. A type may be the
+ * guess of a program that knows the extension only: `.ts` is a film for one and source code for another. Therefore only
+ * extensions of binary formats are refused; every other file is plain text until its content proves to be binary.
  *
  * @throws ExtractionError if it cannot be indexed
  */
 export function formatOf(contentType: string, key: string): Format {
-  const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
-  const extension = extname(key).toLowerCase()
+  const { type, extension } = typeOf({ contentType, key })
   const byType =
     supportedFormats.find((format) => format.contentTypes.includes(type)) ?? bySuffix(type)
   const byExtension = supportedFormats.find((format) => format.extensions.includes(extension))
-  const format = looseTypes.has(type) ? (byExtension ?? byType) : byType
+  const isLoose = looseTypes.has(type) || refusalAdvice(type, '') !== undefined
+  const format = isLoose ? (byExtension ?? byType) : (byType ?? byExtension)
   if (format !== undefined && !(format.name === 'plain text' && isRefused(extension))) return format
-  const isText = type.startsWith('text/') && !markupTypes.has(type)
-  if ((isText || vagueTypes.has(type)) && !isRefused(extension)) return formatNamed('plain text')
-  throw unsupported(type, extension)
+  // Without an extension, nobody guessed.
+  const isRefusedType = extension === '' && refusalAdvice(type, '') !== undefined
+  if (isRefused(extension) || isRefusedType || markupTypes.has(type)) {
+    throw unsupported({ contentType, key })
+  }
+  return formatNamed('plain text')
+}
+
+function typeOf({ contentType, key }: Pick<Source, 'contentType' | 'key'>): {
+  type: string
+  extension: string
+} {
+  const type = (contentType.split(';')[0] ?? '').trim().toLowerCase()
+  return { type, extension: extname(key).toLowerCase() }
+}
+
+/** Whether the name or the type of a file says that it is text. */
+function isKnown(source: Source): boolean {
+  const { type, extension } = typeOf(source)
+  return (
+    vagueTypes.has(type) ||
+    type.startsWith('text/') ||
+    supportedFormats.some((format) => format.contentTypes.includes(type)) ||
+    supportedFormats.some((format) => format.extensions.includes(extension)) ||
+    bySuffix(type) !== undefined
+  )
+}
+
+function isBinary(error: unknown): boolean {
+  return error instanceof ExtractionError && error.failure === 'binary'
 }
 
 /** `application/problem+json` and the like. */
@@ -162,7 +192,8 @@ function isRefused(extension: string): boolean {
   return refusalAdvice('', extension) !== undefined
 }
 
-function unsupported(type: string, extension: string): ExtractionError {
+function unsupported(source: Pick<Source, 'contentType' | 'key'>): ExtractionError {
+  const { type, extension } = typeOf(source)
   const what = extension === '' ? type : `${type} (${extension})`
   const advice = refusalAdvice(type, extension)
   if (advice !== undefined) {

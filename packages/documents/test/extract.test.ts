@@ -13,7 +13,8 @@ describe('formatOf', () => {
     ['text/plain', 'dir.html/notes', 'plain text'],
     ['application/octet-stream', 'README', 'plain text'],
     ['', 'page.htm', 'HTML'],
-    ['text/x-python', 'tool.py', 'plain text'],
+    ['text/x-python', 'tool.py', 'source code'],
+    ['text/x-notes', 'tool.xyz', 'plain text'],
   ])('%s %s is read as %s', (contentType, key, name) => {
     expect(formatOf(contentType, key).name).toBe(name)
   })
@@ -47,10 +48,38 @@ describe('formatOf', () => {
     expect(() => formatOf(contentType, key)).toThrow(advice)
   })
 
-  test('unknown formats are refused with a list of supported ones', () => {
-    expect(() => formatOf('application/x-cad', 'a.cad')).toThrow(
+  test.each([
+    ['video/mp2t', 'pump.ts', 'source code'],
+    ['application/x-sql', 'parts.sql', 'source code'],
+    ['application/x-subrip', 'talk.srt', 'subtitles'],
+    ['application/toml', 'server.toml', 'settings (.ini, .toml)'],
+    ['application/vnd.lotus-organizer', 'notes.org', 'Org, reStructuredText, AsciiDoc and TeX'],
+    ['application/x-sh', 'start.sh', 'source code'],
+    ['application/x-tex', 'manual.tex', 'Org, reStructuredText, AsciiDoc and TeX'],
+    ['application/vnd.apple.keynote', 'server.key', 'plain text'],
+    ['application/x-cad', 'a.cad', 'plain text'],
+    ['application/mbox', 'all.mbox', 'e-mail (.eml)'],
+    ['text/calendar', 'a.ics', 'calendar (.ics)'],
+  ])('%s %s, whose type is a guess by its extension, is read as %s', (contentType, key, name) => {
+    expect(formatOf(contentType, key).name).toBe(name)
+  })
+
+  test.each([
+    [
+      'application/x-cad',
+      'a.cad',
       /x-cad \(\.cad\) cannot be indexed, only Markdown, .* and plain text\. Convert/,
-    )
+    ],
+    ['application/vnd.apple.keynote', 'talk.key', /Export the document as PDF/],
+    ['video/mp2t', 'film.m2ts', /Upload a transcript/],
+  ])('%s %s is refused if its content is binary', async (contentType, key, reason) => {
+    const bytes = Buffer.from(Array.from({ length: 2048 }, (_, at) => (at * 167 + 13) % 256))
+    await expect(extract({ bytes, contentType, key })).rejects.toMatchObject({
+      failure: 'unsupported',
+      message: expect.stringMatching(reason),
+    })
+    const text = { bytes: Buffer.from('The gasket fits.'), contentType, key }
+    expect((await extract(text)).root.children).toHaveLength(1)
   })
 })
 

@@ -14,6 +14,15 @@ export interface Format {
 
 const officeType = 'application/vnd.openxmlformats-officedocument'
 
+/** Of programs, scripts, queries, styles and patches, whose lines belong together as they are. */
+const sourceExtensions: readonly string[] = (
+  '.ts .mts .cts .tsx .js .mjs .cjs .jsx .vue .svelte .py .pyi .rb .php .pl .pm .lua .tcl .r .jl .go .rs .java .kt ' +
+  '.kts .scala .groovy .gradle .swift .m .mm .c .h .cc .cpp .cxx .hh .hpp .hxx .ino .cs .fs .vb .bas .vbs .pas .dpr ' +
+  '.f .f90 .for .cob .cbl .ada .adb .d .zig .nim .dart .ex .exs .erl .hrl .elm .hs .ml .mli .clj .cljs .lisp .el .scm ' +
+  '.sql .graphql .proto .thrift .sh .bash .zsh .fish .ksh .bat .cmd .ps1 .psm1 .awk .sed .css .scss .sass .less .tf ' +
+  '.hcl .nix .asm .s .v .sv .vhd .vhdl .cmake .mk .diff .patch .sol .abap .apex .jsonc .json5'
+).split(' ')
+
 /** Every format that can be indexed. A new format is one module and one entry in this list. */
 export const supportedFormats: readonly Format[] = [
   {
@@ -84,9 +93,15 @@ export const supportedFormats: readonly Format[] = [
   },
   {
     name: 'e-mail (.eml)',
-    contentTypes: ['message/rfc822'],
-    extensions: ['.eml'],
+    contentTypes: ['message/rfc822', 'application/mbox', 'multipart/related'],
+    extensions: ['.eml', '.mbox', '.mht', '.mhtml'],
     load: () => import('./eml.js'),
+  },
+  {
+    name: 'calendar (.ics)',
+    contentTypes: ['text/calendar'],
+    extensions: ['.ics'],
+    load: () => import('./calendar.js'),
   },
   {
     name: 'CSV and TSV',
@@ -110,6 +125,35 @@ export const supportedFormats: readonly Format[] = [
     load: () => import('./data.js'),
   },
   {
+    name: 'subtitles',
+    contentTypes: ['text/vtt', 'application/x-subrip', 'text/srt'],
+    extensions: ['.srt', '.vtt', '.sbv', '.ass', '.ssa'],
+    load: () => import('./subtitles.js'),
+  },
+  {
+    name: 'Org, reStructuredText, AsciiDoc and TeX',
+    contentTypes: ['text/org', 'text/x-rst', 'text/asciidoc', 'text/x-tex', 'application/x-tex'],
+    extensions: ['.org', '.rst', '.rest', '.adoc', '.asciidoc', '.asc', '.tex', '.latex', '.ltx'],
+    load: () => import('./light-markup.js'),
+  },
+  {
+    name: 'settings (.ini, .toml)',
+    contentTypes: ['application/toml'],
+    extensions: ['.ini', '.toml', '.cfg', '.conf', '.properties', '.env', '.desktop'],
+    load: () => import('./settings-file.js'),
+  },
+  {
+    name: 'source code',
+    contentTypes: [
+      'application/javascript',
+      'text/javascript',
+      'application/x-sh',
+      'application/sql',
+    ],
+    extensions: sourceExtensions,
+    load: () => import('./source-code.js'),
+  },
+  {
     name: 'plain text',
     contentTypes: ['text/plain'],
     extensions: ['.txt', '.text', '.log'],
@@ -122,7 +166,7 @@ const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; a
   [
     {
       types: /^application\/msword$/,
-      extensions: ['.doc', '.dot'],
+      extensions: ['.doc'],
       advice: 'This is Word as before 2007: save the document as .docx and upload it again.',
     },
     {
@@ -147,12 +191,12 @@ const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; a
     },
     {
       types: /^application\/vnd\.apple\./,
-      extensions: ['.pages', '.numbers', '.key'],
+      extensions: ['.pages', '.numbers'],
       advice: 'Export the document as PDF, .docx, .xlsx or .pptx and upload that.',
     },
     {
       types: /^application\/vnd\.ms-outlook$/,
-      extensions: ['.msg', '.pst', '.mbox'],
+      extensions: ['.msg', '.pst'],
       advice: 'Save each message as .eml and upload it again.',
     },
     {

@@ -1,0 +1,109 @@
+import type { RootContent } from 'mdast'
+import type { Extraction, Source } from '../document/extraction.js'
+import { requireReadable } from '../document/limits.js'
+import { heading, paragraph } from '../document/nodes.js'
+import { toParagraphs } from '../document/text-blocks.js'
+import { decodeSource } from './decode.js'
+
+/** How many times longer than its text a calendar may be: time zones, identifiers and alarms. */
+const maxMarkupRatio = 8
+
+/** A line of a calendar: name, parameters and value. */
+interface Property {
+  name: string
+  parameters: string
+  value: string
+}
+
+const shownComponents: ReadonlySet<string> = new Set(['VEVENT', 'VTODO', 'VJOURNAL'])
+
+/** Reads a calendar: its events and tasks with time, place and people. */
+export async function extract(source: Source): Promise<Extraction> {
+  const text = requireReadable(decodeSource(source), source, maxMarkupRatio)
+  return { root: { type: 'root', children: readCalendar(text, 1) } }
+}
+
+/** @param level of the headings, which are the summaries of the events */
+export function readCalendar(text: string, level: number): RootContent[] {
+  const nodes: RootContent[] = []
+  let method = ''
+  const path: string[] = []
+  let open: Property[] = []
+  for (const property of toProperties(text)) {
+    if (property.name === 'BEGIN') path.push(property.value.toUpperCase())
+    if (property.name === 'END') {
+      if (shownComponents.has(path.at(-1) ?? '')) {
+        nodes.push(...toNodes(open, method, level))
+        open = []
+      }
+      path.pop()
+    }
+    // Parts of an event, such as alarms, are not about it.
+    if (shownComponents.has(path.at(-1) ?? '')) open.push(property)
+    if (path.length === 1 && property.name === 'METHOD') method = property.value.toUpperCase()
+  }
+  return nodes
+}
+
+function toProperties(text: string): Property[] {
+  return text
+    .replace(/\n[ \t]/g, '')
+    .split('\n')
+    .flatMap((line) => {
+      // A colon in quotes belongs to a parameter.
+      const [, name, parameters = '', value = ''] =
+        /^([\w-]{1,80})((?:;(?:[^":;]|"[^"]*")*)*):(.*)$/.exec(line.slice(0, 100_000)) ?? []
+      return name === undefined ? [] : [{ name: name.toUpperCase(), parameters, value }]
+    })
+}
+
+function toNodes(properties: readonly Property[], method: string, level: number): RootContent[] {
+  const all = (name: string) => properties.filter((property) => property.name === name)
+  const text = (name: string) => toText(all(name)[0]?.value ?? '')
+  const isCancelled = method === 'CANCEL' || text('STATUS').toUpperCase() === 'CANCELLED'
+  const fields = {
+    Status: isCancelled ? 'cancelled' : '',
+    When: [all('DTSTART')[0], all('DTEND')[0]].flatMap((time) => toTime(time)).join(' – '),
+    Due: toTime(all('DUE')[0]).join(''),
+    Repeated: text('RRULE'),
+    Where: text('LOCATION'),
+    Organizer: all('ORGANIZER').map(toPerson).join(', '),
+    Attendees: all('ATTENDEE').map(toPerson).join(', '),
+    Categories: text('CATEGORIES'),
+    Address: text('URL'),
+  }
+  const lines = Object.entries(fields).flatMap(([name, value]) =>
+    value === '' ? [] : `${name}: ${value}`,
+  )
+  const summary = text('SUMMARY').replace(/\s+/g, ' ')
+  return [
+    ...(summary === '' ? [] : [heading(level, summary)]),
+    ...(lines.length === 0 ? [] : [paragraph(lines.join('\n'))]),
+    ...['DESCRIPTION', 'COMMENT'].flatMap((name) =>
+      all(name).flatMap(({ value }) => toParagraphs(toText(value))),
+    ),
+  ]
+}
+
+function toText(value: string): string {
+  return value.replace(/\\([nN,;\\])/g, (_, sign: string) => (/n/i.test(sign) ? '\n' : sign)).trim()
+}
+
+/** `20240105T090000Z` as people write it, with its time zone. */
+function toTime(property: Property | undefined): string[] {
+  if (property === undefined) return []
+  const [, year, month, day, hour, minute, isUtc] =
+    /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})\d{0,2}(Z)?)?$/.exec(property.value.trim()) ?? []
+  if (year === undefined) return property.value.trim() === '' ? [] : [property.value.trim()]
+  const date = `${year}-${month}-${day}`
+  if (hour === undefined) return [date]
+  const zone = isUtc === undefined ? /;TZID="?([^";:]+)/i.exec(property.parameters)?.[1] : 'UTC'
+  return [`${date} ${hour}:${minute}${zone === undefined ? '' : ` ${zone}`}`]
+}
+
+function toPerson({ parameters, value }: Property): string {
+  const address = value.replace(/^mailto:/i, '').trim()
+  const [, quoted, plain] = /;CN=(?:"([^"]*)"|([^";:]*))/i.exec(parameters) ?? []
+  const name = (quoted ?? plain ?? '').trim()
+  return name === '' || name === address ? address : `${name} <${address}>`
+}

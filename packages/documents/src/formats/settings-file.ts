@@ -1,0 +1,37 @@
+import type { RootContent } from 'mdast'
+import type { Extraction, Source } from '../document/extraction.js'
+import { requireReadable } from '../document/limits.js'
+import { heading } from '../document/nodes.js'
+import { toParagraphs } from '../document/text-blocks.js'
+import { decodeSource } from './decode.js'
+
+/** How many times longer than its text a file may be: blank lines and indentation. */
+const maxMarkupRatio = 2
+/** Characters of the longest line that names a section. */
+const maxNameLine = 300
+const sectionPattern = /^\s*\[{1,2}\s*([^[\],]{1,200}?)\s*\]{1,2}\s*(?:[#;].*)?$/
+
+/** Reads settings: their sections are headings, everything else stays as it is written, comments too. */
+export async function extract(source: Source): Promise<Extraction> {
+  const text = requireReadable(decodeSource(source), source, maxMarkupRatio)
+  const children: RootContent[] = []
+  let open: string[] = []
+  const close = () => {
+    children.push(...toParagraphs(open.join('\n')))
+    open = []
+  }
+  let isInside = false
+  for (const line of text.split('\n')) {
+    const isName = !isInside && line.length <= maxNameLine
+    const section = isName ? sectionPattern.exec(line)?.[1] : undefined
+    // Texts of several lines, and lists, may contain lines that look like sections.
+    if ((line.match(/"""|'''/g)?.length ?? 0) % 2 === 1) isInside = !isInside
+    if (section === undefined) open.push(line)
+    else {
+      close()
+      children.push(heading(section.split('.').length, section))
+    }
+  }
+  close()
+  return { root: { type: 'root', children } }
+}

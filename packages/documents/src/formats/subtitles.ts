@@ -1,0 +1,76 @@
+import type { Paragraph } from 'mdast'
+import type { Extraction, Source } from '../document/extraction.js'
+import { requireReadable } from '../document/limits.js'
+import { paragraph } from '../document/nodes.js'
+import { decodeSource } from './decode.js'
+
+/** How many times longer than its text a file may be: times and positions. */
+const maxMarkupRatio = 6
+
+const time = String.raw`(?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?`
+/** The line above the text of a cue: of SubRip and WebVTT with an arrow, of YouTube with a comma. */
+const timing = new RegExp(`^\\s*(${time})\\s*(?:-->|,)\\s*${time}(?:\\s.*)?$`)
+/** A line of SubStation Alpha: layer, start, end, style, speaker, three margins, effect, text. */
+const dialogue = /^Dialogue:\s*[^,]*,([^,]*),[^,]*,[^,]*,([^,]*),[^,]*,[^,]*,[^,]*,[^,]*,(.*)$/
+
+interface Cue {
+  start: string
+  lines: string[]
+}
+
+/** Reads subtitles: a paragraph per cue, with its time and its speaker. */
+export async function extract(source: Source): Promise<Extraction> {
+  const lines = requireReadable(decodeSource(source), source, maxMarkupRatio).split('\n')
+  const cues = lines.some((line) => dialogue.test(line)) ? readDialogue(lines) : readCues(lines)
+  return { root: { type: 'root', children: cues.flatMap(toParagraph) } }
+}
+
+/** Cues of SubRip, WebVTT and YouTube. What stands above the first one, such as a title, is a cue without a time. */
+function readCues(lines: readonly string[]): Cue[] {
+  const cues: Cue[] = []
+  let open: Cue = { start: '', lines: [] }
+  lines.forEach((line, at) => {
+    const start = timing.exec(line)?.[1]
+    if (start !== undefined) {
+      cues.push(open)
+      open = { start, lines: [] }
+    } else if (!isCounter(line, lines[at + 1])) open.lines.push(line)
+  })
+  cues.push(open)
+  return cues
+}
+
+/** Whether a line is the number of the cue below it. Other names of cues are kept. */
+function isCounter(line: string, next: string | undefined): boolean {
+  return /^\s*\d+\s*$/.test(line) && next !== undefined && timing.test(next)
+}
+
+function readDialogue(lines: readonly string[]): Cue[] {
+  return lines.flatMap((line) => {
+    const [, start = '', speaker = '', text = ''] = dialogue.exec(line) ?? []
+    if (text === '') return []
+    const shown = text.replace(/\{[^}]{0,500}\}/g, '').replace(/\\[Nnh]/g, ' ')
+    return [
+      { start: start.trim(), lines: [speaker.trim() === '' ? shown : `${speaker}: ${shown}`] },
+    ]
+  })
+}
+
+function toParagraph({ start, lines }: Cue): Paragraph[] {
+  const text = lines
+    .map((line) => toSpoken(line.trim()))
+    .filter((line) => line !== '' && !/^WEBVTT\b\s*$/.test(line))
+    .join('\n')
+  if (text === '') return []
+  return [paragraph(start === '' ? text : `[${start.trim()}] ${text}`)]
+}
+
+/** A line without markup. The speaker of WebVTT stands in a tag. */
+function toSpoken(line: string): string {
+  return line
+    .replace(/<v(?:\.[^\s>]*)?\s+([^>]{1,200})>/g, '$1: ')
+    .replace(/<\/?(?:[bicuv]|ruby|rt|lang|font|\d)(?:[.\s:][^>]{0,200})?>/gi, '')
+    .replace(/&(amp|lt|gt|nbsp|lrm|rlm);/g, (_, name: string) => entities[name] ?? '')
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', nbsp: ' ' }
