@@ -34,6 +34,7 @@ import { fileEvents } from './resources/files/file-events.js'
 import { fileFolders } from './resources/files/file-folders.js'
 import { filePassages } from './resources/files/file-passages.js'
 import { files } from './resources/files/files.js'
+import { indexingReports } from './resources/files/indexing-report.js'
 import { fileTags, knowledgeBases } from './resources/files/knowledge-bases.js'
 import { search } from './resources/files/search.js'
 import { actions } from './resources/runtime/actions.js'
@@ -75,6 +76,7 @@ export const contract = {
   knowledgeBases,
   fileEvents,
   filePassages,
+  indexingReports,
   search,
   explanations,
   evaluationSets,

@@ -6,6 +6,7 @@ export {
   type PassageKind,
   smallestMaximumLength,
 } from './chunking/passage.js'
+export { describeOmission } from './document/describe-omission.js'
 export {
   type Extraction,
   ExtractionError,
@@ -17,5 +18,6 @@ export {
   type OmissionKind,
   type OmissionPlace,
   omissionTexts,
+  type Reading,
 } from './document/omissions.js'
 export { extract, type ReadDocument, readDocument, toRefusal } from './read-document.js'

@@ -8,8 +8,8 @@ import {
   isStackOverflow,
   type Source,
 } from './document/extraction.js'
-import { requireUsable } from './document/limits.js'
-import { createOmissions, type Omission } from './document/omissions.js'
+import { requireMostlyRead, requireUsable } from './document/limits.js'
+import { createOmissions, type Omission, type Reading } from './document/omissions.js'
 import { type Format, refusalAdvice, sniff, supportedFormats } from './formats/formats.js'
 import { addNameTitle } from './text/file-name.js'
 
@@ -23,8 +23,8 @@ export interface ReadDocument {
   passages: Passage[]
   /** What was not read, one of each kind. */
   omissions: Omission[]
-  /** As in `Extraction`. */
-  parts?: { count: number; unread: number }
+  /** As in `Reading`. */
+  parts?: Reading['parts']
 }
 
 /**
@@ -42,6 +42,7 @@ export async function readDocument(
     const extraction = await extract(source)
     onExtracted?.()
     const { title, pages, parts, omissions = [] } = extraction
+    if (source.allowPartial !== true) requireMostlyRead({ omissions, ...(parts && { parts }) })
     return {
       ...(title !== undefined && { title }),
       ...(pages !== undefined && { pages }),

@@ -73,6 +73,7 @@ import { provenAccounts } from './0130-proven-accounts.js'
 import { leftoversOfWorkspaces } from './0131-leftovers-of-workspaces.js'
 import { keysOfPrograms } from './0140-keys-of-programs.js'
 import { keptAddresses } from './0157-kept-addresses.js'
+import { readingsOfFiles } from './0158-readings-of-files.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -150,4 +151,5 @@ export const migrations: readonly Migration[] = [
   leftoversOfWorkspaces,
   keysOfPrograms,
   keptAddresses,
+  readingsOfFiles,
 ]

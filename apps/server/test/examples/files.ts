@@ -44,6 +44,7 @@ export const filesExamples: Examples = {
     request: ({ fileId }) => ({ params: { id: fileId }, query: { limit: '5', pageSize: '5' } }),
     foreign: 'ResourceNotFound',
   },
+  getFileIndexingReport: byId(({ fileId }) => fileId),
   setFilePassages: byId(({ fileId }) => fileId, {
     passages: [{ content: 'Own words', type: 'paragraph', pageNumber: 1 }],
   }),

@@ -79,6 +79,7 @@ export const adminReaches: Reaches = {
   sendTestEvent: (client, { botId }) => client.sendTestEvent({ id: botId }),
   getFile: (client, { fileId }) => client.getFile({ id: fileId }),
   listFilePassages: (client, { fileId }) => client.listFilePassages({ id: fileId }),
+  getFileIndexingReport: (client, { fileId }) => client.getFileIndexingReport({ id: fileId }),
   setFilePassages: (client, { fileId }) =>
     client.setFilePassages({ id: fileId, passages: [{ content: 'taken' }] }),
   reindexFile: (client, { fileId }) => client.reindexFile({ id: fileId }),

@@ -1,5 +1,5 @@
 import type { Root } from 'mdast'
-import type { Omission, Omissions } from './omissions.js'
+import type { Omission, Omissions, Reading } from './omissions.js'
 
 declare module 'mdast' {
   interface Data {
@@ -37,6 +37,8 @@ export interface Source {
   readInner?(inner: Source): Promise<Extraction>
   /** Where a reader of text tells what it leaves out; the result has it together with `Extraction.omissions`. */
   omissions?: Omissions
+  /** Whether a document of which more than half could not be read is accepted all the same. */
+  allowPartial?: boolean
   /** Called after each page, slide or chapter. */
   onPage?(done: number, total: number): void
 }
@@ -50,8 +52,8 @@ export interface Extraction {
   pages?: number
   /** What was not read; none if it is not there. */
   omissions?: Omission[]
-  /** Pages, slides, sheets or chapters: how many the document has, and of how many nothing could be read. */
-  parts?: { count: number; unread: number }
+  /** As in `Reading`. */
+  parts?: Reading['parts']
 }
 
 /** What the module of a format exports. */
@@ -74,6 +76,7 @@ export type ExtractionFailure =
   | 'protected'
   | 'no_text'
   | 'empty'
+  | 'mostly_unread'
   | 'too_deep'
   | 'too_many_passages'
   | 'too_many_pages'
@@ -89,10 +92,17 @@ export class ExtractionError extends Error {
   override readonly name = 'ExtractionError'
   /** The kind of failure, for counting and for tests. */
   readonly failure: ExtractionFailure
+  /** What was found that could not be read, where that is the reason. */
+  readonly reading?: Reading
 
-  constructor(failure: ExtractionFailure, message: string, options?: ErrorOptions) {
+  constructor(
+    failure: ExtractionFailure,
+    message: string,
+    options?: ErrorOptions & { reading?: Reading | undefined },
+  ) {
     super(message, options)
     this.failure = failure
+    if (options?.reading !== undefined) this.reading = options.reading
   }
 }
 

@@ -1,5 +1,7 @@
 import type { Nodes } from 'mdast'
+import { describeOmission } from './describe-omission.js'
 import { type Extraction, ExtractionError, type Source } from './extraction.js'
+import { omissionTexts, type Reading } from './omissions.js'
 
 /** Chunking walks the tree recursively and relies on this bound. */
 const maxDepth = 600
@@ -49,6 +51,32 @@ export function requireUsable(extraction: Extraction, adviceWhenEmpty: string): 
   }
   if (!empty) return extraction
   throw new ExtractionError('empty', `The file contains no text. ${adviceWhenEmpty}`)
+}
+
+/** Kinds of omissions that a refusal names: its text is for a person to read. */
+const namedKinds = 3
+
+/**
+ * Refuses a document of which more than half could not be read: search would find the rest, and nobody would know that
+ * most of it is missing.
+ *
+ * @throws ExtractionError which names what could not be read, and what to do
+ */
+export function requireMostlyRead({ omissions, parts }: Reading): void {
+  if (parts === undefined || parts.unread * 2 <= parts.count) return
+  const places = omissions.flatMap((each) => each.places)
+  const unit = (['page', 'slide', 'sheet'] as const).find((name) => places.some((at) => at[name]))
+  const most = omissions.toSorted((a, b) => b.count - a.count).slice(0, namedKinds)
+  const what = most.map(describeOmission).join('; ')
+  const advice = most.map(({ kind }) => omissionTexts[kind].advice)
+  const sentences = [
+    `${parts.unread} of ${parts.count} ${unit ?? 'part'}s could not be read${what && ` (${what})`}.`,
+    ...new Set(advice),
+    'To index the rest as it is, upload it with `parsing.allowPartial` in `indexing.configuration`.',
+  ]
+  throw new ExtractionError('mostly_unread', sentences.join(' '), {
+    reading: { omissions, parts },
+  })
 }
 
 function hasContent(node: Nodes): boolean {

@@ -31,43 +31,61 @@ export interface Omission {
 /** Most places of one kind that are kept; `count` counts the others. */
 export const maxPlaces = 20
 
-/** Why a kind of text was not read, and what its author can do. */
+/** What was not read, as one and as several; why, and what its author can do. */
 export const omissionTexts = {
   picture_without_text: {
+    one: 'picture without a description',
+    many: 'pictures without a description',
     why: 'Pictures are not read, and these have no description.',
     advice: 'Describe them in the program that made the document (alternative text).',
   },
   scanned_page: {
+    one: 'scanned page',
+    many: 'scanned pages',
     why: 'The page is a picture of text.',
     advice:
       'Run text recognition (OCR) on the document, for example with OCRmyPDF, and upload it again.',
   },
   unreadable_font: {
+    one: 'text in an unreadable font',
+    many: 'texts in unreadable fonts',
     why: 'The font does not define its characters.',
     advice: 'Export the document again, or run text recognition (OCR) on it.',
   },
   unknown_part: {
+    one: 'part of an unknown type',
+    many: 'parts of unknown types',
     why: 'A part of the document is of a type that is not read.',
     advice: 'Copy its text into the document.',
   },
   missing_part: {
+    one: 'missing part',
+    many: 'missing parts',
     why: 'A part that the document refers to is not in the file.',
     advice: 'Open the document in the program that made it, save it again and upload that.',
   },
   embedded_file: {
+    one: 'file inside',
+    many: 'files inside',
     why: 'Files inside of a document are not read where their type is not supported.',
     advice: 'Upload them by themselves.',
   },
   formula_without_value: {
+    one: 'formula without a value',
+    many: 'formulas without a value',
     why: 'The file has a formula without its result.',
     advice:
       'Open the file in a spreadsheet program, which calculates it, save it and upload it again.',
   },
   other_direction: {
+    one: 'text across the page',
+    many: 'texts across the page',
     why: 'Text across the page looks like a watermark.',
     advice: 'If it is not, write it in the direction of the other text.',
   },
   encoding_in_doubt: {
+    one: 'encoding in doubt',
+    many: 'encodings in doubt',
     why: 'The file does not say in which encoding its text is.',
     advice: 'Save it as UTF-8, or state the encoding as `charset` in the content type.',
   },
@@ -80,10 +98,20 @@ export const omissionTexts = {
     advice: 'Insert the symbol as a character of Unicode, or write what it means.',
   },
   text_cut: {
+    one: 'text cut at a limit',
+    many: 'texts cut at a limit',
     why: 'The text is longer than the limit for it.',
     advice: 'Divide it.',
   },
-} as const satisfies Record<string, { why: string; advice: string }>
+} as const satisfies Record<string, { one: string; many: string; why: string; advice: string }>
+
+/** What reading a document left out. */
+export interface Reading {
+  /** One of each kind. */
+  omissions: readonly Omission[]
+  /** Pages, slides, sheets or chapters: how many the document has, and of how many nothing could be read. */
+  parts?: { count: number; unread: number }
+}
 
 /** Collects what a reader leaves out. */
 export interface Omissions {

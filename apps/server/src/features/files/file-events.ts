@@ -20,6 +20,8 @@ export type FileEvent = (typeof fileEventTypes)[number]
 export interface FileEventData {
   key: string
   generation: number
+  /** How many things of the content were not read, if it was read. */
+  omissions?: number
 }
 
 export type FileEvents = ReturnType<typeof createFileEvents>
@@ -29,9 +31,19 @@ export function createFileEvents(deps: { db: Db; clock: Clock; bus: EventBus; pa
   const { db, clock, bus, pager } = deps
 
   /** Logs an event in the transaction of the change, and wakes the waiters for the file after the commit. */
-  async function append(tx: Tx, type: FileEvent, file: FileRow, generation: number): Promise<void> {
+  async function append(
+    tx: Tx,
+    type: FileEvent,
+    file: FileRow,
+    generation: number,
+    omissions?: number,
+  ): Promise<void> {
     const stream = eventStream(file.bot_id)
-    const data: FileEventData = { key: file.key, generation }
+    const data: FileEventData = {
+      key: file.key,
+      generation,
+      ...(omissions !== undefined && { omissions }),
+    }
     const sequence = await appendNextEvent(tx, {
       stream,
       botId: file.bot_id,

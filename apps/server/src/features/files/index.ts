@@ -1,5 +1,6 @@
 import type { BotActor } from '../../domain/actor.js'
 import type { Addresses } from '../../domain/addresses.js'
+import { purge } from '../../platform/db/purge.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import type { Signer } from '../../platform/security/signing.js'
 import type { FeatureWith } from '../feature.js'
@@ -8,6 +9,7 @@ import {
   createDownloads,
   createGenerations,
   createReindexing,
+  deleteReadingsOfBot,
   type Reindexing,
 } from './contents/index.js'
 import { createCopies } from './copies.js'
@@ -25,6 +27,7 @@ import { createUploads } from './uploads/index.js'
 import { deleteEmptyUsage } from './usage-store.js'
 import { createWaiting, type Waiting } from './waiting.js'
 
+export { countLeftOut } from './contents/index.js'
 export {
   countFiles,
   type FailedFile,
@@ -135,6 +138,7 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
     checks: [{ name: 'contents', check: () => deps.blobs.check() }],
     async purge(botId) {
       await sweeps.removeFilesOf(botId)
+      await purge(given.run, (tx, limit) => deleteReadingsOfBot(tx, botId, limit))
       await knowledgeBases.purge(botId)
       await given.run(deleteEmptyUsage, { mayUseReserve: true })
     },

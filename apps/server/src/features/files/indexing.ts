@@ -6,7 +6,9 @@ import {
   findBlob,
   findContent,
   type Generations,
+  type IndexingOutcome,
   listContents,
+  readingOfPassages,
   type StoredBytes,
 } from './contents/index.js'
 import type { FilesDeps } from './dependencies.js'
@@ -77,14 +79,15 @@ export function createIndexing(
 
     /**
      * Publishes a generation in the transaction of the caller: after its commit, its passages are
-     * found and those of the previous one are not. With a reason, the file has failed and has none.
+     * found and those of the previous one are not. With a reason, the file has failed and has none. What was
+     * left out is published with it.
      * @returns false when the generation was replaced or deleted in the meantime; then nothing is done
      */
-    async finish(tx: Tx, job: IndexFile, failedReason?: string): Promise<boolean> {
+    async finish(tx: Tx, job: IndexFile, outcome: IndexingOutcome): Promise<boolean> {
       const file = await store.lockFile(tx, job.botId, job.fileId)
       const content = await findContent(tx, job.botId, job)
       if (file === undefined || !isWaiting(content)) return false
-      await generations.finishIndexing(tx, file, content, failedReason)
+      await generations.finishIndexing(tx, file, content, outcome)
       return true
     },
 
@@ -96,6 +99,9 @@ export function createIndexing(
       const file = await store.findFileById(db, botId, fileId)
       return file?.passages_generation === generation
     },
+
+    /** What was left out of passages that search finds now; undefined if it is not known. */
+    readingOf: (passages: PassagesOf) => readingOfPassages(db, passages),
 
     /** Stores the progress of indexing. */
     async report(job: IndexFile, progress: IndexingProgress): Promise<void> {

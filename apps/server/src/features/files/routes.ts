@@ -8,6 +8,7 @@ import type { Downloads } from './contents/index.js'
 import type { Copies } from './copies.js'
 import type { FileEvent, FileEventData, FileEvents } from './file-events.js'
 import type { IndexingProgress } from './indexing.js'
+import { showsReading, toIndexingReport } from './indexing-report.js'
 import type { FilesService } from './service.js'
 import type { FileRow } from './table.js'
 import type { Waiting } from './waiting.js'
@@ -59,6 +60,11 @@ export function filesRoutes(deps: FilesRoutesDeps): Route[] {
     route(contract.files.remove, async ({ actor, params }) => {
       await service.remove(actor, params.id)
       return {}
+    }),
+
+    route(contract.indexingReports.get, async ({ actor, params }) => {
+      const { file, reading } = await service.getReading(actor, params.id)
+      return { report: toIndexingReport(file, reading) }
     }),
 
     route(contract.fileFolders.list, async ({ actor, query }) => {
@@ -117,6 +123,7 @@ export function toFile(row: FileRow, addresses: FileAddresses): WireFile {
     ...(row.expires_at !== null && { expiresAt: row.expires_at }),
     owner: toOwner(row),
     ...toProgress(row),
+    ...(row.omissions !== null && showsReading(row) && { indexingOmissions: row.omissions }),
     ...(row.status === 'indexing_completed' && { indexingStack: 'v1' as const }),
   }
 }
@@ -153,13 +160,14 @@ function toOwner(row: FileRow): WireFile['owner'] {
 
 function toFileEvent(event: StoredEvent): WireFileEvent {
   // Only this slice writes to the stream, always with this data.
-  const { key, generation } = event.data as FileEventData
+  const { key, generation, omissions } = event.data as FileEventData
   return {
     sequence: event.sequence,
     type: event.type as FileEvent,
     fileId: event.subjectId,
     key,
     generation,
+    ...(omissions !== undefined && { indexingOmissions: omissions }),
     createdAt: event.createdAt,
   }
 }

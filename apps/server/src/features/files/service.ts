@@ -1,4 +1,5 @@
 import type { Body, contract, Query } from '@botstead/contract'
+import type { Reading } from '@botstead/documents'
 import type { BotActor } from '../../domain/actor.js'
 import { mergePatch, onlyTakesAway } from '../../domain/patches.js'
 import { isoTime } from '../../platform/clock.js'
@@ -12,8 +13,10 @@ import {
   type Generations,
   lockForWriting,
   patchContents,
+  readingOf,
 } from './contents/index.js'
 import type { FilesDeps } from './dependencies.js'
+import { showsReading } from './indexing-report.js'
 import { scheduleExpiry } from './jobs.js'
 import { scopeOf, toTagConditions } from './lookup/index.js'
 import {
@@ -114,6 +117,15 @@ export function createFilesService(
   /** As `get`, for a file that is not named in a path: undefined if the caller sees none. */
   async function find(actor: BotActor, idOrKey: string): Promise<FileRow | undefined> {
     return await findFile(db, scopeOf(actor, isoTime(clock.now())), idOrKey)
+  }
+
+  /** A file with what its last reading left out; undefined if it is not known. */
+  async function getReading(
+    actor: BotActor,
+    idOrKey: string,
+  ): Promise<{ file: FileRow; reading: Reading | undefined }> {
+    const file = await get(actor, idOrKey)
+    return { file, reading: showsReading(file) ? await readingOf(db, file) : undefined }
   }
 
   async function list(actor: BotActor, query: ListQuery): Promise<Page<FileRow>> {
@@ -235,7 +247,18 @@ export function createFilesService(
     return { scope, page }
   }
 
-  return { upsert, get, find, list, listFolders, update, remove, listTagNames, listTagValues }
+  return {
+    upsert,
+    get,
+    getReading,
+    find,
+    list,
+    listFolders,
+    update,
+    remove,
+    listTagNames,
+    listTagValues,
+  }
 }
 
 /** The description of a file from an upsert, as it is stored. */

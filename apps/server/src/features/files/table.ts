@@ -58,6 +58,11 @@ export interface FilesTable {
   expires_at: TimeColumn | null
   /** JSON of `IndexingProgress`: the progress of indexing of a generation. */
   progress: JsonColumn | null
+  /**
+   * How many things the last reading left out, which `file_readings` names; null if it is not known. While a new
+   * content has not been read, that of the former one.
+   */
+  omissions: number | null
   /** Bytes that this file counts in the usage of its workspace. */
   counted_storage: number
   counted_vector: number
@@ -115,6 +120,18 @@ interface ContentPartsTable {
 
 export type PartRow = Selectable<ContentPartsTable>
 
+/** What the last reading of a content left out; no row if that is nothing or not known. */
+interface FileReadingsTable {
+  file_id: string
+  bot_id: string
+  /** The generation that was read. */
+  generation: number
+  /** JSON of `Reading`. */
+  reading: JsonColumn
+}
+
+export type ReadingRow = Selectable<FileReadingsTable>
+
 /** The tags of files again, indexed for filters. */
 interface FileTagsTable {
   file_id: string
@@ -168,6 +185,7 @@ declare module '../../platform/db/schema.js' {
     files: FilesTable
     file_contents: FileContentsTable
     content_parts: ContentPartsTable
+    file_readings: FileReadingsTable
     file_tags: FileTagsTable
     file_usage: FileUsageTable
     file_blobs: FileBlobsTable

@@ -24,6 +24,9 @@ export const Indexing = Type.Object(
                 'Paragraphs with fewer characters are merged into the next, 0 to 1,000,000.',
               ),
               smartCleanup: flag('Accepted for existing clients; has no effect.'),
+              allowPartial: flag(
+                'Whether to index a document of more than half of whose pages, slides, sheets or chapters nothing could be read; false by default: its indexing fails.',
+              ),
             },
             { description: 'How the text is parsed.' },
           ),
@@ -176,6 +179,13 @@ const base = {
   expiresAt: Type.Optional(Timestamp('When the file is deleted, to the minute; absent if never.')),
   owner: FileOwner,
   indexingProgress: Type.Optional(IndexingProgress),
+  indexingOmissions: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'How many things were left out when the file was last indexed; `getFileIndexingReport` says what, why, and what to do. Absent if it is not known.',
+    }),
+  ),
   indexingStack: Type.Optional(
     OneOf(
       ['v1', 'v2'],

@@ -29,6 +29,13 @@ const FileEvent = Type.Object(
       minimum: 1,
       description: 'Generation of the content: 1 for the first, one more per upsert.',
     }),
+    indexingOmissions: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'With `file_indexing_completed` and `file_indexing_failed`: how many things of the content were not read; absent if it is not known.',
+      }),
+    ),
     createdAt: Timestamp('When it happened.'),
   },
   { title: 'FileEvent', description: 'A change of a file.' },

@@ -127,6 +127,7 @@ function newFile(actor: BotActor, id: string, key: string, now: string): FileRow
     indexed: 0,
     expires_at: null,
     progress: null,
+    omissions: null,
     counted_storage: 0,
     counted_vector: 0,
     created_at: now,

@@ -1,3 +1,4 @@
+import type { Reading } from '@botstead/documents'
 import type { Updateable } from 'kysely'
 import type { BlobStore } from '../../../platform/blobs/blob-store.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
@@ -14,6 +15,7 @@ import type { Quotas } from '../rules.js'
 import { deleteFileRow, patchFile } from '../store.js'
 import type { ContentRow, FileContentsTable, FileRow, FileStatus, FilesTable } from '../table.js'
 import { lockUsage } from '../usage-store.js'
+import { replaceReading } from './readings.js'
 import {
   discardContents,
   discardParts,
@@ -51,9 +53,19 @@ interface Move extends Changes {
   failedReason?: string | null
 }
 
-interface IndexingOutcome extends Changes {
+interface Outcome extends Changes {
   passagesGeneration: number | null
-  failedReason?: string
+  failedReason?: string | undefined
+  /** What was left out by now. */
+  omissions: number | null
+}
+
+/** What came of reading a content. */
+export interface IndexingOutcome {
+  /** Why it has no passages; undefined if it has some. */
+  failedReason?: string | undefined
+  /** What was left out; undefined if it is not known. */
+  reading?: Reading | undefined
 }
 
 export type Generations = ReturnType<typeof createGenerations>
@@ -144,7 +156,11 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
       await moveTo(tx, file, content, {
         status: 'upload_completed',
         ofContent,
-        ofFile: { ...ofFile, ...serving(content, null) },
+        ofFile: {
+          ...ofFile,
+          ...serving(content, null),
+          omissions: await replaceReading(tx, file, content.generation, undefined),
+        },
       })
       await removePrevious(tx, file, content, null)
       await updateUsage(tx, file, quotas)
@@ -153,6 +169,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
       await events.append(tx, 'file_upload_completed', file, content.generation)
       await finish(tx, file, content, {
         passagesGeneration: file.passages_generation,
+        omissions: file.omissions,
         ofContent,
         ofFile,
       })
@@ -183,7 +200,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     tx: Tx,
     file: FileRow,
     content: ContentRow,
-    { passagesGeneration, failedReason, ofContent, ofFile }: IndexingOutcome,
+    { passagesGeneration, failedReason, omissions, ofContent, ofFile }: Outcome,
   ): Promise<void> {
     await lockUsage(tx, file.workspace_id)
     const failed = failedReason !== undefined
@@ -191,12 +208,12 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
       status: failed ? 'indexing_failed' : 'indexing_completed',
       failedReason: failedReason ?? null,
       ofContent,
-      ofFile: { ...ofFile, ...serving(content, passagesGeneration) },
+      ofFile: { ...ofFile, ...serving(content, passagesGeneration), omissions },
     })
     await removePrevious(tx, file, content, passagesGeneration)
     await updateUsage(tx, file, quotas)
     const event = failed ? 'file_indexing_failed' : 'file_indexing_completed'
-    await events.append(tx, event, file, content.generation)
+    await events.append(tx, event, file, content.generation, omissions ?? undefined)
   }
 
   /** Begins a generation: uploads to the previous one are refused from now on. */
@@ -261,16 +278,17 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     tx: Tx,
     file: FileRow,
     content: ContentRow,
-    failedReason: string | undefined,
+    { failedReason, reading }: IndexingOutcome,
   ): Promise<void> {
-    await finish(
-      tx,
-      file,
-      content,
-      failedReason === undefined
-        ? { passagesGeneration: content.generation }
-        : { passagesGeneration: content.remade ? file.passages_generation : null, failedReason },
-    )
+    const formerPassages = content.remade ? file.passages_generation : null
+    const passagesGeneration = failedReason === undefined ? content.generation : formerPassages
+    // Passages that stay keep what is known of them, unless more is known now.
+    const staysKnown =
+      reading === undefined && failedReason !== undefined && formerPassages !== null
+    const omissions = staysKnown
+      ? file.omissions
+      : await replaceReading(tx, file, content.generation, reading)
+    await finish(tx, file, content, { passagesGeneration, failedReason, omissions })
   }
 
   /** Hides a file at once; the sweeper removes the rest. */
@@ -278,6 +296,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     await lockUsage(tx, file.workspace_id)
     await discard(tx, file.bot_id, await listContents(tx, file.bot_id, file.id))
     await subtractUsage(tx, file)
+    await replaceReading(tx, file, file.generation, undefined)
     await deleteFileRow(tx, file.bot_id, file.id)
     await requestPassageClearing(queue, tx, file)
     await events.append(tx, 'file_deleted', file, file.generation)

@@ -10,7 +10,14 @@ export {
   ownerOf,
 } from './announce.js'
 export { createDownloads, type Downloads } from './downloads.js'
-export { createGenerations, type Generations, reuseOrReplaceBlob } from './generations.js'
+export {
+  createGenerations,
+  type Generations,
+  type IndexingOutcome,
+  reuseOrReplaceBlob,
+} from './generations.js'
+export { deleteReadingsOfBot } from './reading-store.js'
+export { countLeftOut, readingOf, readingOfPassages } from './readings.js'
 export { createReindexing, type Reindexing } from './reindex.js'
 export {
   type ContentId,

@@ -5,14 +5,14 @@ import type { Db } from '../../../platform/db/schema.js'
 import type { FilesIndexing, PassagesOf } from '../../files/index.js'
 import { listGeneration, type PassageRow } from '../passage-store.js'
 import { type IngestPool, listPassageWords } from './ingest.js'
-import type { IngestedPassage } from './ingest-task.js'
+import type { IndexedContent, IngestedPassage } from './ingest-task.js'
 
 /** Passages per read: few enough to keep transactions short. */
 const readAtOnce = 100
 
 export interface CopyDeps {
   db: Db
-  indexing: Pick<FilesIndexing, 'isFound'>
+  indexing: Pick<FilesIndexing, 'isFound' | 'readingOf'>
   ingestPool: IngestPool
 }
 
@@ -25,7 +25,7 @@ export async function readCopied(
   from: PassagesOf,
   to: { key: string; context?: ContextOptions | undefined },
   signal?: AbortSignal,
-): Promise<IngestedPassage[] | undefined> {
+): Promise<IndexedContent | undefined> {
   const { key, context = {} } = to
   const read: Passage[] = []
   for (;;) {
@@ -43,8 +43,10 @@ export async function readCopied(
       if (passage !== undefined) copied.push({ ...passage, ...each })
     }
   }
+  const reading = await indexing.readingOf(from)
   // Checked after reading: passages that are still found now were complete then.
-  return copied.length > 0 && (await indexing.isFound(from)) ? copied : undefined
+  const isComplete = copied.length > 0 && (await indexing.isFound(from))
+  return isComplete ? { passages: copied, reading } : undefined
 }
 
 function toPassage(row: PassageRow): Passage {

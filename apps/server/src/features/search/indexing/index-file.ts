@@ -1,5 +1,5 @@
 import { access } from 'node:fs/promises'
-import { ExtractionError } from '@botstead/documents'
+import { ExtractionError, type Reading } from '@botstead/documents'
 import { BlobNotFoundError, BlobStoreAwayError } from '../../../platform/blobs/blob-store.js'
 import type { Clock } from '../../../platform/clock.js'
 import { purge } from '../../../platform/db/purge.js'
@@ -20,7 +20,7 @@ import type { VectorJobs } from '../vectors/index.js'
 import { insertWords } from '../vocabulary-store.js'
 import { readCopied } from './copied-passages.js'
 import { type Content, type IngestPool, ingest } from './ingest.js'
-import { type IngestedPassage, lostContent } from './ingest-task.js'
+import { type IndexedContent, type IngestedPassage, lostContent } from './ingest-task.js'
 
 /** Limits of one transaction: small enough that no other transaction waits long. */
 const maxInBatch = { passages: 100, characters: 16_000 }
@@ -30,9 +30,9 @@ const writtenPercent = 99
 
 /** The outcome for a file. */
 export type IndexOutcome =
-  | { passages: number }
+  | { passages: number; reading?: Reading | undefined }
   /** The reason for the author. */
-  | { failedReason: string }
+  | { failedReason: string; reading?: Reading | undefined }
   /** The file was replaced or deleted in the meantime. */
   | undefined
 
@@ -65,9 +65,9 @@ export function createIndexFile(deps: IndexFileDeps) {
     content: IndexableContent,
     progress: ProgressReport,
     signal: AbortSignal,
-  ): Promise<IngestedPassage[]> {
+  ): Promise<IndexedContent> {
     progress.report({ step: 'extract', percent: 0 })
-    const { passages } = await ingest(
+    return await ingest(
       deps.ingestPool,
       {
         content: await openContent(content, indexing),
@@ -89,7 +89,6 @@ export function createIndexFile(deps: IndexFileDeps) {
           }),
       },
     )
-    return passages
   }
 
   async function embed(
@@ -148,11 +147,13 @@ export function createIndexFile(deps: IndexFileDeps) {
       const { passages: from } = job.payload
       const to = { key: content.key, context: content.configuration.chunking }
       const copied = from && (await readCopied(deps, from, to, signal))
-      const passages = copied ?? (await extract(content, progress, signal))
+      const { passages, reading } = copied ?? (await extract(content, progress, signal))
       await embed(job.payload, passages, progress, signal)
-      return { passages: passages.length }
+      return { passages: passages.length, reading }
     } catch (error) {
-      if (error instanceof ExtractionError) return { failedReason: error.message }
+      if (error instanceof ExtractionError) {
+        return { failedReason: error.message, reading: error.reading }
+      }
       throw error
     }
   }

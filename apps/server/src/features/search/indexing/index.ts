@@ -6,6 +6,7 @@ import type { Queue } from '../../../platform/jobs/queue.js'
 import {
   type ClearPassages,
   clearPassagesJob,
+  countLeftOut,
   type IndexFile,
   indexFileJob,
 } from '../../files/index.js'
@@ -33,13 +34,16 @@ export function createIndexingJobs(
   async function publish(tx: Tx, job: IndexFile, outcome: IndexOutcome): Promise<void> {
     const { botId: bot, fileId: file, generation } = job
     const failedReason = outcome && 'failedReason' in outcome ? outcome.failedReason : undefined
-    if (outcome !== undefined && (await indexing.finish(tx, job, failedReason))) {
+    const result = { failedReason, reading: outcome?.reading }
+    if (outcome !== undefined && (await indexing.finish(tx, job, result))) {
+      const omissions = outcome.reading && countLeftOut(outcome.reading)
       afterCommit(tx, () => {
         meter.indexed('passages' in outcome ? 'indexed' : 'failed')
         if ('passages' in outcome) {
-          log.info({ bot, file, generation, passages: outcome.passages }, 'file indexed')
+          const { passages } = outcome
+          log.info({ bot, file, generation, passages, omissions }, 'file indexed')
         } else {
-          log.warn({ bot, file, generation, reason: failedReason }, 'file not indexed')
+          log.warn({ bot, file, generation, reason: failedReason, omissions }, 'file not indexed')
         }
       })
       return

@@ -3,6 +3,7 @@ import {
   ExtractionError,
   type ExtractionFailure,
   type Passage,
+  type Reading,
 } from '@botstead/documents'
 import type { ContextOptions, IndexFields, ListedWord } from '@botstead/documents/text'
 
@@ -19,14 +20,20 @@ export interface PassageWords {
 
 export interface IngestedPassage extends Passage, PassageWords {}
 
+/** What search keeps of a content. */
+export interface IndexedContent {
+  /** In order; not empty, unless a caller gave them. */
+  passages: IngestedPassage[]
+  /** What was left out; undefined if it is not known, for example because a caller gave the passages. */
+  reading?: Reading | undefined
+}
+
 /** The result of reading a file. */
-export interface Ingestion {
+export interface Ingestion extends IndexedContent {
   /** The document's title, if it states one. */
   title?: string
   /** Number of pages or slides, in formats that have them. */
   pages?: number
-  /** In order; not empty, unless a caller gave them. */
-  passages: IngestedPassage[]
 }
 
 /** Where a worker finds the content of a file: on disk, which is cheaper, or in a buffer that is copied. */
@@ -59,6 +66,8 @@ export interface DocumentInput {
   maximumPages: number
   /** Bytes that the parts of a packed document may have in total when unpacked. */
   maximumUnpackedBytes: number
+  /** Whether a document of which more than half could not be read is accepted. */
+  allowPartial: boolean
   chunking: ChunkOptions
   context: ContextOptions
 }
@@ -79,7 +88,7 @@ export type IngestPiece = { passages: IngestedPassage[] } | { words: PassageWord
 /** The output of a worker; a file that cannot be indexed also results in an output. */
 export type IngestOutput =
   | Omit<Ingestion, 'passages'>
-  | { failure: ExtractionFailure; message: string }
+  | { failure: ExtractionFailure; message: string; reading?: Reading | undefined }
 
 /**
  * The error for a content that the storage of the server has lost or changed.

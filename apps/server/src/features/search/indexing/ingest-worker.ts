@@ -43,7 +43,8 @@ serveTasks<IngestInput, IngestOutput, IngestProgress, IngestPiece>(async (input,
     const refusal = toRefusal(error)
     if (refusal === undefined) throw error
     // A class instance would not survive the transfer to the server.
-    return { failure: refusal.failure, message: refusal.message }
+    const { failure, message, reading } = refusal
+    return { failure, message, reading }
   }
 })
 
@@ -92,14 +93,19 @@ async function ingestDocument(
     maximumLength: input.chunking.maximumLength * input.chunking.maximumPassages,
     maximumPages: input.maximumPages,
     maximumUnpackedBytes: input.maximumUnpackedBytes,
+    allowPartial: input.allowPartial,
     onPage(done: number, total: number) {
       pages = done
       report({ step: 'extract', pages, percent: Math.floor((readPercent * done) / total) })
     },
   }
-  const { passages, ...document } = await readDocument(source, input.chunking, () => {
-    report({ step: 'chunk', ...progress(), percent: readPercent }, { milestone: true })
-  })
+  const { passages, omissions, parts, ...document } = await readDocument(
+    source,
+    input.chunking,
+    () => {
+      report({ step: 'chunk', ...progress(), percent: readPercent }, { milestone: true })
+    },
+  )
   let given = 0
   for (const some of inPieces(passages)) {
     give({ passages: some.map(withWords) })
@@ -107,7 +113,7 @@ async function ingestDocument(
     const percent = Math.floor(cutPercent + ((99 - cutPercent) * given) / passages.length)
     report({ step: 'chunk', ...progress(), passages: given, percent })
   }
-  return document
+  return { ...document, reading: { omissions, ...(parts && { parts }) } }
 }
 
 function* inPieces(passages: readonly Passage[]): Generator<Passage[]> {

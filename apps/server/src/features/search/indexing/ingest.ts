@@ -135,6 +135,7 @@ export async function ingest(
     ...(sha256 !== undefined && { sha256 }),
     maximumBytes,
     ...pool.limits,
+    allowPartial: configuration.parsing?.allowPartial ?? false,
     chunking: toChunkOptions(configuration, maximumPassages),
     context: configuration.chunking ?? {},
   }
@@ -151,7 +152,10 @@ export async function ingest(
   ).catch((error: unknown) => {
     throw toExtractionError(error) ?? error
   })
-  if ('failure' in output) throw new ExtractionError(output.failure, output.message)
+  if ('failure' in output) {
+    const { failure: kind, message, reading } = output
+    throw new ExtractionError(kind, message, { reading })
+  }
   return { ...output, passages }
 }
 

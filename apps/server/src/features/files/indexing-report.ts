@@ -1,0 +1,37 @@
+import type { contract, Output } from '@botstead/contract'
+import { describeOmission, omissionTexts, type Reading } from '@botstead/documents'
+import { countLeftOut } from './contents/index.js'
+import type { FileRow } from './table.js'
+
+type WireReport = Output<typeof contract.indexingReports.get>['report']
+
+/**
+ * Whether what is known of the last reading is about a content that those may see who see the file: one that was not
+ * shared with integrations must not become known to them by the policies of a later one.
+ */
+export function showsReading(row: FileRow): boolean {
+  const isLatest = row.status === 'indexing_completed' || row.status === 'indexing_failed'
+  return isLatest || row.shared === 0 || row.passages_shared === 1
+}
+
+export function toIndexingReport(row: FileRow, reading: Reading | undefined): WireReport {
+  const { omissions = [], parts } = reading ?? {}
+  const count = reading === undefined ? 0 : countLeftOut(reading)
+  const outcome = reading === undefined ? 'unknown' : count === 0 ? 'all_read' : 'partly_read'
+  const isFailed = row.status === 'upload_failed' || row.status === 'indexing_failed'
+  return {
+    fileId: row.id,
+    status: row.status,
+    ...(isFailed && row.failed_reason !== null && { failedStatusReason: row.failed_reason }),
+    outcome,
+    count,
+    omissions: omissions.map((omission) => {
+      const { kind, places, detail } = omission
+      const { why, advice } = omissionTexts[kind]
+      const summary = describeOmission(omission)
+      const rest = { places: [...places], ...(detail !== undefined && { detail }) }
+      return { kind, count: omission.count, summary, why, advice, ...rest }
+    }),
+    ...(parts && { parts }),
+  }
+}
