@@ -1,6 +1,7 @@
 import { ApiError, type Client } from '@botstead/contract'
 import { Command } from 'commander'
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.js'
+import { describeOmissions } from './files/output.js'
 import { inParallel } from './parallel.js'
 import { notices, out } from './terminal.js'
 
@@ -72,6 +73,9 @@ async function reindex(client: Client, id: string, { wait }: ReindexOptions): Pr
   }
 }
 
-function describe({ key, status, failedStatusReason }: File): string {
-  return failedStatusReason === undefined ? `${key}: ${status}` : `${key}: ${failedStatusReason}`
+function describe(file: File): string {
+  const { key, status, failedStatusReason } = file
+  if (failedStatusReason !== undefined) return `${key}: ${failedStatusReason}`
+  const leftOut = describeOmissions(file)
+  return leftOut === undefined ? `${key}: ${status}` : `${key}: ${status}, ${leftOut}`
 }

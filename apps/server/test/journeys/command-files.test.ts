@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'v
 import { useServer } from '../harness.js'
 import { freePort } from '../ports.js'
 import { runCommand } from '../processes.js'
+import { scanOf } from '../scans.js'
 import { inDatabase } from '../tenancy/seed.js'
 
 /** Lets a command upload three files and hold the fourth until it is interrupted. */
@@ -219,6 +220,48 @@ describe('botstead files', () => {
     ])
     const { url } = (await client.getFile({ id: 'pump.md' })).file
     expect(await (await fetch(url)).text()).toContain('Keep it dry.')
+  })
+
+  it('says what was not read, why, and what to do', async () => {
+    const scan = await scanOf('Only this page has words.', undefined, undefined)
+    await write('harbour.html', '<h1>Harbour</h1><p>Two piers.</p><img src="pier.png">')
+    await write('pump.md', '# Pump')
+    await writeFile(join(folder, 'scan.pdf'), scan)
+    const sync = (...more: string[]) => files('sync', folder, '--index', ...more)
+    const first = await sync()
+    expect(first.status).toBe(1)
+    expect(first.stdout).toMatch(/, 2 searchable, 1 of them in part, 1 not indexed\.\n$/)
+    expect(first.stderr).toMatch(/^partly {3}harbour\.html: 1 picture without a description/m)
+    expect(first.stderr).toMatch(/^failed {3}scan\.pdf: 2 of 3 pages could not be read/m)
+    expect(first.stderr).toMatch(
+      /\nWhy, and what to do: npx botstead files report harbour\.html\n$/,
+    )
+    expect(first.stderr).toMatch(/^indexed {2}pump\.md$/m)
+
+    const [listed, report, whole, json, unknown] = await Promise.all([
+      files('ls', 'harbour'),
+      files('report', 'harbour.html'),
+      files('report', 'pump.md'),
+      files('report', 'harbour.html', '--json'),
+      files('report', 'none.md'),
+    ])
+    expect(listed.stdout).toMatch(
+      /harbour\.html\n {4}1 thing was not read; see: npx botstead files report harbour\.html\n$/,
+    )
+    expect(report.stdout).toMatch(
+      /^1 picture without a description.*\n {4}Pictures .*\n {4}Describe .*\n$/,
+    )
+    expect(whole.stdout).toBe('All of it was read.\n')
+    expect(JSON.parse(json.stdout)).toMatchObject({ outcome: 'partly_read', count: 1 })
+    expect(unknown).toMatchObject({ status: 1, stderr: expect.stringContaining('no file none.md') })
+
+    const accepted = await sync('--allow-partial')
+    expect([accepted.status, accepted.stdout.split(',', 1)]).toEqual([
+      0,
+      [expect.stringMatching(/^1 sent/)],
+    ])
+    expect(accepted.stderr).toMatch(/^partly {3}scan\.pdf: 2 scanned pages: pages 2 and 3/m)
+    expect((await sync('--allow-partial')).stdout).toMatch(/^0 sent \(0 B\), 3 unchanged/)
   })
 
   it('continues after Ctrl-C', async () => {

@@ -8,7 +8,7 @@ import { addConnectionOptions, type ConnectionOptions, connect } from '../connec
 import { inParallel } from '../parallel.js'
 import { notices, out } from '../terminal.js'
 import { addDescriptionOptions, awaitAsWanted, type DescriptionOptions } from './indexing.js'
-import { toLines } from './output.js'
+import { toLines, toReportLines } from './output.js'
 import { interruptible, listFiles, type RemoteFile, withRetries } from './remote.js'
 import { addSync } from './sync-command.js'
 import { exists, measure, openContent, receiveFile, sendFile } from './transfer.js'
@@ -37,6 +37,7 @@ export function filesCommand(): Command {
         const description = {
           index: options.index,
           tags: options.tag,
+          allowPartial: options.allowPartial,
           ...(options.type !== undefined && { contentType: options.type }),
         }
         await interruptible(async (signal) => {
@@ -91,6 +92,17 @@ export function filesCommand(): Command {
           if (options.json) out.json(file)
           else for (const line of toLines(file)) out.line(line)
         }
+      })
+    })
+
+  add('report <key>', 'Say what was not read of a file, why, and what to do, by key or id.')
+    .option('--json', 'write the report as JSON', false)
+    .action(async (id: string, options: ConnectionOptions & { json: boolean }) => {
+      const { client } = await connect(options)
+      await interruptible(async (signal) => {
+        const { report } = await client.getFileIndexingReport({ id }, { signal })
+        if (options.json) return out.json(report)
+        for (const line of toReportLines(report)) out.line(line)
       })
     })
 

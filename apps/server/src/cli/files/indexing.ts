@@ -4,7 +4,7 @@ import { addTag } from '../connection.js'
 import { inParallel } from '../parallel.js'
 import { notices, type Output } from '../terminal.js'
 import { abbreviate } from '../text.js'
-import { createStatusLine, describeProgress } from './output.js'
+import { createStatusLine, describeProgress, reportCommand } from './output.js'
 import { type RemoteFile, withRetries } from './remote.js'
 
 /** Files that are awaited at a time: each holds a connection to the server. */
@@ -22,6 +22,8 @@ export type AwaitedFile = Pick<RemoteFile, 'id' | 'key'> & {
 /** The outcomes of files that were to be indexed. */
 export interface IndexingResult {
   indexed: number
+  /** Of those, the files of which something was not read. */
+  partly: number
   failed: number
   /** The timeout passed before an outcome. */
   waiting: number
@@ -37,7 +39,7 @@ interface WaitOptions {
 
 /**
  * Waits until files are searchable or have failed, and reports each: on a status line on a terminal, on a line
- * per file elsewhere. Failures are reported in both cases, with the reason.
+ * per file elsewhere. Failures, and files of which something was not read, are reported in both cases, with the reason.
  */
 export async function awaitIndexed(
   { client, signal, timeoutMs, out }: WaitOptions,
@@ -45,7 +47,7 @@ export async function awaitIndexed(
 ): Promise<IndexingResult> {
   const line = createStatusLine(out)
   const endsAt = Date.now() + timeoutMs
-  const result: IndexingResult = { indexed: 0, failed: 0, waiting: 0 }
+  const result: IndexingResult = { indexed: 0, partly: 0, failed: 0, waiting: 0 }
   const draw = (about = '') => {
     const done = result.indexed + result.failed + result.waiting
     line.draw(done / files.length, `${done}/${files.length} indexed${about}`)
@@ -68,6 +70,15 @@ export async function awaitIndexed(
     }
   }
 
+  async function describeLeftOut(file: RemoteFile): Promise<string | undefined> {
+    if ((file.indexingOmissions ?? 0) === 0) return undefined
+    const ask = () => client.getFileIndexingReport({ id: file.id }, { signal })
+    const { report: found } = await withRetries(signal, ask)
+    return found.omissions.map(({ summary }) => summary).join('; ')
+  }
+
+  /** Key of the first file of which something was not read. */
+  let partly: string | undefined
   const unknown = files.filter(({ isSearchable }) => isSearchable !== true)
   result.indexed = files.length - unknown.length
   await inParallel(unknown, concurrency, signal, async (awaited) => {
@@ -78,7 +89,12 @@ export async function awaitIndexed(
       if (!file.status.endsWith('_pending')) {
         if (file.failedStatusReason === undefined) {
           result.indexed += 1
-          if (!out.isTerminal || files.length === 1) report('indexed', file)
+          const left = await describeLeftOut(file)
+          if (left !== undefined) {
+            result.partly += 1
+            partly ??= file.key
+            report('partly', file, `: ${left}`)
+          } else if (!out.isTerminal || files.length === 1) report('indexed', file)
         } else {
           result.failed += 1
           report('failed', file, `: ${file.failedStatusReason}`)
@@ -96,6 +112,7 @@ export async function awaitIndexed(
     }
   })
   line.clear()
+  if (partly !== undefined) out.line(`Why, and what to do: ${reportCommand(partly)}`)
   return result
 }
 
@@ -103,6 +120,7 @@ export async function awaitIndexed(
 export interface DescriptionOptions {
   index: boolean
   tag: Record<string, string>
+  allowPartial: boolean
   /** Whether to wait until the uploaded files are indexed. */
   wait: boolean
   /** Longest wait, in milliseconds. */
@@ -122,6 +140,7 @@ export function addDescriptionOptions(command: Command): Command {
         .argParser(toTime)
         .default(60 * minute, '60'),
     )
+    .option('--allow-partial', 'with --index: even if more than half of it cannot be read', false)
     .option('--tag <name=value>', 'tag of the file; may be repeated', addTag, {})
 }
 

@@ -1,7 +1,7 @@
 import { sizeText } from '../../platform/size-text.js'
 import type { Output } from '../terminal.js'
-import { abbreviate } from '../text.js'
-import type { RemoteFile } from './remote.js'
+import { abbreviate, shellWord } from '../text.js'
+import type { RemoteFile, RemoteReport } from './remote.js'
 
 /** Shows the progress of a synchronisation: one status line on a terminal, a line per event elsewhere. */
 export interface Progress {
@@ -84,13 +84,43 @@ export function createStatusLine(out: Output): StatusLine {
   }
 }
 
-/** A file as a line of a list, with a second line for its failure or its progress. */
+/** A file as a line of a list, with a second line for its failure, its progress or what was not read of it. */
 export function toLines(file: RemoteFile): string[] {
   const size = file.size === null ? '-' : sizeText(file.size)
   const line = `${file.updatedAt}  ${size.padStart(8)}  ${file.status.padEnd(18)}  ${file.key}`
-  const more = file.failedStatusReason ?? describeProgress(file)
+  const more = file.failedStatusReason ?? describeProgress(file) ?? describeOmissions(file)
   return more === undefined ? [line] : [line, `    ${more}`]
 }
+
+/** Says how much was not read of a file; undefined where all of it was, or where that is not known. */
+export function describeOmissions({ key, indexingOmissions = 0 }: RemoteFile): string | undefined {
+  if (indexingOmissions === 0) return undefined
+  const what = indexingOmissions === 1 ? '1 thing was' : `${indexingOmissions} things were`
+  return `${what} not read; see: ${reportCommand(key)}`
+}
+
+/** The command that says what was not read of a file. */
+export function reportCommand(key: string): string {
+  return `npx botstead files report ${shellWord(key)}`
+}
+
+/** A report as lines: what was not read, and below it why and what to do. */
+export function toReportLines(report: RemoteReport): string[] {
+  const { outcome, omissions, failedStatusReason } = report
+  const head = failedStatusReason === undefined ? [] : [failedStatusReason]
+  const found = omissions.flatMap(({ summary, why, advice }) => [
+    summary,
+    `    ${why}`,
+    `    ${advice}`,
+  ])
+  if (found.length > 0) return [...head, ...found]
+  if (outcome === 'all_read') return [...head, 'All of it was read.']
+  if (report.status === 'upload_completed') return ['The file is not indexed.']
+  return head.length > 0 ? head : [unknownReport]
+}
+
+const unknownReport =
+  'What was not read is not known: the file has not been indexed yet, or by an earlier release, or its passages are from a program. "npx botstead reindex" reads it again.'
 
 /** Describes the indexing progress of a file; undefined where it has not begun or has ended. */
 export function describeProgress({ indexingProgress }: RemoteFile): string | undefined {

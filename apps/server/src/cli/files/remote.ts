@@ -4,6 +4,7 @@ import { isConnectionFailure } from '../connection.js'
 import { notices } from '../terminal.js'
 
 export type RemoteFile = Awaited<ReturnType<Client['getFile']>>['file']
+export type RemoteReport = Awaited<ReturnType<Client['getFileIndexingReport']>>['report']
 
 const pageSize = 100
 

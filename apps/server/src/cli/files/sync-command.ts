@@ -39,7 +39,7 @@ export function addSync(command: Command): Command {
 }
 
 async function sync(folder: string, options: SyncCommandOptions): Promise<void> {
-  const { index, tag, delete: remove, prefix, ...rest } = options
+  const { index, tag, allowPartial, delete: remove, prefix, ...rest } = options
   const root = resolve(folder)
   if (!(await stat(root).catch(() => undefined))?.isDirectory()) {
     throw new Error(`${folder} is not a folder.`)
@@ -47,7 +47,7 @@ async function sync(folder: string, options: SyncCommandOptions): Promise<void> 
   const { client } = await connect(options)
   await interruptible(async (signal) => {
     const progress = createProgress(notices)
-    const description = { index, tags: tag }
+    const description = { index, tags: tag, allowPartial }
     try {
       const wanted = { ...rest, prefix, folder: root, description, remove }
       const result = await syncFolder({ client, progress, signal }, wanted)
@@ -79,7 +79,7 @@ function summaryOf(
   indexing: IndexingResult | undefined,
   dryRun: boolean,
 ): string {
-  const { indexed = 0, failed: notIndexed = 0, waiting = 0 } = indexing ?? {}
+  const { indexed = 0, partly = 0, failed: notIndexed = 0, waiting = 0 } = indexing ?? {}
   const parts = [
     `${result.sent} sent (${sizeText(result.sentBytes)})`,
     `${result.unchanged} unchanged`,
@@ -88,6 +88,7 @@ function summaryOf(
     ...(result.skipped > 0 ? [`${result.skipped} passed over`] : []),
     ...(result.failed > 0 ? [`${result.failed} failed`] : []),
     ...(indexing === undefined ? [] : [`${indexed} searchable`]),
+    ...(partly > 0 ? [`${partly} of them in part`] : []),
     ...(notIndexed > 0 ? [`${notIndexed} not indexed`] : []),
     ...(waiting > 0 ? [`${waiting} still waiting`] : []),
   ]

@@ -169,11 +169,19 @@ function vanishedKeys(
 function need(
   sha256: string,
   remote: RemoteFile | undefined,
-  { index, tags }: Description,
+  { index, tags, allowPartial = false }: Description,
 ): 'nothing' | 'tags' | 'content' {
   if (remote?.sha256 !== sha256 || remote.index !== index) return 'content'
+  if (allowPartial && remote.status === 'indexing_failed' && !allowsPartial(remote))
+    return 'content'
   const same = Object.entries(tags).every(([name, value]) => remote.tags[name] === value)
   return same ? 'nothing' : 'tags'
+}
+
+/** Whether a file was sent with the request to index it even if most of it cannot be read. */
+function allowsPartial({ metadata }: RemoteFile): boolean {
+  const text = JSON.stringify(metadata.indexing ?? null)
+  return text.includes('"allowPartial":true')
 }
 
 /** An upload describes the file as a whole, but tags from elsewhere must be kept. */

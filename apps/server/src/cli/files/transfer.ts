@@ -13,6 +13,8 @@ export interface Description {
   index: boolean
   tags: Record<string, string>
   contentType?: string
+  /** Whether to index a document although more than half of it cannot be read. */
+  allowPartial?: boolean
 }
 
 /** A file on this machine. */
@@ -50,9 +52,16 @@ interface SendOptions {
  */
 export async function sendFile(options: SendOptions): Promise<RemoteFile> {
   const { client, key, file, description, signal, onBytes } = options
-  const { index, tags, contentType } = description
+  const { index, tags, contentType, allowPartial = false } = description
   const { file: announced } = await client.upsertFile(
-    { key, size: file.size, index, tags, ...(contentType !== undefined && { contentType }) },
+    {
+      key,
+      size: file.size,
+      index,
+      tags,
+      ...(contentType !== undefined && { contentType }),
+      ...(allowPartial && { indexing: { configuration: { parsing: { allowPartial } } } }),
+    },
     { signal },
   )
   const stream = createReadStream(file.path, { signal })
