@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it, vi } from 'vitest'
 import { browserPath } from '../browser.js'
 import { type TestServer, useServer } from '../harness.js'
+import { scanOf } from '../scans.js'
 import { openDashboard } from './page.js'
 
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
@@ -141,6 +142,76 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
       metadata: { author: 'Ada' },
     })
     expect(await (await fetch(file.url)).text()).toBe('# Mended')
+    expect(faults).toEqual([])
+  })
+
+  it('says what was not read of a file, beside its status and in a tab, also on a phone', async () => {
+    const { botId, ids, client } = await seed(server(), [
+      {
+        key: 'harbour.html',
+        content: `<h1>Harbour</h1><p>Two piers.</p>${'<p><img src="pier.png"></p>'.repeat(3)}`,
+        index: true,
+      },
+      { key: 'whole.md', content: '# Whole', index: true },
+      { key: 'stored.md', content: '# Stored' },
+    ])
+    for (const width of [1400, 360]) {
+      const { page, open, faults, expectAccessible } = await openDashboard(server(), { width })
+      await open('files', botId)
+      const row = page.getByRole('row', { name: /harbour\.html/ })
+      await row.getByText('Searchable', { exact: true }).waitFor()
+      await expectAccessible()
+      expect(await page.getByRole('link', { name: /not read/ }).count()).toBe(1)
+      await row.getByRole('link', { name: '3 not read of harbour.html' }).click()
+      await page.getByText('3 pictures without a description').waitFor()
+      await page.getByText(/Describe them in the program/).waitFor()
+      await page.getByText('Pictures are not read, and these have no description.').waitFor()
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width)
+      await expectAccessible()
+      const standing = page.getByRole('link', { name: '3 not read: see what, and what to do' })
+      await standing.waitFor()
+      await page.getByRole('link', { name: 'Details' }).click()
+      await page.getByText('SHA-256').first().waitFor()
+      await standing.click()
+      await page.getByText('3 pictures without a description').waitFor()
+      await open(`files/${ids['whole.md']}?tab=left-out`, botId)
+      await page.getByText('All of the content was read.').waitFor()
+      await open(`files/${ids['stored.md']}?tab=left-out`, botId)
+      await page.getByText('The file is not indexed, so nothing of it was read.').waitFor()
+      expect(faults).toEqual([])
+    }
+
+    const { page, open, faults } = await openDashboard(server())
+    await open(`files/${ids['harbour.html']}?tab=left-out`, botId)
+    await page.getByText('3 pictures without a description').waitFor()
+    await page
+      .getByLabel('New content of harbour.html')
+      .setInputFiles([payloadOf({ name: 'harbour.html', content: '<p>No picture.</p>' })])
+    await page.getByText('All of the content was read.').waitFor()
+    expect((await client.getFile({ id: 'harbour.html' })).file.indexingOmissions).toBe(0)
+    expect(faults).toEqual([])
+  })
+
+  it('indexes a document of which most cannot be read if its sender says so', async () => {
+    const { botId, client } = await seed(server(), [])
+    const content = await scanOf('Only this page has words.', undefined, undefined)
+    const { page, open, faults, expectAccessible } = await openDashboard(server())
+    await open('files', botId)
+    await page.getByText('This bot has no files yet.').waitFor()
+    const send = async (isAccepted: boolean) => {
+      await choose(page, { name: 'scan.pdf', content, type: 'application/pdf' })
+      if (isAccepted) await page.getByLabel('Also if most of a document cannot be read').check()
+      await expectAccessible()
+      await page.getByRole('button', { name: 'Upload 1 file' }).click()
+    }
+    const row = page.getByRole('row', { name: /scan\.pdf/ })
+    await send(false)
+    await row.getByText('Indexing failed').waitFor()
+    await row.getByRole('link', { name: '2 not read of scan.pdf' }).waitFor()
+    await send(true)
+    await row.getByText('Searchable', { exact: true }).waitFor()
+    const { passages } = await client.searchFiles({ query: 'words' })
+    expect(passages).toHaveLength(1)
     expect(faults).toEqual([])
   })
 

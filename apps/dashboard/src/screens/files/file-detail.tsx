@@ -14,6 +14,7 @@ import { contentUrl } from './content.js'
 import { FileSettings } from './file-settings.js'
 import styles from './files.module.css'
 import { partsOf } from './keys.js'
+import { LeftOut, LeftOutLink } from './left-out.js'
 import { Passages } from './passages.js'
 import { Preview } from './preview.js'
 import { type File, useFile, useFileActions } from './queries.js'
@@ -23,6 +24,7 @@ import { FileStatus, fileStatuses } from './statuses.js'
 const tabs = [
   { id: 'content', label: 'Content' },
   { id: 'passages', label: 'Passages' },
+  { id: 'left-out', label: 'Not read' },
   { id: 'details', label: 'Details' },
   { id: 'settings', label: 'Settings' },
 ]
@@ -45,6 +47,8 @@ export function FileDetail({ id }: { id: string }) {
         <Unread error={error} refetch={refetch} />
       ) : tab === 'passages' ? (
         <Passages file={file} />
+      ) : tab === 'left-out' ? (
+        <LeftOut file={file} />
       ) : tab === 'details' ? (
         <Details file={file} />
       ) : tab === 'settings' ? (
@@ -76,6 +80,7 @@ function Standing({ file }: { file: File }) {
             .join(', ')}
         </p>
       )}
+      <LeftOutLink file={file} />
       {kind !== 'done' && <p className="muted">{advice}</p>}
     </div>
   )

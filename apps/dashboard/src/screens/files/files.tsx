@@ -16,6 +16,7 @@ import { Time } from '../../ui/time.js'
 import { FileDetail } from './file-detail.js'
 import styles from './files.module.css'
 import { Folders } from './folders.js'
+import { LeftOutLink } from './left-out.js'
 import { type File, type ListInput, useFiles, usePrefetchFile, useTagNames } from './queries.js'
 import { SelectionActions } from './selection-actions.js'
 import { FileStatus, fileStatuses } from './statuses.js'
@@ -59,7 +60,15 @@ function columnsFor(prefix: string, isFailed: boolean): readonly Column<File>[] 
       header: 'Key',
       cell: ({ key }) => <span title={key}>{key.slice(prefix.length) || key}</span>,
     },
-    { id: 'status', header: 'Status', cell: (file) => <FileStatus file={file} /> },
+    {
+      id: 'status',
+      header: 'Status',
+      cell: (file) => (
+        <>
+          <FileStatus file={file} /> <LeftOutLink file={file} isShort />
+        </>
+      ),
+    },
     // Among failed files the reason is what tells them apart.
     {
       id: 'reason',

@@ -69,6 +69,16 @@ export function usePassages(id: string) {
   return { query, passages: query.data?.pages.flatMap(({ passages }) => passages) ?? [] }
 }
 
+/** What was not read of a file; asked again when the file has changed. */
+export function useIndexingReport({ id, updatedAt }: File) {
+  const { botId } = useScope()
+  return useQuery({
+    queryKey: ['getFileIndexingReport', { botId }, { id, updatedAt }],
+    queryFn: async ({ signal }) =>
+      await call({ botId }, 'getFileIndexingReport', { id }, { signal }),
+  })
+}
+
 async function refreshLists(): Promise<void> {
   await refresh('listFiles', 'listFileFolders', 'listFileTags')
 }

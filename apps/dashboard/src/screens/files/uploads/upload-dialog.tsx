@@ -26,6 +26,7 @@ export function UploadDialog({ chosen: all, prefix, onClose }: UploadDialogProps
   const { botId = '' } = useScope()
   const [folder, setFolder] = useState(prefix)
   const [isIndexed, setIndexed] = useRemembered('uploads are searchable', true)
+  const [allowsPartial, setAllowsPartial] = useState(false)
   const [tags, setTags] = useState('')
   const start = folder === '' || folder.endsWith('/') ? folder : `${folder}/`
   const chosen = all.slice(0, chosenMaximum)
@@ -36,7 +37,13 @@ export function UploadDialog({ chosen: all, prefix, onClose }: UploadDialogProps
       <Form
         submit={`Upload ${what}`}
         onSubmit={async () => {
-          const plan = { botId, index: isIndexed, tags: tagsOf(tags) }
+          const indexing = { configuration: { parsing: { allowPartial: true } } } as const
+          const plan = {
+            botId,
+            index: isIndexed,
+            tags: tagsOf(tags),
+            ...(isIndexed && allowsPartial && { indexing }),
+          }
           startUploads(
             chosen.map(({ path, content }) => ({
               content,
@@ -78,6 +85,14 @@ export function UploadDialog({ chosen: all, prefix, onClose }: UploadDialogProps
               checked={isIndexed}
               onChange={(event) => setIndexed(event.target.checked)}
             />
+            {isIndexed && (
+              <CheckField
+                label="Also if most of a document cannot be read"
+                hint="Otherwise the indexing of such a document, for example of a scan, fails."
+                checked={allowsPartial}
+                onChange={(event) => setAllowsPartial(event.target.checked)}
+              />
+            )}
             <TextArea
               label="Tags"
               rows={2}

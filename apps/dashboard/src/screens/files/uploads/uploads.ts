@@ -19,6 +19,7 @@ export interface Plan {
   accessPolicies?: ('public_content' | 'integrations')[]
   expiresAt?: string
   contentType?: string
+  indexing?: { configuration: { parsing: { allowPartial: true } } }
 }
 
 /**

@@ -1,0 +1,60 @@
+import { Link } from '@tanstack/react-router'
+import { usePathTo } from '../../frame/address.js'
+import { formatNumber } from '../../ui/numbers.js'
+import { Empty, Unread } from '../../ui/states.js'
+import styles from './files.module.css'
+import { type File, useIndexingReport } from './queries.js'
+
+/** How much of a file was not read, with a link to what that is; nothing where all of it was. */
+export function LeftOutLink({ file, isShort = false }: { file: File; isShort?: boolean }) {
+  const pathTo = usePathTo()
+  const { id, key, indexingOmissions: count = 0 } = file
+  if (count === 0) return null
+  const words = `${formatNumber(count)} not read`
+  return (
+    <Link
+      to={pathTo('files', id)}
+      search={(before: object) => ({ ...before, tab: 'left-out', passage: undefined })}
+      aria-label={isShort ? `${words} of ${key}` : undefined}
+    >
+      {isShort ? words : `${words}: see what, and what to do`}
+    </Link>
+  )
+}
+
+/** What was not read of a file, why, and what its author can do. */
+export function LeftOut({ file }: { file: File }) {
+  const { data, error, refetch } = useIndexingReport(file)
+  if (data === undefined) return <Unread error={error} refetch={refetch} />
+  const { outcome, omissions, parts } = data.report
+  if (omissions.length === 0) {
+    return <Empty>{describeNone(file, outcome)}</Empty>
+  }
+  return (
+    <div className={styles.leftOut}>
+      {parts !== undefined && parts.unread > 0 && (
+        <p>
+          Nothing could be read of {formatNumber(parts.unread)} of {formatNumber(parts.count)} parts
+          of the document.
+        </p>
+      )}
+      <ul>
+        {omissions.map(({ kind, summary, why, advice }) => (
+          <li key={kind}>
+            <strong>{summary}</strong>
+            <p>{why}</p>
+            <p className="muted">{advice}</p>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function describeNone({ status }: File, outcome: string): string {
+  if (outcome === 'all_read') return 'All of the content was read.'
+  if (status === 'upload_completed') return 'The file is not indexed, so nothing of it was read.'
+  if (status === 'indexing_failed') return 'Nothing is known beyond the reason of the failure.'
+  if (status.endsWith('_pending')) return 'The content has not been read yet.'
+  return 'It is not known whether all of it was read: an earlier release indexed the file, or its passages are from a program. “Index again” tells.'
+}
