@@ -21,6 +21,7 @@ const guides = [
   'errors',
   'search',
   'evaluation',
+  'indexing',
 ].map((name) => `docs/guides/${name}.md`)
 const border = '===='
 
@@ -106,6 +107,13 @@ describe('the commands, pasted in order,', () => {
     expect(written).toContain("[ [ 'How does the server stop?', 1, 0, 'ARCHITECTURE.md' ] ]\n")
     expect(written).toContain('{ difference: 0, pValue: 1 }\n')
     expect(written).toContain('"relevant":{"ARCHITECTURE.md":1}')
+  })
+
+  it('of the guide to indexing say what was not read', () => {
+    const written = outputOf('docs/guides/indexing.md')
+    expect(written).toMatch(/^1\n/)
+    expect(written).toContain('1 picture without a description')
+    expect(written).toContain('alternative text')
   })
 
   it('of the guide to chat send a message once', () => {
