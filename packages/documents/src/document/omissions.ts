@@ -90,10 +90,14 @@ export const omissionTexts = {
     advice: 'Save it as UTF-8, or state the encoding as `charset` in the content type.',
   },
   hidden_text: {
+    one: 'hidden text',
+    many: 'hidden texts',
     why: 'The document hides this text from its readers.',
     advice: 'Show it, if it should be found.',
   },
   unknown_symbol: {
+    one: 'unknown symbol',
+    many: 'unknown symbols',
     why: 'A character of a symbol font is not known.',
     advice: 'Insert the symbol as a character of Unicode, or write what it means.',
   },

@@ -14,6 +14,9 @@ const omissionKinds = [
   'formula_without_value',
   'other_direction',
   'encoding_in_doubt',
+  'hidden_sheet',
+  'hidden_text',
+  'unknown_symbol',
   'text_cut',
 ] as const
 
@@ -40,7 +43,7 @@ const Omission = Type.Object(
   {
     kind: OneOf(
       [...omissionKinds],
-      '`picture_without_text`: pictures without a description; `scanned_page`: pages that are pictures of text; `unreadable_font`: text whose characters are not defined; `unknown_part`: parts of a type that is not read; `missing_part`: parts that are not in the file; `embedded_file`: files inside of the document; `formula_without_value`: formulas without a result; `other_direction`: text across the page, such as a watermark; `encoding_in_doubt`: text that was read in a guessed encoding; `text_cut`: text beyond a limit.',
+      '`picture_without_text`: pictures without a description; `scanned_page`: pages that are pictures of text; `unreadable_font`: text whose characters are not defined; `unknown_part`: parts of a type that is not read; `missing_part`: parts that are not in the file; `embedded_file`: files inside of the document; `formula_without_value`: formulas without a result; `other_direction`: text across the page, such as a watermark; `encoding_in_doubt`: text that was read in a guessed encoding; `hidden_sheet`, `hidden_text`: what the document hides from its readers; `unknown_symbol`: characters of symbol fonts that are not known; `text_cut`: text beyond a limit.',
     ),
     count: Type.Integer({ minimum: 1, description: 'How often it occurs.' }),
     summary: Type.String({
