@@ -5,7 +5,8 @@ import { attribute, descend, elements, type XmlElement } from './xml.js'
 
 /** A paragraph in a list, with the label that Word computes for it. */
 export interface Numbered {
-  label: Label
+  /** Undefined where the list shows none, as that of a second paragraph of an item. */
+  label: Label | undefined
   /** From 0. */
   level: number
 }
@@ -16,7 +17,7 @@ export interface Numbering {
    * Counts a paragraph that is shown, text or none.
    *
    * @param own what the paragraph itself says
-   * @returns undefined if it is in no list, or if its label is empty
+   * @returns undefined if it is in no list
    */
   next(own: NumberingReference | undefined, style: ParagraphStyle | undefined): Numbered | undefined
 }
@@ -68,8 +69,7 @@ export function createNumbering(
       const level = levelOf(own, style, list)
       if (list === undefined) return { label: { type: 'bullet' }, level }
       count(list, level)
-      const label = labelOf(list, level)
-      return label === undefined ? undefined : { label, level }
+      return { label: labelOf(list, level), level }
     },
   }
 }
@@ -106,7 +106,8 @@ function startOf({ levels, starts }: List, level: number): number {
 
 function labelOf(list: List, at: number): Label | undefined {
   const level = list.levels[at]
-  if (level === undefined || level.format === 'bullet') return { type: 'bullet' }
+  if (level === undefined) return { type: 'bullet' }
+  if (level.format === 'bullet') return level.text.trim() === '' ? undefined : { type: 'bullet' }
   const text = level.text.replace(/%([1-9])/g, (_, digit: string) => {
     const other = Number(digit) - 1
     const format = list.levels[other]?.format ?? 'decimal'
@@ -187,7 +188,7 @@ function withLevels(levels: readonly Level[], defined: readonly XmlElement[]): L
   return Array.from({ length: levelCount }, (_, at) => all[at] ?? bulletLevel)
 }
 
-const bulletLevel: Level = { start: 1, format: 'bullet', text: '', legal: false }
+const bulletLevel: Level = { start: 1, format: 'bullet', text: '•', legal: false }
 
 function toLevel(element: XmlElement, at: number): Level {
   const value = (name: string) => attribute(descend(element, name), 'val')
@@ -197,7 +198,8 @@ function toLevel(element: XmlElement, at: number): Level {
   return {
     start: toNumber(value('start'), 1),
     format: formatOf(element),
-    text: value('lvlText') ?? `%${at + 1}.`,
+    // A picture as a bullet has no text.
+    text: value('lvlPicBulletId') === undefined ? (value('lvlText') ?? `%${at + 1}.`) : '•',
     legal: legal !== undefined && !['0', 'false', 'off'].includes(attribute(legal, 'val') ?? ''),
     ...(restart !== undefined && { restart: toNumber(restart, 0) }),
     ...(style !== undefined && { style }),

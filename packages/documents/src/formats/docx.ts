@@ -154,8 +154,10 @@ function readBody(
     else if (level !== undefined) {
       const plain = spans.map(({ bold, italic, ...rest }) => rest)
       flow.block(heading(level, toPhrasing(withLabel(numbered?.label, plain))))
-    } else if (numbered !== undefined) {
+    } else if (numbered?.label !== undefined) {
       flow.item(labelledItem(numbered.label, numbered.level, spans))
+    } else if (numbered !== undefined && flow.more(paragraph(toPhrasing(spans)))) {
+      // It goes on with the item before it.
     } else if (style?.role === 'code') {
       flow.code(spans.map((span) => (span.node === undefined ? span.text : '\n')).join(''))
     } else flow.block(inRole(style, toPhrasing(spans)))

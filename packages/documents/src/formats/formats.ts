@@ -86,6 +86,12 @@ export const supportedFormats: readonly Format[] = [
     load: () => import('./odt.js'),
   },
   {
+    name: 'OpenDocument slides (.odp)',
+    contentTypes: ['application/vnd.oasis.opendocument.presentation'],
+    extensions: ['.odp', '.otp'],
+    load: () => import('./odp.js'),
+  },
+  {
     name: 'EPUB',
     contentTypes: ['application/epub+zip'],
     extensions: ['.epub'],
@@ -185,9 +191,9 @@ const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; a
       advice: 'Save the document as .docx or PDF and upload it again.',
     },
     {
-      types: /opendocument\.(?:spreadsheet|presentation|graphics)/,
-      extensions: ['.ods', '.odp', '.odg'],
-      advice: 'Save a table as .xlsx or .csv, slides as .pptx or PDF, and upload it again.',
+      types: /opendocument\.(?:spreadsheet|graphics)/,
+      extensions: ['.ods', '.odg'],
+      advice: 'Save a table as .xlsx or .csv, a drawing as PDF, and upload it again.',
     },
     {
       types: /^application\/vnd\.apple\./,

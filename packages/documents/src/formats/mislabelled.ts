@@ -16,6 +16,7 @@ const packedFormats: ReadonlySet<string> = new Set([
   'PowerPoint (.pptx)',
   'Excel (.xlsx)',
   'OpenDocument text (.odt)',
+  'OpenDocument slides (.odp)',
   'EPUB',
 ])
 /** Larger contents are not parsed only to recognise JSON. */

@@ -148,7 +148,10 @@ export function createOdtBody(context: OdtTextContext): OdtBody {
       // Anchored to a page, not to a paragraph.
       case 'frame':
       case 'g':
-      case 'custom-shape': {
+      case 'custom-shape':
+      case 'rect':
+      case 'ellipse':
+      case 'circle': {
         const { spans, attachments } = inline.readFrame(element)
         if (isShown(spans)) flow.block(paragraph(toPhrasing(spans)))
         attachments.forEach(addAttachment)

@@ -1,36 +1,21 @@
 import type { Paragraph, Root } from 'mdast'
-import {
-  damaged,
-  type Extraction,
-  passwordProtected,
-  readingAs,
-  type Source,
-} from '../document/extraction.js'
-import { firstHeading, paragraph, type Span, toTitle } from '../document/nodes.js'
+import { type Extraction, readingAs, type Source } from '../document/extraction.js'
+import { firstHeading, paragraph, type Span } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
-import { type Archive, openArchive } from './archive.js'
 import { marginText } from './margins.js'
 import { createOdtBody } from './odt-body.js'
 import { readObjects } from './odt-objects.js'
+import { openOpenDocument, statedTitle, styleElements } from './odt-package.js'
 import { createOdtStyles, type OdtStyles } from './odt-styles.js'
 import { createInlineReader, type InlineReader } from './odt-text.js'
-import {
-  attribute,
-  elements,
-  findElements,
-  parseXml,
-  readXml,
-  textContent,
-  type XmlElement,
-} from './xml.js'
+import { attribute, elements, findElements, readXml, type XmlElement } from './xml.js'
 
 const formatName = 'an OpenDocument text (.odt)'
 
-const styleElements: readonly string[] = ['style', 'list-style', 'outline-style']
 /** Elements that are read as a whole. `tracked-changes` and indexes are among them to be skipped. */
 const wholeElements: ReadonlySet<string> = new Set([
   ...styleElements,
-  ...'p h list table frame g custom-shape tracked-changes table-of-content alphabetical-index illustration-index table-index object-index user-index bibliography forms'.split(
+  ...'p h list table frame g custom-shape rect ellipse circle tracked-changes table-of-content alphabetical-index illustration-index table-index object-index user-index bibliography forms'.split(
     ' ',
   ),
 ])
@@ -41,9 +26,7 @@ const wholeElements: ReadonlySet<string> = new Set([
  */
 export function extract(source: Source): Promise<Extraction> {
   return readingAs(formatName, async () => {
-    const archive = await openArchive(source, formatName)
-    if (!archive.has('content.xml')) throw damaged(formatName, new Error('its content is missing'))
-    if (await isEncrypted(archive)) throw passwordProtected(formatName)
+    const archive = await openOpenDocument(source, formatName)
     const omissions = createOmissions()
     const styles = createOdtStyles()
     const margins = archive.has('styles.xml')
@@ -62,18 +45,6 @@ export function extract(source: Source): Promise<Extraction> {
     const title = firstHeading(root) ?? (await statedTitle(archive))
     return { root, ...(title !== undefined && { title }), omissions: omissions.list() }
   })
-}
-
-async function statedTitle(archive: Archive): Promise<string | undefined> {
-  if (!archive.has('meta.xml')) return undefined
-  const meta = parseXml(await archive.read('meta.xml'), 'meta')
-  return toTitle(textContent(findElements(meta, 'title')[0]))
-}
-
-async function isEncrypted(archive: Archive): Promise<boolean> {
-  if (!archive.has('META-INF/manifest.xml')) return false
-  const manifest = parseXml(await archive.read('META-INF/manifest.xml'), 'manifest')
-  return findElements(manifest, 'encryption-data').length > 0
 }
 
 /** Adds the named styles, and returns the headers and footers that pages show, each text once. */

@@ -170,6 +170,16 @@ describe('numbers that Word computes', () => {
     expect(await read(body, numbering)).toEqual(['1. one', '3. three'])
   })
 
+  test('are missing in front of the second paragraph of an item, which stays in it', async () => {
+    const numbering =
+      definition(0, level(0, '%1.')) +
+      definition(1, level(0, ' ', 'bullet')) +
+      num(1, 0) +
+      num(2, 1)
+    const body = item('one', 1) + item('more of it', 2) + item('two', 1)
+    expect(await read(body, numbering)).toEqual(['1. one\n   more of it\n2. two'])
+  })
+
   test('stand in cells of tables, and go on behind a note', async () => {
     const numbering = definition(0, level(0, '%1.'), level(1, '%1.%2')) + num(1, 0)
     const note = '<w:r><w:t>noted</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r>'
