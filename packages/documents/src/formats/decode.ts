@@ -25,6 +25,8 @@ const strayControls = /[\x00-\x07\x0e-\x19\x1c-\x1f]/g
 const japaneseShift = /\x1b\$[@B]/
 const lineEndPattern = /\r\n?|\f|\x85|\u2028|\u2029/g
 
+/** Bytes whose lines show whether a text is a mixture. */
+const mixedSample = 1024 * 1024
 /** Lines in UTF-8, and their share of the lines in another encoding, from which a text is a mixture. */
 const minUnicodeLines = 2
 const unicodeShare = 0.2
@@ -170,30 +172,34 @@ function decodeUtf8(bytes: Uint8Array): Decoded | undefined {
 
 /** Lines in UTF-8 among others, as in logs and lists to which programs of different times have added. */
 function decodeMixed(bytes: Uint8Array): Decoded | undefined {
-  const lines = linesOf(bytes)
-  const isOther = (line: Uint8Array) => {
-    return !isUtf8(line) && !/[^\p{ASCII}\ufffd]/u.test(decodeAs('utf-8', line))
+  const examined = bytes.subarray(0, mixedSample)
+  const others: Uint8Array[] = []
+  let unicode = 0
+  for (const line of linesOf(examined)) {
+    if (isOther(line)) others.push(line)
+    else if (!isAscii(line) && isUtf8(line)) unicode += 1
   }
-  const others = lines.filter(isOther)
-  const unicode = lines.filter((line) => !isAscii(line) && isUtf8(line))
-  const isMixed =
-    unicode.length >= minUnicodeLines && unicode.length >= others.length * unicodeShare
+  const isMixed = unicode >= minUnicodeLines && unicode >= others.length * unicodeShare
   if (others.length === 0 || !isMixed) return undefined
   const { encoding } = guessEncoding(Buffer.concat(others))
-  const texts = lines.map((line) => decodeAs(isOther(line) ? encoding : 'utf-8', line))
+  const texts: string[] = []
+  for (const line of linesOf(bytes)) texts.push(decodeAs(isOther(line) ? encoding : 'utf-8', line))
   return { encoding: `utf-8 and ${encoding}`, text: texts.join(''), isInDoubt: true }
 }
 
+/** Whether a line has no character of UTF-8 that has several bytes, but has others. */
+function isOther(line: Uint8Array): boolean {
+  return !isUtf8(line) && !/[^\p{ASCII}\ufffd]/u.test(decodeAs('utf-8', line))
+}
+
 /** Lines with their ends. */
-function linesOf(bytes: Uint8Array): Uint8Array[] {
-  const lines: Uint8Array[] = []
+function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let from = 0; from < bytes.length; ) {
     const end = bytes.indexOf(0x0a, from)
     const to = end === -1 ? bytes.length : end + 1
-    lines.push(bytes.subarray(from, to))
+    yield bytes.subarray(from, to)
     from = to
   }
-  return lines
 }
 
 function count(text: string, pattern: RegExp): number {

@@ -1,4 +1,4 @@
-import { candidates, decodeAs, wideCandidates } from './encodings.js'
+import { candidates, decodeAs, latin1, wideCandidates } from './encodings.js'
 import { createJudge, type Judge } from './plausibility.js'
 
 /** A text, and the encoding that it was read in. */
@@ -113,14 +113,16 @@ function sampleOf(bytes: Uint8Array): Uint8Array {
   const seen = new Set<string>()
   let [tellingSize, plainSize] = [0, 0]
   for (const word of wordsOf(bytes)) {
-    const isTelling = word.some((byte) => byte > 0x7f)
+    const kept = word.subarray(0, maxTelling)
+    const isTelling = kept.some((byte) => byte > 0x7f)
     if (isTelling ? tellingSize >= maxTelling : plainSize >= maxPlain) continue
-    const key = Buffer.from(word).toString('latin1')
+    const key = latin1(kept)
     if (seen.has(key)) continue
     seen.add(key)
-    const kept = word.subarray(0, maxTelling)
-    if (isTelling) tellingSize += telling.push(kept) && kept.length
-    else plainSize += plain.push(kept) && kept.length
+    const list = isTelling ? telling : plain
+    list.push(kept)
+    if (isTelling) tellingSize += kept.length
+    else plainSize += kept.length
     if (tellingSize >= maxTelling) break
   }
   const blank = Uint8Array.of(0x20)
