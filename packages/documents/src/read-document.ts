@@ -159,6 +159,7 @@ function typeOf({ contentType, key }: Pick<Source, 'contentType' | 'key'>): {
 /** Whether the name or the type of a file says that it is text. */
 function isKnown(source: Source): boolean {
   const { type, extension } = typeOf(source)
+  if (refusalAdvice(type, '') !== undefined) return false
   return (
     vagueTypes.has(type) ||
     type.startsWith('text/') ||

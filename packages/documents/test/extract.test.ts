@@ -72,6 +72,7 @@ describe('formatOf', () => {
     ],
     ['application/vnd.apple.keynote', 'talk.key', /Export the document as PDF/],
     ['video/mp2t', 'film.m2ts', /Upload a transcript/],
+    ['video/mp2t', 'film.ts', /Upload a transcript/],
   ])('%s %s is refused if its content is binary', async (contentType, key, reason) => {
     const bytes = Buffer.from(Array.from({ length: 2048 }, (_, at) => (at * 167 + 13) % 256))
     await expect(extract({ bytes, contentType, key })).rejects.toMatchObject({

@@ -122,6 +122,7 @@ function describe(mail: MimePart): string[] {
     'Reply-To': people('reply-to') === people('from') ? '' : people('reply-to'),
     To: people('to'),
     Cc: people('cc'),
+    Bcc: people('bcc'),
     Date: toDate(mail.header('date') ?? ''),
   }
   const lines = Object.entries(fields).flatMap(([name, value]) =>
@@ -158,8 +159,13 @@ async function readPart(
     return readInvitation(part, level, reading)
   }
   if (isText(part)) return textOf(part, reading)
-  attached.push(part)
+  if (!isSignature(part)) attached.push(part)
   return []
+}
+
+/** What proves who wrote a message says nothing. */
+function isSignature({ type }: MimePart): boolean {
+  return /^application\/(?:x-)?(?:pkcs7|pgp)-signature$/.test(type)
 }
 
 function isMessage({ type, fileName }: MimePart): boolean {

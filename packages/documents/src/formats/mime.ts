@@ -77,10 +77,15 @@ function readPart(
     )
   }
   const { lines, body } = splitHeaders(bytes)
-  const headers = new Map<string, string>()
+  const headers = new Map<string, Uint8Array>()
   for (const [name, value] of lines) if (!headers.has(name)) headers.set(name, value)
-  const contentType = parseParameters(headers.get('content-type') ?? '')
-  const disposition = parseParameters(headers.get('content-disposition') ?? '')
+  // Decoded when they are needed: there may be thousands of others.
+  const header = (name: string) => {
+    const value = headers.get(name)
+    return value === undefined ? undefined : decodeHeader(value).replace(/\n/g, '').trim()
+  }
+  const contentType = parseParameters(header('content-type') ?? '')
+  const disposition = parseParameters(header('content-disposition') ?? '')
   const type = /^[\w.+-]+\/[\w.+-]+$/.test(contentType.value) ? contentType.value : usualType
   const boundary = contentType.parameters.get('boundary') ?? ''
   const isMultipart = type.startsWith('multipart/') && boundary !== ''
@@ -93,18 +98,21 @@ function readPart(
   const name = disposition.parameters.get('filename') ?? contentType.parameters.get('name')
   const fileName = name === undefined ? '' : decodeWords(name).trim()
   return {
-    header: (key) => headers.get(key)?.trim(),
+    header,
     type: isMultipart && parts.length === 0 ? 'text/plain' : type,
     parameters: contentType.parameters,
     disposition: disposition.value,
     ...(fileName !== '' && { fileName }),
-    content: parts.length > 0 ? new Uint8Array() : decodeBody(body, headers),
+    content:
+      parts.length > 0
+        ? new Uint8Array()
+        : decodeBody(body, header('content-transfer-encoding') ?? ''),
     parts,
   }
 }
 
 function splitHeaders(bytes: Uint8Array): {
-  lines: [name: string, value: string][]
+  lines: [name: string, value: Uint8Array][]
   body: Uint8Array
 } {
   const lines: Uint8Array[][] = []
@@ -121,13 +129,11 @@ function splitHeaders(bytes: Uint8Array): {
   return { lines: lines.flatMap(toHeader), body: bytes.subarray(at) }
 }
 
-function toHeader(lines: readonly Uint8Array[]): [name: string, value: string][] {
+function toHeader(lines: readonly Uint8Array[]): [name: string, value: Uint8Array][] {
   const raw = Buffer.concat(lines)
   const colon = raw.indexOf(0x3a)
   if (colon <= 0) return []
-  const name = latin1(raw.subarray(0, colon)).trim().toLowerCase()
-  const value = decodeHeader(raw.subarray(colon + 1))
-  return [[name, value.replace(/\r?\n/g, '')]]
+  return [[latin1(raw.subarray(0, colon)).trim().toLowerCase(), raw.subarray(colon + 1)]]
 }
 
 /** Header lines of old programs are in the encoding of their country, although they must be ASCII. */
@@ -166,8 +172,8 @@ function withoutLastLineEnd(part: Uint8Array): Uint8Array {
   return part.subarray(0, part.at(-2) === 0x0d ? -2 : -1)
 }
 
-function decodeBody(body: Uint8Array, headers: ReadonlyMap<string, string>): Uint8Array {
-  switch ((headers.get('content-transfer-encoding') ?? '').trim().toLowerCase()) {
+function decodeBody(body: Uint8Array, encoding: string): Uint8Array {
+  switch (encoding.toLowerCase()) {
     case 'base64':
       return Buffer.from(latin1(body), 'base64')
     case 'quoted-printable':

@@ -13,7 +13,8 @@ const sectionPattern = /^\s*\[{1,2}\s*([^[\],]{1,200}?)\s*\]{1,2}\s*(?:[#;].*)?$
 
 /** Reads settings: their sections are headings, everything else stays as it is written, comments too. */
 export async function extract(source: Source): Promise<Extraction> {
-  const text = requireReadable(decodeSource(source), source, maxMarkupRatio)
+  const decoded = requireReadable(decodeSource(source), source, maxMarkupRatio)
+  const text = /\.properties$/i.test(source.key) ? withoutEscapes(decoded) : decoded
   const children: RootContent[] = []
   let open: string[] = []
   const close = () => {
@@ -34,4 +35,11 @@ export async function extract(source: Source): Promise<Extraction> {
   }
   close()
   return { root: { type: 'root', children } }
+}
+
+/** Java writes letters beyond ASCII as their codes. */
+function withoutEscapes(text: string): string {
+  return text.replace(/\\u([0-9a-f]{4})/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
 }

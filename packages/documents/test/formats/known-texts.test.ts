@@ -74,6 +74,8 @@ describe('settings', () => {
       '# pump',
       'id = 0042',
     ])
+    const java = 'door=Die T\\u00fcr\n'
+    expect(await blocksOf('a.properties', java)).toEqual(['door=Die Tür'])
     expect(await blocksOf('a.ini', '; note\n[core "main"]\nname=Ada\n')).toEqual([
       '; note',
       '# core "main"',

@@ -189,6 +189,13 @@ describe('the text', () => {
     ])
   })
 
+  test('that is signed has no signature among its attachments', async () => {
+    const signature = file('smime.p7s', 'application/pkcs7-signature', 'x')
+    const content = mail(head, parts('signed', 's', ['', 'It is me.'], signature))
+    expect((await blocksOf('a.eml', content)).slice(2)).toEqual(['It is me.'])
+    expect((await readFile('a.eml', content)).omissions).toEqual([])
+  })
+
   test('of a bounce says why', async () => {
     const report = parts(
       'report; report-type=delivery-status',
