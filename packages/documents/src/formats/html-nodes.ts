@@ -5,7 +5,14 @@ import { preformatted } from './html-code.js'
 import { firstNumber, labelsOf } from './html-labels.js'
 import { readTable } from './html-tables.js'
 import { classesOf, find, isElement, lineOf, type PageNode, textOf } from './html-tree.js'
-import { createPhraseWriter, type Mark, type PhraseWriter, raise } from './phrases.js'
+import {
+  createPhraseWriter,
+  type Mark,
+  maxRaised,
+  type PhraseWriter,
+  raise,
+  toText,
+} from './phrases.js'
 import type { XmlElement } from './xml.js'
 
 /** What the elements of one page share. */
@@ -50,6 +57,9 @@ export function toLine(
   context: PageContext,
   marks: readonly Mark[] = [],
 ): PhrasingContent[] {
+  const [only] = nodes
+  // Most cells of large tables.
+  if (nodes.length < 2 && typeof only === 'string' && marks.length === 0) return toText(only)
   const phrases = createPhraseWriter(marks)
   addAll(nodes, { phrases, context })
   return phrases.take()
@@ -392,6 +402,12 @@ function addRaised(nodes: readonly PageNode[], at: number, output: Output): numb
   const element = nodes[at]
   if (!isElement(element, 'sup', 'sub')) return 0
   const { phrases, context } = output
+  // By its text as written: reading a nested one twice would take exponential time.
+  const isSmallPrint = lineOf(element).length > maxRaised
+  if (isSmallPrint || find(element, ({ name }) => name === 'img') !== undefined) {
+    apart(element, output)
+    return 0
+  }
   const inner = toPlainLine(element.children, context)
   const [slash, denominator] = nodes.slice(at + 1, at + 3)
   const isFraction =

@@ -70,14 +70,19 @@ export function parseWellFormed(text: string): XmlElement | undefined {
   }
 }
 
+/** Separates characters that are looked up; no name stands for it. */
+const separator = '\ue000'
+
 /** The characters such as `&nbsp;` that a page names: XML itself knows only five of them. */
 function namedCharacters(text: string): Record<string, string> {
-  const names = new Set([...text.matchAll(/&([A-Za-z]\w{1,31});/g)].map(([, name = '']) => name))
+  const references = [...new Set(text.match(/&[A-Za-z]\w{1,31};/g))]
+  // All at once: a parser for each would take long if a page names what does not exist.
+  const decoded = textOf(parseHtmlFragment(references.join(separator))).split(separator)
   const known: Record<string, string> = {}
-  for (const name of names) {
-    const decoded = textOf(parseHtmlFragment(`&${name};`))
-    if (!decoded.startsWith('&') || name.toLowerCase() === 'amp') known[name] = decoded
-  }
+  references.forEach((reference, at) => {
+    const character = decoded[at] ?? ''
+    if (character !== reference) known[reference.slice(1, -1)] = character
+  })
   return known
 }
 
@@ -86,17 +91,28 @@ const closedTag = /<([a-z][\w:.-]*)((?:"[^"]*"|'[^']*'|[^'"<>])*?)\/>/gi
 const voidElements: ReadonlySet<string> = new Set(
   'area base br col embed hr img input link meta param source track wbr'.split(' '),
 )
-const cdataSection = /<!\[CDATA\[([\s\S]*?)\]\]>/g
-
 /** HTML with the meaning of XML: `<a id="x"/>` is empty, and `<![CDATA[a < b]]>` is text. */
 export function withoutXmlSyntax(text: string): string {
-  return text
-    .replace(cdataSection, (_, value: string) =>
-      value.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
-    )
-    .replace(closedTag, (tag, name: string, rest: string) =>
-      voidElements.has(name.toLowerCase()) ? tag : `<${name}${rest}></${name}>`,
-    )
+  return withoutSections(text).replace(closedTag, (tag, name: string, rest: string) =>
+    voidElements.has(name.toLowerCase()) ? tag : `<${name}${rest}></${name}>`,
+  )
+}
+
+const sectionStart = '<![CDATA['
+const sectionEnd = ']]>'
+
+/** Not by a regular expression, which would search for the end of each section that has none. */
+function withoutSections(text: string): string {
+  const parts: string[] = []
+  let from = 0
+  for (;;) {
+    const start = text.indexOf(sectionStart, from)
+    const end = start === -1 ? -1 : text.indexOf(sectionEnd, start)
+    if (end === -1) return parts.length === 0 ? text : [...parts, text.slice(from)].join('')
+    const value = text.slice(start + sectionStart.length, end)
+    parts.push(text.slice(from, start), value.replaceAll('&', '&amp;').replaceAll('<', '&lt;'))
+    from = end + sectionEnd.length
+  }
 }
 
 function toRoot(

@@ -38,6 +38,17 @@ export function withoutBreakMarks(text: string): string {
   return text.replace(breakMarks, '')
 }
 
+/** A text of a page that is all of a line. */
+export function toText(text: string): PhrasingContent[] {
+  const value = inOneLine(text).replace(/^ | $/g, '')
+  return value === '' ? [] : [{ type: 'text', value }]
+}
+
+/** A text with its white space as a browser shows it. */
+function inOneLine(text: string): string {
+  return withoutBreakMarks(text).replace(/[ \t\n\r\f]+/g, ' ')
+}
+
 export function createPhraseWriter(inherited: readonly Mark[] = []): PhraseWriter {
   const marks: Mark[] = [...inherited]
   let top: PhrasingContent[] = []
@@ -79,7 +90,7 @@ export function createPhraseWriter(inherited: readonly Mark[] = []): PhraseWrite
 
   return {
     text(value) {
-      const line = withoutBreakMarks(value).replace(/[ \t\n\r\f]+/g, ' ')
+      const line = inOneLine(value)
       if (line.startsWith(' ')) defer(' ')
       const words = line.replace(/^ | $/g, '')
       if (words === '') return
@@ -135,7 +146,7 @@ function withoutLastBreaks(nodes: PhrasingContent[]): PhrasingContent[] {
 }
 
 /** More characters than this are a text in small letters, not an exponent, an index or a mark. */
-const maxRaised = 20
+export const maxRaised = 20
 const ordinalMarks =
   /^(?:st|nd|rd|th|er|ers|re|res|ère|e|es|ème|eme|me|o|os|a|as|º|ª|d|de|le|lle|lles|mes|r|t|te)$/i
 const takesOrdinal = /(?:^|[^\p{L}])(?:[\d.]+|[IVXLCDM]+|[nN]|[MDS]|Mm|Dr)$/u
@@ -166,7 +177,7 @@ export function raise(kind: 'sup' | 'sub', inner: string, before: string, after:
   if (text === '') return ''
   if (base === '') return `${text} `
   if (noteMarks.test(text)) return text
-  if (text.length > maxRaised || (kind === 'sup' && tradeMarks.test(text))) return ` ${text} `
+  if (kind === 'sup' && tradeMarks.test(text)) return ` ${text} `
   if (kind === 'sup' && ordinalMarks.test(text) && takesOrdinal.test(base)) return text
   const isDigits = /^[+−-]?\d{1,3}$|^\d{0,2}[+−-]$/.test(text)
   if (kind === 'sup' && isDigits && sentenceEnd.test(base)) return `[${text}]`
