@@ -1,4 +1,4 @@
-import { type Entry, fromBuffer, type ZipFile } from 'yauzl'
+import { type Entry, fromBuffer, getFileNameLowLevel, type ZipFile } from 'yauzl'
 import { damaged, ExtractionError, passwordProtected, type Source } from '../document/extraction.js'
 
 /** More parts than this are no document. */
@@ -65,7 +65,9 @@ export async function openArchive(source: Source, what: string): Promise<Archive
 function open(bytes: Uint8Array, what: string): Promise<ZipFile> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return new Promise((resolve, reject) => {
-    fromBuffer(buffer, { lazyEntries: true, validateEntrySizes: true }, (error, zip) => {
+    // Names are decoded here: the library refuses those that begin with a slash, which matter on a disk only.
+    const options = { lazyEntries: true, validateEntrySizes: true, decodeStrings: false }
+    fromBuffer(buffer, options, (error, zip) => {
       if (error === null) resolve(zip)
       else reject(damaged(what, error))
     })
@@ -76,8 +78,10 @@ function list(zip: ZipFile, what: string): Promise<Map<string, Entry>> {
   const entries = new Map<string, Entry>()
   return new Promise((resolve, reject) => {
     zip.on('entry', (entry: Entry) => {
+      const { generalPurposeBitFlag, fileNameRaw, extraFields } = entry
+      const name = getFileNameLowLevel(generalPurposeBitFlag, fileNameRaw, extraFields, false)
       // Of several parts with one name, the first: programs disagree on which one counts.
-      if (!entries.has(entry.fileName)) entries.set(entry.fileName, entry)
+      if (!entries.has(name)) entries.set(name, entry)
       zip.readEntry()
     })
     zip.once('end', () => resolve(entries))

@@ -14,6 +14,7 @@ interface Relation {
 
 /** An Office document (Open Packaging Conventions): parts and the relations between them. */
 export interface OfficePackage {
+  /** Its parts. Names are compared as the standard says, see {@link openParts}. */
   archive: Archive
   /** Name of the main part, such as `word/document.xml`. */
   main: string
@@ -21,6 +22,8 @@ export interface OfficePackage {
   relations(part: string): Promise<Map<string, Relation>>
   /** The part that the first internal relation of this type refers to, if it exists. */
   related(part: string, type: string): Promise<string | undefined>
+  /** Names of parts that `related` was asked for and that are missing although a relation refers to them. */
+  readonly missing: ReadonlySet<string>
   /** Reads a small part as one element. */
   parse(part: string, root: string): Promise<XmlElement>
 }
@@ -33,9 +36,11 @@ export interface OfficePackage {
  */
 export async function openOffice(source: Source, what: string): Promise<OfficePackage> {
   requireNotEncrypted(source.bytes, what)
-  const archive = await openArchive(source, what)
+  const archive = openParts(await openArchive(source, what))
+  const missing = new Set<string>()
   const opened: Omit<OfficePackage, 'main'> = {
     archive,
+    missing,
     async relations(part) {
       const name = relationsOf(part)
       if (!archive.has(name)) return new Map()
@@ -50,13 +55,43 @@ export async function openOffice(source: Source, what: string): Promise<OfficePa
     async related(part, type) {
       const relations = [...(await opened.relations(part)).values()]
       const found = relations.find((relation) => relation.type === type && !relation.external)
-      return found !== undefined && archive.has(found.target) ? found.target : undefined
+      if (found === undefined) return undefined
+      if (archive.has(found.target)) return found.target
+      missing.add(found.target)
+      return undefined
     },
     parse: async (part, root) => parseXml(await archive.read(part), root),
   }
   const main = await opened.related('', 'officeDocument')
   if (main === undefined) throw damaged(what, new Error('its main part is missing'))
   return { ...opened, main }
+}
+
+/**
+ * The parts of an archive under names as the Open Packaging Conventions compare them: without regard to case,
+ * to encoded characters (`%20`), to a slash at the beginning and to backslashes, which some programs write.
+ */
+function openParts(archive: Archive): Archive {
+  const names = new Map<string, string>()
+  for (const name of archive.names) {
+    const key = partKey(name)
+    if (!names.has(key)) names.set(key, name)
+  }
+  const find = (name: string) => (archive.has(name) ? name : names.get(partKey(name)))
+  return {
+    names: archive.names,
+    has: (name) => find(name) !== undefined,
+    read: (name) => archive.read(find(name) ?? name),
+  }
+}
+
+function partKey(name: string): string {
+  const path = name.replaceAll('\\', '/').replace(/^\/+/, '')
+  try {
+    return decodeURIComponent(path).toLowerCase()
+  } catch {
+    return path.toLowerCase()
+  }
 }
 
 /** An encrypted document is in the container format from before 2007, not a ZIP archive. */
@@ -84,8 +119,9 @@ function toRelation(part: string, element: XmlElement): Relation {
 
 /** Resolves a reference of a part to another one, which is relative to the part or to the root. */
 export function resolvePart(from: string, target: string): string {
-  const path = target.startsWith('/') ? [] : from.split('/').slice(0, -1)
-  for (const step of target.split('/')) {
+  const reference = target.replaceAll('\\', '/')
+  const path = reference.startsWith('/') ? [] : from.split('/').slice(0, -1)
+  for (const step of reference.split('/')) {
     if (step === '..') path.pop()
     else if (step !== '' && step !== '.') path.push(step)
   }
