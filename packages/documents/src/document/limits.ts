@@ -46,8 +46,14 @@ export function requireUsable(extraction: Extraction, adviceWhenEmpty: string): 
         `The document nests its parts more than ${maxDepth} levels deep. Flatten it and upload it again.`,
       )
     }
-    empty &&= !level.some(hasContent)
-    level = level.flatMap((node) => ('children' in node ? node.children : []))
+    const next: Nodes[] = []
+    for (const node of level) {
+      empty &&= !hasContent(node)
+      if (!('children' in node)) continue
+      // Leaves matter only as long as no content was found.
+      for (const child of node.children) if (empty || 'children' in child) next.push(child)
+    }
+    level = next
   }
   if (!empty) return extraction
   throw new ExtractionError('empty', `The file contains no text. ${adviceWhenEmpty}`)

@@ -9,6 +9,7 @@ import type {
   Root,
   RootContent,
   Table,
+  TableCell,
   TableRow,
 } from 'mdast'
 
@@ -34,11 +35,11 @@ export function paragraph(children: string | PhrasingContent[]): Paragraph {
 export function table(rows: readonly (readonly (string | PhrasingContent[])[])[]): Table {
   const columns = rows.reduce((most, row) => Math.max(most, row.length), 0)
   const children = rows.map((row): TableRow => {
-    const cells = Array.from({ length: columns }, (_, at) => asPhrasing(row[at] ?? []))
-    return {
-      type: 'tableRow',
-      children: cells.map((cell) => ({ type: 'tableCell', children: cell })),
+    const cells: TableCell[] = []
+    for (let at = 0; at < columns; at += 1) {
+      cells.push({ type: 'tableCell', children: asPhrasing(row[at] ?? []) })
     }
+    return { type: 'tableRow', children: cells }
   })
   return { type: 'table', children }
 }

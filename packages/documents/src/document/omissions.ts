@@ -70,6 +70,12 @@ export const omissionTexts = {
     why: 'Files inside of a document are not read where their type is not supported.',
     advice: 'Upload them by themselves.',
   },
+  hidden_sheet: {
+    one: 'hidden sheet',
+    many: 'hidden sheets',
+    why: 'Sheets that their author has hidden are not read.',
+    advice: 'Show the sheet in the spreadsheet program if readers may know what is on it.',
+  },
   formula_without_value: {
     one: 'formula without a value',
     many: 'formulas without a value',

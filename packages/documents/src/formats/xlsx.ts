@@ -1,68 +1,102 @@
 import type { BlockContent, Root } from 'mdast'
-import { type Extraction, readingAs, type Source } from '../document/extraction.js'
+import { damaged, type Extraction, readingAs, type Source } from '../document/extraction.js'
+import type { FlowBlock } from '../document/flow.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
-import { heading } from '../document/nodes.js'
+import { heading, paragraph, plainText } from '../document/nodes.js'
+import { createOmissions, type Omissions } from '../document/omissions.js'
+import { createPartReader, type Relations } from './office-parts.js'
 import { documentTitle, type OfficePackage, openOffice } from './opc.js'
+import { type NumberedRow, type Range, withGaps } from './sheet-grid.js'
 import { toTables } from './sheet-tables.js'
 import {
-  attribute,
-  descend,
-  elements,
-  findElements,
-  prefixed,
-  readXml,
-  textContent,
-  type XmlElement,
-} from './xml.js'
+  type CellReader,
+  createCellReader,
+  decodeEscapes,
+  readSharedStrings,
+} from './xlsx-cells.js'
+import { readComments, readDrawing, type Tell } from './xlsx-drawings.js'
+import { readWorksheet, toRange, type Worksheet } from './xlsx-sheet.js'
+import { attribute, descend, elements, prefixed, type XmlElement } from './xml.js'
 
 const formatName = 'an Excel workbook (.xlsx)'
-/** Columns of a worksheet; a cell further to the right is a mistake or an attack. */
-const maxColumns = 16_384
+/** Tables of one sheet that are read by their bounds; what is in others is read as the rest of the sheet. */
+const maxTables = 200
+
+/** A sheet that readers of the workbook see. */
+interface Sheet {
+  name: string
+  type: string
+  part: string
+}
+
+/** What the sheets of a workbook share. */
+interface Workbook {
+  office: OfficePackage
+  cells: CellReader
+  /** Name of the part with the texts of cells. */
+  texts: string
+  /** Reads charts, diagrams and files inside of the workbook. */
+  parts: ReturnType<typeof createPartReader>
+  count(text: string): void
+  omissions: Omissions
+}
 
 /** Reads a workbook: each visible sheet under its name, with its values as the program displays them. */
 export function extract(source: Source): Promise<Extraction> {
   return readingAs(formatName, async () => {
     const office = await openOffice(source, formatName)
-    const workbook = await office.parse(office.main, 'workbook')
-    const sheets = await visibleSheets(office, workbook)
+    const omissions = createOmissions()
+    const root = await office.parse(office.main, 'workbook')
+    const sheets = await visibleSheets(office, root, omissions)
     requirePages(sheets.length, source, 'sheets')
-    const count = createTextLimit(source)
-    const cells = createCellReader(await sharedStrings(office), await styles(office), workbook)
-    const root: Root = { type: 'root', children: [] }
-    for (const [index, { name, part }] of sheets.entries()) {
-      const blocks = readSheet(await office.archive.read(part), cells, count)
-      if (blocks.length > 0) root.children.push(heading(2, name), ...blocks)
+    const strings = await office.related(office.main, 'sharedStrings')
+    const shared =
+      strings === undefined ? [] : readSharedStrings(await office.archive.read(strings))
+    const [lost] = office.missing
+    const texts = strings ?? lost ?? 'xl/sharedStrings.xml'
+    const cells = createCellReader(shared, await styles(office), root)
+    for (const part of office.missing) omissions.add('missing_part', { part })
+    const parts = createPartReader({ office, source, omissions })
+    const workbook = { office, cells, texts, parts, count: createTextLimit(source), omissions }
+    const children: Root['children'] = []
+    let unread = 0
+    for (const [index, sheet] of sheets.entries()) {
+      const { blocks, isRead } = await readSheet(workbook, sheet)
+      if (blocks.length > 0) children.push(heading(2, sheet.name), ...blocks)
+      if (!isRead) unread += 1
       source.onPage?.(index + 1, sheets.length)
     }
+    const found = omissions.list()
+    const gap = found.find(({ kind }) => kind === 'missing_part')?.places[0]?.part
+    if (children.length === 0 && gap !== undefined) {
+      throw damaged(formatName, new Error(`the part ${gap} is missing`))
+    }
     const title = await documentTitle(office)
-    return title === undefined ? { root } : { root, title }
+    return {
+      root: { type: 'root', children },
+      ...(title !== undefined && { title }),
+      omissions: found,
+      parts: { count: sheets.length, unread },
+    }
   })
 }
 
 async function visibleSheets(
   office: OfficePackage,
   workbook: XmlElement,
-): Promise<{ name: string; part: string }[]> {
+  omissions: Omissions,
+): Promise<Sheet[]> {
   const relations = await office.relations(office.main)
   return elements(descend(workbook, 'sheets'), 'sheet').flatMap((sheet) => {
-    const relation = relations.get(prefixed(sheet, 'id') ?? '')
-    const isVisible = (attribute(sheet, 'state') ?? 'visible') === 'visible'
-    // Charts can be sheets too, but have no cells.
-    if (!isVisible || relation?.type !== 'worksheet' || !office.archive.has(relation.target))
+    const name = decodeEscapes(attribute(sheet, 'name') ?? '')
+    const id = prefixed(sheet, 'id') ?? ''
+    const relation = relations.get(id)
+    if ((attribute(sheet, 'state') ?? 'visible') !== 'visible') {
+      omissions.add('hidden_sheet', { sheet: name })
       return []
-    return [{ name: attribute(sheet, 'name') ?? '', part: relation.target }]
+    }
+    return [{ name, type: relation?.type ?? 'worksheet', part: relation?.target ?? id }]
   })
-}
-
-async function sharedStrings(office: OfficePackage): Promise<string[]> {
-  const part = await office.related(office.main, 'sharedStrings')
-  const strings: string[] = []
-  if (part === undefined) return strings
-  readXml(await office.archive.read(part), {
-    wanted: new Set(['si']),
-    visit: (item) => strings.push(richText(item)),
-  })
-  return strings
 }
 
 async function styles(office: OfficePackage): Promise<XmlElement | undefined> {
@@ -70,147 +104,154 @@ async function styles(office: OfficePackage): Promise<XmlElement | undefined> {
   return part === undefined ? undefined : await office.parse(part, 'styleSheet')
 }
 
-function readSheet(
-  bytes: Uint8Array,
-  reader: CellReader,
-  count: (text: string) => void,
-): BlockContent[] {
-  const rows: string[][] = []
-  let last = 0
-  readXml(bytes, {
-    wanted: new Set(['row']),
-    visit(element) {
-      const row: string[] = []
-      for (const cell of elements(element, 'c')) {
-        const column = columnOf(attribute(cell, 'r')) ?? row.length
-        if (column >= maxColumns) throw new Error(`a cell is in column ${column}`)
-        const text = reader.text(cell).replace(/\s+/g, ' ').trim()
-        if (text === '') continue
-        count(text)
-        while (row.length < column) row.push('')
-        row[column] = text
-      }
-      // Empty rows are left out of the file; one is enough to separate two tables.
-      const number = Number(attribute(element, 'r') ?? last + 1)
-      if (number > last + 1) rows.push([])
-      last = number
-      rows.push(row)
-    },
+/** Reads a sheet; it counts as unread if most of it is missing. */
+async function readSheet(
+  workbook: Workbook,
+  { name, type, part }: Sheet,
+): Promise<{ blocks: FlowBlock[]; isRead: boolean }> {
+  const { office, omissions, count } = workbook
+  const tell: Tell = (kind, place, detail) => {
+    const where = { sheet: name, ...(place !== undefined && { part: place }) }
+    omissions.add(kind, where, detail === undefined ? {} : { detail })
+  }
+  if (!office.archive.has(part)) {
+    tell('missing_part', part)
+    return { blocks: [], isRead: false }
+  }
+  if (type !== 'worksheet' && type !== 'chartsheet') {
+    tell('unknown_part', part, type)
+    return { blocks: [], isRead: false }
+  }
+  const relations = await office.relations(part)
+  const urls = [...relations].flatMap(([id, { external, target }]): [string, string][] =>
+    external ? [[id, target]] : [],
+  )
+  let lost = 0
+  const bytes = await office.archive.read(part)
+  const sheet = readWorksheet(bytes, workbook.cells, new Map(urls), count, (fault, reference) => {
+    if (fault === 'missing_part') lost += 1
+    tell(fault, fault === 'missing_part' ? workbook.texts : undefined, `first in ${reference}`)
   })
-  return toTables(rows)
+  const around = await readSurroundings(workbook, name, relations, sheet, tell)
+  const blocks = [...(await toBlocks(office, relations, sheet)), ...around]
+  return { blocks, isRead: lost * 2 <= sheet.cells }
 }
 
-/** The column of a reference such as `AB12`, from 0. */
-function columnOf(reference: string | undefined): number | undefined {
-  const letters = /^([A-Z]{1,3})\d/.exec(reference ?? '')?.[1]
-  if (letters === undefined) return undefined
-  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
-}
-
-/** Numbers of formats that are dates in every workbook; other formats are recognised by their pattern. */
-const builtInDates = new Set([14, 15, 16, 17, 18, 19, 20, 21, 22, 45, 46, 47])
-const builtInPercent = new Map([
-  [9, '0%'],
-  [10, '0.00%'],
+/** Types of the parts of a sheet that have text. */
+const partsOfSheets: ReadonlySet<string> = new Set([
+  'drawing',
+  'comments',
+  'threadedComment',
+  'oleObject',
+  'package',
 ])
-const dayMs = 86_400_000
-/** Day 0 in Unix time. It is 1899-12-30 because the format counts a 1900-02-29 that did not exist. */
-const epochMs = Date.UTC(1899, 11, 30)
-const epoch1904Ms = Date.UTC(1904, 0, 1)
-const currencies = /[$€£¥₹₩₽₺₴฿]|\bCHF\b|\bUSD\b|\bEUR\b/
 
-/** Turns cells into the text that users of the workbook see. */
-interface CellReader {
-  text(cell: XmlElement): string
+/** What is on a sheet besides its cells: drawings, comments, headers and footers of printed pages. */
+async function readSurroundings(
+  { office, count, parts }: Workbook,
+  name: string,
+  relations: Relations,
+  sheet: Worksheet,
+  tell: Tell,
+): Promise<FlowBlock[]> {
+  const blocks: FlowBlock[] = []
+  for (const { type, target, external } of relations.values()) {
+    if (external || !partsOfSheets.has(type)) continue
+    if (!office.archive.has(target)) tell('missing_part', target)
+    else if (type === 'drawing') {
+      const own = await office.relations(target)
+      const drawing = await office.parse(target, 'wsDr')
+      const linked = await parts.read(own, { sheet: name })
+      blocks.push(...readDrawing(drawing, { relations: own, parts: linked, tell }))
+    }
+  }
+  const embedded = await parts.read(relations, { sheet: name })
+  for (const found of embedded.values()) blocks.push(...found)
+  blocks.push(...(await readComments(office, relations, cellTexts(sheet))))
+  const margins = sheet.margins.map(marginText).filter((text) => text !== '')
+  for (const text of new Set(margins)) blocks.push(paragraph(text))
+  for (const block of blocks) count(plainText(block))
+  return blocks
 }
 
-/**
- * @param shared strings that cells refer to by number
- * @param styles the part with the number formats
- * @param workbook has the year from which days are counted
- */
-function createCellReader(
-  shared: readonly string[],
-  styles: XmlElement | undefined,
-  workbook: XmlElement,
-): CellReader {
-  const formats = readFormats(styles)
-  const countsFrom1904 = ['1', 'true'].includes(
-    attribute(descend(workbook, 'workbookPr'), 'date1904') ?? '',
-  )
-  const epoch = countsFrom1904 ? epoch1904Ms : epochMs
-
-  return {
-    text(cell) {
-      const value = textContent(descend(cell, 'v'))
-      switch (attribute(cell, 't')) {
-        case 's':
-          return shared[Number(value)] ?? ''
-        case 'inlineStr':
-          return richText(descend(cell, 'is'))
-        case 'b':
-          return value === '1' ? 'TRUE' : 'FALSE'
-        case 'str':
-        case 'e':
-        case 'd':
-          return value
-        default:
-          return toText(value, formats[Number(attribute(cell, 's') ?? 0)] ?? '', epoch)
-      }
-    },
+/** The texts of cells by their references. */
+function cellTexts({ rows }: Worksheet): (reference: string) => string {
+  let byNumber: ReadonlyMap<number, readonly string[]> | undefined
+  return (reference) => {
+    byNumber ??= new Map(rows.map((row) => [row.number, row.cells]))
+    const range = toRange(reference)
+    return range === undefined ? '' : (byNumber.get(range.top)?.[range.left] ?? '')
   }
 }
 
-/** Plain or rich text, without phonetic guides. */
-function richText(element: XmlElement | undefined): string {
-  if (element === undefined) return ''
-  const runs = elements(element, 'r').map((run) => textContent(descend(run, 't')))
-  return elements(element, 't').map(textContent).join('') + runs.join('')
+/** Letters of a text that has a page number, below which it is nothing but that: `Page 3 of 7`. */
+const minMarginLetters = 13
+
+/** The text of a header or footer without its codes for fonts, dates and page numbers. */
+function marginText(code: string): string {
+  const isNumber = /&[PN]/.test(code)
+  const text = code
+    .replace(/&(?:"[^"]*"|K[\dA-Fa-f]{6}|K\d\d[+-]\d{3}|\d+|[LCR])/g, ' ')
+    .replace(/&[PNDTFAZGBIUESXYOH]/g, '')
+    .replaceAll('&&', '&')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const letters = text.match(/\p{L}/gu)?.length ?? 0
+  return letters === 0 || (isNumber && letters < minMarginLetters) ? '' : text
 }
 
-function readFormats(styles: XmlElement | undefined): string[] {
-  if (styles === undefined) return []
-  const own = new Map(
-    findElements(styles, 'numFmt').map((format) => [
-      Number(attribute(format, 'numFmtId')),
-      attribute(format, 'formatCode') ?? '',
-    ]),
-  )
-  return elements(descend(styles, 'cellXfs'), 'xf').map((xf) => {
-    const id = Number(attribute(xf, 'numFmtId') ?? 0)
-    if (builtInDates.has(id)) return id >= 18 && id <= 21 ? 'h:mm' : id === 22 ? 'y h' : 'y'
-    return own.get(id) ?? builtInPercent.get(id) ?? ''
-  })
-}
-
-function toText(value: string, format: string, epoch: number): string {
-  if (value === '') return ''
-  const number = Number(value)
-  if (!Number.isFinite(number)) return value
-  // Only the section for positive numbers, without quoted text and colours.
-  const pattern = (format.split(';')[0] ?? '').replace(/"[^"]*"|\\.|\[(?!\$)[^\]]*\]|[*_]./g, '')
-  if (/[ydhs]|m{1,5}/i.test(pattern.replace(/\[[^\]]*\]|general/gi, ''))) {
-    return toDate(number, pattern, epoch)
+/** The tables of a sheet: first those that the author defined, which have bounds, then what is around them. */
+async function toBlocks(
+  office: OfficePackage,
+  relations: Relations,
+  { rows, merged }: Worksheet,
+): Promise<BlockContent[]> {
+  const defined = await definedTables(office, relations)
+  const starts = defined.toSorted((a, b) => a.range.top - b.range.top)
+  const inside = starts.map(({ name, range }) => ({ name, range, rows: cutOut(rows, range) }))
+  const blocks: BlockContent[] = []
+  let from = 0
+  for (const { name, range, rows: own } of inside) {
+    const at = rows.findIndex((row, index) => index >= from && row.number >= range.top)
+    const to = at === -1 ? rows.length : at
+    blocks.push(...toTables(withGaps(rows.slice(from, to), merged)))
+    from = to
+    if (name !== undefined && own.length > 0) blocks.push(paragraph(name))
+    blocks.push(...toTables(withGaps(own, merged)))
   }
-  const decimals = /\.([0]+)/.exec(pattern)?.[1]?.length
-  if (pattern.includes('%')) return `${plain(number * 100, decimals ?? 0)}%`
-  const currency = currencies.exec(format)?.[0]
-  const amount = plain(number, /0/.test(pattern) ? (decimals ?? 0) : undefined)
-  return currency === undefined ? amount : `${amount} ${currency}`
+  blocks.push(...toTables(withGaps(from === 0 ? rows : rows.slice(from), merged)))
+  return blocks
 }
 
-/** A number without the last digits, which are rounding errors of binary fractions. */
-function plain(number: number, decimals?: number): string {
-  if (decimals !== undefined && Math.abs(number) < 1e15) return number.toFixed(decimals)
-  return String(Number(number.toPrecision(15)))
+/** Names that programs give to tables: `Table1`, `Tabelle1`. */
+const givenName = /^(?:table|tabelle|tableau|tabla|tabella|tabela|tabel|taulukko|таблица|表)_?\d+$/i
+
+async function definedTables(
+  office: OfficePackage,
+  relations: Relations,
+): Promise<{ name: string | undefined; range: Range }[]> {
+  const found: { name: string | undefined; range: Range }[] = []
+  for (const { type, target } of relations.values()) {
+    if (type !== 'table' || !office.archive.has(target) || found.length >= maxTables) continue
+    const element = await office.parse(target, 'table')
+    const range = toRange(attribute(element, 'ref') ?? '')
+    const name = decodeEscapes(attribute(element, 'displayName') ?? '')
+    if (range === undefined) continue
+    found.push({ name: name === '' || givenName.test(name) ? undefined : name, range })
+  }
+  return found
 }
 
-function toDate(days: number, pattern: string, epoch: number): string {
-  const time = new Date(epoch + Math.round((days * dayMs) / 1000) * 1000)
-  if (Number.isNaN(time.getTime())) return String(days)
-  const [date = '', clock = ''] = time.toISOString().split('T')
-  const hours = clock.slice(0, clock.startsWith('00:00:00') || !/s/i.test(pattern) ? 5 : 8)
-  const withDate = /[yd]/i.test(pattern) || !/h/i.test(pattern)
-  const withTime = /h/i.test(pattern)
-  return [...(withDate ? [date] : []), ...(withTime ? [hours] : [])].join(' ')
+/** Takes the cells of a range out of the rows of a sheet. */
+function cutOut(rows: readonly NumberedRow[], { top, left, bottom, right }: Range): NumberedRow[] {
+  const own: NumberedRow[] = []
+  for (const row of rows) {
+    if (row.number < top || row.number > bottom) continue
+    const cells = row.cells.slice(left, right + 1)
+    if (cells.every((cell) => cell === '')) continue
+    own.push({ cells, number: row.number })
+    row.cells.fill('', left, Math.min(right + 1, row.cells.length))
+    delete row.filled
+  }
+  return own
 }

@@ -78,7 +78,7 @@ describe('a workbook', () => {
     expect(await blocksOf('a.xlsx', content)).toEqual([
       '## Prices',
       'Price list',
-      '| Article | Price |\n| --- | --- |\n| Pump | 1249.50 € |\n| Seal | 3.00 € |',
+      '| Article | Price |\n| --- | --- |\n| Pump | 1,249.50 € |\n| Seal | 3.00 € |',
       'Prices without tax',
     ])
   })
