@@ -124,9 +124,10 @@ describe('formulas', () => {
     expect(await textOf(p(m('oMathPara', m('oMath', formula))))).toBe(expected)
   })
 
-  test('are apart from the number in front of them', async () => {
+  test('are apart from what stands beside them', async () => {
     const half = m('oMath', m('f', m('num', t('1')), m('den', t('2'))))
     expect(await textOf(p(`${run('2')}${half}${run(' cups')}`))).toBe('2 1/2 cups')
+    expect(await textOf(p(`${run('2')}${half}${run('cups')}`))).toBe('2 1/2 cups')
   })
 })
 

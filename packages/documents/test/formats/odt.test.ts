@@ -157,7 +157,7 @@ describe('text of OpenDocument', () => {
     const cell = (text: string) => `<table:table-cell><text:p>${text}</text:p></table:table-cell>`
     const chart = `<chart:chart><chart:title><text:p>Sales</text:p></chart:title><table:table><table:table-row>${cell('')}${cell('North')}</table:table-row><table:table-row>${cell('2024')}${cell('41')}</table:table-row></table:table></chart:chart>`
     const content = odt(
-      p(`is ${object('Object 1')}`) + p(`See ${object('Object 2')}${picture}`),
+      p(`2${object('Object 1')}cups`) + p(`See ${object('Object 2')}${picture}`),
       '',
       '',
       {
@@ -169,7 +169,7 @@ describe('text of OpenDocument', () => {
       },
     )
     expect(await blocksOf('a.odt', content)).toEqual([
-      'is x^2+1/2',
+      '2 x^2+1/2 cups',
       'See',
       'Sales',
       '|  | North |\n| --- | --- |\n| 2024 | 41 |',
