@@ -92,7 +92,7 @@ export class ExtractionError extends Error {
   override readonly name = 'ExtractionError'
   /** The kind of failure, for counting and for tests. */
   readonly failure: ExtractionFailure
-  /** What was found that could not be read, where that is the reason. */
+  /** What was found that could not be read; undefined if nothing was. */
   readonly reading?: Reading
 
   constructor(
@@ -102,7 +102,8 @@ export class ExtractionError extends Error {
   ) {
     super(message, options)
     this.failure = failure
-    if (options?.reading !== undefined) this.reading = options.reading
+    const { reading } = options ?? {}
+    if (reading !== undefined && reading.omissions.length > 0) this.reading = reading
   }
 }
 

@@ -56,7 +56,10 @@ export function requireUsable(extraction: Extraction, adviceWhenEmpty: string): 
     level = next
   }
   if (!empty) return extraction
-  throw new ExtractionError('empty', `The file contains no text. ${adviceWhenEmpty}`)
+  const { omissions = [], parts } = extraction
+  throw new ExtractionError('empty', `The file contains no text. ${adviceWhenEmpty}`, {
+    reading: { omissions, ...(parts && { parts }) },
+  })
 }
 
 /** Kinds of omissions that a refusal names: its text is for a person to read. */

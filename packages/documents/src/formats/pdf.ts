@@ -2,7 +2,7 @@ import type { Root } from 'mdast'
 import { damaged, type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
 import { firstHeading, toTitle } from '../document/nodes.js'
-import { createOmissions, type Omissions } from '../document/omissions.js'
+import { createOmissions, type Omissions, type Reading } from '../document/omissions.js'
 import { readAnnotations } from '../layout/annotations.js'
 import { toBlocks } from '../layout/blocks.js'
 import { readCellSpans } from '../layout/cell-spans.js'
@@ -39,20 +39,21 @@ export async function extract(source: Source): Promise<Extraction> {
   await tellFiles(document, omissions)
   const pages = withoutUnreadable(read, omissions)
   const upright = withoutWatermarks(pages, omissions)
-  requireText(upright)
+  const unread = pages.filter(({ isUnread }) => isUnread).length
+  const parts = { count: document.numPages, unread }
+  requireText(upright, { omissions: omissions.list(), parts })
   const lines = withoutHeadersAndFooters(upright).map((own, at) =>
     withNotes(own, upright[at], at + 1),
   )
   const blocks = toTypedBlocks(lines) ?? toBlocks(lines, await readOutline(document))
   const root: Root = { type: 'root', children: blocks }
   const title = statedTitle(info) ?? firstHeading(root)
-  const unread = pages.filter(({ isUnread }) => isUnread).length
   return {
     root,
     pages: document.numPages,
     ...(title !== undefined && { title }),
     omissions: omissions.list(),
-    parts: { count: document.numPages, unread },
+    parts,
   }
 }
 
@@ -118,12 +119,13 @@ function textOf(pages: readonly Pick<ReadPage, 'lines' | 'notes'>[]): string {
   return pages.flatMap(({ lines, notes }) => [...lines, ...notes].map(({ text }) => text)).join(' ')
 }
 
-function requireText(pages: readonly Pick<ReadPage, 'lines' | 'notes'>[]): void {
+function requireText(pages: readonly Pick<ReadPage, 'lines' | 'notes'>[], reading: Reading): void {
   if (textOf(pages).trim() !== '') return
   throw new ExtractionError(
     'no_text',
     'The PDF has no text: its pages are pictures, as from a scanner. ' +
       'Run text recognition (OCR) on it, for example with OCRmyPDF, and upload the result.',
+    { reading },
   )
 }
 

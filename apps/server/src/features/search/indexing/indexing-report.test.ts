@@ -109,6 +109,28 @@ describeEachEngine('what was not read of a file', (engine) => {
       })
     })
 
+    it('is told also of a content without any text', async () => {
+      const bot = bench().newBot()
+      const scan = await scanOf(undefined, undefined)
+      for (const [key, bytes] of [
+        ['a.pdf', scan],
+        ['a.html', '<object data="plan.dwg"></object>'],
+      ] as const) {
+        const file = await bot.uploadAndWait({ key, index: true, indexing: accepting }, bytes)
+        expect(file.status).toBe('indexing_failed')
+        const { outcome, omissions } = await reportOf(bot, key)
+        expect([outcome, omissions.length]).toEqual(['partly_read', 1])
+      }
+      expect((await reportOf(bot, 'a.pdf')).omissions[0]?.places).toEqual([
+        { page: 1 },
+        { page: 2 },
+      ])
+      const empty = await bot.uploadAndWait({ key: 'empty.md', index: true }, ' ')
+      expect(empty.status).toBe('indexing_failed')
+      expect(empty).not.toHaveProperty('indexingOmissions')
+      expect((await reportOf(bot, 'empty.md')).outcome).toBe('unknown')
+    })
+
     it('is accepted if its author says so', async () => {
       const bot = bench().newBot()
       const bytes = await content()

@@ -36,6 +36,7 @@ describe('a file becomes passages', () => {
   test('with title, place, headings and index words', async () => {
     expect(await ingestText('# Pump\n\nKeep it dry.')).toEqual({
       title: 'Pump',
+      reading: { omissions: [] },
       passages: [
         {
           content: '# Pump\n\nKeep it dry.',
