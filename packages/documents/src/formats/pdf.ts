@@ -5,7 +5,6 @@ import { firstHeading, toTitle } from '../document/nodes.js'
 import { createOmissions, type Omissions, type Reading } from '../document/omissions.js'
 import { readAnnotations } from '../layout/annotations.js'
 import { toBlocks } from '../layout/blocks.js'
-import { readCellSpans } from '../layout/cell-spans.js'
 import { hasHiddenLayer } from '../layout/drawing.js'
 import { attachNotes } from '../layout/filled-in.js'
 import { type Page, withoutHeadersAndFooters } from '../layout/headers-footers.js'
@@ -13,6 +12,7 @@ import { readOutline } from '../layout/headings.js'
 import type { Line } from '../layout/lines.js'
 import { toTypedBlocks } from '../layout/listing.js'
 import { openPdf, type PdfDocument } from '../layout/parser.js'
+import { readRawStructure } from '../layout/raw-structure.js'
 import { createPageReader, type ReadPage } from '../layout/read-page.js'
 import { withoutWatermarks } from '../layout/sideways.js'
 
@@ -70,7 +70,7 @@ async function readPages(
     annotations,
     layers: hidden,
     omissions,
-    readSpans: () => readCellSpans(source.bytes),
+    readRaw: () => readRawStructure(source.bytes),
   })
   const pages: ReadPage[] = []
   for (let number = 1; number <= document.numPages; number += 1) {

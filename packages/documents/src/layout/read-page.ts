@@ -1,7 +1,6 @@
 import type { Omissions } from '../document/omissions.js'
 import { cutAtAlignedGaps } from './aligned-gaps.js'
 import type { Annotations, FilledIn } from './annotations.js'
-import type { Span } from './cell-spans.js'
 import { createLayerFilter, type Drawing, readDrawing } from './drawing.js'
 import { boxIn, fillIn } from './filled-in.js'
 import { joinFractions } from './fractions.js'
@@ -10,9 +9,10 @@ import { type Line, toLines } from './lines.js'
 import { median } from './measures.js'
 import type { OptionalContent, PdfPage, TextContent } from './parser.js'
 import { type DirectedText, type Direction, toDirections, turn, turnBack } from './pieces.js'
+import type { RawStructure } from './raw-structure.js'
 import { type Segment, toSegments, withoutRepeats } from './segments.js'
 import { mayBeWatermark, type SidewaysText, takeCells, takeHeaders } from './sideways.js'
-import { countNodes, readTags, type TableTags, withTables } from './tagged-tables.js'
+import { countNodes, pageIdIn, readTags, type TableTags, withTables } from './tagged-tables.js'
 
 /**
  * Nodes of structure trees that are read per document. The structure of a page names all rows of a table,
@@ -41,13 +41,13 @@ export interface PageContext {
   /** Layers, if some are not shown. */
   layers: OptionalContent | undefined
   omissions: Omissions
-  /** Reads which cells cover several rows or columns, by the ids of their contents; called at most once. */
-  readSpans(): ReadonlyMap<string, Span>
+  /** Reads what the parser does not tell about the structure; called at most once. */
+  readRaw(): RawStructure
 }
 
 /** Returns a function that reads the pages of a document in order, from 1. */
-export function createPageReader({ annotations, layers, omissions, readSpans }: PageContext) {
-  const tagsOf = createTagReader(readSpans)
+export function createPageReader({ annotations, layers, omissions, readRaw }: PageContext) {
+  const tagsOf = createTagReader(readRaw)
 
   return async (page: PdfPage, number: number): Promise<ReadPage> => {
     const { transform, height, width } = page.getViewport({ scale: 1 })
@@ -78,20 +78,21 @@ export function createPageReader({ annotations, layers, omissions, readSpans }: 
 }
 
 /** Returns a function that reads the structure of pages, if it has tables or pictures. */
-function createTagReader(readSpans: PageContext['readSpans']) {
+function createTagReader(readRaw: PageContext['readRaw']) {
   let nodes = 0
-  let spans: ReadonlyMap<string, Span> | undefined
-  const spanOf = (id: string) => {
-    spans ??= readSpans()
-    return spans.get(id)
-  }
-  return async (page: PdfPage): Promise<TableTags | undefined> => {
+  let raw: RawStructure | undefined
+  return async (proxy: PdfPage): Promise<TableTags | undefined> => {
     if (nodes > maxStructureNodes) return undefined
     // A damaged structure is ignored: the text can be read without it.
-    const root = await page.getStructTree().catch(() => null)
+    const root = await proxy.getStructTree().catch(() => null)
     if (root === null) return undefined
     nodes += countNodes(root)
-    const tags = readTags(root, spanOf)
+    const page = pageIdIn(root)
+    if (page === undefined) return undefined
+    raw ??= readRaw()
+    const { spans, pictures } = raw
+    const tags = readTags(root, (id) => spans.get(id))
+    tags.pictures.push(...(pictures.get(page) ?? []))
     return tags.cells.size > 0 || tags.pictures.length > 0 ? tags : undefined
   }
 }

@@ -1,4 +1,3 @@
-import type { Span } from './cell-spans.js'
 import type { Extent } from './measures.js'
 import type { StructureNode } from './parser.js'
 import { type Segment, type TaggedTable, toRows } from './segments.js'
@@ -173,8 +172,14 @@ function toSegment(segments: readonly Segment[], table: TaggedTable): Segment[] 
   ]
 }
 
+/** How many rows and columns a cell of a table covers. */
+export interface Span {
+  rows: number
+  columns: number
+}
+
 /** A picture that the structure names. */
-interface TaggedPicture {
+export interface TaggedPicture {
   /** Its description. */
   alt?: string
   /** Left, bottom, right and top, in the coordinates of the page. */
@@ -285,4 +290,14 @@ export function countNodes(node: StructureNode): number {
     if ('role' in each) left.push(...each.children)
   }
   return count
+}
+
+/** Id of the page whose content a structure marks; undefined if it marks none. */
+export function pageIdIn(root: StructureNode): string | undefined {
+  const left = [root]
+  for (let each = left.pop(); each !== undefined; each = left.pop()) {
+    if ('role' in each) left.push(...each.children)
+    else if (each.type === 'content') return each.id.split('_mc', 1)[0]
+  }
+  return undefined
 }

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { blocksOf, readFile } from '../outline.js'
+
+/** Files that `test/programs/make-pdf.sh` made. */
+function made(name: string): Buffer {
+  return readFileSync(new URL(`../programs/${name}.pdf`, import.meta.url))
+}
+
+const pumps = [
+  'The data of the pumps, measured at the factory in Ulm.',
+  'Inspector: Grace Harbour',
+  'Ann: Is this the new pump?',
+  '|  | Inlet pressure | Flow rate | Temperature |\n| --- | --- | --- | --- |\n| Pump A | 3.1 | 20 | 65 |\n| Pump B | 4.7 | 35 | 70 |',
+  'The lamp makes 10^6 cycles.',
+]
+const scan = { kind: 'scanned_page', count: 1, places: [{ page: 2 }] }
+const prices = { kind: 'embedded_file', count: 1, places: [{ part: 'prices.csv' }] }
+
+test.each([
+  ['ghostscript', [scan]],
+  ['qpdf', [scan, prices]],
+  ['qpdf-encrypted', [scan, prices]],
+])('a form with a scan by %s', async (name, omissions) => {
+  expect(await blocksOf('a.pdf', made(name))).toEqual(pumps)
+  const read = await readFile('a.pdf', made(name))
+  expect(read.omissions).toEqual(omissions)
+  expect(read.parts).toEqual({ count: 2, unread: 1 })
+})
+
+test('a page that poppler drew anew, without its note', async () => {
+  expect(await blocksOf('a.pdf', made('poppler'))).toEqual([
+    pumps[0],
+    'Inspector:',
+    pumps[3],
+    pumps[4],
+  ])
+})
+
+test.each(['libreoffice', 'chromium'])(
+  'a tagged document by %s has its merged cells, its picture and its numbers',
+  async (name) => {
+    expect(await blocksOf('a.pdf', made(name))).toEqual([
+      '# Pumps of the station',
+      'The lamp makes 10^6 cycles. Water is H₂O. It is 40 degrees^1 in the shade.',
+      'Drawing of the pump with its three valves',
+      '| Pump | Pressure | Pressure |\n| --- | --- | --- |\n| Pump | Inlet | Outlet |\n| North | 3.1 | 4.7 |\n| South | not measured | not measured |',
+      '4. Close the valve\n5. Wait for an hour',
+    ])
+  },
+)
