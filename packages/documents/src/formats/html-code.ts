@@ -8,7 +8,7 @@ const numbersOnly = /^[\d\s.:|+-]*$/
 const lineElements: ReadonlySet<string> = new Set('div p li tr pre ol ul table'.split(' '))
 
 /** Whether an element has the numbers of lines of a code, and nothing else. */
-export function isLineNumbers(element: XmlElement): boolean {
+function isLineNumbers(element: XmlElement): boolean {
   const isNamed =
     element.attributes['data-line-number'] !== undefined ||
     /user-select\s*:\s*none/i.test(element.attributes.style ?? '') ||

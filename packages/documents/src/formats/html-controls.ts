@@ -10,7 +10,7 @@ interface Place {
 
 /** Names of buttons that do something with the page, in their classes and titles. */
 const operatingName =
-  /(?:^|[-_ ])(?:copy|clipboard|close|dismiss|share|print|submit|search|hamburger|navbar|dropdown|play|zoom|scroll|theme)/i
+  /(?:^|[-_ ])(?:copy|clipboard|close|dismiss|share|submit|hamburger|navbar|dropdown)/i
 /** Their words. */
 const operatingWords =
   /^(?:cop(?:y|ied)(?: .{1,20})?|close|dismiss|cancel|ok|share(?: .{1,20})?|print|edit|like|reply|report|search|(?:toggle|open|close|main)? ?(?:menu|navigation|sidebar)|(?:show|read|load|view|see) (?:more|less|all)|more|less|back to top|next|prev(?:ious)?|submit|send|subscribe|(?:sign|log) ?(?:in|up|out)|(?:expand|collapse|accept|reject) all|kopieren|schließen|teilen|drucken|suchen|menü|absenden|senden|anmelden|mehr(?: anzeigen)?|copier|fermer|partager|imprimer|rechercher|envoyer|cerrar|copiar|compartir|buscar|enviar)[!.…]?$/i

@@ -66,7 +66,7 @@ export function toLine(
 }
 
 /** The same as plain text. */
-export function toPlainLine(nodes: readonly PageNode[], context: PageContext): string {
+function toPlainLine(nodes: readonly PageNode[], context: PageContext): string {
   const text = toLine(nodes, context).map(plainText).join('')
   return text.replace(/\s+/g, ' ').trim()
 }

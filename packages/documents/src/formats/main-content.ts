@@ -19,7 +19,7 @@ const mainShare = 0.3
 const maxFrames = 2
 
 /** What is around an element. */
-export interface Surroundings {
+interface Surroundings {
   /** In `main` or `article`, or in a chapter of a book: nothing belongs to the page around it. */
   isContent: boolean
   /** In a quotation or a figure, whose footer names its source. */

@@ -27,6 +27,16 @@ describe('a control inside of content is content', () => {
       ['Delivery', 'Three days.'],
     ],
     [
+      'a button whose styles have names of their own',
+      '<button class="print:hidden scroll-mt-4 theme-dark">Which sizes?</button><p>Two.</p>',
+      ['Which sizes?', 'Two.'],
+    ],
+    [
+      'a button in a form that unfolds a text',
+      '<form><button aria-expanded="false">Why?</button><p>So.</p></form>',
+      ['Why?', 'So.'],
+    ],
+    [
       'a summary',
       '<details><summary>Costs <i class="icon" aria-hidden="true">expand_more</i></summary>None.</details>',
       ['Costs', 'None.'],
