@@ -92,6 +92,12 @@ export const supportedFormats: readonly Format[] = [
     load: () => import('./odp.js'),
   },
   {
+    name: 'OpenDocument spreadsheet (.ods)',
+    contentTypes: ['application/vnd.oasis.opendocument.spreadsheet'],
+    extensions: ['.ods', '.ots'],
+    load: () => import('./ods.js'),
+  },
+  {
     name: 'EPUB',
     contentTypes: ['application/epub+zip'],
     extensions: ['.epub'],
@@ -191,9 +197,9 @@ const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; a
       advice: 'Save the document as .docx or PDF and upload it again.',
     },
     {
-      types: /opendocument\.(?:spreadsheet|graphics)/,
-      extensions: ['.ods', '.odg'],
-      advice: 'Save a table as .xlsx or .csv, a drawing as PDF, and upload it again.',
+      types: /opendocument\.graphics/,
+      extensions: ['.odg'],
+      advice: 'Save the drawing as PDF and upload it again.',
     },
     {
       types: /^application\/vnd\.apple\./,

@@ -16,6 +16,7 @@ const packedFormats: ReadonlySet<string> = new Set([
   'PowerPoint (.pptx)',
   'Excel (.xlsx)',
   'OpenDocument text (.odt)',
+  'OpenDocument spreadsheet (.ods)',
   'OpenDocument slides (.odp)',
   'EPUB',
 ])

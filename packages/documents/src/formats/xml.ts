@@ -21,6 +21,8 @@ interface XmlReader {
   wanted: ReadonlySet<string>
   /** Called with each wanted element once it is complete, in document order. */
   visit(element: XmlElement): void
+  /** Called when an element begins that is not part of a wanted one, with its local name. */
+  begin?(name: string, attributes: XmlElement['attributes']): void
 }
 
 /**
@@ -44,7 +46,10 @@ export function readXml(bytes: Uint8Array, reader: XmlReader): void {
     depth += 1
     if (depth > maxDepth) throw tooDeep()
     const name = localName(tag.name)
-    if (open.length === 0 && !reader.wanted.has(name)) return
+    if (open.length === 0 && !reader.wanted.has(name)) {
+      reader.begin?.(name, tag.attributes)
+      return
+    }
     const element: XmlElement = { name, attributes: tag.attributes, children: [] }
     open.at(-1)?.children.push(element)
     open.push(element)

@@ -87,3 +87,21 @@ describe('documents of LibreOffice', () => {
     })
   })
 })
+
+test.each([
+  ['libreoffice.xlsx', '[Ask the maker first](https://pumps.example/)', 'D3 (1,249.50 €)'],
+  ['libreoffice.ods', 'Ask [the maker](https://pumps.example/) first', '1,249.50 €'],
+])('%s has the sheet as LibreOffice shows it', async (name, link, place) => {
+  expect(await blocksOf(name, made(name))).toEqual([
+    '## Machines',
+    'Machines of 2024',
+    '| Post code | Bought | Hours | Price |\n| --- | --- | --- | --- |\n' +
+      '| 01234 | 15.03.2024 | 36:00 | 1,249.50 € |\n| 01234 | 01.04.2024 | 1:30 | 2,499.00 € |',
+    link,
+    `Comment on ${place}: Without tax`,
+  ])
+  expect(await readFile(name, made(name))).toMatchObject({
+    omissions: [{ kind: 'hidden_sheet', count: 1, places: [{ sheet: 'Costs' }] }],
+    parts: { count: 1, unread: 0 },
+  })
+})

@@ -147,7 +147,12 @@ describe('texts of a workbook', () => {
     const rows = `${rowsOf([['Item', 'Sum']])}<row r="2">${text('A2', 'Pump')}<c r="B2"><f>SUM(C1:C9)</f></c></row><row r="3">${text('A3', 'Seal')}<c r="B3"><f>1+1</f><v></v></c><c r="C3" t="str"><f>""</f><v></v></c></row>`
     const { omissions } = await readFile('a.xlsx', workbook({ Costs: rows }))
     expect(omissions).toEqual([
-      { kind: 'formula_without_value', count: 2, places: [{ sheet: 'Costs' }], detail: 'first in B2' },
+      {
+        kind: 'formula_without_value',
+        count: 2,
+        places: [{ sheet: 'Costs' }],
+        detail: 'first in B2',
+      },
     ])
   })
 

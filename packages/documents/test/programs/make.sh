@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the documents of this folder with programs that people use, from the sources beside this script.
-# On Debian: apt-get install pandoc libreoffice-writer-nogui libreoffice-impress-nogui
+# On Debian: apt-get install pandoc libreoffice-writer-nogui libreoffice-impress-nogui libreoffice-calc-nogui
 set -euo pipefail
 cd "$(dirname "$0")"
 export SOURCE_DATE_EPOCH=1700000000
@@ -18,3 +18,5 @@ convert contract.fodt odt libreoffice.odt
 convert contract.fodt docx libreoffice.docx
 convert slides.fodp pptx libreoffice.pptx
 convert slides.fodp odp libreoffice.odp
+convert sheets.fods xlsx libreoffice.xlsx
+convert sheets.fods ods libreoffice.ods
