@@ -34,18 +34,32 @@ export function readJson(text: string): Value {
   return createJsonReader(text).value(0)
 }
 
+const codes = { quote: 0x22, list: 0x5b, listEnd: 0x5d, object: 0x7b, objectEnd: 0x7d }
+
+/** Whether a character is blank, a comma or a colon: of valid JSON, none of them says more. */
+function isBetween(code: number): boolean {
+  return (
+    code === 0x20 ||
+    code === 0x2c ||
+    code === 0x3a ||
+    code === 0x0a ||
+    code === 0x0d ||
+    code === 0x09
+  )
+}
+
+function isEnd(code: number): boolean {
+  return code === codes.listEnd || code === codes.objectEnd
+}
+
 /** Reads valid JSON. */
 function createJsonReader(text: string): { value(depth: number): Value } {
-  const blank = /[\s:,]*/y
-  const plain = /[^\s,:[\]{}"]*/y
   let at = 0
 
-  /** The next character that is neither blank nor a separator. */
-  function peek(): string {
-    blank.lastIndex = at
-    blank.exec(text)
-    at = blank.lastIndex
-    return text.charAt(at)
+  /** The code of the next character that is neither blank nor a separator. */
+  function peek(): number {
+    while (isBetween(text.charCodeAt(at))) at += 1
+    return text.charCodeAt(at)
   }
 
   function string(): string {
@@ -65,14 +79,14 @@ function createJsonReader(text: string): { value(depth: number): Value } {
 
   function list(depth: number): Value[] {
     const values: Value[] = []
-    for (at += 1; peek() !== ']'; ) values.push(value(depth))
+    for (at += 1; peek() !== codes.listEnd; ) values.push(value(depth))
     at += 1
     return values
   }
 
   function object(depth: number): Members {
     const members: Members['members'] = []
-    for (at += 1; peek() !== '}'; ) {
+    for (at += 1; peek() !== codes.objectEnd; ) {
       const key = string()
       members.push([key, value(depth)])
     }
@@ -80,22 +94,21 @@ function createJsonReader(text: string): { value(depth: number): Value } {
     return { members }
   }
 
+  /** A number, or a word such as `true`. */
+  function literal(): Value {
+    const start = at
+    while (at < text.length && !isBetween(text.charCodeAt(at)) && !isEnd(text.charCodeAt(at)))
+      at += 1
+    const written = text.slice(start, at)
+    return written === 'null' ? null : written
+  }
+
   function value(depth: number): Value {
     if (depth > maxDepth) throw tooDeep()
-    switch (peek()) {
-      case '"':
-        return string()
-      case '[':
-        return list(depth + 1)
-      case '{':
-        return object(depth + 1)
-      default: {
-        plain.lastIndex = at
-        const [literal = ''] = plain.exec(text) ?? []
-        at = plain.lastIndex
-        return literal === 'null' ? null : literal
-      }
-    }
+    const code = peek()
+    if (code === codes.quote) return string()
+    if (code === codes.list) return list(depth + 1)
+    return code === codes.object ? object(depth + 1) : literal()
   }
 
   return { value }

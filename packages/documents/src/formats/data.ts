@@ -109,7 +109,8 @@ function listBlocks(values: readonly Value[], count: Count, level: number): Bloc
   const columns = columnsOf(values)
   if (columns !== undefined) {
     columns.forEach(count)
-    const rows = values.map((row) => toRow(row, columns, count))
+    const places = new Map(columns.map((column, at) => [column, at]))
+    const rows = values.map((row) => toRow(row, places, count))
     return [table([columns, ...rows])]
   }
   if (level > headingLevels || values.some((value) => isScalar(value) || Array.isArray(value))) {
@@ -137,15 +138,19 @@ function columnsOf(values: readonly Value[]): string[] | undefined {
   return columns.size === 0 ? undefined : [...columns]
 }
 
-/** The cells of an object. A member that another object has, but this one lacks, is an empty cell. */
-function toRow(row: Value, columns: readonly string[], count: Count): string[] {
-  const cells = new Map<string, string>()
+/**
+ * The cells of an object. A member that another object has, but this one lacks, is an empty cell.
+ *
+ * @param places of the columns, by name
+ */
+function toRow(row: Value, places: ReadonlyMap<string, number>, count: Count): string[] {
+  const cells = Array.from({ length: places.size }, () => '')
   for (const [key, value] of membersOf(row)) {
+    const at = places.get(key) ?? 0
     const text = cellText(value, count)
-    const before = cells.get(key)
-    cells.set(key, before === undefined ? text : `${before}, ${text}`)
+    cells[at] = cells[at] ? `${cells[at]}, ${text}` : text
   }
-  return columns.map((column) => cells.get(column) ?? '')
+  return cells
 }
 
 function toList(members: Members['members'], count: Count, level: number): List {

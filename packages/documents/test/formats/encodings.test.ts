@@ -56,7 +56,7 @@ describe('a text without any mark of its encoding is read', () => {
         if (doubts.length === 0) expect(read).toBe(part)
         else expect(doubts).toMatchObject([{ kind: 'encoding_in_doubt', count: 1 }])
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     )
   })
 
@@ -146,7 +146,7 @@ describe('a mixture', () => {
   })
 })
 
-test('a long text in an old encoding takes no longer than a short one to be recognised', () => {
+test('a long text in an old encoding is recognised by its beginning', () => {
   const long = encode(`${sentences[7]?.text ?? ''}\n`.repeat(20_000), 'win1250')
   expect(decoded(long).text.startsWith('Proszę wyłączyć')).toBe(true)
 })
