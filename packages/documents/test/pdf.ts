@@ -120,7 +120,7 @@ export function drawTaggedTable(
  *
  * @param objects dictionaries as text, or the inner part of one with its stream
  */
-function rawPdf(objects: readonly (string | readonly [string, string])[]): Buffer {
+export function rawPdf(objects: readonly (string | readonly [string, string])[]): Buffer {
   let out = '%PDF-1.7\n'
   const places = objects.map((object, at) => {
     const place = out.length

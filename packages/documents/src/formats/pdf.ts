@@ -130,7 +130,8 @@ function requireText(pages: readonly Pick<ReadPage, 'lines' | 'notes'>[], readin
 }
 
 function requireReadable(pages: readonly ReadPage[]): void {
-  if (!isUnreadable(textOf(pages))) return
+  const texts = pages.map((page) => textOf([page])).filter((text) => text.trim() !== '')
+  if (texts.length === 0 || !texts.every(isUnreadable)) return
   throw new ExtractionError(
     'no_text',
     'The text of the PDF cannot be read: its fonts do not say which letters they show. ' +

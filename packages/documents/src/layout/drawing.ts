@@ -137,10 +137,13 @@ function layersOf(
 /**
  * Returns a function that is called with the items of a page in order and tells those in a layer that is not
  * shown. The text does not say in which layer it is, but has the layers in the order of the drawing.
+ *
+ * @param onHidden called for each text in such a layer
  */
 export function createLayerFilter(
   content: TextContent,
   layers: Drawing['layers'],
+  onHidden: () => void,
 ): (item: TextContent['items'][number]) => boolean {
   const isLayer = (item: TextContent['items'][number]) => 'tag' in item && item.tag === 'OC'
   const count = content.items.filter(isLayer).length
@@ -149,7 +152,11 @@ export function createLayerFilter(
   const open: boolean[] = []
   let next = 0
   return (item) => {
-    if ('str' in item) return open.includes(true)
+    if ('str' in item) {
+      const isHidden = open.includes(true)
+      if (isHidden && item.str.trim() !== '') onHidden()
+      return isHidden
+    }
     if (item.type === 'endMarkedContent') open.pop()
     else {
       open.push(isLayer(item) && own[next]?.isShown === false)

@@ -58,7 +58,9 @@ export function createPageReader({ annotations, layers, omissions, readRaw }: Pa
     const isSparse = lettersIn(content) < minLetters
     const isDrawn = isSparse || layers !== undefined || added.drawn.size > 0
     const drawing = isDrawn ? await readDrawing(page, width * height, layers) : undefined
-    const isHidden = drawing && layers ? createLayerFilter(content, drawing.layers) : undefined
+    const isHidden = createLayerFilter(content, drawing?.layers ?? [], () => {
+      omissions.add('hidden_text', { page: number })
+    })
     const directions = toDirections(content, transform, tags?.cells, isHidden)
     const { main, segments, others } = toPageSegments(directions, content, tags)
     const toBox = boxIn(transform, main)

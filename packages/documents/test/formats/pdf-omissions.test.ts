@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { blocksOf, readFile } from '../outline.js'
-import { pdf, rawPage, rawText, sentences } from '../pdf.js'
+import { pdf, rawPage, rawPdf, rawText, sentences } from '../pdf.js'
 
 /** A picture over the whole page. */
 const scan = 'q 595 0 0 842 0 0 cm /Im Do Q\n'
@@ -74,19 +74,53 @@ test.each([
   ])
 })
 
+/** A PDF of pages with these contents; the characters of its font `/F2` have no meaning. */
+function withUnknownFont(contents: readonly string[]): Buffer {
+  const pages = contents.map((_, at) => 5 + at * 2)
+  const names = '/x1/x2/x3/x4/x5/x6/x7/x8'
+  return rawPdf([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    `<</Type/Pages/Kids[${pages.map((page) => `${page} 0 R`).join(' ')}]/Count ${pages.length}>>`,
+    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>',
+    `<</Type/Font/Subtype/Type3/FontBBox[0 0 1 1]/FontMatrix[1 0 0 1 0 0]/FirstChar 1/LastChar 8/Widths[1 1 1 1 1 1 1 1]/CharProcs<<>>/Encoding<</Type/Encoding/Differences[1${names}]>>>>`,
+    ...contents.flatMap((content, at): (string | [string, string])[] => [
+      `<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents ${6 + at * 2} 0 R/Resources<</Font<</F1 3 0 R/F2 4 0 R>>>>>>`,
+      ['', content],
+    ]),
+  ])
+}
+
 test('a page whose font does not define its characters is told and left out', async () => {
-  const content = await pdf((document) => {
-    document.fontSize(11).text(sentences('page 1', 6))
+  const unknown = rawText(72, 700, '\\001\\002\\003\\004\\005\\006\\007\\010'.repeat(8), {
+    font: 'F2',
   })
-  const unknown = '\\001\\002\\003\\004\\005\\006\\007\\010'
-  const raw = rawPage(rawText(72, 700, unknown.repeat(8), { font: 'F2' }), {
-    fonts: '/F2 6 0 R',
+  const known = rawText(72, 700, `${sentences('the page', 1)} It is read by all.`)
+  const content = withUnknownFont([known, unknown, known + rawText(72, 600, 'The end of it.')])
+  const { omissions, parts } = await readFile('a.pdf', content)
+  expect(omissions).toEqual([{ kind: 'unreadable_font', count: 1, places: [{ page: 2 }] }])
+  expect(parts).toEqual({ count: 3, unread: 1 })
+  const all = (await blocksOf('a.pdf', content)).join('\n')
+  expect(all).toContain('The end of it.')
+  expect(all).not.toContain('\u0001')
+  await expect(readFile('b.pdf', withUnknownFont([unknown]))).rejects.toMatchObject({
+    failure: 'no_text',
+    message: expect.stringContaining('fonts do not say'),
+  })
+})
+
+test('a structure whose elements contain each other a hundred times is read in bounded time', async () => {
+  const kids = Array.from({ length: 100 }, (_, at) => `${8 + (at % 2)} 0 R`).join(' ')
+  const content = rawPage(rawText(72, 700, 'A page with a broken structure.'), {
+    page: '/StructParents 0',
+    catalog: '/MarkInfo<</Marked true>>/StructTreeRoot 6 0 R',
     more: [
-      `<</Type/Font/Subtype/Type3/FontBBox[0 0 1 1]/FontMatrix[1 0 0 1 0 0]/FirstChar 1/LastChar 8/Widths[1 1 1 1 1 1 1 1]/CharProcs<<>>/Encoding<</Type/Encoding/Differences[1${'/x1/x2/x3/x4/x5/x6/x7/x8'}]>>>>`,
+      '<</Type/StructTreeRoot/K[7 0 R]/ParentTree<</Nums[0[7 0 R]]>>>>',
+      `<</Type/StructElem/S/TD/P 6 0 R/A<</O/Table/ColSpan 2>>/Pg 3 0 R/K[0 ${kids}]>>`,
+      `<</Type/StructElem/S/P/P 7 0 R/K[${kids}]>>`,
+      `<</Type/StructElem/S/P/P 7 0 R/K[${kids}]>>`,
     ],
   })
-  expect((await readFile('a.pdf', content)).omissions).toEqual([])
-  await expect(readFile('b.pdf', raw)).rejects.toMatchObject({ failure: 'no_text' })
+  expect(await blocksOf('a.pdf', content)).toEqual(['A page with a broken structure.'])
 })
 
 test('pictures of a tagged document have their descriptions, and those without are told', async () => {
@@ -117,7 +151,7 @@ test('pictures of a tagged document have their descriptions, and those without a
   ])
 })
 
-test('a layer that is not shown is left out', async () => {
+test('a layer that is not shown is left out and told', async () => {
   const layered = ['Shown', 'Hidden'].map(
     (name, at) => `/OC /L${at} BDC\n${rawText(72, 700 - 40 * at, `${name} layer`)}EMC\n`,
   )
@@ -129,6 +163,9 @@ test('a layer that is not shown is left out', async () => {
   const all = (await blocksOf('a.pdf', content)).join('\n')
   expect(all).toContain('Shown layer')
   expect(all).not.toContain('Hidden layer')
+  expect((await readFile('a.pdf', content)).omissions).toEqual([
+    { kind: 'hidden_text', count: 1, places: [{ page: 1 }] },
+  ])
 })
 
 test('items of a list keep their numbers', async () => {
