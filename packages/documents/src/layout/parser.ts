@@ -97,6 +97,8 @@ export interface PdfPage {
   /** The structure tree of a tagged PDF. */
   getStructTree(): Promise<StructureNode | null>
   getOperatorList(): Promise<OperatorList>
+  /** Fonts of pages whose operators were read, by the name within the document. */
+  commonObjs: { has(font: string): boolean; get(font: string): { name?: string } | null }
   getViewport(options: { scale: number }): { transform: number[]; height: number; width: number }
   cleanup(): unknown
 }

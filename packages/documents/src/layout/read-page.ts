@@ -12,6 +12,7 @@ import { type DirectedText, type Direction, toDirections, turn, turnBack } from 
 import type { RawStructure } from './raw-structure.js'
 import { type Segment, toSegments, withoutRepeats } from './segments.js'
 import { mayBeWatermark, type SidewaysText, takeCells, takeHeaders } from './sideways.js'
+import { createSymbolReader } from './symbols.js'
 import { countNodes, pageIdIn, readTags, type TableTags, withTables } from './tagged-tables.js'
 
 /**
@@ -48,13 +49,15 @@ export interface PageContext {
 /** Returns a function that reads the pages of a document in order, from 1. */
 export function createPageReader({ annotations, layers, omissions, readRaw }: PageContext) {
   const tagsOf = createTagReader(readRaw)
+  const withSymbols = createSymbolReader()
 
   return async (page: PdfPage, number: number): Promise<ReadPage> => {
     const { transform, height, width } = page.getViewport({ scale: 1 })
     const added = annotations.get(number) ?? { filled: [], comments: [], drawn: new Map() }
     const tags = await tagsOf(page)
     const isMarked = tags !== undefined || layers !== undefined
-    const content = await page.getTextContent(isMarked ? { includeMarkedContent: true } : undefined)
+    const text = await page.getTextContent(isMarked ? { includeMarkedContent: true } : undefined)
+    const content = await withSymbols(page, text)
     const isSparse = lettersIn(content) < minLetters
     const isDrawn = isSparse || layers !== undefined || added.drawn.size > 0
     const drawing = isDrawn ? await readDrawing(page, width * height, layers) : undefined

@@ -78,11 +78,20 @@ test('a fraction of the size of the text has its parts beside each other', async
   expect(await blocksOf('a.pdf', content)).toEqual(['The speed is v = (a + b)/2 as stated.'])
 })
 
-test('the signs of symbol fonts are what they look like', async () => {
-  const content = rawPage(rawText(72, 700, 'abc', { font: 'F2' }), {
-    fonts: '/F2 6 0 R',
-    more: ['<</Type/Font/Subtype/Type1/BaseFont/Symbol>>'],
-  })
-  const all = (await blocksOf('a.pdf', content)).join(' ')
-  expect(all).toContain('αβχ')
+test.each([
+  ['Symbol', 'abc', 'αβχ'],
+  ['ZapfDingbats', '4', '✔'],
+  ['ZapfDingbats', 'n', '■'],
+  ['ABCDEF+Wingdings-Regular', 'l', '●'],
+])('a sign of the font %s is what it looks like', async (name, key, expected) => {
+  const content = rawPage(
+    rawText(72, 700, key, { font: 'F2' }) + rawText(100, 700, 'The pump is checked.'),
+    {
+      fonts: '/F2 6 0 R',
+      more: [`<</Type/Font/Subtype/Type1/BaseFont/${name}>>`],
+    },
+  )
+  expect((await blocksOf('a.pdf', content)).join(' ')).toMatch(
+    new RegExp(`^(?:- |${expected} )The pump is checked\\.$`),
+  )
 })
