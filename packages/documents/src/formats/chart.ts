@@ -1,5 +1,6 @@
 import type { FlowBlock } from '../document/flow.js'
 import { paragraph, table } from '../document/nodes.js'
+import { createNumberFormat, showGeneral } from './number-format.js'
 import { attribute, descend, elements, findElements, textContent, type XmlElement } from './xml.js'
 
 /** Points and series above which the rest of a chart is not read: no chart shows as many. */
@@ -91,13 +92,17 @@ function labelsOf(series: XmlElement): Map<number, string> {
 function cachedTexts(reference: XmlElement): [number, string][] {
   const levels = findElements(reference, 'lvl')
   const sources = levels.length > 0 ? levels.reverse() : [reference]
+  const show = numberFormat(textContent(findElements(reference, 'formatCode')[0]))
   const joined = new Map<number, string>()
   for (const source of sources) {
     for (const point of findElements(source, 'pt')) {
       const position = Number(attribute(point, 'idx') ?? 0)
-      const value = descend(point, 'v') ?? point
-      const text = plainValue(textContent(value).replace(/\s+/g, ' ').trim())
-      if (text === '' || !Number.isInteger(position)) continue
+      const stored = textContent(descend(point, 'v') ?? point)
+        .replace(/\s+/g, ' ')
+        .trim()
+      if (stored === '' || !Number.isInteger(position)) continue
+      const own = attribute(point, 'formatCode')
+      const text = (own === undefined ? show : numberFormat(own))(stored)
       const before = joined.get(position)
       joined.set(position, before === undefined ? text : `${before} ${text}`)
     }
@@ -105,18 +110,14 @@ function cachedTexts(reference: XmlElement): [number, string][] {
   return [...joined]
 }
 
+/** How numbers are shown; texts, which state no format, stay as they are. */
+function numberFormat(code: string): (stored: string) => string {
+  const format = code.trim()
+  if (format === '') return plainValue
+  return /^general$/i.test(format) ? showGeneral : createNumberFormat(format, false)
+}
+
 /** A number without the last digits of a binary fraction, such as those of 0.30000000000000004. */
 function plainValue(text: string): string {
   return /^-?\d+\.\d{15,}$/.test(text) ? String(Number(Number(text).toPrecision(15))) : text
-}
-
-/** The texts of a diagram (SmartArt). */
-export function readDiagram(model: XmlElement): string[] {
-  return findElements(model, 'pt').flatMap((point) => {
-    const lines = findElements(point, 'p').map(textContent)
-    const text = (lines.length > 0 ? lines.join(' ') : textContent(descend(point, 't')))
-      .replace(/\s+/g, ' ')
-      .trim()
-    return text === '' ? [] : [text]
-  })
 }

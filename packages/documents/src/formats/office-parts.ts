@@ -4,9 +4,8 @@ import type { Source } from '../document/extraction.js'
 import type { FlowBlock } from '../document/flow.js'
 import { buildList, paragraph, plainText } from '../document/nodes.js'
 import type { OmissionPlace, Omissions } from '../document/omissions.js'
-import { readChart, readDiagram } from './chart.js'
 import type { OfficePackage } from './opc.js'
-import { parseXml } from './xml.js'
+import { descend, findElements, parseXml, textContent, type XmlElement } from './xml.js'
 
 export type Relations = ReadonlyMap<string, { type: string; target: string; external: boolean }>
 
@@ -21,7 +20,9 @@ const maxLevels = 3
 
 /** Extensions of files that are read as part of the document that they are in. */
 const readExtensions: ReadonlySet<string> = new Set(
-  '.docx .docm .dotx .xlsx .xlsm .pptx .pptm .ppsx .odt .html .htm .xhtml .txt'.split(' '),
+  '.docx .docm .dotx .xlsx .xlsm .pptx .pptm .ppsx .odt .odp .html .htm .xhtml .mht .mhtml .txt .csv'.split(
+    ' ',
+  ),
 )
 
 /** Parts with text: where one of them is missing, the document lost something. */
@@ -86,9 +87,10 @@ async function readPart(
     case 'diagramData': {
       const bytes = await office.archive.read(target)
       try {
-        return type === 'diagramData'
-          ? listOf(readDiagram(parseXml(bytes, 'dataModel')))
-          : readChart(parseXml(bytes, 'chartSpace'))
+        if (type === 'diagramData') return listOf(readDiagram(parseXml(bytes, 'dataModel')))
+        // Loaded on demand: few documents have charts.
+        const { readChart } = await import('./chart.js')
+        return readChart(parseXml(bytes, 'chartSpace'))
       } catch {
         // A broken drawing is no reason to lose the text beside it.
         omissions.add('unknown_part', { ...place, part: target })
@@ -112,6 +114,17 @@ async function readPart(
 
 function listOf(texts: readonly string[]): FlowBlock[] {
   return buildList(texts.map((text) => ({ level: 0, ordered: false, content: paragraph(text) })))
+}
+
+/** The texts of a diagram (SmartArt). */
+function readDiagram(model: XmlElement): string[] {
+  return findElements(model, 'pt').flatMap((point) => {
+    const lines = findElements(point, 'p').map(textContent)
+    const text = (lines.length > 0 ? lines.join(' ') : textContent(descend(point, 't')))
+      .replace(/\s+/g, ' ')
+      .trim()
+    return text === '' ? [] : [text]
+  })
 }
 
 /** Reads a file inside of a document with the reader of its type, or tells that it was not read. */

@@ -48,6 +48,20 @@ describe('parts of a Word document', () => {
     ])
   })
 
+  test('numbers of charts are shown in their formats', async () => {
+    const numbers = (code: string, values: readonly string[]) =>
+      `<c:numRef><c:numCache><c:formatCode>${code}</c:formatCode>${texts(values)}</c:numCache></c:numRef>`
+    const series = `<c:ser><c:tx><c:v>Share</c:v></c:tx><c:cat>${numbers('yyyy-mm-dd', ['45366'])}</c:cat><c:val>${numbers('0%', ['0.25'])}</c:val></c:ser>`
+    const content = withParts(
+      p(drawing('<c:chart r:id="rId1"/>')),
+      [['rId1', 'chart', 'charts/chart1.xml']],
+      { 'word/charts/chart1.xml': part('c:chartSpace', series) },
+    )
+    expect(await blocksOf('a.docx', content)).toEqual([
+      '|  | Share |\n| --- | --- |\n| 2024-03-15 | 25% |',
+    ])
+  })
+
   test('chunks in other formats are read with the reader of their format', async () => {
     const content = withParts(
       p('Start') +
@@ -56,12 +70,12 @@ describe('parts of a Word document', () => {
       [
         ['rId1', 'aFChunk', 'afchunk1.html'],
         ['rId2', 'aFChunk', 'afchunk2.docx'],
-        ['rId3', 'aFChunk', 'afchunk3.mht'],
+        ['rId3', 'aFChunk', 'afchunk3.rtf'],
       ],
       {
         'word/afchunk1.html': '<html><body><h2>Terms</h2><p>From a page.</p></body></html>',
         'word/afchunk2.docx': docx(p('From a document.')),
-        'word/afchunk3.mht': 'MIME-Version: 1.0',
+        'word/afchunk3.rtf': '{\\rtf1 x}',
       },
     )
     expect(await blocksOf('a.docx', content)).toEqual([
@@ -72,7 +86,7 @@ describe('parts of a Word document', () => {
       'End',
     ])
     expect((await readFile('a.docx', content)).omissions).toEqual([
-      { kind: 'embedded_file', count: 1, places: [{ part: 'word/afchunk3.mht' }], detail: '.mht' },
+      { kind: 'embedded_file', count: 1, places: [{ part: 'word/afchunk3.rtf' }], detail: '.rtf' },
     ])
   })
 
