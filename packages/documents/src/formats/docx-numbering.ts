@@ -4,7 +4,7 @@ import type { NumberingReference, ParagraphStyle } from './docx-styles.js'
 import { attribute, descend, elements, type XmlElement } from './xml.js'
 
 /** A paragraph in a list, with the label that Word computes for it. */
-export interface Numbered {
+interface Numbered {
   /** Undefined where the list shows none, as that of a second paragraph of an item. */
   label: Label | undefined
   /** From 0. */

@@ -11,7 +11,7 @@ import { levelSpans, type PlacedSpan } from './raised-spans.js'
 import { isSymbolFont, shownText, symbolOf } from './symbol-fonts.js'
 import { attribute, descend, elements, findElements, textContent, type XmlElement } from './xml.js'
 
-export interface NoteReference {
+interface NoteReference {
   kind: 'footnote' | 'endnote'
   /** Id of the note in the file. */
   id: string
@@ -29,7 +29,7 @@ export type Attachment =
   | { type: 'comment'; id: string }
 
 /** The content of a paragraph. */
-export interface ParagraphContent {
+interface ParagraphContent {
   spans: Span[]
   attachments: Attachment[]
 }

@@ -14,7 +14,7 @@ export interface OdtStyles {
 }
 
 /** How a run shows its text, as far as it changes what is read. */
-export interface TextStyle {
+interface TextStyle {
   position?: 'raised' | 'lowered'
   hidden?: boolean
   font?: string
