@@ -340,8 +340,10 @@ function addInlineCode(element: XmlElement, output: Output): void {
 function addLink(element: XmlElement, output: Output): void {
   const { href } = element.attributes
   const { before } = output.phrases
-  if (isNoteReference(element)) {
-    const text = lineOf(element)
+  const text = lineOf(element)
+  // A number at a word that leads to another place of the page.
+  const isNumber = /^#./.test(href ?? '') && /^\d{1,3}$/.test(text) && /\p{L}$/u.test(before())
+  if (isNumber || isNoteReference(element)) {
     const isMarked = /^[[(*†‡§]/.test(text) || before() === ''
     output.phrases.text(isMarked ? text : `[${text}]`)
     return
@@ -424,10 +426,12 @@ function addRaised(nodes: readonly PageNode[], at: number, output: Output): numb
     element,
     ({ name, attributes }) => name === 'a' && attributes.href !== undefined,
   )
+  const isLinked = phrases.marks().some((mark) => mark.type === 'link' && /^#./.test(mark.url))
   const isLocal = link?.attributes.href?.startsWith('#') === true
   const isBare = /^[\p{L}\p{N},\s]{1,12}$/u.test(inner)
   const before = phrases.before()
-  if (link !== undefined && (isLocal || isNoteReference(link)) && isBare && before !== '') {
+  const isReference = isLinked || (link !== undefined && (isLocal || isNoteReference(link)))
+  if (isReference && isBare && before !== '') {
     phrases.text(`[${inner}]`)
     return 0
   }

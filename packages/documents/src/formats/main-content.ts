@@ -33,6 +33,8 @@ interface Surroundings {
   /** In a button or the name of a section: what is hidden from screen readers is a sign. */
   isControl: boolean
   tabs: Tabs
+  /** Classes by which the styles of the page raise or lower a text. */
+  raised: ReadonlyMap<string, 'sup' | 'sub'>
   /** How many pages are around this one. */
   frames: number
 }
@@ -67,6 +69,7 @@ function around(page: XmlElement, frames: number): Surroundings {
     isCode: false,
     isControl: false,
     tabs: findTabs(page),
+    raised: raisedClasses(page),
     frames,
   }
 }
@@ -102,7 +105,8 @@ function clean(element: XmlElement, outside: Surroundings, beside: Neighbours): 
   if (tab !== undefined && !lineOf(element).startsWith(tab)) {
     children.unshift({ name: 'p', attributes: {}, children: [tab] })
   }
-  return [{ ...element, name: nameOf(element), children }]
+  const name = element.name === 'span' ? raisedName(element, outside) : undefined
+  return [{ ...element, name: name ?? nameOf(element), children }]
 }
 
 function insideOf(element: XmlElement, outside: Surroundings): Surroundings {
@@ -127,6 +131,25 @@ const namedElements: ReadonlySet<string> = new Set(
   'h1 h2 h3 h4 h5 h6 summary dt th legend'.split(' '),
 )
 const contexts: ReadonlySet<string> = new Set('blockquote figure form pre'.split(' '))
+
+/** A rule of a class that raises or lowers; office programs write such classes in place of `<sup>`. */
+const raisingRule =
+  /\.([\w-]{1,60})\s{0,20}\{[^{}]{0,2000}?vertical-align\s{0,9}:\s{0,9}(super|sub)\b/g
+
+function raisedClasses(page: XmlElement): Map<string, 'sup' | 'sub'> {
+  const rules = findAll(page, ({ name }) => name === 'style').flatMap((style) => {
+    return [...textOf(style).matchAll(raisingRule)]
+  })
+  return new Map(rules.map(([, name = '', how]) => [name, how === 'sub' ? 'sub' : 'sup']))
+}
+
+function raisedName(element: XmlElement, { raised }: Surroundings): 'sup' | 'sub' | undefined {
+  const how = /vertical-align\s*:\s*(super|sub)\b/.exec(element.attributes.style ?? '')?.[1]
+  if (how !== undefined) return how === 'sub' ? 'sub' : 'sup'
+  if (raised.size === 0) return undefined
+  const name = classesOf(element).find((each) => raised.has(each))
+  return name === undefined ? undefined : raised.get(name)
+}
 
 /** Parts of tables and lists that a page states by roles. */
 const roleNames: Readonly<Record<string, string>> = {

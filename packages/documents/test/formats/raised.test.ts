@@ -38,6 +38,16 @@ test.each(raised)('%s in Markdown is %s', async (html, text) => {
   expect(await blocksOf('a.md', html)).toEqual([text])
 })
 
+test.each([
+  ['10<span style="vertical-align: super">6</span>', '10^6'],
+  ['10<span class="T2">6</span> of H<span class="T1">2</span>O', '10^6 of H₂O'],
+  ['note<a href="#n1"><sup>1</sup></a>', 'note[1]'],
+])('%s, raised by styles or in a link', async (html, text) => {
+  const styles =
+    '<style>.T1 { vertical-align:sub; } .T2 { color: red; vertical-align: super }</style>'
+  expect(await blocksOf('a.html', `${styles}<p>${html}</p>`)).toEqual([text])
+})
+
 describe('a formula of MathML', () => {
   test.each([
     ['<mfrac><mn>1</mn><mn>2</mn></mfrac>', '1/2'],
