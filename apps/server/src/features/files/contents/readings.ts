@@ -101,7 +101,8 @@ function toBoundedPlace({ sheet, part, ...numbers }: OmissionPlace): OmissionPla
   }
 }
 
-/** Between two characters, not within one. */
+/** A reader may have cut a name within a character. */
 function cut(text: string): string {
-  return text.length <= maxNameLength ? text : `${text.slice(0, maxNameLength - 1).toWellFormed()}…`
+  const kept = text.length <= maxNameLength ? text : `${text.slice(0, maxNameLength - 1)}…`
+  return kept.toWellFormed()
 }

@@ -236,6 +236,29 @@ describeEachEngine('what was not read of a file', (engine) => {
     expect((await reportOf(bot, id, caller)).count).toBe(1)
   })
 
+  it('is bounded, whatever names a document has', async () => {
+    const bot = bench().newBot()
+    const names = Array.from({ length: 30 }, (_, at) => `${at}${'\u{1F5FA}'.repeat(250)}`)
+    const content = names
+      .map((name) => `<p><img src="${name}.png"><embed src="${name}.dwg"></p>`)
+      .join('')
+    await bot.uploadAndWait({ key: 'a.html', index: true }, `<h1>Maps</h1>${content}`)
+    const { reading } = await bench()
+      .database.db.selectFrom('file_readings')
+      .select('reading')
+      .where('bot_id', '=', bot.id)
+      .executeTakeFirstOrThrow()
+    expect(Buffer.byteLength(reading)).toBeLessThanOrEqual(16 * 1024)
+    const { omissions } = await reportOf(bot, 'a.html')
+    expect(omissions.map(({ kind, count }) => [kind, count])).toEqual([
+      ['picture_without_text', 30],
+      ['embedded_file', 30],
+    ])
+    const parts = omissions.flatMap(({ places }) => places.map(({ part = '' }) => part))
+    expect(parts.length).toBeGreaterThan(0)
+    expect(parts.every((part) => part.length <= 200 && part.isWellFormed())).toBe(true)
+  })
+
   it('goes with the bot', async () => {
     const bot = bench().newBot()
     await bot.uploadAndWait({ key: 'a.html', index: true }, page(2))
