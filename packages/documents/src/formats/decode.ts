@@ -64,7 +64,34 @@ export function decodeText(bytes: Uint8Array, declared?: string, omissions?: Omi
   const known = signatureOf(bytes)
   if (known !== undefined) throw binary(`The content is ${known.format}, not text`)
 
-  const { text: decoded, encoding, isInDoubt } = decodeBytes(bytes, declared)
+  return toText(decodeBytes(bytes, declared), omissions)
+}
+
+/** Texts of one file whose encoding is guessed: each takes as long as a small file. */
+const maxGuesses = 50
+
+/** Decodes the texts inside of one file, of which there may be thousands; as {@link decodeText}. */
+export type TextDecoder = (bytes: Uint8Array, declared?: string) => string
+
+/** Makes the decoder for one file. After some guesses, it believes what texts declare, or takes the last guess. */
+export function createDecoder(omissions?: Omissions): TextDecoder {
+  let left = maxGuesses
+  let last = 'windows-1252'
+  return (bytes, declared) => {
+    if (isUtf8(bytes)) return decodeText(bytes, declared, omissions)
+    if (left > 0) {
+      left -= 1
+      const decoded = decodeBytes(bytes, declared)
+      last = decoded.encoding.startsWith('utf') ? last : decoded.encoding
+      return toText(decoded, omissions)
+    }
+    const encoding = (declared === undefined ? undefined : encodingNamed(declared)) ?? last
+    return toText(decodeMarked(bytes) ?? { encoding, text: decodeAs(encoding, bytes) }, omissions)
+  }
+}
+
+/** @throws ExtractionError if the characters are not those of a text */
+function toText({ text: decoded, encoding, isInDoubt }: Decoded, omissions?: Omissions): string {
   const text = withoutOverstrike(decoded)
   const sample = text.slice(0, sampleSize)
   if (count(sample, nonTextCharacters) > Math.max(harmlessCount, sample.length * binaryShare)) {
@@ -122,8 +149,8 @@ export function decodeXml(bytes: Uint8Array): string {
   if (marked !== undefined) return marked.text
   const declared = xmlEncoding.exec(latin1(bytes.subarray(0, 200)))?.[1]
   if (declared !== undefined && !isUtf8(bytes)) {
-    const stated = decodeDeclared(bytes, declared)
-    if (stated !== undefined) return stated.text
+    const encoding = encodingNamed(declared)
+    if (encoding !== undefined && encoding !== 'utf-8') return decodeAs(encoding, bytes)
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 }
@@ -163,11 +190,11 @@ function decodeUtf8(bytes: Uint8Array): Decoded | undefined {
   const sample = text.slice(0, sampleSize)
   // A few of them are stray bytes, more are halves of the characters of UTF-16.
   if (count(sample, strayControls) > Math.max(harmlessCount, sample.length * binaryShare)) return
-  const broken = count(text, /\ufffd/g)
-  if (broken === 0) return { encoding: 'utf-8', text }
+  if (!text.includes('\ufffd')) return { encoding: 'utf-8', text }
   const mixed = decodeMixed(bytes)
   if (mixed !== undefined) return mixed
-  return broken * 10 <= count(text, /[^\p{ASCII}]/gu) ? { encoding: 'utf-8', text } : undefined
+  const { broken, foreign } = countForeign(text)
+  return broken * 10 <= foreign ? { encoding: 'utf-8', text } : undefined
 }
 
 /** Lines in UTF-8 among others, as in logs and lists to which programs of different times have added. */
@@ -200,6 +227,18 @@ function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
     yield bytes.subarray(from, to)
     from = to
   }
+}
+
+/** Characters beyond ASCII, and those of them that could not be decoded. Not by a pattern, which would list them. */
+function countForeign(text: string): { broken: number; foreign: number } {
+  let broken = 0
+  let foreign = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code > 0x7f && (code < 0xdc00 || code > 0xdfff)) foreign += 1
+    if (code === 0xfffd) broken += 1
+  }
+  return { broken, foreign }
 }
 
 function count(text: string, pattern: RegExp): number {

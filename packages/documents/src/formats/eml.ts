@@ -6,9 +6,9 @@ import { heading, paragraph, plainText } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import { toParagraphs } from '../document/text-blocks.js'
 import { readCalendar } from './calendar.js'
-import { decodeText } from './decode.js'
+import { createDecoder, type TextDecoder } from './decode.js'
 import { decodeAs, latin1 } from './encodings.js'
-import { decodePage, pageToMdast } from './html.js'
+import { declaredCharset, pageToMdast } from './html.js'
 import { decodeWords, type MimePart, readMime } from './mime.js'
 
 const formatName = 'an e-mail (.eml)'
@@ -24,14 +24,19 @@ const minPicture = 10_000
 const maxMarkupRatio = 16
 /** Share of the words of the plain text that the page must have: some pages only say that they cannot be shown. */
 const minSharedWords = 0.5
+/** Characters of pages of one file that are compared with plain texts: alternatives may be inside of each other. */
+const maxCompared = 5_000_000
 
 /** What the parts of one file share. */
 interface Reading {
   source: Source
   omissions: Omissions | undefined
+  decode: TextDecoder
   attachments: number
   /** Characters of attachments. */
   length: number
+  /** Characters of pages that were compared with their plain texts. */
+  compared: number
   /** Calendars that were read: mail programs send an invitation twice. */
   calendars: Set<string>
 }
@@ -44,15 +49,18 @@ export function extract(source: Source): Promise<Extraction> {
     const reading: Reading = {
       source,
       omissions: source.omissions,
+      decode: createDecoder(source.omissions),
+      compared: 0,
       attachments: 0,
       length: 0,
       calendars: new Set(),
     }
     const root: Root = { type: 'root', children: [] }
     for (const message of messages)
-      root.children.push(...(await readMessage(readMime(message), 1, reading)))
+      root.children.push(...(await readMessage(readMime(message, reading.decode), 1, reading)))
     const [first] = messages
-    const title = messages.length === 1 && first ? subjectOf(readMime(first)) : undefined
+    const title =
+      messages.length === 1 && first ? subjectOf(readMime(first, reading.decode)) : undefined
     return title === undefined ? { root } : { root, title }
   })
 }
@@ -195,6 +203,8 @@ async function readAlternative(
   const plain = part.parts
     .filter(({ type }) => type === 'text/plain')
     .flatMap((each) => textOf(each, reading))
+  if (plain.length === 0 || reading.compared > maxCompared) return [...plain, ...nodes]
+  reading.compared += nodes.reduce((sum, node) => sum + plainText(node).length, 0)
   const words = wordsOf(plain)
   const known = new Set(wordsOf(nodes))
   const isSaid = words.filter((word) => known.has(word)).length >= words.length * minSharedWords
@@ -256,7 +266,7 @@ async function readForwarded(
     return []
   }
   try {
-    return await readMessage(readMime(toBytes(part.content)), level + 1, reading)
+    return await readMessage(readMime(toBytes(part.content), reading.decode), level + 1, reading)
   } catch (error) {
     if (error instanceof ExtractionError) throw error
     reading.omissions?.add('embedded_file', { part: name }, { detail: part.type })
@@ -274,7 +284,7 @@ function readInvitation(part: MimePart, level: number, reading: Reading): RootCo
 function textOf(part: MimePart, reading: Reading): RootContent[] {
   if (part.type === 'text/html') {
     const charset = part.parameters.get('charset')
-    const html = charset === undefined ? decodePage(part.content) : decodePart(part, reading)
+    const html = reading.decode(part.content, charset ?? declaredCharset(part.content))
     return readPage(requireReadable(html, reading.source, maxMarkupRatio), reading)
   }
   const text = requireReadable(decodePart(part, reading), reading.source, maxMarkupRatio)
@@ -290,8 +300,8 @@ function readPage(html: string, { omissions }: Reading): RootContent[] {
   return children
 }
 
-function decodePart(part: MimePart, { omissions }: Reading): string {
-  return decodeText(part.content, part.parameters.get('charset'), omissions)
+function decodePart(part: MimePart, { decode }: Reading): string {
+  return decode(part.content, part.parameters.get('charset'))
 }
 
 /** Joins the lines that a mail program has broken: those that end with a blank, each in its depth of quotes. */

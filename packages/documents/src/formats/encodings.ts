@@ -75,14 +75,26 @@ export function encodingNamed(label: string): string | undefined {
 /** Decodes bytes; what is not valid becomes U+FFFD. */
 export function decodeAs(name: string, bytes: Uint8Array): string {
   const page = codePages[name]
-  if (page !== undefined) {
-    return latin1(bytes).replace(/[\x80-\xff]/g, (character) => {
-      return page.charAt(character.charCodeAt(0) - 0x80)
-    })
-  }
+  if (page !== undefined) return decodePage(page, bytes)
   const text = new TextDecoder(name).decode(bytes)
   // Letters with separate accents, as Vietnamese has them there.
   return name === 'windows-1258' ? text.normalize('NFC') : text
+}
+
+/** Bytes that are decoded at a time. */
+const step = 65_536
+
+/** In pieces: the text of a large file is in memory once only. */
+function decodePage(page: string, bytes: Uint8Array): string {
+  const parts: string[] = []
+  for (let from = 0; from < bytes.length; from += step) {
+    const piece = bytes.subarray(from, from + step)
+    const codes = Uint16Array.from(piece, (byte) => {
+      return byte < 0x80 ? byte : page.charCodeAt(byte - 0x80)
+    })
+    parts.push(Buffer.from(codes.buffer).toString('utf16le'))
+  }
+  return parts.join('')
 }
 
 /** Bytes as characters of the same code: for examining the beginning of a file of unknown charset. */

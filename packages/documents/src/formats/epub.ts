@@ -4,6 +4,7 @@ import { createTextLimit, requirePages } from '../document/limits.js'
 import { heading, plainText, toTitle } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import { type Archive, openArchive } from './archive.js'
+import { createDecoder, type TextDecoder } from './decode.js'
 import { chapterToMdast, decodePage } from './html.js'
 import { resolvePart } from './opc.js'
 import {
@@ -36,10 +37,11 @@ export function extract(source: Source): Promise<Extraction> {
     const names = await chapterNames(archive, book, name)
     const count = createTextLimit(source)
     const omissions = createOmissions()
+    const decode = createDecoder()
     const root: Root = { type: 'root', children: [] }
     let unread = 0
     for (const [index, chapter] of chapters.entries()) {
-      const children = await readChapter(archive, chapter, omissions)
+      const children = await readChapter(archive, chapter, { omissions, decode })
       if (children === undefined) unread += 1
       const known = names.get(chapter.part)
       // In some books, headings are pictures or plain paragraphs.
@@ -72,7 +74,7 @@ interface Chapter {
 async function readChapter(
   archive: Archive,
   { part, mediaType }: Chapter,
-  omissions: Omissions,
+  { omissions, decode }: { omissions: Omissions; decode: TextDecoder },
 ): Promise<RootContent[] | undefined> {
   const place = { part }
   if (!archive.has(part)) {
@@ -85,7 +87,7 @@ async function readChapter(
     return undefined
   }
   const pictures = createOmissions()
-  const children = chapterToMdast(decodePage(await archive.read(part)), pictures, place)
+  const children = chapterToMdast(decodePage(await archive.read(part), decode), pictures, place)
   const found = pictures.list()
   for (const { kind, count } of found) omissions.add(kind, place, { count })
   // A page that is only a picture, as in a book that was scanned.

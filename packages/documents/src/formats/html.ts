@@ -4,7 +4,7 @@ import type { Extraction, Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { firstHeading } from '../document/nodes.js'
 import { createOmissions, type OmissionPlace, type Omissions } from '../document/omissions.js'
-import { decodeSource, decodeText } from './decode.js'
+import { decodeSource, type TextDecoder } from './decode.js'
 import { latin1 } from './encodings.js'
 import { createPageContext, toBlocks, toLine } from './html-nodes.js'
 import {
@@ -36,8 +36,8 @@ export async function extract(source: Source): Promise<Extraction> {
 }
 
 /** Decodes a page inside another document, which has no media type of its own. */
-export function decodePage(bytes: Uint8Array): string {
-  return decodeText(bytes, declaredCharset(bytes))
+export function decodePage(bytes: Uint8Array, decode: TextDecoder): string {
+  return decode(bytes, declaredCharset(bytes))
 }
 
 /** The main content of a page inside another document. */
@@ -90,7 +90,8 @@ function statedTitle(page: XmlElement): string | undefined {
   return text === '' ? undefined : text
 }
 
-function declaredCharset(bytes: Uint8Array): string | undefined {
+/** The charset that a page declares itself. */
+export function declaredCharset(bytes: Uint8Array): string | undefined {
   return metaCharset.exec(latin1(bytes.subarray(0, charsetHeadBytes)))?.[1]
 }
 

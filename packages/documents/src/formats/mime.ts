@@ -1,5 +1,5 @@
 import { ExtractionError } from '../document/extraction.js'
-import { decodeText } from './decode.js'
+import { createDecoder, type TextDecoder } from './decode.js'
 import { decodeAs, encodingNamed, latin1 } from './encodings.js'
 
 /** Levels of nested parts; real messages have five or six. */
@@ -33,11 +33,12 @@ export interface MimePart {
 /**
  * Reads the structure of a message. Contents stay bytes, so that each is decoded by the reader of its type.
  *
+ * @param decode decodes header lines
  * @throws Error if it has no header lines
  * @throws ExtractionError if its parts are nested too deeply
  */
-export function readMime(bytes: Uint8Array): MimePart {
-  const budget = { parts: maxParts }
+export function readMime(bytes: Uint8Array, decode: TextDecoder = createDecoder()): MimePart {
+  const budget: Budget = { parts: maxParts, decode }
   const start = startOf(bytes)
   if (start === undefined) throw new Error('it has no header lines')
   return readPart(bytes.subarray(start), 0, budget, 'text/plain')
@@ -64,12 +65,14 @@ function lineEnd(bytes: Uint8Array, from: number): number {
   return end === -1 ? bytes.length : end + 1
 }
 
-function readPart(
-  bytes: Uint8Array,
-  depth: number,
-  budget: { parts: number },
-  usualType: string,
-): MimePart {
+/** What the parts of one message share. */
+interface Budget {
+  /** How many may still be read. */
+  parts: number
+  decode: TextDecoder
+}
+
+function readPart(bytes: Uint8Array, depth: number, budget: Budget, usualType: string): MimePart {
   if (depth > maxDepth) {
     throw new ExtractionError(
       'too_deep',
@@ -82,7 +85,9 @@ function readPart(
   // Decoded when they are needed: there may be thousands of others.
   const header = (name: string) => {
     const value = headers.get(name)
-    return value === undefined ? undefined : decodeHeader(value).replace(/\n/g, '').trim()
+    return value === undefined
+      ? undefined
+      : decodeHeader(value, budget.decode).replace(/\n/g, '').trim()
   }
   const contentType = parseParameters(header('content-type') ?? '')
   const disposition = parseParameters(header('content-disposition') ?? '')
@@ -137,9 +142,9 @@ function toHeader(lines: readonly Uint8Array[]): [name: string, value: Uint8Arra
 }
 
 /** Header lines of old programs are in the encoding of their country, although they must be ASCII. */
-function decodeHeader(bytes: Uint8Array): string {
+function decodeHeader(bytes: Uint8Array, decode: TextDecoder): string {
   try {
-    return decodeText(bytes)
+    return decode(bytes)
   } catch {
     return latin1(bytes)
   }
