@@ -5,6 +5,7 @@ import {
   damaged,
   type Extraction,
   ExtractionError,
+  type InnerFiles,
   isStackOverflow,
   type Source,
 } from './document/extraction.js'
@@ -101,14 +102,15 @@ const writeAndRetry = 'Upload it again once it has some.'
  * @throws RangeError if a parser runs out of stack
  */
 export async function extract(source: Source): Promise<Extraction> {
+  const inner = countInner(source)
   const stated = formatOf(source.contentType, source.key)
   const format = stated.name === 'plain text' ? (sniffFormat(source) ?? stated) : stated
   const extractor = await format.load()
   const omissions = createOmissions()
   try {
-    const extraction = await extractor.extract({ readInner: extract, ...source, omissions })
+    const extraction = await extractor.extract({ readInner: extract, ...source, inner, omissions })
     omissions.include(extraction.omissions ?? [])
-    const usable = requireUsable(extraction, format.adviceWhenEmpty ?? writeAndRetry)
+    const usable = requireUsable(extraction, source, format.adviceWhenEmpty ?? writeAndRetry)
     return { ...usable, omissions: omissions.list() }
   } catch (error) {
     if (isBinary(error) && !isKnown(source)) throw unsupported(source)
@@ -116,6 +118,23 @@ export async function extract(source: Source): Promise<Extraction> {
     const { explainMislabelled } = await import('./formats/mislabelled.js')
     throw explainMislabelled(asExtractionError(error, format), source, format)
   }
+}
+
+/** Files inside of one document that are read, on all levels together. */
+const maxInnerFiles = 200
+
+/**
+ * Counts the files inside of a document: each of them may have some itself, and a few kilobytes name many.
+ *
+ * @throws ExtractionError if there are too many
+ */
+function countInner({ inner = { count: 0, unpackedBytes: 0 }, level = 0 }: Source): InnerFiles {
+  if (level > 0) inner.count += 1
+  if (inner.count <= maxInnerFiles) return inner
+  throw new ExtractionError(
+    'too_large',
+    `The document has more than ${maxInnerFiles} files inside. Upload them by themselves.`,
+  )
 }
 
 /** A reader does the same with the same bytes every time: whatever it throws, the file is the cause. */

@@ -33,6 +33,8 @@ export interface Source {
   maximumUnpackedBytes?: number
   /** Documents that this one is inside of: none if it is not there. */
   level?: number
+  /** What the files inside of one document have taken together. */
+  inner?: InnerFiles
   /** Reads a file inside of this one with the reader of its format. */
   readInner?(inner: Source): Promise<Extraction>
   /** Where a reader of text tells what it leaves out; the result has it together with `Extraction.omissions`. */
@@ -41,6 +43,12 @@ export interface Source {
   allowPartial?: boolean
   /** Called after each page, slide or chapter. */
   onPage?(done: number, total: number): void
+}
+
+/** Counts what the files inside of one document take, however they are inside of each other. */
+export interface InnerFiles {
+  count: number
+  unpackedBytes: number
 }
 
 /** The text of a document as a Markdown tree: what every format becomes and chunking works on. */

@@ -2,9 +2,13 @@ import type { Nodes } from 'mdast'
 import { describeOmission } from './describe-omission.js'
 import { type Extraction, ExtractionError, type Source } from './extraction.js'
 import { omissionTexts, type Reading } from './omissions.js'
+import { storable } from './storable.js'
 
 /** Chunking walks the tree recursively and relies on this bound. */
 const maxDepth = 600
+
+/** How many times longer than its text a document may be, because of blanks that chunking drops. */
+const maxBlankRatio = 2
 
 /** Introduces an embedded image or font: megabytes that are not text. */
 const embeddedMarker = ';base64,'
@@ -30,13 +34,19 @@ export function requireReadable(text: string, source: Source, markup: number): s
 }
 
 /**
- * Returns a document that has content and is not nested too deeply.
+ * Returns a document that has content, is not nested too deeply and not much longer than what can be indexed.
  *
  * @param adviceWhenEmpty what its author can do if it has no text
- * @throws ExtractionError if it is empty or nested too deeply
+ * @throws ExtractionError if it is empty, nested too deeply or too long for chunking, which joins its texts
  */
-export function requireUsable(extraction: Extraction, adviceWhenEmpty: string): Extraction {
+export function requireUsable(
+  extraction: Extraction,
+  source: Source,
+  adviceWhenEmpty: string,
+): Extraction {
   let empty = true
+  let length = 0
+  const limit = (source.maximumLength ?? Number.POSITIVE_INFINITY) * maxBlankRatio
   let level: Nodes[] = [extraction.root]
   // Level by level: a recursive walk is what this check protects.
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -48,15 +58,20 @@ export function requireUsable(extraction: Extraction, adviceWhenEmpty: string): 
     }
     const next: Nodes[] = []
     for (const node of level) {
-      empty &&= !hasContent(node)
       if (!('children' in node)) continue
-      // Leaves matter only as long as no content was found.
-      for (const child of node.children) if (empty || 'children' in child) next.push(child)
+      for (const child of node.children) {
+        clean(child)
+        empty &&= !hasContent(child)
+        // Parts may occur several times, such as a note that a whole book refers to.
+        if ('value' in child) length += child.value.length
+        if ('children' in child) next.push(child)
+      }
     }
+    if (length > limit) throw tooLong(limit)
     level = next
   }
-  if (!empty) return extraction
-  const { omissions = [], parts } = extraction
+  const { omissions = [], parts, title } = extraction
+  if (!empty) return title === undefined ? extraction : { ...extraction, title: storable(title) }
   throw new ExtractionError('empty', `The file contains no text. ${adviceWhenEmpty}`, {
     reading: { omissions, ...(parts && { parts }) },
   })
@@ -86,6 +101,15 @@ export function requireMostlyRead({ omissions, parts }: Reading): void {
   throw new ExtractionError('mostly_unread', sentences.join(' '), {
     reading: { omissions, parts },
   })
+}
+
+/** Removes what cannot be stored from the texts of a node. */
+function clean(node: Nodes): void {
+  if ('value' in node) node.value = storable(node.value)
+  if ('url' in node) node.url = storable(node.url)
+  if ('alt' in node && typeof node.alt === 'string') node.alt = storable(node.alt)
+  if ('identifier' in node) node.identifier = storable(node.identifier)
+  if (node.type === 'code' && typeof node.lang === 'string') node.lang = storable(node.lang)
 }
 
 function hasContent(node: Nodes): boolean {
@@ -128,9 +152,13 @@ export function createTextLimit(source: Source): (text: string) => void {
   return (text) => {
     length += text.length
     if (length <= limit) return
-    throw new ExtractionError(
-      'too_large',
-      `The document has more than ${limit.toLocaleString('en')} characters of text, the most that can be indexed. Split it into several files.`,
-    )
+    throw tooLong(limit)
   }
+}
+
+function tooLong(limit: number): ExtractionError {
+  return new ExtractionError(
+    'too_large',
+    `The document has more than ${limit.toLocaleString('en')} characters of text, the most that can be indexed. Split it into several files.`,
+  )
 }

@@ -1,3 +1,5 @@
+import { storable } from './storable.js'
+
 /** Where in a document something was not read. */
 export interface OmissionPlace {
   /** From 1. */
@@ -137,15 +139,38 @@ export interface Omissions {
   list(): Omission[]
 }
 
+/** Characters of a name or a detail; names in files may have megabytes. */
+const maxNameLength = 200
+
+/** A name from a file as it is told: it may be shown and stored. */
+function toName(text: string): string {
+  const name = storable(text.slice(0, maxNameLength)).replace(/\s+/g, ' ').trim()
+  return text.length > maxNameLength ? `${name}…` : name
+}
+
+function toPlace({ sheet, part, ...numbers }: OmissionPlace): OmissionPlace {
+  return {
+    ...numbers,
+    ...(sheet !== undefined && { sheet: toName(sheet) }),
+    ...(part !== undefined && { part: toName(part) }),
+  }
+}
+
 export function createOmissions(): Omissions {
   const found = new Map<OmissionKind, Omission>()
   const open = (kind: OmissionKind, detail: string | undefined) => {
-    const known = found.get(kind) ?? { kind, count: 0, places: [], ...(detail && { detail }) }
+    const known = found.get(kind) ?? {
+      kind,
+      count: 0,
+      places: [],
+      ...(detail && { detail: toName(detail) }),
+    }
     found.set(kind, known)
     return known
   }
-  const locate = ({ places }: Omission, place: OmissionPlace) => {
+  const locate = ({ places }: Omission, stated: OmissionPlace) => {
     if (places.length >= maxPlaces) return
+    const place = toPlace(stated)
     const key = JSON.stringify(place)
     if (!places.some((other) => JSON.stringify(other) === key)) places.push(place)
   }

@@ -33,7 +33,8 @@ export async function openArchive(source: Source, what: string): Promise<Archive
   }
   const entries = await list(zip, what)
   const limit = source.maximumUnpackedBytes ?? defaultUnpackedBytes
-  let unpacked = 0
+  // Files inside of a document share one limit: each may be as large as the document.
+  const used = ((source.level ?? 0) > 0 ? source.inner : undefined) ?? { unpackedBytes: 0 }
 
   return {
     names: [...entries.keys()],
@@ -44,7 +45,7 @@ export async function openArchive(source: Source, what: string): Promise<Archive
       if (entry.isEncrypted()) throw passwordProtected(what)
       const size = entry.uncompressedSize
       // The stated size suffices: a part that unpacks to more than it states is an error.
-      if (unpacked + size > limit) {
+      if (used.unpackedBytes + size > limit) {
         throw tooLarge(
           `unpacks to more than ${Math.floor(limit / 2 ** 20)} MiB, the most that can be read`,
         )
@@ -54,7 +55,7 @@ export async function openArchive(source: Source, what: string): Promise<Archive
           `holds a part that unpacks to more than ${1 / minCompressedShare} times its size`,
         )
       }
-      unpacked += size
+      used.unpackedBytes += size
       return await unpack(zip, entry).catch((error: unknown) => {
         throw damaged(what, error)
       })

@@ -1,0 +1,15 @@
+/** Characters that are in no text: a database refuses some, and programs that show them do as they please. */
+const unstorable =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+  /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]/gu
+const mayBeUnstorable =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]/
+
+/**
+ * A text without control characters and halves of characters. Decoding removes those that are written in a file; others
+ * are written as escapes, such as `\u0000` in JSON, `&#1;` in HTML and `=00` in e-mails.
+ */
+export function storable(text: string): string {
+  return mayBeUnstorable.test(text) ? text.replace(unstorable, '') : text
+}
