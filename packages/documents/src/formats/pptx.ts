@@ -119,11 +119,17 @@ function readNotes(notes: XmlElement): FlowBlock[] {
   return blocks.length === 0 ? [] : [paragraph('Notes:'), ...blocks]
 }
 
+/** Names of the lists of authors, by the types of their parts. */
+const authorLists: ReadonlyMap<string, string> = new Map([
+  ['commentAuthors', 'cmAuthorLst'],
+  ['authors', 'authorLst'],
+])
+
 /** The names of people who comment, by their ids. */
 async function readAuthors(office: OfficePackage): Promise<ReadonlyMap<string, string>> {
   const authors = new Map<string, string>()
   for (const { type, target } of (await office.relations(office.main)).values()) {
-    const root = { commentAuthors: 'cmAuthorLst', authors: 'authorLst' }[type]
+    const root = authorLists.get(type)
     if (root === undefined || !office.archive.has(target)) continue
     for (const author of elements(await office.parse(target, root))) {
       authors.set(attribute(author, 'id') ?? '', attribute(author, 'name') ?? '')

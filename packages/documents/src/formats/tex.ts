@@ -91,9 +91,8 @@ function toText(source: string): string {
   return source
     .replace(/\\(["'`^~=.]) {0,4}(?:\{ {0,4}\\?([a-zA-Z]) {0,4}\}|\\?([a-zA-Z]))/g, withAccent)
     .replace(/\\([uvHckrdb])(?: {0,4}\{ {0,4}\\?([a-zA-Z]) {0,4}\}| {1,4}([a-zA-Z]))/g, withAccent)
-    .replace(
-      /\\([a-zA-Z]{1,20})(?:\{\}| {1,4}|\b)/g,
-      (whole, name: string) => letters[name] ?? whole,
+    .replace(/\\([a-zA-Z]{1,20})(?:\{\}| {1,4}|\b)/g, (whole, name: string) =>
+      Object.hasOwn(letters, name) ? (letters[name] ?? whole) : whole,
     )
     .replace(
       /\\(?:emph|text(?:bf|it|tt|sc|sf|sl|rm|up|md)?|underline|mbox|footnote|caption|url)\{([^{}]{0,2000})\}/g,
