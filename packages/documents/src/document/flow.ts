@@ -52,7 +52,8 @@ export function createFlow(): Flow {
     more(block) {
       const last = items.at(-1)
       if (last === undefined) return false
-      last.more = [...(last.more ?? []), block]
+      last.more ??= []
+      last.more.push(block)
       return true
     },
     code(line) {

@@ -31,17 +31,29 @@ export function paragraph(children: string | PhrasingContent[]): Paragraph {
   return { type: 'paragraph', children: asPhrasing(children) }
 }
 
+/** Cells of a table, empty ones included, up to which shorter rows are filled up. */
+const maxFilledCells = 1_000_000
+
 /** A table whose first row is its header. Shorter rows are filled up with empty cells. */
 export function table(rows: readonly (readonly (string | PhrasingContent[])[])[]): Table {
-  const columns = rows.reduce((most, row) => Math.max(most, row.length), 0)
+  const longest = rows.reduce((most, row) => Math.max(most, row.length), 0)
+  // One long row would make cells of all others: rows are left as they are.
+  const columns = longest * rows.length <= maxFilledCells ? longest : 0
   const children = rows.map((row): TableRow => {
     const cells: TableCell[] = []
-    for (let at = 0; at < columns; at += 1) {
+    for (let at = 0; at < Math.max(columns, row.length); at += 1) {
       cells.push({ type: 'tableCell', children: asPhrasing(row[at] ?? []) })
     }
     return { type: 'tableRow', children: cells }
   })
   return { type: 'table', children }
+}
+
+/** How many cells the tables among some blocks have. */
+export function cellsIn(blocks: readonly RootContent[]): number {
+  return blocks
+    .flatMap((block) => (block.type === 'table' ? block.children : []))
+    .reduce((sum, row) => sum + row.children.length, 0)
 }
 
 /** Marks a node with the page on which it begins. */

@@ -6,6 +6,8 @@ import { attribute, descend, elements, findElements, textContent, type XmlElemen
 /** Points and series above which the rest of a chart is not read: no chart shows as many. */
 const maxPoints = 2000
 const maxSeries = 100
+/** Cells of the table of a chart, empty ones included. */
+const maxCells = 20_000
 
 /** A series of a chart: its name, and its values by the position of their category. */
 interface Series {
@@ -30,7 +32,7 @@ export function readChart(root: XmlElement): FlowBlock[] {
   ])
   const rows = [...positions]
     .sort((a, b) => a - b)
-    .slice(0, maxPoints)
+    .slice(0, Math.min(maxPoints, Math.ceil(maxCells / (series.length + 1))))
     .map((at) => [categories.get(at) ?? '', ...series.map(({ values }) => values.get(at) ?? '')])
   return [...blocks, table([['', ...series.map(({ name }) => name)], ...rows])]
 }

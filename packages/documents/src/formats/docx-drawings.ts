@@ -30,15 +30,23 @@ export function readDrawing(element: XmlElement, context: DrawingContext): Drawi
   const { omissions, place } = context
   const boxes = boxesOf(element)
   const shown = linkedParts(element, context.parts)
-  const stated = findElements(element, 'textpath').map((each) => attribute(each, 'string') ?? '')
+  const stated = outside(element, 'textpath').map((each) => attribute(each, 'string') ?? '')
   // Behind the text of every page, it is a watermark.
   const lettering = context.isMargin === true ? [] : stated
   if (lettering.length < stated.length) omissions.add('other_direction', place)
   if (boxes.length > 0 || shown.length > 0 || stated.length > 0) return { boxes, shown, lettering }
   const alt = altOf(element)
   if (alt !== undefined) return { boxes, shown, lettering, alt }
-  if (findElements(element, 'OLEObject').length === 0) tellPictures(element, context)
+  if (outside(element, 'OLEObject').length === 0) tellPictures(element, context)
   return { boxes, shown, lettering }
+}
+
+/** Descendants of a name, without those in text boxes, which are read by themselves. */
+function outside(element: XmlElement, name: string): XmlElement[] {
+  return elements(element).flatMap((child) => {
+    if (child.name === name) return [child]
+    return child.name === 'txbxContent' ? [] : outside(child, name)
+  })
 }
 
 function boxesOf(element: XmlElement): XmlElement[] {
@@ -56,9 +64,9 @@ function boxesOf(element: XmlElement): XmlElement[] {
 /** The parts that a drawing refers to, which are read already. */
 function linkedParts(element: XmlElement, parts: LinkedParts): FlowBlock[][] {
   const references = [
-    ...findElements(element, 'chart').map((each) => attribute(each, 'id')),
-    ...findElements(element, 'relIds').map((each) => attribute(each, 'dm')),
-    ...findElements(element, 'OLEObject').map((each) => attribute(each, 'id')),
+    ...outside(element, 'chart').map((each) => attribute(each, 'id')),
+    ...outside(element, 'relIds').map((each) => attribute(each, 'dm')),
+    ...outside(element, 'OLEObject').map((each) => attribute(each, 'id')),
   ]
   return references.flatMap((id) => {
     const blocks = parts.get(id ?? '')

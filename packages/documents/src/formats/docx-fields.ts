@@ -16,12 +16,15 @@ export interface Fields {
 
 interface Field {
   instruction: string
-  inResult: boolean
+  /** What the instruction means, once its result begins. */
+  result?: { isLeftOut: boolean; url: string | undefined }
   form?: XmlElement
 }
 
 /** Deeper than any program nests fields. */
 const maxDepth = 100
+/** Characters of an instruction; longer ones are an attack. */
+const maxInstruction = 10_000
 
 export function createFields(): Fields {
   const open: Field[] = []
@@ -31,14 +34,15 @@ export function createFields(): Fields {
         case 'begin': {
           const form = descend(element, 'ffData')
           if (open.length < maxDepth) {
-            open.push({ instruction: '', inResult: false, ...(form !== undefined && { form }) })
+            open.push({ instruction: '', ...(form !== undefined && { form }) })
           }
           return ''
         }
         case 'separate': {
           const field = open.at(-1)
           if (field === undefined) return ''
-          field.inResult = true
+          const { instruction } = field
+          field.result = { isLeftOut: isLeftOut(instruction), url: linkTarget(instruction) }
           return isPageNumber(field.instruction) ? pageNumberMark : ''
         }
         case 'end': {
@@ -51,15 +55,15 @@ export function createFields(): Fields {
     },
     instruction(text) {
       const field = open.at(-1)
-      if (field !== undefined && field.instruction.length < 10_000) field.instruction += text
+      if (field === undefined || field.instruction.length >= maxInstruction) return
+      field.instruction = `${field.instruction}${text}`.trimStart().slice(0, maxInstruction)
     },
     get isShown() {
-      return open.every(({ instruction, inResult }) => inResult && !isLeftOut(instruction))
+      return open.every(({ result }) => result?.isLeftOut === false)
     },
     get url() {
       if (open.length === 0) return undefined
-      const link = open.findLast(({ instruction }) => /^\s*HYPERLINK\s/i.test(instruction))
-      return link && linkTarget(link.instruction)
+      return open.findLast(({ result }) => result?.url !== undefined)?.result?.url
     },
     get isOpen() {
       return open.length > 0

@@ -199,7 +199,10 @@ function toLevel(element: XmlElement, at: number): Level {
     start: toNumber(value('start'), 1),
     format: formatOf(element),
     // A picture as a bullet has no text.
-    text: value('lvlPicBulletId') === undefined ? (value('lvlText') ?? `%${at + 1}.`) : '•',
+    text:
+      value('lvlPicBulletId') === undefined
+        ? (value('lvlText') ?? `%${at + 1}.`).slice(0, maxLabelLength)
+        : '•',
     legal: legal !== undefined && !['0', 'false', 'off'].includes(attribute(legal, 'val') ?? ''),
     ...(restart !== undefined && { restart: toNumber(restart, 0) }),
     ...(style !== undefined && { style }),

@@ -40,23 +40,22 @@ const maxStyleChain = 20
 
 /** Styles by their ids, with what they inherit. */
 export function readStyles(root: XmlElement | undefined): Styles {
+  // Each style is read once, however many are based on it.
   const sources = new Map(
-    elements(root, 'style').map((style) => [attribute(style, 'styleId') ?? '', style]),
+    elements(root, 'style').map((style) => [attribute(style, 'styleId') ?? '', toOwn(style)]),
   )
   const paragraphs = new Map<string, ParagraphStyle>()
   const characters = new Map<string, CharacterStyle>()
   const lists = new Map<string, string>()
-  for (const [id, style] of sources) {
+  for (const [id, { type, numbering }] of sources) {
     const chain = chainOf(id, sources)
-    switch (attribute(style, 'type')) {
+    switch (type) {
       case 'character':
         characters.set(id, inherited(chain))
         break
-      case 'numbering': {
-        const list = numberingOf(descend(style, 'pPr'))?.list
-        if (list !== undefined) lists.set(id, list)
+      case 'numbering':
+        if (numbering?.list !== undefined) lists.set(id, numbering.list)
         break
-      }
       default:
         paragraphs.set(id, toParagraphStyle(chain))
     }
@@ -64,31 +63,51 @@ export function readStyles(root: XmlElement | undefined): Styles {
   return { paragraphs, characters, lists }
 }
 
-function chainOf(
-  id: string,
-  sources: ReadonlyMap<string, XmlElement>,
-): { id: string; style: XmlElement }[] {
-  const chain: { id: string; style: XmlElement }[] = []
+/** What a style says itself, without what it inherits. */
+interface OwnStyle {
+  id: string
+  type: string | undefined
+  basedOn: string | undefined
+  level: number | undefined
+  namedLevel: number | undefined
+  role: ParagraphStyle['role'] | undefined
+  numbering: NumberingReference | undefined
+  character: CharacterStyle
+}
+
+function toOwn(style: XmlElement): OwnStyle {
+  const properties = descend(style, 'pPr')
+  const name = (attribute(descend(style, 'name'), 'val') ?? '').toLowerCase()
+  return {
+    id: attribute(style, 'styleId') ?? '',
+    type: attribute(style, 'type'),
+    basedOn: attribute(descend(style, 'basedOn'), 'val'),
+    level: outlineLevel(properties),
+    namedLevel: namedLevel(name),
+    role: namedRole(name),
+    numbering: numberingOf(properties),
+    character: characterStyleOf(descend(style, 'rPr')),
+  }
+}
+
+function chainOf(id: string, sources: ReadonlyMap<string, OwnStyle>): OwnStyle[] {
+  const chain: OwnStyle[] = []
   for (let next: string | undefined = id; next !== undefined && chain.length < maxStyleChain; ) {
-    const style: XmlElement | undefined = sources.get(next)
+    const style: OwnStyle | undefined = sources.get(next)
     if (style === undefined) break
-    chain.push({ id: next, style })
-    next = attribute(descend(style, 'basedOn'), 'val')
+    chain.push(style)
+    next = style.basedOn
   }
   return chain
 }
 
-function toParagraphStyle(chain: readonly { id: string; style: XmlElement }[]): ParagraphStyle {
-  const properties = chain.map(({ style }) => descend(style, 'pPr'))
-  const names = chain.map(({ style }) =>
-    (attribute(descend(style, 'name'), 'val') ?? '').toLowerCase(),
-  )
-  const level = first(properties.map(outlineLevel)) ?? first(names.map(namedLevel))
-  const numberings = properties.map(numberingOf)
-  const list = first(numberings.map((each) => each?.list))
-  const listLevel = first(numberings.map((each) => each?.level))
+function toParagraphStyle(chain: readonly OwnStyle[]): ParagraphStyle {
+  const level =
+    first(chain.map((each) => each.level)) ?? first(chain.map((each) => each.namedLevel))
+  const list = first(chain.map(({ numbering }) => numbering?.list))
+  const listLevel = first(chain.map(({ numbering }) => numbering?.level))
   return {
-    role: first(names.map(namedRole)) ?? 'text',
+    role: first(chain.map((each) => each.role)) ?? 'text',
     chain: chain.map(({ id }) => id),
     hidden: inherited(chain).hidden === true,
     ...(level !== undefined && { level }),
@@ -98,9 +117,8 @@ function toParagraphStyle(chain: readonly { id: string; style: XmlElement }[]): 
   }
 }
 
-function inherited(chain: readonly { style: XmlElement }[]): CharacterStyle {
-  const styles = chain.map(({ style }) => characterStyleOf(descend(style, 'rPr')))
-  return Object.assign({}, ...styles.reverse())
+function inherited(chain: readonly OwnStyle[]): CharacterStyle {
+  return Object.assign({}, ...chain.map(({ character }) => character).reverse())
 }
 
 /** The properties of a run or of a style of runs. */

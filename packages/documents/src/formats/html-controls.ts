@@ -1,4 +1,4 @@
-import { classesOf, lineOf, type PageNode, textOf } from './html-tree.js'
+import { classesOf, lineOf, type PageNode } from './html-tree.js'
 import type { XmlElement } from './xml.js'
 
 /** Where a button stands. */
@@ -30,7 +30,7 @@ export function isOperating(
   if (!hasWords(text)) return true
   const { attributes } = button
   if (beside.every((node) => typeof node === 'string' && hasWords(node))) return false
-  const isAlone = !beside.some((node) => node !== undefined && hasWords(textOf(node)))
+  const isAlone = !beside.some((node) => node !== undefined && hasWordsIn(node))
   if (place.isName && isAlone) return false
   const names = [...classesOf(button), attributes.title ?? '', attributes['aria-label'] ?? '']
   if (place.isCode || attributes['aria-haspopup'] !== undefined) return true
@@ -39,6 +39,11 @@ export function isOperating(
   const sends =
     attributes.type === undefined ? place.isForm : /^(?:submit|reset)$/i.test(attributes.type)
   return sends || names.some((name) => operatingName.test(name))
+}
+
+/** The first word decides: what stands beside a button may be the rest of the page. */
+function hasWordsIn(node: PageNode): boolean {
+  return typeof node === 'string' ? hasWords(node) : node.children.some(hasWordsIn)
 }
 
 function hasWords(text: string): boolean {

@@ -241,13 +241,17 @@ function addList(element: XmlElement, output: Output): void {
 function toList(element: XmlElement, output: Output): List | undefined {
   const items: ListItem[] = []
   const labels = labelsOf(element)
+  let counted = 0
   const addItems = (nodes: readonly PageNode[]) => {
     for (const node of nodes) {
       if (typeof node === 'string' && node.trim() === '') continue
       if (isElement(node, 'ul', 'ol', 'menu', 'dir') && items.length > 0) {
         const nested = toList(node, output)
         if (nested !== undefined) items.at(-1)?.children.push(nested)
-      } else if (isElement(node, 'li')) items.push(toItem(node, labels?.shift(), output))
+      } else if (isElement(node, 'li')) {
+        items.push(toItem(node, labels?.[counted], output))
+        counted += 1
+      }
       // Elements of the page's own may stand around the items.
       else if (isElement(node) && node.children.some((child) => isElement(child, 'li'))) {
         addItems(node.children)

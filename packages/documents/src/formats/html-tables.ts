@@ -1,4 +1,5 @@
-import type { BlockContent, PhrasingContent, Table, TableRow } from 'mdast'
+import type { BlockContent, PhrasingContent } from 'mdast'
+import { table as toTable } from '../document/nodes.js'
 import { codeOfTable } from './html-code.js'
 import { find, isElement, lengthOf, type PageNode } from './html-tree.js'
 import type { XmlElement } from './xml.js'
@@ -41,15 +42,8 @@ export function readTable(table: XmlElement, read: CellReader): BlockContent[] {
   }
   const grid = layOut(sections, read)
   const columns = grid.reduce((most, row) => Math.max(most, row.length), 1)
-  const head = hasHeader(sections) ? [] : [[]]
-  const children = [...head, ...grid].map((row): TableRow => {
-    const cells = Array.from({ length: columns }, (_, at) => row[at] ?? [])
-    return {
-      type: 'tableRow',
-      children: cells.map((cell) => ({ type: 'tableCell', children: cell })),
-    }
-  })
-  return rows.length === 0 ? described : [...described, { type: 'table', children } satisfies Table]
+  const head = hasHeader(sections) ? [] : [Array.from({ length: columns }, () => [])]
+  return rows.length === 0 ? described : [...described, toTable([...head, ...grid])]
 }
 
 function contentOf(cell: PageNode): readonly PageNode[] {

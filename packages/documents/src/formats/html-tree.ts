@@ -201,11 +201,16 @@ export function textOf(node: PageNode): string {
   return texts.join('')
 }
 
-/** The length of the text of a node. */
+const lengths = new WeakMap<XmlElement, number>()
+
+/** The length of the text of a node. Lengths are remembered: that of a page is asked on each of its levels. */
 export function lengthOf(node: PageNode): number {
   if (typeof node === 'string') return node.length
+  const known = lengths.get(node)
+  if (known !== undefined) return known
   let length = 0
   for (const child of node.children) length += lengthOf(child)
+  if (node.children.length > 1) lengths.set(node, length)
   return length
 }
 

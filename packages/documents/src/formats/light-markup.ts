@@ -164,8 +164,9 @@ function takeIndented(
 ): { taken: string[]; next: number } {
   let at = from
   while (at < lines.length && isWithin(lines[at] ?? '', indent)) at += 1
-  const block = lines.slice(from, at)
-  while (/^\s*(?::[\w-]+:.*)?$/.test(block[0] ?? 'end')) block.shift()
+  let start = from
+  while (start < at && /^\s*(?::[\w-]+:.*)?$/.test(lines[start] ?? '')) start += 1
+  const block = lines.slice(start, at)
   const margin = /^\s*/.exec(block[0] ?? '')?.[0].length ?? 0
   return { taken: block.map((line) => line.slice(Math.min(margin, line.search(/\S|$/)))), next: at }
 }

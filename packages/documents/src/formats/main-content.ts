@@ -344,11 +344,16 @@ function linkDensity(element: XmlElement): number {
   return total === 0 ? 1 : linkedLength(element) / total
 }
 
+const linkedLengths = new WeakMap<XmlElement, number>()
+
 function linkedLength(element: XmlElement): number {
   if (element.name === 'a') return lengthOf(element)
+  const known = linkedLengths.get(element)
+  if (known !== undefined) return known
   let length = 0
   for (const child of element.children) {
     if (typeof child !== 'string') length += linkedLength(child)
   }
+  if (element.children.length > 1) linkedLengths.set(element, length)
   return length
 }

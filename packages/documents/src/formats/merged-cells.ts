@@ -27,8 +27,10 @@ export function createCellCopies(): CellCopies {
   let copies = 0
   const copy = (content: PhrasingContent[]): PhrasingContent[] => {
     copies += 1
-    length += content.reduce((sum, node) => sum + plainText(node).length, 0)
-    return length > maxCopiedLength || copies > maxCopies ? [] : content
+    // Before the content is measured: that of one cell may be most of the document.
+    if (length > maxCopiedLength || copies > maxCopies) return []
+    length += content.reduce((sum, node) => sum + plainText(node).length + 1, 0)
+    return length > maxCopiedLength ? [] : content
   }
   return {
     copy,

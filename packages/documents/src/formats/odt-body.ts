@@ -22,6 +22,8 @@ export interface OdtBody {
 
 /** Repetitions of one cell or row: empty ones up to the edge of the sheet are written as one. */
 const maxRepeated = 20
+/** Cells of a table above which none is repeated. */
+const maxCells = 100_000
 
 export function createOdtBody(context: OdtTextContext): OdtBody {
   const { styles } = context
@@ -202,16 +204,19 @@ export function readTable(
   /** What covers each column, and in how many further rows. */
   let covers: ({ content: PhrasingContent[]; rows: number } | undefined)[] = []
   const read: PhrasingContent[][][] = []
+  let total = 0
   for (const row of rows) {
     const cells: PhrasingContent[][] = []
     for (const cell of elements(row)) {
       if (cell.name !== 'table-cell' && cell.name !== 'covered-table-cell') continue
       const isCovered = cell.name === 'covered-table-cell'
       const content = isCovered ? [] : readCell(cell)
-      const times = Math.min(
+      const stated = Math.min(
         spanOf(Number(attribute(cell, 'number-columns-repeated'))),
         maxRepeated,
       )
+      const times = total < maxCells ? stated : 1
+      total += times
       for (let count = 0; count < times && cells.length < maxColumns; count += 1) {
         const column = cells.length
         if (isCovered) cells.push(copies.copy(covers[column]?.content ?? []))
@@ -227,6 +232,8 @@ export function readTable(
     const repeated = spanOf(Number(attribute(row, 'number-rows-repeated')))
     const isBlank = cells.every((cell) => cell.length === 0)
     for (let count = 0; count < (isBlank ? 1 : Math.min(repeated, maxRepeated)); count += 1) {
+      if (count > 0) total += cells.length
+      if (count > 0 && total > maxCells) break
       read.push(count === 0 ? cells : cells.map(copies.copy))
     }
   }

@@ -1,6 +1,6 @@
 import type { PhrasingContent } from 'mdast'
 import type { FlowBlock } from '../document/flow.js'
-import { paragraph } from '../document/nodes.js'
+import { cellsIn, paragraph } from '../document/nodes.js'
 import type { Omissions } from '../document/omissions.js'
 import type { Archive } from './archive.js'
 import { readFormula } from './mathml.js'
@@ -10,6 +10,8 @@ import { elements, findElements, readXml, textContent, type XmlElement } from '.
 
 /** Objects of one document above which the others are not read. */
 const maxObjects = 2000
+/** Cells of the tables of all of them. */
+const maxCells = 500_000
 
 /** Reads the formulas, charts and tables that are objects inside of a document, by the names of their folders. */
 export async function readObjects(
@@ -17,13 +19,20 @@ export async function readObjects(
   omissions: Omissions,
 ): Promise<Map<string, OdtObject>> {
   const objects = new Map<string, OdtObject>()
+  let cells = 0
   for (const name of archive.names) {
     const folder = /^([^/]+(?:\/[^/]+)*)\/content\.xml$/.exec(name)?.[1]
     if (folder === undefined || objects.size >= maxObjects) continue
+    if (cells > maxCells) {
+      omissions.add('text_cut', { part: folder }, { detail: 'tables of objects' })
+      continue
+    }
     const bytes = await archive.read(name)
     try {
       const object = readObject(bytes)
-      if (object !== undefined) objects.set(folder, object)
+      if (object === undefined) continue
+      objects.set(folder, object)
+      if (object.type === 'blocks') cells += cellsIn(object.blocks)
     } catch {
       // A broken object is no reason to lose the text beside it.
       omissions.add('unknown_part', { part: folder })

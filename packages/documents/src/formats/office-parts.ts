@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import type { RootContent } from 'mdast'
 import type { Source } from '../document/extraction.js'
 import type { FlowBlock } from '../document/flow.js'
-import { buildList, paragraph, plainText } from '../document/nodes.js'
+import { buildList, cellsIn, paragraph, plainText } from '../document/nodes.js'
 import type { OmissionPlace, Omissions } from '../document/omissions.js'
 import type { OfficePackage } from './opc.js'
 import { descend, findElements, parseXml, textContent, type XmlElement } from './xml.js'
@@ -44,6 +44,9 @@ export function tellMissing(
   }
 }
 
+/** Cells of the tables of all charts of a document. */
+const maxChartCells = 500_000
+
 /** What the reader of embedded parts needs. */
 interface Reading {
   office: OfficePackage
@@ -51,11 +54,20 @@ interface Reading {
   omissions: Omissions
   /** How many files inside of the document have been read. */
   embedded: { count: number }
+  /** Cells of the charts that have been read. */
+  charts: { cells: number }
+  /** What has been read, by the name of its part: several places may show one. */
+  known: Map<string, FlowBlock[] | undefined>
 }
 
 /** Makes the reader of the parts of one document. */
-export function createPartReader(reading: Omit<Reading, 'embedded'>) {
-  const whole: Reading = { ...reading, embedded: { count: 0 } }
+export function createPartReader(reading: Pick<Reading, 'office' | 'source' | 'omissions'>) {
+  const whole: Reading = {
+    ...reading,
+    embedded: { count: 0 },
+    charts: { cells: 0 },
+    known: new Map(),
+  }
   return {
     /**
      * Reads the charts, diagrams and files that a part shows.
@@ -66,7 +78,11 @@ export function createPartReader(reading: Omit<Reading, 'embedded'>) {
       const parts = new Map<string, FlowBlock[]>()
       for (const [id, { type, target, external }] of relations) {
         if (external || !reading.office.archive.has(target)) continue
-        const blocks = await readPart(whole, type, target, place)
+        const key = `${type} ${target}`
+        const blocks = whole.known.has(key)
+          ? whole.known.get(key)
+          : await readPart(whole, type, target, place)
+        whole.known.set(key, blocks)
         if (blocks !== undefined) parts.set(id, blocks)
       }
       return parts
@@ -85,12 +101,18 @@ async function readPart(
     case 'chart':
     case 'chartEx':
     case 'diagramData': {
+      if (reading.charts.cells > maxChartCells) {
+        omissions.add('text_cut', { ...place, part: target }, { detail: 'charts' })
+        return undefined
+      }
       const bytes = await office.archive.read(target)
       try {
         if (type === 'diagramData') return listOf(readDiagram(parseXml(bytes, 'dataModel')))
         // Loaded on demand: few documents have charts.
         const { readChart } = await import('./chart.js')
-        return readChart(parseXml(bytes, 'chartSpace'))
+        const blocks = readChart(parseXml(bytes, 'chartSpace'))
+        reading.charts.cells += cellsIn(blocks)
+        return blocks
       } catch {
         // A broken drawing is no reason to lose the text beside it.
         omissions.add('unknown_part', { ...place, part: target })

@@ -117,7 +117,9 @@ function merged(members: Members['members']): Members['members'] {
 }
 
 function sizeOf(value: Value): number {
-  if (value === null || typeof value === 'string') return 1
+  if (value === null) return 1
+  // Long texts count as several: a key of several values is written out.
+  if (typeof value === 'string') return 1 + Math.floor(value.length / 1000)
   const inner = Array.isArray(value) ? value : value.members.map(([, member]) => member)
   return inner.reduce((sum, each) => sum + sizeOf(each), 1)
 }

@@ -11,6 +11,8 @@ const usualSize = 11
 const letterWidth = 0.5
 /** Distance in which the label of a field is searched: above it, and beside a box. */
 const labelZone = 2.5
+/** Pairs of fields or notes and texts of a page that are compared. */
+const maxPairs = 2_000_000
 /** Distance of lines, in multiples of the font size. */
 const lineHeight = 1.2
 
@@ -55,10 +57,14 @@ export function fillIn(
   if (filled.length === 0) return [...segments]
   const size = segments.length > 0 ? median(segments.map((each) => each.size)) : usualSize
   const result = [...segments]
+  let left = maxPairs
   for (const each of filled) {
     const box = toBox(each.rect)
-    if (each.isBox) markLabel(result, each, box, size)
-    else result.push(...toSegments(segments, each, box, size))
+    // On a page with too many, each stands where it is, without its label.
+    const near = left > 0 ? segments : []
+    left -= result.length
+    if (each.isBox && left > 0) markLabel(result, each, box, size)
+    else result.push(...toSegments(near, each, box, size))
   }
   return result
 }
@@ -181,7 +187,14 @@ function nearest<T>(items: readonly T[], distance: (item: T) => number): T | und
  */
 export function attachNotes(lines: readonly Line[], notes: readonly Note[], page: number): Line[] {
   const result = [...lines]
+  let left = maxPairs
   for (const { text, x, y } of notes) {
+    left -= result.length
+    // On a page with too many, the others follow at its end.
+    if (left < 0) {
+      result.push(lineOf(text, { x, y: Number.MAX_SAFE_INTEGER }, page))
+      continue
+    }
     const upright = result.filter(({ turned }) => turned === undefined)
     const inColumn = upright.filter(({ left, right }) => x >= left - 1 && x <= right + 1)
     const candidates = inColumn.length > 0 ? inColumn : upright

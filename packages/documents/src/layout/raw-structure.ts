@@ -44,7 +44,9 @@ export function readRawStructure(bytes: Uint8Array): RawStructure {
     const role = /\/S\s*\/(T[DH]|Figure)\b/.exec(text)?.[1]
     if (role === 'Figure' && !isEncrypted && !/\/K\b/.test(text)) {
       const page = pageOf(text)
-      pictures.set(page, [...(pictures.get(page) ?? []), toPicture(text, objects)])
+      const own = pictures.get(page) ?? []
+      own.push(toPicture(text, objects))
+      pictures.set(page, own)
     } else if (role === 'TD' || role === 'TH') {
       const span = spanOf(text, objects)
       if (span.rows * span.columns === 1) continue
@@ -96,10 +98,15 @@ function readObjects(file: Buffer): Objects {
   const endFrom = createFinder(text, 'endobj')
   const streamFrom = createFinder(text, 'stream')
   let left = maxUnpackedLength
+  // Of objects that share an end, because some have none, the first is read.
+  let seen = -1
   for (const match of text.matchAll(/(?<!\d)(\d{1,8}) \d{1,5} obj\b/g)) {
     const start = match.index + match[0].length
     const [end, stream] = [endFrom(start), streamFrom(start)]
-    const own = text.slice(start, Math.min(end, stream, start + maxObjectLength))
+    const stop = Math.min(end, stream)
+    if (stop === seen) continue
+    seen = stop
+    const own = text.slice(start, Math.min(stop, start + maxObjectLength))
     if (end < stream) objects.set(Number(match[1]), own)
     else if (/\/ObjStm\b/.test(own) && left > 0) {
       const packed = unpack(file.subarray(stream + (text.startsWith('\r\n', stream + 6) ? 8 : 7)))

@@ -1,0 +1,262 @@
+import { deflateSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { ExtractionError, type Source } from '../src/document/extraction.js'
+import { createOmissions } from '../src/document/omissions.js'
+import { readDocument } from '../src/read-document.js'
+import { docx, odt, part, pptx, relations, shape, wordParagraph } from './office.js'
+
+const chunking = { maximumLength: 1000, minimumParagraphLength: 200, maximumPassages: 5000 }
+const limits = { maximumLength: 5_000_000, maximumPages: 5000, maximumUnpackedBytes: 2 ** 28 }
+
+async function read(key: string, content: string | Uint8Array, more: Partial<Source> = {}) {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  const source = { key, contentType: '', bytes, allowPartial: true, ...limits, ...more }
+  const { title, passages, omissions } = await readDocument(source, chunking)
+  return { title, omissions, text: passages.map((passage) => passage.content).join('\n') }
+}
+
+const run = '<w:r><w:t>a</w:t></w:r>'
+const field = (type: string) => `<w:r><w:fldChar w:fldCharType="${type}"/></w:r>`
+const listed = '<w:numPr><w:numId w:val="1"/></w:numPr>'
+const hugeLabel = part(
+  'w:numbering',
+  `<w:abstractNum w:abstractNumId="4"><w:lvl w:ilvl="0"><w:numFmt w:val="decimal"/><w:lvlText w:val="${'%1'.repeat(500_000)}"/></w:lvl></w:abstractNum><w:num w:numId="1"><w:abstractNumId w:val="4"/></w:num>`,
+)
+const derived = Array.from(
+  { length: 20_000 },
+  (_, at) => `<w:style w:styleId="s${at}"><w:basedOn w:val="b"/></w:style>`,
+)
+const wideCell =
+  '<w:tc><w:tcPr><w:gridSpan w:val="200"/></w:tcPr><w:p><w:r><w:t>a</w:t></w:r></w:p></w:tc>'
+const chart = part(
+  'c:chartSpace',
+  `<c:ser><c:cat>${Array.from({ length: 2000 }, (_, at) => `<c:pt idx="${at}"><c:v>${at}</c:v></c:pt>`).join('')}</c:cat></c:ser>${'<c:ser><c:val><c:pt idx="0"><c:v>1</c:v></c:pt></c:val></c:ser>'.repeat(99)}`,
+)
+const charts = Array.from({ length: 100 }, (_, at) => at)
+
+/** Small files of which each part is harmless, but not all pairs of them. */
+const files: readonly (readonly [name: string, key: string, make: () => string | Uint8Array])[] = [
+  [
+    'a label of a megabyte on each paragraph',
+    'a.docx',
+    () => docx(wordParagraph('a', listed).repeat(2000), { 'word/numbering.xml': hugeLabel }),
+  ],
+  [
+    'an instruction of blanks around each run',
+    'a.docx',
+    () => {
+      const instruction = `<w:r><w:instrText>${' '.repeat(900_000)}</w:instrText></w:r>`
+      return docx(
+        `<w:p>${field('begin')}${instruction}${field('separate')}${run.repeat(5000)}${field('end')}</w:p>`,
+      )
+    },
+  ],
+  [
+    'many styles that are based on a long one',
+    'a.docx',
+    () => {
+      const base = `<w:style w:styleId="b"><w:name w:val="b"/>${'<w:x/>'.repeat(100_000)}</w:style>`
+      return docx(wordParagraph('a'), {
+        'word/styles.xml': part('w:styles', base + derived.join('')),
+      })
+    },
+  ],
+  [
+    'one wide row above many short ones',
+    'a.docx',
+    () =>
+      docx(
+        `<w:tbl><w:tr>${wideCell.repeat(5)}</w:tr>${'<w:tr><w:tc/></w:tr>'.repeat(50_000)}</w:tbl>`,
+      ),
+  ],
+  [
+    'charts of many points and series',
+    'a.docx',
+    () =>
+      docx(wordParagraph('a'), {
+        'word/_rels/document.xml.rels': relations(
+          ...charts.map((at) => [`c${at}`, 'chart', `charts/${at}.xml`] as const),
+        ),
+        ...Object.fromEntries(charts.map((at) => [`word/charts/${at}.xml`, chart])),
+      }),
+  ],
+  [
+    'repeated rows of repeated cells',
+    'a.odt',
+    () => {
+      const cell =
+        '<table:table-cell table:number-columns-repeated="99"><text:p>a</text:p></table:table-cell>'
+      const row = `<table:table-row table:number-rows-repeated="99">${cell.repeat(50)}</table:table-row>`
+      return odt(`<table:table>${row.repeat(300)}</table:table>`)
+    },
+  ],
+  [
+    'sections of raw text that never end',
+    'a.xhtml',
+    () => `<html><body><p>a<br>${'<![CDATA['.repeat(60_000)}</p></body></html>`,
+  ],
+  [
+    'a long list with letters',
+    'a.html',
+    () => `<p>a</p><ol type=a>${'<li><li>'.repeat(150_000)}</ol>`,
+  ],
+  [
+    'a wide row above many short ones',
+    'a.html',
+    () => `<table><tr><td colspan=1000>a<td>b${'<tr><td>a'.repeat(30_000)}</table>`,
+  ],
+  [
+    'code that begins with many empty lines',
+    'a.rst',
+    () => `a\n\n.. code:: x\n${'\n'.repeat(500_000)}   b`,
+  ],
+  [
+    'header lines in an encoding that is not stated',
+    'a.eml',
+    () => Buffer.from(`Subject: a\n${'x: \xe4\n'.repeat(5000)}\nbody`, 'latin1'),
+  ],
+  [
+    'messages in an encoding that is not stated',
+    'a.mbox',
+    () => Buffer.from('From a\nSubject: \xe4\n\nGr\xfc\xdfe\n\n'.repeat(2000), 'latin1'),
+  ],
+  [
+    'keys of a long text',
+    'a.yaml',
+    () => `a: &a ${'x'.repeat(1_000_000)}\nb:\n${'  ? [*a]\n  : 1\n'.repeat(5000)}`,
+  ],
+]
+
+const taggedPdf = (more: string, end = '') => {
+  const content = '/TD <</MCID 0>> BDC BT /F 12 Tf 50 700 Td (A cell of a table) Tj ET EMC'
+  return Buffer.from(
+    `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R/StructTreeRoot 5 0 R/MarkInfo<</Marked true>>>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/StructParents 0/Contents 4 0 R/Resources<</Font<</F 9 0 R>>>>>>endobj
+4 0 obj<</Length ${content.length}>>stream\n${content}\nendstream endobj
+5 0 obj<</Type/StructTreeRoot/K 6 0 R/ParentTree<</Nums[0[8 0 R]]>>>>endobj
+6 0 obj<</S/Table/P 5 0 R/K[7 0 R]>>endobj
+7 0 obj<</S/TR/P 6 0 R/K[8 0 R]>>endobj
+8 0 obj<</S/TD/P 7 0 R/Pg 3 0 R/K 0/A<</O/Table/ColSpan 2>>>>endobj
+9 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
+${more}trailer<</Root 1 0 R>>
+${end}`,
+    'latin1',
+  )
+}
+
+describe('a small file of', () => {
+  test.each(files)('%s ends soon', async (_, key, make) => {
+    const outcome = await read(key, make()).then(
+      () => 'read',
+      (error: unknown) => error,
+    )
+    if (outcome !== 'read') expect(outcome).toBeInstanceOf(ExtractionError)
+  })
+
+  test('cells whose parts refer to each other ends soon', async () => {
+    const kids = (at: number) => `${at} 0 R `.repeat(30)
+    const cells = Array.from(
+      { length: 12 },
+      (_, at) => `${20 + at} 0 obj<</S/TD/A<</ColSpan 2>>/K[${kids(21 + at)}]>>endobj\n`,
+    )
+    expect((await read('a.pdf', taggedPdf(cells.join('')))).text).toContain('A cell of a table')
+  })
+
+  test('objects that never end, or share one packed stream, ends soon', async () => {
+    const open = '77 0 obj '.repeat(150_000)
+    expect((await read('a.pdf', taggedPdf('', open))).text).toContain('A cell of a table')
+    const packed = deflateSync(Buffer.alloc(97 * 1024 * 1024, 32)).toString('latin1')
+    const shared = `${'77 0 obj /ObjStm '.repeat(300)}stream\n${packed}\nendstream endobj\n`
+    expect((await read('a.pdf', taggedPdf(shared))).text).toContain('A cell of a table')
+  })
+
+  test('a note that is referred to again and again is refused', async () => {
+    const notes = part(
+      'w:footnotes',
+      `<w:footnote w:id="2">${wordParagraph('word '.repeat(2000))}</w:footnote>`,
+    )
+    const body = `<w:p>${'<w:r><w:footnoteReference w:id="2"/></w:r>'.repeat(10_000)}${run}</w:p>`
+    await expect(read('a.docx', docx(body, { 'word/footnotes.xml': notes }))).rejects.toMatchObject(
+      { failure: 'too_large' },
+    )
+  })
+})
+
+describe('files inside of files', () => {
+  const inner = (text: string) => docx(wordParagraph(text))
+  const holding = (names: readonly string[], bytes: Uint8Array) =>
+    docx(wordParagraph('outside'), {
+      'word/_rels/document.xml.rels': relations(
+        ...names.map((name) => [name, 'package', `embeddings/${name}.docx`] as const),
+      ),
+      'word/document.xml': part(
+        'w:document',
+        `<w:body>${wordParagraph('outside')}${names.map((name) => `<w:p><w:r><w:object><o:OLEObject r:id="${name}"/></w:object></w:r></w:p>`).join('')}</w:body>`,
+      ),
+      ...Object.fromEntries(names.map((name) => [`word/embeddings/${name}.docx`, bytes])),
+    })
+  const names = Array.from({ length: 20 }, (_, at) => `e${at}`)
+
+  test('share one limit of what they unpack to', async () => {
+    const large = inner('inside '.repeat(20_000))
+    const { omissions, text } = await read('a.docx', holding(names, large), {
+      maximumUnpackedBytes: 300_000,
+    })
+    expect(text).toContain('inside')
+    expect(omissions).toMatchObject([{ kind: 'embedded_file', count: 18 }])
+  })
+
+  test('are counted on all levels together', async () => {
+    const { omissions } = await read('a.docx', holding(names, holding(names, inner('deep'))))
+    expect(omissions.find(({ kind }) => kind === 'embedded_file')?.count).toBe(20)
+  })
+})
+
+describe('characters that are in no text', () => {
+  const escaped: readonly (readonly [key: string, content: string | Uint8Array])[] = [
+    ['a.json', '{"a\\u0000b": "x\\ud800y\\u0001z"}'],
+    ['a.yaml', '"a\\0b": "x\\x01yz"'],
+    ['a.html', '<p>ab: x&#1;y&#xffff;z</p><img src="&#2;x.png" width=90 height=90>'],
+    [
+      'a.eml',
+      'Subject: =?utf-8?q?ab:_x=00yz?=\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nab: xyz\n--b\nContent-Type: application/octet-stream; name="=?utf-8?q?n=00a=07me.bin?="\nContent-Disposition: attachment\nContent-Transfer-Encoding: base64\n\nAAECAwQ=\n--b--\n',
+    ],
+    [
+      'a.docx',
+      docx(
+        '<w:p><w:r><w:t>ab: x</w:t><w:sym w:font="Arial" w:char="0000"/><w:sym w:font="Arial" w:char="D800"/><w:t>yz</w:t></w:r></w:p>',
+      ),
+    ],
+  ]
+
+  test.each(escaped)('do not get out of %s', async (key, content) => {
+    const { title = '', omissions, text } = await read(key, content)
+    expect(text).toMatch(/ab: xy\s?z/)
+    const all = [title, text, ...omissions.flatMap(({ places }) => places.map(({ part }) => part))]
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+    expect(all.join('')).not.toMatch(/[\x00-\x08\x0e-\x1f\ud800-\udfff\uffff]/u)
+  })
+
+  test('and megabytes do not get into reports', () => {
+    const omissions = createOmissions()
+    omissions.add('embedded_file', { part: `\0${'n'.repeat(1_000_000)}` }, { detail: 'a\nb\0' })
+    const [{ places, detail } = { places: [], detail: '' }] = omissions.list()
+    expect(places).toEqual([{ part: `${'n'.repeat(199)}…` }])
+    expect(detail).toBe('a b')
+  })
+})
+
+describe('names that JavaScript knows', () => {
+  test('are text like any other', async () => {
+    const { text } = await read('a.tex', '\\section{A}\nCall \\constructor now')
+    expect(text).toContain('\\constructor')
+    const named = relations(['rId10', 'slide', 'slides/slide1.xml'], ['x', 'constructor', 'a.xml'])
+    const more = { 'ppt/_rels/presentation.xml.rels': named, 'ppt/a.xml': '<a/>' }
+    expect((await read('a.pptx', pptx([shape('', 'Hello')], more))).text).toContain('Hello')
+    const polluted = await read('a.json', '{"__proto__": {"polluted": "yes"}}')
+    expect(polluted.text).toContain('__proto__')
+    expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
+  })
+})
