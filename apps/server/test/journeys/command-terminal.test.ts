@@ -66,7 +66,8 @@ describe('names and texts of others', () => {
     const botId = made.id
     const client = createClient({ baseUrl: server.url, token, botId })
     // A file with other control characters would not count as text.
-    const text = '# Pump evil\u202e\n\nThe pump evil\u009b31m\u200f\u2066 moves water.'
+    const text =
+      '# Pump evil\u202e\n\nThe pump evil\u009b31m\u200f\u2066 moves water.\n\n<iframe src="evil\u202e.html"></iframe>'
     const first = await uploadText(client, `${evil}.md`, text, true)
     const other = await uploadText(client, `${evil} 2.md`, `${text} Not this.`, true)
     for (const { id } of [first, other]) {
@@ -168,6 +169,7 @@ describe('names and texts of others', () => {
     ],
     'files ls': [of(), of('--json')],
     'files rm': [of(`${evil}.md`, '--dry-run'), of(`${evil}-none`), of('-r', evil)],
+    'files report': [of(`${evil}.md`), of(`${evil}.md`, '--json'), of(`no ${evil}`)],
     'files sync': [
       {
         words: async () => {

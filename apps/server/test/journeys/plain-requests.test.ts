@@ -123,7 +123,7 @@ describeEachEngine('plain requests', (engine) => {
     }
     await vi.waitFor(async () => {
       const { json } = await call('GET', `/v1/files/${id}`, inBot())
-      expect(json).toEqual({ file: { ...completed, indexingStack: 'v1' } })
+      expect(json).toEqual({ file: { ...completed, indexingStack: 'v1', indexingOmissions: 0 } })
     })
 
     const query = 'query=Why%20does%20the%20pump%20leak%3F&contextDepth=0&limit=1&withContext=true'
