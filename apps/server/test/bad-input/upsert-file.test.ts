@@ -37,6 +37,7 @@ const indexingRules: FieldRules = {
   [`${configuration}.parsing.mode`]: [body.text, oneOf('standard', 'agent')],
   [`${configuration}.parsing.minimumParagraphLength`]: count,
   [`${configuration}.parsing.smartCleanup`]: [body.flag],
+  [`${configuration}.parsing.allowPartial`]: [body.flag],
   [`${configuration}.chunking`]: [body.object],
   [`${configuration}.chunking.maximumChunkLength`]: count,
   [`${configuration}.chunking.embeddedContextLevels`]: count,

@@ -125,7 +125,7 @@ describe('parts of a Word document', () => {
     let inner = docx(p('Innermost'))
     for (let level = 0; level < 6; level += 1) {
       inner = withParts(
-        p(`Level ${level}`) + '<w:altChunk r:id="rId1"/>',
+        `${p(`Level ${level}`)}<w:altChunk r:id="rId1"/>`,
         [['rId1', 'aFChunk', 'c.docx']],
         {
           'word/c.docx': inner,
@@ -238,8 +238,7 @@ describe('merged cells of Word', () => {
   })
 
   test('stand in their columns where a row begins later', async () => {
-    const later =
-      '<w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>' + wordCell('b') + wordCell('c') + '</w:tr>'
+    const later = `<w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>${wordCell('b')}${wordCell('c')}</w:tr>`
     const table = wordTable([['A', 'B', 'C']]).replace('</w:tbl>', `${later}</w:tbl>`)
     expect(await tableOf(table)).toBe('| A | B | C |\n| --- | --- | --- |\n|  | b | c |')
   })
@@ -253,8 +252,7 @@ describe('merged cells of Word', () => {
   })
 
   test('with a row whose deletion is tracked do not show it', async () => {
-    const gone =
-      '<w:tr><w:trPr><w:del w:id="1"/></w:trPr>' + wordCell('x') + wordCell('y') + '</w:tr>'
+    const gone = `<w:tr><w:trPr><w:del w:id="1"/></w:trPr>${wordCell('x')}${wordCell('y')}</w:tr>`
     const table = wordTable([
       ['A', 'B'],
       ['1', '2'],

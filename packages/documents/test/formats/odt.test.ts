@@ -36,7 +36,7 @@ describe('lists of OpenDocument', () => {
     const text =
       list(
         'L1',
-        item(p('four')) + `<text:list-header>${p('head')}</text:list-header>` + item(p('five')),
+        `${item(p('four'))}<text:list-header>${p('head')}</text:list-header>${item(p('five'))}`,
         'xml:id="a"',
       ) +
       p('Between') +
@@ -218,7 +218,7 @@ describe('tables of OpenDocument', () => {
   test('have blocks, lists and tables in cells, whose words do not touch', async () => {
     const inner =
       p('3') + p('1') + list('L1', item(p('one')) + item(p('two'))) + table(cell('x') + cell('y'))
-    const text = table(cell('A') + `<table:table-cell>${inner}</table:table-cell>`)
+    const text = table(`${cell('A')}<table:table-cell>${inner}</table:table-cell>`)
     expect(await blocks(text, listStyle('L1', number(1, 'a', 'style:num-suffix=")"')))).toEqual([
       '| A | 3 1 a) one b) two x y |\n| --- | --- |',
     ])
