@@ -71,7 +71,7 @@ describeEachEngine('a file that is replaced', (engine) => {
     )
     expect(failed).toMatchObject({
       status: 'indexing_failed',
-      failedStatusReason: expect.stringContaining('The content is a ZIP archive'),
+      failedStatusReason: expect.stringContaining('Unpack the archive'),
     })
     expect(await read(bot, 'a.md')).toBe('PK\x03\x04')
     expect(await find(bot)).toEqual([])
