@@ -18,7 +18,7 @@ const poisons = `
 
 /** Waits for programs that start one after the other on a machine that is shared. */
 const eventually = <T>(assertion: () => Promise<T> | T) =>
-  vi.waitFor(assertion, { timeout: 40_000, interval: 100 })
+  vi.waitFor(assertion, { timeout: 120_000, interval: 100 })
 
 /** The address of a server and the token of a caller. */
 type Place = Pick<TestServer, 'url' | 'token' | 'workspaceId'>
@@ -94,7 +94,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
       expect(issueEvents[0]?.data.delivery?.raw).toBe(failed?.id)
       await admin.deleteBot({ id: bot.id })
     },
-    300_000,
+    600_000,
   )
 
   it('a replay sends the message again, and succeeds once the code is corrected', async () => {
@@ -125,7 +125,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
     await eventually(async () => expect(await talk.replies()).toEqual(['exit!']))
     expect(await failedOf(server(), bot.id)).toEqual([])
     await admin.deleteBot({ id: bot.id })
-  }, 200_000)
+  }, 300_000)
 
   it('messages that were open at the same time are not blamed', async () => {
     const { bot, webhookId, admin } = await deployBot(server(), echo(poisons))
@@ -139,7 +139,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
       expect(await failedOf(server(), bot.id)).toHaveLength(3)
     })
     await admin.deleteBot({ id: bot.id })
-  }, 200_000)
+  }, 300_000)
 
   it('the message is given up too if it ends the code by a signal', async () => {
     const { bot, webhookId, admin } = await deployBot(
@@ -165,7 +165,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
       )
     })
     await admin.deleteBot({ id: bot.id })
-  }, 200_000)
+  }, 300_000)
 })
 
 /** Code that says which process it is, and answers the text `slow` after a while. */
@@ -220,7 +220,7 @@ describeEachEngine('a message that is open when something else ends the code', (
     await eventually(async () => expect(await talk.replies()).toEqual(['slow!']))
     await eventually(async () => expect((await delivery())?.status).toBe('delivered'))
     await admin.deleteBot({ id: bot.id })
-  }, 200_000)
+  }, 300_000)
 
   it('the message is not given up when the code ends some time after each start', async () => {
     // The ping of the deployment stops the timer, so that the first program lives.
@@ -248,7 +248,7 @@ describeEachEngine('a message that is open when something else ends the code', (
     await redeploy(announcing('', ''))
     await eventually(async () => expect(await talk.replies()).toEqual(['slow!']))
     await admin.deleteBot({ id: bot.id })
-  }, 200_000)
+  }, 300_000)
 
   it('the message is not blamed for the timer of one that was answered before', async () => {
     const { admin, bot, webhookId, talk, begun, delivery } = await startSlow(
@@ -269,7 +269,7 @@ describeEachEngine('a message that is open when something else ends the code', (
     expect(row).toEqual({ code_ends: 0 })
     await eventually(async () => expect(await talk.replies()).toEqual(['slow!']))
     await admin.deleteBot({ id: bot.id })
-  }, 200_000)
+  }, 300_000)
 })
 
 /** An integration that notes in its log what it sends. */
@@ -341,7 +341,7 @@ describeEachEngine('a message that ends the code of an integration', (engine) =>
     await eventually(async () =>
       expect(await poisonous?.statuses()).toEqual(['delivered', 'delivered']),
     )
-  }, 200_000)
+  }, 300_000)
 })
 
 const token = 'a-token-for-tests-only'
@@ -411,5 +411,5 @@ describeEachEngine('the ends of code, and a server that is killed', (engine) => 
     } finally {
       await process[Symbol.asyncDispose]()
     }
-  }, 300_000)
+  }, 600_000)
 })
