@@ -16,8 +16,9 @@ export interface FilledIn {
   lines: string[]
   /** Left, bottom, right and top, in the coordinates of the page. */
   rect: readonly number[]
-  /** Label of the field, and its name, if it has any. */
+  /** What the form calls the field for its readers; not there for typed texts and fields without a label. */
   label?: string
+  /** What the form calls the field for programs, read where neither a label nor the page says what the field is; not there for typed texts. */
   name?: string
   /** Whether it is a box that is marked or not, whose text is its label. */
   isBox: boolean
