@@ -144,9 +144,10 @@ export async function sendThrough(
   const { method, headers, body = null, timeoutMs, maxResponseBytes, signal } = given
   if (signal?.aborted) throw signal.reason
   const exchange = new Exchange(maxResponseBytes, held)
-  const timer = setTimeout(() => {
+  const giveUp = () =>
     exchange.fail(new OutgoingError('timeout', `No answer within ${timeoutMs} ms.`))
-  }, timeoutMs)
+  // A timer that is late, because something held the event loop, is called before a response that has come is read.
+  const timer = setTimeout(() => setImmediate(giveUp), timeoutMs)
   const end = () => exchange.fail(signal?.reason)
   signal?.addEventListener('abort', end)
   try {

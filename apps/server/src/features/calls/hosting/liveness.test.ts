@@ -12,8 +12,16 @@ const hosted = {
   isSuspended: false,
 } as const
 
-/** A program that responds to one of the questions, and waits for a processor for so many milliseconds of each. */
-async function open({ waitsMs, respondsTo }: { waitsMs: number; respondsTo?: number }) {
+interface Question {
+  /** Milliseconds of each question for which the program waits for a processor. */
+  waitsMs?: number
+  /** Milliseconds of each question for which the server does not run. */
+  delayMs?: number
+  /** Number of the question to which the program responds. */
+  respondsTo?: number
+}
+
+async function open({ waitsMs = 0, delayMs = 0, respondsTo }: Question) {
   const clock = new ManualTime()
   let asked = 0
   let waited = 60_000
@@ -29,7 +37,7 @@ async function open({ waitsMs, respondsTo }: { waitsMs: number; respondsTo?: num
       waited += waitsMs
       return asked === respondsTo
     },
-    waitedMs: async () => waited,
+    waits: async () => new Map([[7, waited]]),
     compiled: async () => undefined,
     usage: async () => ({ memoryBytes: undefined, tasks: 1 }),
     end: async () => {},
@@ -37,6 +45,7 @@ async function open({ waitsMs, respondsTo }: { waitsMs: number; respondsTo?: num
   }
   const liveness = createLiveness({
     clock,
+    watchDelay: () => () => delayMs,
     isStopped: () => false,
     bypass: () => void bypassedAfter.push(asked),
     endStuck: () => void endedAfter.push(asked),
@@ -56,19 +65,25 @@ async function open({ waitsMs, respondsTo }: { waitsMs: number; respondsTo?: num
 
 describe('a program that does not respond', () => {
   it.each([
-    ['has a processor all the time', 0, { bypassed: 1, ended: 4 }],
-    ['has one a quarter of the time', 1500, { bypassed: 1, ended: 4 }],
-    ['has one an eighth of the time', 1750, { bypassed: 2, ended: 8 }],
-    ['has none', 2000, { bypassed: 16, ended: 16 }],
-    ['waits for several in several processes', 9000, { bypassed: 16, ended: 16 }],
+    ['it has a processor all the time', {}, { bypassed: 1, ended: 4 }],
+    ['it has one a quarter of the time', { waitsMs: 1500 }, { bypassed: 1, ended: 4 }],
+    ['it has one an eighth of the time', { waitsMs: 1750 }, { bypassed: 2, ended: 8 }],
+    ['it has none', { waitsMs: 2000 }, { bypassed: 16, ended: 16 }],
+    ['it waits for several in several processes', { waitsMs: 9000 }, { bypassed: 16, ended: 16 }],
+    ['the server runs an eighth of the time', { delayMs: 1750 }, { bypassed: 2, ended: 8 }],
+    ['one runs after the other', { waitsMs: 1000, delayMs: 750 }, { bypassed: 2, ended: 8 }],
   ])(
-    'is replaced and ended by the time that it could have responded: it %s',
-    async (_, waitsMs, after) => {
-      expect(await open({ waitsMs })).toMatchObject(after)
+    'is replaced and ended by the time in which it could have responded: %s',
+    async (_, question, after) => {
+      expect(await open(question)).toMatchObject(after)
     },
   )
 
   it('goes on, without another beside it, if it responds when it has a processor', async () => {
     expect(await open({ waitsMs: 1950, respondsTo: 9 })).toEqual({ asked: 9 })
+  })
+
+  it('goes on if it responds to a server that runs again', async () => {
+    expect(await open({ delayMs: 3000, respondsTo: 2 })).toEqual({ asked: 2 })
   })
 })

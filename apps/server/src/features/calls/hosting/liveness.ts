@@ -1,9 +1,13 @@
 import type { Clock } from '../../../platform/clock.js'
 import type { Instance } from './instance.js'
+import { waitedBetween } from './process-tree.js'
+import type { Program } from './program.js'
 import { probeMs } from './program-client.js'
 
 export interface LivenessDeps {
   clock: Clock
+  /** Begins to measure for how many milliseconds the server itself does not run; the function that it returns ends that. */
+  watchDelay: () => () => number
   isStopped: () => boolean
   /** Lets requests go on in another program. */
   bypass: (instance: Instance) => void
@@ -17,7 +21,7 @@ export interface Liveness {
    * Ends a program that does not respond. Code that only takes long for something may finish that: meanwhile another
    * program gets the other requests.
    * @param times how often it is asked, unless it is being asked already; up to four times as often if it waits for a
-   * processor meanwhile, as all programs do on a busy machine
+   * processor meanwhile, as all programs do on a busy machine, or if this server does not run
    */
   check(instance: Instance, times: number): Promise<void>
   /** Asks a program that has not responded to a request for a moment. */
@@ -30,23 +34,32 @@ const lateMs = 2000
 const mostTimes = 4
 /** How many times as often a program is asked at most that waits for a processor: it may be in an endless loop, too. */
 const patience = 4
-/** Milliseconds of a question in which a program must not have waited for a processor, so that the question counts. */
+/** Milliseconds of a question in which a program and this server must have been able to run, so that it counts. */
 const fairMs = probeMs / 4
 
 export function createLiveness(deps: LivenessDeps): Liveness {
-  const { clock, isStopped, bypass, endStuck } = deps
+  const { clock, watchDelay, isStopped, bypass, endStuck } = deps
   const open = new Map<Instance, Promise<void>>()
+
+  /** Asks a program once. @returns undefined if it responds, else how much its silence counts: from 0 to 1 */
+  async function ask(program: Program): Promise<number | undefined> {
+    const endDelay = watchDelay()
+    const before = await program.waits()
+    const responds = await program.responds()
+    const delayMs = endDelay()
+    if (responds) return undefined
+    const ownMs = probeMs - waitedBetween(before, await program.waits()) - delayMs
+    return Math.min(1, Math.max(0, ownMs / fairMs))
+  }
 
   async function untilEnd(instance: Instance, times: number): Promise<void> {
     const { program } = instance
     if (program === undefined) return
     let silent = 0
     for (let time = 0; time < times * patience; time += 1) {
-      const waitedBefore = await program.waitedMs()
-      if (await program.responds()) return
-      const ownMs = probeMs - ((await program.waitedMs()) - waitedBefore)
-      if (instance.hasEnded || isStopped()) return
-      silent += Math.min(1, Math.max(0, ownMs / fairMs))
+      const silence = await ask(program)
+      if (silence === undefined || instance.hasEnded || isStopped()) return
+      silent += silence
       if (silent >= times) break
       // Before that, another program would wait for a processor as well.
       if (silent >= 1) bypass(instance)

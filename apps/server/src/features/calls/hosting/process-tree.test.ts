@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../../test/jobs.js'
-import { waitedMsOfTree } from './process-tree.js'
+import { waitedBetween, waitsOfTree } from './process-tree.js'
 
 it.skipIf(!existsSync('/proc/self/schedstat'))(
   'the time that processes wait for a processor is that of all below one (needs /proc)',
@@ -16,7 +16,7 @@ it.skipIf(!existsSync('/proc/self/schedstat'))(
     if (pid === undefined) throw new Error('no shell')
     onTestFinished(() => void process.kill(-pid, 'SIGKILL'))
     const waited = await eventually(async () => {
-      const ms = await waitedMsOfTree(pid)
+      const ms = waitedBetween(new Map(), await waitsOfTree(pid))
       expect(ms).toBeGreaterThan(100)
       return ms
     })
@@ -25,5 +25,17 @@ it.skipIf(!existsSync('/proc/self/schedstat'))(
 )
 
 it('a process that has ended does not wait for a processor', async () => {
-  expect(await waitedMsOfTree(99_999_999)).toBe(0)
+  expect(await waitsOfTree(99_999_999)).toEqual(new Map())
+})
+
+it('what a process has waited counts although another one ended meanwhile', () => {
+  const earlier = new Map([
+    [1, 50],
+    [2, 4000],
+  ])
+  const later = new Map([
+    [1, 80],
+    [3, 7],
+  ])
+  expect(waitedBetween(earlier, later)).toBe(37)
 })

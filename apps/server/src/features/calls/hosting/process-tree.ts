@@ -25,13 +25,23 @@ export async function usageOfTree(pid: number): Promise<TreeUsage> {
 }
 
 /**
- * Milliseconds that the first threads of a process and of all below it have waited for a processor in all, while they
- * could have run: Node has its event loop there. 0 if the system does not show it.
+ * For each process, milliseconds that its first thread has waited for a processor so far, while it could have run: Node
+ * has its event loop there.
  */
-export async function waitedMsOfTree(pid: number): Promise<number> {
+export type Waits = ReadonlyMap<number, number>
+
+/** How long a process and all below it have waited for a processor. Empty if the system does not show it. */
+export async function waitsOfTree(pid: number): Promise<Waits> {
   const { pids } = await treeOf(pid)
-  const waited = await Promise.all(pids.map(waitedMsOf))
-  return waited.reduce((sum, ms) => sum + ms, 0)
+  const waits = await Promise.all(pids.map(async (at) => [at, await waitedMsOf(at)] as const))
+  return new Map(waits.filter((wait): wait is [number, number] => wait[1] !== undefined))
+}
+
+/** Milliseconds that the processes of the later time have waited for a processor since the earlier one, in all. */
+export function waitedBetween(earlier: Waits, later: Waits): number {
+  let ms = 0
+  for (const [pid, waited] of later) ms += Math.max(0, waited - (earlier.get(pid) ?? 0))
+  return ms
 }
 
 /** A process and all below it, and how many processes and threads they are: no more are looked at if those are too many. */
@@ -91,9 +101,9 @@ async function memoryOf(pid: number): Promise<number | undefined> {
   return (resident - shared) * pageBytes
 }
 
-async function waitedMsOf(pid: number): Promise<number> {
+async function waitedMsOf(pid: number): Promise<number | undefined> {
   // Nanoseconds in which the thread ran, those in which it waited, and how often it ran.
   const text = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '')
   const [, waited] = text.split(' ')
-  return Number(waited ?? 0) / 1e6
+  return waited === undefined ? undefined : Number(waited) / 1e6
 }

@@ -3,6 +3,7 @@ import type { Crashes } from './crashes.js'
 import type { Instance } from './instance.js'
 import type { Instances } from './instances.js'
 import { createLiveness } from './liveness.js'
+import { watchLoopDelay } from './loop-delay.js'
 import { excessOf, watchMs } from './process-tree.js'
 
 export interface SupervisionDeps {
@@ -35,7 +36,13 @@ export function createSupervision(deps: SupervisionDeps): Supervision {
   const { clock, timers, instances, crashes, memoryBytes, idleMs, isKept } = deps
   let isStopped = false
   let cancelWatch: (() => void) | undefined
-  const liveness = createLiveness({ clock, isStopped: () => isStopped, bypass, endStuck })
+  const liveness = createLiveness({
+    clock,
+    watchDelay: watchLoopDelay,
+    isStopped: () => isStopped,
+    bypass,
+    endStuck,
+  })
 
   /** Lets requests go on in another program. */
   function bypass(instance: Instance): void {
