@@ -300,7 +300,7 @@ export function createHosting(deps: HostingDeps): Hosting {
     const hosted = { ...deployment, secrets, isSuspended: false }
     try {
       const start = () => startCode(hosted, code, { isTrial: true })
-      return programs.toTrial(await tryOutCode({ enter, start }, hosted), hosted)
+      return programs.toTrial(await tryOutCode({ enter, start, memoryBytes }, hosted), hosted)
     } catch (error) {
       if (!isReason(error)) throw error
       events.add('refused')

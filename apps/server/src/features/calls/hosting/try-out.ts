@@ -1,6 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import type { Deployment, HostedCode } from '../../bots/deployments/index.js'
+import { excessOf } from './process-tree.js'
 import { endMs, endWithin, type Program, StartError } from './program.js'
 import type { Programs } from './programs.js'
 
@@ -15,6 +16,8 @@ export function refusal(reason: string): ApiError {
 export interface TryOutDeps {
   enter: Programs['enter']
   start: (hosted: HostedCode) => Promise<Program>
+  /** Most bytes of memory of one program in all. */
+  memoryBytes: number
 }
 
 /**
@@ -22,7 +25,7 @@ export interface TryOutDeps {
  * @throws StartError or OutgoingError with the reason why it may not be put into force; the program then ends
  */
 export async function tryOutCode(
-  { enter, start }: TryOutDeps,
+  { enter, start, memoryBytes }: TryOutDeps,
   hosted: HostedCode,
 ): Promise<Program> {
   const leave = await enter()
@@ -32,7 +35,7 @@ export async function tryOutCode(
     program = started
     void started.ended.finally(leave)
     await requirePing(started, hosted).catch(async (error: unknown) => {
-      throw (await endOf(started, error)) ?? error
+      throw (await causeOf(started, error, memoryBytes)) ?? error
     })
     return started
   } catch (error) {
@@ -47,9 +50,17 @@ export function isReason(error: unknown): error is StartError | OutgoingError {
   return error instanceof StartError || error instanceof OutgoingError
 }
 
-/** The end of a program, if that is why it did not respond. */
-async function endOf(program: Program, error: unknown): Promise<StartError | undefined> {
-  if (!(error instanceof OutgoingError) || error.failure === 'timeout') return undefined
+/** Why a program did not respond: it ended, or it is so large that it was about to be ended. */
+async function causeOf(
+  program: Program,
+  error: unknown,
+  memoryBytes: number,
+): Promise<StartError | undefined> {
+  if (!(error instanceof OutgoingError)) return undefined
+  if (error.failure === 'timeout') {
+    const excess = excessOf(await program.usage(), memoryBytes)
+    return excess === undefined ? undefined : new StartError(excess, { cause: error })
+  }
   const end = await endWithin(program, endMs)
   return end && new StartError(`it ended during a ping: ${end.how}`, { cause: error })
 }
