@@ -64,6 +64,7 @@ function toNodes(properties: readonly Property[], method: string, level: number)
   const fields = {
     Status: isCancelled ? 'cancelled' : '',
     When: [all('DTSTART')[0], all('DTEND')[0]].flatMap((time) => toTime(time)).join(' – '),
+    Duration: toDuration(text('DURATION')),
     Due: toTime(all('DUE')[0]).join(''),
     Repeated: text('RRULE'),
     Where: text('LOCATION'),
@@ -99,6 +100,22 @@ function toTime(property: Property | undefined): string[] {
   if (hour === undefined) return [date]
   const zone = isUtc === undefined ? /;TZID="?([^";:]+)/i.exec(property.parameters)?.[1] : 'UTC'
   return [`${date} ${hour}:${minute}${zone === undefined ? '' : ` ${zone}`}`]
+}
+
+/** `P0DT1H30M0S` as people write it: `1 h 30 min`. */
+function toDuration(value: string): string {
+  const found =
+    /^\+?P(?:(\d{1,6})W)?(?:(\d{1,6})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})S)?)?$/i.exec(
+      value,
+    )
+  if (found === null) return value
+  const units = ['weeks', 'days', 'h', 'min', 's']
+  const parts = found.slice(1).flatMap((amount, at) => {
+    const count = Number(amount ?? 0)
+    const unit = units[at] ?? ''
+    return count === 0 ? [] : [`${count} ${count === 1 ? unit.replace(/(?<=...)s$/, '') : unit}`]
+  })
+  return parts.join(' ')
 }
 
 function toPerson({ parameters, value }: Property): string {

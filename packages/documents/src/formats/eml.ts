@@ -32,6 +32,8 @@ interface Reading {
   source: Source
   omissions: Omissions | undefined
   decode: TextDecoder
+  /** Whether the message that is read is a page that a browser saved. */
+  isSavedPage: boolean
   attachments: number
   /** Characters of attachments. */
   length: number
@@ -50,6 +52,7 @@ export function extract(source: Source): Promise<Extraction> {
       source,
       omissions: source.omissions,
       decode: createDecoder(source.omissions),
+      isSavedPage: false,
       compared: 0,
       attachments: 0,
       length: 0,
@@ -99,6 +102,7 @@ async function readMessage(
 ): Promise<RootContent[]> {
   const subject = subjectOf(mail)
   const attached: MimePart[] = []
+  reading.isSavedPage = isSavedPage(mail)
   const body = await readPart(mail, level, reading, attached)
   const names = attached.flatMap(({ fileName }) => fileName ?? [])
   const nodes: RootContent[] = [
@@ -118,8 +122,15 @@ function subjectOf(mail: MimePart): string | undefined {
   return subject === '' ? undefined : subject
 }
 
+/** Whether a browser saved a page in the form of a message. */
+function isSavedPage(mail: MimePart): boolean {
+  return mail.header('snapshot-content-location') !== undefined
+}
+
 /** Sender, recipients and date, one line each, so that a search finds the message by them too. */
 function describe(mail: MimePart): string[] {
+  // The sender of a saved page is the browser.
+  if (isSavedPage(mail)) return []
   const people = (name: string) =>
     decodeWords(mail.header(name) ?? '')
       .replace(/"((?:[^"\\]|\\.){0,200})"/g, (_, quoted: string) => quoted.replace(/\\(.)/g, '$1'))
@@ -249,8 +260,9 @@ function isShown(part: MimePart): boolean {
   return part.type.startsWith('image/') && part.header('content-id') !== undefined
 }
 
-function tellPicture({ type, content, fileName, header }: MimePart, { omissions }: Reading): void {
-  if (!type.startsWith('image/') || content.length < minPicture) return
+function tellPicture({ type, content, fileName, header }: MimePart, reading: Reading): void {
+  const { omissions, isSavedPage } = reading
+  if (isSavedPage || !type.startsWith('image/') || content.length < minPicture) return
   const part = fileName ?? header('content-location') ?? header('content-id')
   omissions?.add('picture_without_text', part === undefined ? undefined : { part })
 }
@@ -292,11 +304,12 @@ function textOf(part: MimePart, reading: Reading): RootContent[] {
   return toParagraphs(isFlowed ? unflow(text, part.parameters.get('delsp') === 'yes') : text)
 }
 
-function readPage(html: string, { omissions }: Reading): RootContent[] {
+function readPage(html: string, { omissions, isSavedPage }: Reading): RootContent[] {
   const told = createOmissions()
   const { children } = pageToMdast(html, told)
-  // Pictures are told where they are parts of the message. Others are on the servers of senders, who count readers.
-  omissions?.include(told.list().filter(({ kind }) => kind !== 'picture_without_text'))
+  // Pictures of a mail are told where they are parts of it. Others are on the servers of senders, who count readers.
+  const isTold = (kind: string) => isSavedPage || kind !== 'picture_without_text'
+  omissions?.include(told.list().filter(({ kind }) => isTold(kind)))
   return children
 }
 

@@ -1,4 +1,5 @@
 import { type MarkedLine, takeUntil } from './marked-lines.js'
+import { raise } from './phrases.js'
 
 const levels: Readonly<Record<string, number>> = {
   part: 1,
@@ -14,7 +15,12 @@ const titlePattern = /^\\title(?:\[[^\]]*\])?\{(.*)\}$/
 const codePattern = /^\\begin\{(verbatim\*?|lstlisting|minted|Verbatim)\}/
 /** Lines that only set up what follows. */
 const setup =
-  /^\\(?:documentclass|usepackage|maketitle|tableofcontents|newpage|clearpage|centering|small|large|label|includegraphics|bibliographystyle|bibliography|pagestyle|noindent|begin|end)(?:\[[^\]]*\])?(?:\{[^}]*\})?(?:\[[^\]]*\])?$/
+  /^\\(?:documentclass|usepackage|maketitle|tableofcontents|newpage|clearpage|centering|small|large|label|includegraphics|bibliographystyle|bibliography|pagestyle|noindent|begin|end|tightlist|toprule|midrule|bottomrule|hline|endfirsthead|endhead|endfoot|endlastfoot)(?:\[[^\]]*\])?(?:\{[^}]*\})?(?:\[[^\]]*\])?$/
+/** The same of lists, tables and targets of links, as programs write it. */
+const programSetup =
+  /^\\(?:begin\{(?:longtable|tabular[x*]?|table\*?|figure\*?|minipage)\}(?:\[[^\]]*\])?(?:\{(?:[^{}]|\{[^{}]*\})*\}){0,2}|hypertarget\{[^{}]*\}\{%?|def\\label\w+\{.*\}|setcounter\{\w+\}\{\d+\})$/
+const loneItem = /^ {0,40}\\item(?:\[[^\]]{0,200}\])?$/
+const beginsOther = /^\s*(?:\\(?:begin|end|item)\b|$)/
 /** Characters of the longest line that is a command; longer ones are text. */
 const maxCommandLine = 500
 
@@ -68,7 +74,10 @@ const letters: Readonly<Record<string, string>> = {
 export function readTex(lines: readonly string[]): MarkedLine[] {
   const read: MarkedLine[] = []
   for (let at = 0; at < lines.length; ) {
-    const whole = lines[at] ?? ''
+    // Programs write the mark of an item above its text.
+    const isItem = loneItem.test(lines[at] ?? '') && !beginsOther.test(lines[at + 1] ?? '')
+    if (isItem) at += 1
+    const whole = isItem ? `${lines[at - 1]} ${lines[at]?.trim() ?? ''}` : (lines[at] ?? '')
     const line = whole.length > maxCommandLine ? '' : whole.trim()
     at += 1
     const [, command, name, rest] = headingPattern.exec(line) ?? []
@@ -76,13 +85,16 @@ export function readTex(lines: readonly string[]): MarkedLine[] {
     const listing = codePattern.exec(line)?.[1]
     if (command !== undefined && name !== undefined) {
       read.push({ kind: 'heading', level: levels[command] ?? 2, text: toText(name) })
-      read.push({ kind: 'text', text: toText(rest ?? '').trim() })
+      // The brace closes the target of links around the heading.
+      const text = toText(rest ?? '').trim()
+      if (text !== '}') read.push({ kind: 'text', text })
     } else if (title !== undefined) read.push({ kind: 'title', text: toText(title) })
     else if (listing !== undefined) {
       const { taken, next } = takeUntil(lines, at, (each) => each.includes(`\\end{${listing}}`))
       read.push({ kind: 'code', language: '', lines: taken })
       at = next
-    } else if (!setup.test(line)) read.push({ kind: 'text', text: toText(whole) })
+    } else if (!setup.test(line) && !programSetup.test(line))
+      read.push({ kind: 'text', text: toText(whole) })
   }
   return read
 }
@@ -95,17 +107,39 @@ function toText(source: string): string {
       Object.hasOwn(letters, name) ? (letters[name] ?? whole) : whole,
     )
     .replace(
-      /\\(?:emph|text(?:bf|it|tt|sc|sf|sl|rm|up|md)?|underline|mbox|footnote|caption|url)\{([^{}]{0,2000})\}/g,
+      /\\(?:emph|text(?:bf|it|tt|sc|sf|sl|rm|up|md)?|underline|mbox|footnote|caption|url|author|date|thanks)\{([^{}]{0,2000})\}/g,
       '$1',
     )
+    .replace(/\\href\{([^{}]{0,2000})\}\{([^{}]{0,2000})\}/g, '$2 ($1)')
+    .replace(/\\text(super|sub)script\{([^{}]{0,200})\}/g, withRaised)
     .replace(/\\item\b {0,4}(?:\[([^\]]{0,200})\])? {0,4}/g, (_, label?: string) => {
       return `- ${label === undefined ? '' : `${label}: `}`
     })
-    .replace(/\\\\(?:\[[^\]]{0,80}\])?/g, ' ')
+    .replace(/\\\\(?:\[[^\]]{0,80}\])?|\\tabularnewline\b/g, ' ')
     .replace(/\\label\{[^{}]{0,200}\}/g, '')
     .replace(/\\([%&_$#{}])/g, '$1')
     .replace(/(?<!\\)~/g, ' ')
-    .replace(/\{([^{}\\$]{0,2000})\}/g, '$1')
+    .replace(plainGroup, '$1')
+}
+
+/** Braces around words. Those of commands, exponents and indexes say what belongs to them. */
+const plainGroup =
+  /(?<!\\[a-zA-Z]{1,30}\*?(?:\[[^[\]]{0,80}\])?(?:\{[^{}]{0,200}\}){0,2})(?<![\^_])\{([^{}\\$]{0,2000})\}/g
+
+function withRaised(
+  command: string,
+  place: string,
+  inner: string,
+  at: number,
+  whole: string,
+): string {
+  const after = whole.slice(at + command.length, at + command.length + 1)
+  return raise(
+    place === 'super' ? 'sup' : 'sub',
+    inner,
+    whole.slice(Math.max(0, at - 40), at),
+    after,
+  )
 }
 
 function withAccent(_: string, accent: string, braced?: string, plain?: string): string {

@@ -5,6 +5,7 @@ import {
   type NumberFormat,
   showGeneral,
 } from './number-format.js'
+import { levelSpans, type PlacedSpan } from './raised-spans.js'
 import {
   attribute,
   descend,
@@ -94,8 +95,17 @@ export function readSharedStrings(bytes: Uint8Array): string[] {
 /** Plain or rich text, without phonetic guides. */
 export function richText(element: XmlElement | undefined): string {
   if (element === undefined) return ''
-  const runs = elements(element, 'r').map((run) => textContent(descend(run, 't')))
-  return decodeEscapes(elements(element, 't').map(textContent).join('') + runs.join(''))
+  const runs = levelSpans(elements(element, 'r').map(toSpan))
+  const plain = decodeEscapes(elements(element, 't').map(textContent).join(''))
+  return plain + runs.map(({ text }) => text).join('')
+}
+
+/** A run of rich text, which may be raised or lowered. */
+function toSpan(run: XmlElement): PlacedSpan {
+  const text = decodeEscapes(textContent(descend(run, 't')))
+  const place = attribute(descend(run, 'rPr', 'vertAlign'), 'val')
+  if (place === 'superscript') return { text, position: 'raised' }
+  return place === 'subscript' ? { text, position: 'lowered' } : { text }
 }
 
 /**

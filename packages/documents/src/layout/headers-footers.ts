@@ -9,6 +9,8 @@ const edgeZone = 0.16
 const minPages = 3
 /** Points by which that position may differ. */
 const tolerance = 4
+/** Distance of baselines of one line, in multiples of the font size: lines below each other are farther apart. */
+const besideText = 0.8
 /** Factor by which the type of a heading is larger than that of most lines. */
 const headingSizeRatio = 1.12
 const pageNumberPattern =
@@ -64,7 +66,7 @@ export function withoutHeadersAndFooters(pages: readonly Page[]): Line[][] {
     const edges = new Set(candidates[index])
     return lines.filter((line) => {
       if (!edges.has(line)) return true
-      if (pageNumberPattern.test(line.text)) return false
+      if (pageNumberPattern.test(line.text) && !isBesideText(line, lines)) return false
       const most = Math.max(...keysOf(line).map((key) => pagesOfKey.get(key)?.size ?? 0))
       // Lines of a log or a listing are alike all over the page, so some are at the edges.
       const isText = (inside.get(patternOf(line)) ?? 0) >= most
@@ -74,6 +76,14 @@ export function withoutHeadersAndFooters(pages: readonly Page[]): Line[][] {
     })
   })
   return kept.map((lines) => lines.filter((line) => !isRunningSideways(line, running)))
+}
+
+/** Whether a line is so near to another one that it is part of its text, such as an exponent. */
+function isBesideText(line: Line, lines: readonly Line[]): boolean {
+  return lines.some((other) => {
+    const distance = Math.abs(other.y - line.y)
+    return other !== line && distance > 0 && distance < Math.max(other.size, line.size) * besideText
+  })
 }
 
 /** Whether a line is a running one of a page whose other text is sideways, such as a wide table. */

@@ -36,6 +36,8 @@ const right: Direction = { cos: 1, sin: 0 }
 const maxDirections = 24
 /** Sine below which text is parallel to an edge of the page. */
 const maxSlope = 0.1
+/** The mark of an item in bitmap fonts of TeX (TS1), whose characters have codes but no names. */
+const texBullet = '\u0088'
 /** Difference of directions that are the same, as a sine. */
 const sameDirection = 0.035
 
@@ -103,7 +105,7 @@ function toPiece(
   cell: number | undefined,
 ): Piece {
   return {
-    text: item.str,
+    text: item.str === texBullet ? '•' : item.str,
     ...turn({ x, y }, direction),
     width,
     size,

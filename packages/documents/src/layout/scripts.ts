@@ -21,8 +21,8 @@ interface Base {
   size: number
 }
 
-/** Raised or lowered text is smaller than this share of the text beside it ... */
-const maxSize = 0.85
+/** Raised or lowered text is smaller than this share of the text beside it: browsers take 5/6, some programs 8/9 ... */
+const maxSize = 0.9
 /** ... and shifted by this share of its size: at least upwards, at least downwards, at most. */
 const minRaise = 0.12
 const minDrop = 0.05

@@ -19,6 +19,10 @@ const tolerance = 3
 /** ... and the share of cells that must be aligned: gaps between words of sentences are not. */
 const minAligned = 0.6
 
+const sectionNumber = /^(?:[A-Z]\.)?\d{1,3}(?:\.\d{1,3}){0,4}\.?$/
+/** Factor by which the type of a heading is larger than that of the table below it. */
+const headingSizeRatio = 1.12
+
 /** A table in the lines from `begin` to `end`, exclusive. */
 export interface TableInLines {
   begin: number
@@ -40,6 +44,7 @@ export function tableAt(
   start: number,
   options: { above: number; join: Join },
 ): TableInLines | undefined {
+  if (isNumberedHeading(lines, start)) return undefined
   let end = start
   let wide = 0
   for (let at = start; at < lines.length; at += 1) {
@@ -62,6 +67,14 @@ export function tableAt(
   const rows = toTableRows(lines.slice(begin, last + 1), columns, options.join)
   if (!isPlausible(rows)) return undefined
   return { begin, end: last + 1, ...joinShiftedHeaders({ rows, columns }) }
+}
+
+/** Whether a line is a heading whose number stands apart, in larger type than what follows, as TeX sets it. */
+function isNumberedHeading(lines: readonly Line[], at: number): boolean {
+  const [line, next] = [lines[at], lines[at + 1]]
+  if (line === undefined || next === undefined || line.segments.length !== 2) return false
+  const isNumbered = sectionNumber.test(line.segments[0]?.text.trim() ?? '')
+  return isNumbered && line.size > next.size * headingSizeRatio
 }
 
 /** The first or last line of a table, searched in a direction from a line of it. */

@@ -185,3 +185,27 @@ test.each([
   )
   expect(outcome).toBeDefined()
 })
+
+test('TeX keeps the braces that say what belongs to a command, and loses no text of a table', async () => {
+  const text = [
+    '\\author{Ann Lee}',
+    '\\begin{tabular}{lrr}Pump & Inlet \\\\',
+    'North & $x^{n+1}$ \\\\',
+    '\\end{tabular}',
+    'See \\href{https://pumps.example}{the page} and \\unknown{10}{20}, Bib{T}eX.',
+    '\\item',
+    '\\begin{verbatim}',
+    'open()',
+    '\\end{verbatim}',
+  ]
+  expect(await blocksOf('a.tex', text.join('\n'))).toEqual([
+    [
+      'Ann Lee',
+      '\\begin{tabular}{lrr}Pump & Inlet',
+      'North & $x^{n+1}$',
+      'See the page (https://pumps.example) and \\unknown{10}{20}, BibTeX.',
+      '-',
+    ].join('\n'),
+    '```\nopen()\n```',
+  ])
+})

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { blocksOf } from '../outline.js'
-import { rawPage, rawText } from '../pdf.js'
+import { pdf, rawPage, rawText } from '../pdf.js'
 
 /** Pieces of a line: text, size and height above the baseline, each directly after the one before. */
 type Piece = readonly [text: string, size?: number, rise?: number]
@@ -94,4 +94,13 @@ test.each([
   expect((await blocksOf('a.pdf', content)).join(' ')).toMatch(
     new RegExp(`^(?:- |${expected} )The pump is checked\\.$`),
   )
+})
+
+test('a number that stands higher than its line is not taken for the number of the page', async () => {
+  const content = await pdf((document) => {
+    document.fontSize(10).text('The inlet opens 10', 60, 80, { lineBreak: false })
+    document.text('6', 150, 75, { lineBreak: false })
+    document.text('Close it in the evening.', 60, 100)
+  })
+  expect((await blocksOf('a.pdf', content)).join('\n')).toContain('6')
 })
