@@ -123,7 +123,10 @@ function renderRows(writer: Writer, rows: readonly TableRow[]): void {
 }
 
 function cells(row: TableRow): string[] {
-  return row.children.map((cell) => renderLine(cell.children).replaceAll('|', String.raw`\|`))
+  return row.children.map((cell) => {
+    const line = renderLine(cell.children)
+    return line.includes('|') ? line.replaceAll('|', String.raw`\|`) : line
+  })
 }
 
 function toRow(texts: readonly string[]): string {
@@ -157,9 +160,14 @@ function renderInline(nodes: readonly Nodes[]): string {
   return nodes.map(renderPhrase).join('')
 }
 
+/** White space that is not one space. */
+const unusualBlank = /[^\S ]| {2}/
+
 /** Renders inline nodes in one line, for headings and cells of tables. */
 function renderLine(nodes: readonly Nodes[]): string {
-  return renderInline(nodes).replace(/\s+/g, ' ').trim()
+  const [first] = nodes
+  const text = nodes.length === 1 && first?.type === 'text' ? first.value : renderInline(nodes)
+  return (unusualBlank.test(text) ? text.replace(/\s+/g, ' ') : text).trim()
 }
 
 /** Whether a paragraph consists of images only, linked or not. */

@@ -29,46 +29,58 @@ export function tooDeep(): ExtractionError {
  * @throws ExtractionError if it is nested too deeply
  */
 export function readJson(text: string): Value {
-  // The parser of JavaScript checks and explains; what it makes of numbers is not used.
-  JSON.parse(text)
-  return createJsonReader(text).value(0)
+  try {
+    return createJsonReader(text).whole()
+  } catch (error) {
+    // The parser of JavaScript says where the fault is.
+    JSON.parse(text)
+    throw error
+  }
 }
 
-const codes = { quote: 0x22, list: 0x5b, listEnd: 0x5d, object: 0x7b, objectEnd: 0x7d }
+const codes = {
+  quote: 0x22,
+  comma: 0x2c,
+  colon: 0x3a,
+  list: 0x5b,
+  listEnd: 0x5d,
+  object: 0x7b,
+  objectEnd: 0x7d,
+}
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are not valid in strings
+const unescaped = /[\x00-\x1f]/
 
-/** Whether a character is blank, a comma or a colon: of valid JSON, none of them says more. */
-function isBetween(code: number): boolean {
-  return (
-    code === 0x20 ||
-    code === 0x2c ||
-    code === 0x3a ||
-    code === 0x0a ||
-    code === 0x0d ||
-    code === 0x09
-  )
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
-function isEnd(code: number): boolean {
-  return code === codes.listEnd || code === codes.objectEnd
-}
-
-/** Reads valid JSON. */
-function createJsonReader(text: string): { value(depth: number): Value } {
+/** Reads JSON. Its functions throw at the first fault, without saying which one. */
+function createJsonReader(text: string): { whole(): Value } {
   let at = 0
+  const plain = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y
 
-  /** The code of the next character that is neither blank nor a separator. */
+  /** The code of the next character that is not blank. */
   function peek(): number {
-    while (isBetween(text.charCodeAt(at))) at += 1
+    while (isBlank(text.charCodeAt(at))) at += 1
     return text.charCodeAt(at)
   }
 
+  function expect(code: number): void {
+    if (peek() !== code) throw new SyntaxError('not valid JSON')
+    at += 1
+  }
+
   function string(): string {
+    expect(codes.quote)
     const start = at
-    let end = text.indexOf('"', start + 1)
+    let end = text.indexOf('"', start)
     while (isEscaped(end)) end = text.indexOf('"', end + 1)
+    if (end === -1) throw new SyntaxError('not valid JSON')
     at = end + 1
-    const content = text.slice(start + 1, end)
-    return content.includes('\\') ? String(JSON.parse(`"${content}"`)) : content
+    const content = text.slice(start, end)
+    if (content.includes('\\')) return String(JSON.parse(`"${content}"`))
+    if (unescaped.test(content)) throw new SyntaxError('not valid JSON')
+    return content
   }
 
   function isEscaped(quote: number): boolean {
@@ -77,29 +89,40 @@ function createJsonReader(text: string): { value(depth: number): Value } {
     return (quote - from) % 2 === 1
   }
 
+  /** Whether another part follows in a list or an object, of which `count` parts were read. */
+  function hasNext(count: number, end: number): boolean {
+    if (peek() === end) {
+      at += 1
+      return false
+    }
+    if (count > 0) expect(codes.comma)
+    return true
+  }
+
   function list(depth: number): Value[] {
     const values: Value[] = []
-    for (at += 1; peek() !== codes.listEnd; ) values.push(value(depth))
     at += 1
+    while (hasNext(values.length, codes.listEnd)) values.push(value(depth))
     return values
   }
 
   function object(depth: number): Members {
     const members: Members['members'] = []
-    for (at += 1; peek() !== codes.objectEnd; ) {
+    at += 1
+    while (hasNext(members.length, codes.objectEnd)) {
       const key = string()
+      expect(codes.colon)
       members.push([key, value(depth)])
     }
-    at += 1
     return { members }
   }
 
   /** A number, or a word such as `true`. */
   function literal(): Value {
-    const start = at
-    while (at < text.length && !isBetween(text.charCodeAt(at)) && !isEnd(text.charCodeAt(at)))
-      at += 1
-    const written = text.slice(start, at)
+    plain.lastIndex = at
+    if (!plain.test(text)) throw new SyntaxError('not valid JSON')
+    const written = text.slice(at, plain.lastIndex)
+    at = plain.lastIndex
     return written === 'null' ? null : written
   }
 
@@ -111,5 +134,12 @@ function createJsonReader(text: string): { value(depth: number): Value } {
     return code === codes.object ? object(depth + 1) : literal()
   }
 
-  return { value }
+  return {
+    whole() {
+      const whole = value(0)
+      peek()
+      if (at < text.length) throw new SyntaxError('not valid JSON')
+      return whole
+    },
+  }
 }

@@ -109,8 +109,7 @@ function listBlocks(values: readonly Value[], count: Count, level: number): Bloc
   const columns = columnsOf(values)
   if (columns !== undefined) {
     columns.forEach(count)
-    const places = new Map(columns.map((column, at) => [column, at]))
-    const rows = values.map((row) => toRow(row, places, count))
+    const rows = values.map(createRowReader(columns, count))
     return [table([columns, ...rows])]
   }
   if (level > headingLevels || values.some((value) => isScalar(value) || Array.isArray(value))) {
@@ -139,18 +138,23 @@ function columnsOf(values: readonly Value[]): string[] | undefined {
 }
 
 /**
- * The cells of an object. A member that another object has, but this one lacks, is an empty cell.
- *
- * @param places of the columns, by name
+ * Returns a function that returns the cells of an object. A member that another object has, but this one lacks, is an
+ * empty cell.
  */
-function toRow(row: Value, places: ReadonlyMap<string, number>, count: Count): string[] {
-  const cells = Array.from({ length: places.size }, () => '')
-  for (const [key, value] of membersOf(row)) {
-    const at = places.get(key) ?? 0
-    const text = cellText(value, count)
-    cells[at] = cells[at] ? `${cells[at]}, ${text}` : text
+function createRowReader(columns: readonly string[], count: Count): (row: Value) => string[] {
+  const places = new Map(columns.map((column, at) => [column, at]))
+  return (row) => {
+    const cells: string[] = new Array(columns.length).fill('')
+    let next = 0
+    for (const [key, value] of membersOf(row)) {
+      // Most objects have their members in the order of the columns.
+      const at = columns[next] === key ? next : (places.get(key) ?? 0)
+      const text = cellText(value, count)
+      cells[at] = cells[at] ? `${cells[at]}, ${text}` : text
+      next = at + 1
+    }
+    return cells
   }
-  return cells
 }
 
 function toList(members: Members['members'], count: Count, level: number): List {

@@ -15,6 +15,8 @@ const besideText = 0.8
 const headingSizeRatio = 1.12
 const pageNumberPattern =
   /^[-–—]?\s*(?:(?:page|seite|página|pagina|p\.)\s*)?\d{1,4}(?:\s*(?:of|von|de|di|\/)\s*\d{1,4})?\s*[-–—]?$/i
+/** Numbers of a running line: a date, a time, a page and a count of pages. */
+const maxNumbers = 7
 const romanNumber = /\b[ivxlcdm]+\b/g
 /** The page number at the end of a running header, or at its beginning on the left pages of a book. */
 const lastNumber = /\D\s(\d{1,4})$/
@@ -161,9 +163,11 @@ function keys(line: Line, isLarge: boolean): string[] {
   return gridCells(line).map((cell) => `${text}|${cell}`)
 }
 
-/** The text of a line without its numbers. */
+/** The text of a line without its numbers. A line of many numbers is data, which differs by them. */
 function patternOf(line: Line): string {
-  return lower(line).replace(/\d+/g, '#').replace(romanNumber, '#')
+  const text = lower(line)
+  if ((text.match(/\d+/g) ?? []).length > maxNumbers) return text
+  return text.replace(/\d+/g, '#').replace(romanNumber, '#')
 }
 
 function lower(line: Line): string {

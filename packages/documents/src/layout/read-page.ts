@@ -64,11 +64,11 @@ export function createPageReader({ annotations, layers, omissions, readRaw }: Pa
     const isHidden = createLayerFilter(content, drawing?.layers ?? [], () => {
       omissions.add('hidden_text', { page: number })
     })
+    const values = [...added.filled, ...signatures(added, drawing)]
     const directions = toDirections(content, transform, tags?.cells, isHidden)
-    const { main, segments, others } = toPageSegments(directions, content, tags)
+    const { main, segments, ...read } = toPageSegments(directions, content, tags)
     const toBox = boxIn(transform, main)
-    const signed = signatures(added, drawing)
-    const filled = fillIn(segments, [...added.filled, ...signed], toBox)
+    const { filled, others } = fillInDirection(values, { main, segments, ...read }, transform)
     const lines = [...toLines(filled, number), ...sidewaysLines(others, segments, number, width)]
     const isScan = isSparse && (drawing?.pictures ?? 0) >= minPictures
     if (isScan) omissions.add('scanned_page', { page: number })
@@ -104,6 +104,24 @@ function createTagReader(readRaw: PageContext['readRaw']) {
 
 function lettersIn({ items }: TextContent): number {
   return items.reduce((sum, item) => sum + ('str' in item ? item.str.trim().length : 0), 0)
+}
+
+/** Puts values among the text of their direction, which need not be the main one of a page of little text. */
+function fillInDirection(
+  values: readonly FilledIn[],
+  { main, segments, others }: { main: Direction; segments: Segment[]; others: SidewaysText[] },
+  transform: readonly number[],
+): { filled: Segment[]; others: SidewaysText[] } {
+  // Values run to the right on the page as it was before it was turned.
+  const [x = 1, y = 0] = transform
+  const isOwn = ({ cos, sin }: Direction) => cos * x + sin * y > 0 && cos * y === sin * x
+  if (isOwn(main) || !others.some(isOwn))
+    return { filled: fillIn(segments, values, boxIn(transform, main)), others }
+  const filled = others.map((other) => {
+    if (!isOwn(other)) return other
+    return { ...other, segments: fillIn(other.segments, values, boxIn(transform, other)) }
+  })
+  return { filled: segments, others: filled }
 }
 
 /** The segments of a page in its main direction, and those in others. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { readJson } from '../../src/formats/data-values.js'
 import { blocksOf, passagesOf, readFile } from '../outline.js'
 
 describe('separated values', () => {
@@ -223,4 +224,45 @@ test.each([
 test('brackets in strings are not levels', async () => {
   const text = `a: |\n  ${'['.repeat(500)}\nb: "${'{'.repeat(500)}"\n`
   expect((await blocksOf('a.yaml', text)).join('\n')).toContain('['.repeat(500))
+})
+
+test('JSON is read where JavaScript reads it, with the same members and values', () => {
+  const toValue = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(toValue)
+    if (value === null || typeof value === 'string') return value
+    if (typeof value !== 'object') return String(value)
+    return { members: Object.entries(value).map(([key, inner]) => [key, toValue(inner)]) }
+  }
+  const values = fc.jsonValue({ maxDepth: 4 })
+  fc.assert(
+    fc.property(values, fc.nat(3), (value, indent) => {
+      const text = JSON.stringify(value, undefined, indent)
+      // JavaScript sorts keys that are numbers, and writes large ones in another way.
+      fc.pre(!/"\d+":|"__proto__":|\d[eE]/.test(text))
+      expect(readJson(text)).toEqual(toValue(JSON.parse(text)))
+    }),
+    { numRuns: 200 },
+  )
+  const faults = fc.tuple(
+    values,
+    fc.nat(),
+    fc.constantFrom('', ',', ':', '"', ']', '}', '1', '\n', '\\', 'e', '-', '0', '.'),
+  )
+  fc.assert(
+    fc.property(faults, ([value, place, inserted]) => {
+      const text = JSON.stringify(value)
+      const at = place % (text.length + 1)
+      const faulty = text.slice(0, at) + inserted + text.slice(at + (inserted === '' ? 1 : 0))
+      const isValid = (read: (text: string) => unknown) => {
+        try {
+          read(faulty)
+          return true
+        } catch {
+          return false
+        }
+      }
+      expect(isValid(readJson), faulty).toBe(isValid(JSON.parse))
+    }),
+    { numRuns: 500 },
+  )
 })

@@ -4,44 +4,62 @@ import '../property-tests.js'
 import { docx, odt, part, pptx, shape } from '../office.js'
 import { blocksOf } from '../outline.js'
 
-/** What stands between two words of a paragraph. */
-const separators = ['space', 'tab', 'line', 'page', 'raised', 'formula', 'link'] as const
+/** What stands between two words of a paragraph. The word after `note` is that of a note. */
+const separators = ['space', 'tab', 'line', 'page', 'raised', 'formula', 'link', 'note'] as const
 type Separator = (typeof separators)[number]
 
 /** A paragraph: a word, and for each further one what stands before it. */
 type Line = Separator[]
 type Block =
-  | { type: 'paragraph'; line: Line }
-  | { type: 'heading'; line: Line }
+  | { type: 'paragraph' | 'heading'; line: Line }
   | { type: 'list'; items: { level: number; ordered: boolean; line: Line }[] }
-  | { type: 'table'; rows: Cell[][] }
+  | { type: 'table'; rows: Row[] }
+interface Row {
+  cells: Cell[]
+  /** Whether the first cell goes on in the row below, so that this has none of its own there. */
+  isTall: boolean
+}
 /** A cell of so many columns. */
 interface Cell {
   span: number
-  lines: Line[]
+  blocks: Block[]
 }
 
 const line = fc.array(fc.constantFrom(...separators), { maxLength: 4 })
-const cell = fc.record({
-  span: fc.integer({ min: 1, max: 3 }),
-  lines: fc.array(line, { maxLength: 3 }),
-})
-const block: fc.Arbitrary<Block> = fc.oneof(
-  fc.record({ type: fc.constant('paragraph' as const), line }),
-  fc.record({ type: fc.constant('heading' as const), line }),
-  fc.record({
-    type: fc.constant('list' as const),
-    items: fc.array(fc.record({ level: fc.nat(3), ordered: fc.boolean(), line }), {
-      minLength: 1,
-      maxLength: 6,
+const { block } = fc.letrec<{ block: Block; table: Block; simple: Block }>((tie) => ({
+  simple: fc.oneof(
+    { weight: 3, arbitrary: fc.record({ type: fc.constant('paragraph' as const), line }) },
+    fc.record({ type: fc.constant('heading' as const), line }),
+    fc.record({
+      type: fc.constant('list' as const),
+      items: fc.array(fc.record({ level: fc.nat(3), ordered: fc.boolean(), line }), {
+        minLength: 1,
+        maxLength: 6,
+      }),
     }),
-  }),
-  fc.record({
+  ),
+  table: fc.record({
     type: fc.constant('table' as const),
-    rows: fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { minLength: 1, maxLength: 4 }),
+    rows: fc.array(
+      fc.record({
+        isTall: fc.boolean(),
+        cells: fc.array(
+          fc.record({
+            span: fc.integer({ min: 1, max: 3 }),
+            blocks: fc.array(tie('block'), { maxLength: 3 }),
+          }),
+          { minLength: 2, maxLength: 4 },
+        ),
+      }),
+      { minLength: 1, maxLength: 4 },
+    ),
   }),
-)
-const tree = fc.array(block, { minLength: 1, maxLength: 8 })
+  block: fc.oneof({ maxDepth: 2, depthSize: 'small' }, tie('simple'), tie('table')),
+}))
+/** A document, which has some text at least. */
+const tree = fc
+  .array(block, { maxLength: 7 })
+  .map((blocks): Block[] => [{ type: 'paragraph', line: [] }, ...blocks])
 
 /** How a format writes the parts of a document. */
 interface Writing {
@@ -51,52 +69,66 @@ interface Writing {
   item(words: string, level: number, ordered: boolean): string
   table(rows: string[]): string
   row(cells: string[]): string
-  cell(paragraphs: string[], span: number): string
+  /** @param down whether it begins a merged cell of two rows, or is the rest of one */
+  cell(blocks: string[], span: number, down?: 'begin' | 'rest'): string
 }
 
-/** Writes a document, and returns it with its words in order. */
-function write(blocks: readonly Block[], how: Writing): { content: string; words: string[] } {
+/** Writes a document, and returns it with its words in order, those of notes by themselves. */
+function write(
+  blocks: readonly Block[],
+  how: Writing,
+): { content: string; words: string[]; notes: string[] } {
   const words: string[] = []
-  const write = (separators: Line): string =>
+  const notes: string[] = []
+  const writeLine = (separators: Line): string =>
     [undefined, ...separators]
       .map((before) => {
-        const word = `word${words.length}z`
-        words.push(word)
+        const list = before === 'note' ? notes : words
+        const word = before === 'note' ? `note${notes.length}z` : `word${words.length}z`
+        list.push(word)
         return how.word(word, before)
       })
       .join('')
-  const content = blocks.map((each): string => {
+  const writeRows = (rows: readonly Row[]) => {
+    let isRest = false
+    return rows.map(({ cells, isTall }, at) => {
+      const isBegin: boolean = isTall && !isRest && at < rows.length - 1
+      const written = cells.map(({ blocks, span }, column) => {
+        if (column > 0) return how.cell(blocks.map(writeBlock), span)
+        if (isRest) return how.cell([], 1, 'rest')
+        return how.cell(blocks.map(writeBlock), isBegin ? 1 : span, isBegin ? 'begin' : undefined)
+      })
+      isRest = isBegin
+      return how.row(written)
+    })
+  }
+  const writeBlock = (each: Block): string => {
     switch (each.type) {
       case 'paragraph':
-        return how.paragraph(write(each.line))
+        return how.paragraph(writeLine(each.line))
       case 'heading':
-        return how.heading(write(each.line))
+        return how.heading(writeLine(each.line))
       case 'list':
         return each.items
-          .map((item) => how.item(write(item.line), item.level, item.ordered))
+          .map((item) => how.item(writeLine(item.line), item.level, item.ordered))
           .join('')
       default:
-        return how.table(
-          each.rows.map((row) =>
-            how.row(
-              row.map(({ lines, span }) =>
-                how.cell(
-                  lines.map((one) => how.paragraph(write(one))),
-                  span,
-                ),
-              ),
-            ),
-          ),
-        )
+        return how.table(writeRows(each.rows))
     }
-  })
-  return { content: content.join(''), words }
+  }
+  const content = blocks.map(writeBlock).join('')
+  return { content, words, notes }
 }
 
 /** The words that were read, each where it stands first: merged cells repeat theirs. */
-async function readWords(key: string, content: Buffer): Promise<string[]> {
+async function readWords(
+  key: string,
+  content: Buffer,
+): Promise<{ words: string[]; notes: string[] }> {
   const text = (await blocksOf(key, content)).join('\n\n')
-  return [...new Set(text.match(/[\p{L}\p{N}]*word[\p{L}\p{N}]*/gu))]
+  const found = [...new Set(text.match(/[\p{L}\p{N}]*(?:word|note)[\p{L}\p{N}]*/gu))]
+  const isNote = (word: string) => word.startsWith('note')
+  return { words: found.filter((word) => !isNote(word)), notes: found.filter(isNote) }
 }
 
 const wordRun = (text: string, properties = '') =>
@@ -110,6 +142,7 @@ const wordMarks: Readonly<Record<Separator, (text: string) => string>> = {
   formula: (text) =>
     `<m:oMath><m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>${text}</m:t></m:r></m:den></m:f></m:oMath>`,
   link: (text) => `${wordRun(' ')}<w:hyperlink r:id="rId3">${wordRun(text)}</w:hyperlink>`,
+  note: (text) => `<w:r><w:footnoteReference w:id="${10 + Number(/\d+/.exec(text)?.[0])}"/></w:r>`,
 }
 const wordWriting: Writing = {
   word: (text, before) => (before === undefined ? wordRun(text) : wordMarks[before](text)),
@@ -119,9 +152,19 @@ const wordWriting: Writing = {
     `<w:p><w:pPr><w:numPr><w:ilvl w:val="${level}"/><w:numId w:val="${ordered ? 2 : 1}"/></w:numPr></w:pPr>${words}</w:p>`,
   table: (rows) => `<w:tbl>${rows.join('')}</w:tbl>`,
   row: (cells) => `<w:tr>${cells.join('')}</w:tr>`,
-  cell: (paragraphs, span) =>
-    `<w:tc><w:tcPr><w:gridSpan w:val="${span}"/></w:tcPr>${paragraphs.join('')}</w:tc>`,
+  cell: (blocks, span, down) => {
+    const merged =
+      down === undefined ? '' : `<w:vMerge${down === 'begin' ? ' w:val="restart"' : ''}/>`
+    return `<w:tc><w:tcPr><w:gridSpan w:val="${span}"/>${merged}</w:tcPr>${blocks.join('')}<w:p/></w:tc>`
+  },
 }
+const wordNotes = (notes: readonly string[]) =>
+  part(
+    'w:footnotes',
+    notes
+      .map((word, at) => `<w:footnote w:id="${10 + at}"><w:p>${wordRun(word)}</w:p></w:footnote>`)
+      .join(''),
+  )
 const levels = (format: string, text: (at: number) => string) =>
   Array.from(
     { length: 4 },
@@ -143,6 +186,8 @@ const textMarks: Readonly<Record<Separator, (text: string) => string>> = {
   formula: (text) =>
     `<draw:frame><draw:object><math><mfrac><mn>1</mn><mi>${text}</mi></mfrac></math></draw:object></draw:frame>`,
   link: (text) => `<text:s/><text:a xlink:href="https://pumps.example">${text}</text:a>`,
+  note: (text) =>
+    `<text:note text:note-class="footnote"><text:note-citation>1</text:note-citation><text:note-body><text:p>${text}</text:p></text:note-body></text:note>`,
 }
 const textWriting: Writing = {
   word: (text, before) => (before === undefined ? text : textMarks[before](text)),
@@ -152,8 +197,11 @@ const textWriting: Writing = {
     `<text:list text:style-name="${ordered ? 'Numbers' : 'Bullets'}" text:continue-numbering="true">${'<text:list-item><text:list>'.repeat(level)}<text:list-item><text:p>${words}</text:p></text:list-item>${'</text:list></text:list-item>'.repeat(level)}</text:list>`,
   table: (rows) => `<table:table>${rows.join('')}</table:table>`,
   row: (cells) => `<table:table-row>${cells.join('')}</table:table-row>`,
-  cell: (paragraphs, span) =>
-    `<table:table-cell table:number-columns-spanned="${span}">${paragraphs.join('')}</table:table-cell>${'<table:covered-table-cell/>'.repeat(span - 1)}`,
+  cell: (blocks, span, down) => {
+    if (down === 'rest') return '<table:covered-table-cell/>'
+    const rows = down === 'begin' ? ' table:number-rows-spanned="2"' : ''
+    return `<table:table-cell table:number-columns-spanned="${span}"${rows}>${blocks.join('')}</table:table-cell>${'<table:covered-table-cell/>'.repeat(span - 1)}`
+  },
 }
 const textStyles =
   '<style:style style:name="Up"><style:text-properties style:text-position="super 58%"/></style:style>' +
@@ -169,39 +217,59 @@ const slideMarks: Readonly<Record<Separator, (text: string) => string>> = {
   raised: (text) => slideRun(text, 'baseline="30000"') + slideRun('.'),
   formula: (text) => `<a14:m>${wordMarks.formula(text)}</a14:m>`,
   link: (text) => slideRun(` ${text}`, 'b="1"'),
+  note: (text) => slideRun(` ${text}`, 'i="1"'),
 }
+/** Slides have only paragraphs in cells, and headings as titles. */
 const slideWriting: Writing = {
   word: (text, before) => (before === undefined ? slideRun(text) : slideMarks[before](text)),
   paragraph: (words) => `<a:p>${words}</a:p>`,
-  heading: (words) => shape('type="title"', `<a:p>${words}</a:p>`),
+  heading: (words) => `<a:p>${words}</a:p>`,
   item: (words, level, ordered) =>
-    shape(
-      '',
-      `<a:p><a:pPr lvl="${level}">${ordered ? '<a:buAutoNum type="romanUcPeriod"/>' : '<a:buChar char="•"/>'}</a:pPr>${words}</a:p>`,
-    ),
+    `<a:p><a:pPr lvl="${level}">${ordered ? '<a:buAutoNum type="romanUcPeriod"/>' : '<a:buChar char="•"/>'}</a:pPr>${words}</a:p>`,
   table: (rows) =>
     `<p:graphicFrame><a:graphic><a:graphicData><a:tbl>${rows.join('')}</a:tbl></a:graphicData></a:graphic></p:graphicFrame>`,
   row: (cells) => `<a:tr>${cells.join('')}</a:tr>`,
-  cell: (paragraphs, span) =>
-    `<a:tc gridSpan="${span}"><a:txBody>${paragraphs.join('')}</a:txBody></a:tc>${'<a:tc hMerge="1"/>'.repeat(span - 1)}`,
+  cell: (blocks, span, down) => {
+    const rows = { begin: 'rowSpan="2"', rest: 'vMerge="1"', none: '' }[down ?? 'none']
+    return `<a:tc gridSpan="${span}" ${rows}><a:txBody>${blocks.join('')}</a:txBody></a:tc>${'<a:tc hMerge="1"/>'.repeat(span - 1)}`
+  },
+}
+
+/** A block with the blocks of tables in cells in place of those tables. */
+function withoutInnerTables(block: Block): Block {
+  const inner = (each: Block): Block[] =>
+    each.type === 'table'
+      ? each.rows.flatMap(({ cells }) => cells.flatMap(({ blocks }) => blocks.flatMap(inner)))
+      : [each]
+  if (block.type !== 'table') return block
+  const rows = block.rows.map((row) => ({
+    ...row,
+    cells: row.cells.map((cell) => ({ ...cell, blocks: cell.blocks.flatMap(inner) })),
+  }))
+  return { ...block, rows }
 }
 
 test('no word of a Word document is lost, moved or glued', async () => {
   await fc.assert(
     fc.asyncProperty(tree, async (blocks) => {
-      const { content, words } = write(blocks, wordWriting)
-      const file = docx(content, { 'word/numbering.xml': wordNumbering })
-      expect(await readWords('a.docx', file)).toEqual(words)
+      const { content, ...written } = write(blocks, wordWriting)
+      const parts = {
+        'word/numbering.xml': wordNumbering,
+        'word/footnotes.xml': wordNotes(written.notes),
+      }
+      expect(await readWords('a.docx', docx(content, parts))).toEqual(written)
     }),
+    { numRuns: 50 },
   )
 })
 
 test('no word of an OpenDocument text is lost, moved or glued', async () => {
   await fc.assert(
     fc.asyncProperty(tree, async (blocks) => {
-      const { content, words } = write(blocks, textWriting)
-      expect(await readWords('a.odt', odt(content, '', textStyles))).toEqual(words)
+      const { content, ...written } = write(blocks, textWriting)
+      expect(await readWords('a.odt', odt(content, '', textStyles))).toEqual(written)
     }),
+    { numRuns: 50 },
   )
 })
 
@@ -210,18 +278,18 @@ test('no word of a presentation is lost, moved or glued', async () => {
     fc.asyncProperty(tree, async (blocks) => {
       // A slide shows its title first, so each block has a slide of its own.
       const slides: string[] = []
-      const words: string[] = []
+      const written: { words: string[]; notes: string[] } = { words: [], notes: [] }
       for (const each of blocks) {
-        const one = write([each], {
-          ...slideWriting,
-          paragraph: (text) =>
-            each.type === 'table' ? `<a:p>${text}</a:p>` : shape('', `<a:p>${text}</a:p>`),
-        })
-        const renamed = (text: string) => text.replace(/word(\d+)z/g, `word${slides.length}x$1z`)
-        words.push(...one.words.map(renamed))
-        slides.push(renamed(one.content))
+        const one = write([withoutInnerTables(each)], slideWriting)
+        const renamed = (text: string) =>
+          text.replace(/(word|note)(\d+)z/g, `$1${slides.length}x$2z`)
+        const text = shape(each.type === 'heading' ? 'type="title"' : '', one.content)
+        written.words.push(...one.words.map(renamed))
+        written.notes.push(...one.notes.map(renamed))
+        slides.push(renamed(each.type === 'table' ? one.content : text))
       }
-      expect(await readWords('a.pptx', pptx(slides))).toEqual(words)
+      expect(await readWords('a.pptx', pptx(slides))).toEqual(written)
     }),
+    { numRuns: 50 },
   )
 })

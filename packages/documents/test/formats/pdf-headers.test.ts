@@ -70,3 +70,22 @@ test('a column without a header stays beside one with cells', async () => {
     '| Power | 10 | 25 |',
   ])
 })
+
+test('lines of many numbers at the top of pages are data, and lines with a date and a page run', async () => {
+  const content = await pdf((document) => {
+    for (const page of [1, 2]) {
+      if (page > 1) document.addPage()
+      document.text(`Report of 12.03.2024 10:30, page ${page} of 2`, 60, 60)
+      document.text(
+        `1${page} 2${page} 3${page} 4${page} 5${page} 6${page} 7${page} 8${page}`,
+        60,
+        80,
+      )
+      document.text(sentences(`page ${page}`, 4), 60, 140)
+    }
+  })
+  const text = (await blocksOf('a.pdf', content)).join('\n')
+  expect(text).toContain('11 21 31 41 51 61 71 81')
+  expect(text).toContain('12 22 32 42 52 62 72 82')
+  expect(text).not.toContain('Report of')
+})

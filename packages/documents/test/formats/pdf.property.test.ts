@@ -20,13 +20,14 @@ const parts: fc.Arbitrary<Part[]> = fc.oneof(
 
 const turns = [0, 90, 180, 270] as const
 
-/** Makes words that are all different. */
+/** Makes words that are all different, not by numbers alone, by which running headers may differ. */
 function createWords() {
   let count = 0
   return (amount: number): string[] =>
     Array.from({ length: amount }, () => {
       count += 1
-      return `word${count}x`
+      const letters = [...String(count)].map((digit) => 'abcdefghij'[Number(digit)])
+      return `word${letters.join('')}x`
     })
 }
 
