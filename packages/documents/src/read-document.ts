@@ -133,7 +133,7 @@ function countInner({ inner = { count: 0, unpackedBytes: 0 }, level = 0 }: Sourc
   if (inner.count <= maxInnerFiles) return inner
   throw new ExtractionError(
     'too_large',
-    `The document has more than ${maxInnerFiles} files inside. Upload them by themselves.`,
+    `The document has more than ${maxInnerFiles} embedded files. Upload them separately.`,
   )
 }
 

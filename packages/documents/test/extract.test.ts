@@ -112,7 +112,7 @@ describe('a file of another format than its name says is refused with its format
     [
       'a.pdf',
       '\x89PNG\r\n\x1a\n\0\0',
-      /^Its content is a PNG image, not PDF\. A picture has no text/,
+      /^Its content is a PNG image, not PDF\. The text in pictures is not read/,
     ],
   ])('%s with %j', async (key, content, reason) => {
     expect(await refused(key, content)).toMatch(reason)

@@ -29,7 +29,7 @@ describe('an omission in words', () => {
     ],
     [
       { kind: 'embedded_file', count: 1, places: [{ slide: 2, part: 'plan.dwg' }] },
-      '1 file inside: slide 2, plan.dwg',
+      '1 embedded file: slide 2, plan.dwg',
     ],
   ])('%j', (omission, words) => {
     expect(describeOmission(omission)).toBe(words)
@@ -64,7 +64,7 @@ describe('a document of which parts could not be read', () => {
     expect(refusal?.failure).toBe('mostly_unread')
     expect(refusal?.message).toBe(
       `3 of 4 pages could not be read (3 scanned pages: pages 2 to 4). ${omissionTexts.scanned_page.advice} ` +
-        'To index the rest as it is, upload it with `parsing.allowPartial` in `indexing.configuration`.',
+        'To index the rest nevertheless, set `parsing.allowPartial` in `indexing.configuration`.',
     )
     expect(refusal?.reading).toEqual({
       parts: { count: 4, unread: 3 },

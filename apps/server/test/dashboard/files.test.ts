@@ -165,7 +165,7 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
       await row.getByRole('link', { name: '3 not read of harbour.html' }).click()
       await page.getByText('3 pictures without a description').waitFor()
       await page.getByText(/Describe them in the program/).waitFor()
-      await page.getByText('Pictures are not read, and these have no description.').waitFor()
+      await page.getByText('The text in pictures is not read, and these have no description.').waitFor()
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width)
       await expectAccessible()
       const standing = page.getByRole('link', { name: '3 not read: see what, and what to do' })

@@ -125,7 +125,7 @@ export function damaged(what: string, cause: unknown): ExtractionError {
   return new ExtractionError(
     'damaged',
     `The file cannot be read as ${what}: it is damaged or of another format (${oneLine(detail)}). ` +
-      'Open it in the program it was made with, save it anew and upload it again.',
+      'Open it in the program that created it, save it and upload it again.',
     { cause },
   )
 }

@@ -96,7 +96,7 @@ export function requireMostlyRead({ omissions, parts }: Reading): void {
   const sentences = [
     `${parts.unread} of ${parts.count} ${unit ?? 'part'}s could not be read${what && ` (${what})`}.`,
     ...new Set(advice),
-    'To index the rest as it is, upload it with `parsing.allowPartial` in `indexing.configuration`.',
+    'To index the rest nevertheless, set `parsing.allowPartial` in `indexing.configuration`.',
   ]
   throw new ExtractionError('mostly_unread', sentences.join(' '), {
     reading: { omissions, parts },
@@ -159,6 +159,6 @@ export function createTextLimit(source: Source): (text: string) => void {
 function tooLong(limit: number): ExtractionError {
   return new ExtractionError(
     'too_large',
-    `The document has more than ${limit.toLocaleString('en')} characters of text, the most that can be indexed. Split it into several files.`,
+    `The document has more than ${limit.toLocaleString('en')} characters of text, the maximum. Split it into several files.`,
   )
 }

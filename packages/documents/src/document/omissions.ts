@@ -33,13 +33,13 @@ export interface Omission {
 /** Most places of one kind that are kept; `count` counts the others. */
 export const maxPlaces = 20
 
-/** What was not read, as one and as several; why, and what its author can do. */
+/** The words of each kind for people: its name in singular and plural, the reason, and what the author can do. */
 export const omissionTexts = {
   picture_without_text: {
     one: 'picture without a description',
     many: 'pictures without a description',
-    why: 'Pictures are not read, and these have no description.',
-    advice: 'Describe them in the program that made the document (alternative text).',
+    why: 'The text in pictures is not read, and these have no description.',
+    advice: 'Add alternative text to them in the program that created the document.',
   },
   scanned_page: {
     one: 'scanned page',
@@ -51,69 +51,71 @@ export const omissionTexts = {
   unreadable_font: {
     one: 'text in an unreadable font',
     many: 'texts in unreadable fonts',
-    why: 'The font does not define its characters.',
-    advice: 'Export the document again, or run text recognition (OCR) on it.',
+    why: 'The font does not map its glyphs to characters.',
+    advice:
+      'Export the document again, or run text recognition (OCR) on it, and upload the result.',
   },
   unknown_part: {
     one: 'part of an unknown type',
     many: 'parts of unknown types',
-    why: 'A part of the document is of a type that is not read.',
-    advice: 'Copy its text into the document.',
+    why: 'Parts of this type are not read.',
+    advice: 'If the part has text, copy it into the document.',
   },
   missing_part: {
     one: 'missing part',
     many: 'missing parts',
-    why: 'A part that the document refers to is not in the file.',
-    advice: 'Open the document in the program that made it, save it again and upload that.',
+    why: 'The document refers to a part that is not in the file.',
+    advice: 'Open the document in the program that created it, save it and upload it again.',
   },
   embedded_file: {
-    one: 'file inside',
-    many: 'files inside',
-    why: 'Files inside of a document are not read where their type is not supported.',
-    advice: 'Upload them by themselves.',
+    one: 'embedded file',
+    many: 'embedded files',
+    why: 'Embedded files are read only if their type is supported and they are within the limits.',
+    advice: 'Upload them separately.',
   },
   hidden_sheet: {
     one: 'hidden sheet',
     many: 'hidden sheets',
-    why: 'Sheets that their author has hidden are not read.',
-    advice: 'Show the sheet in the spreadsheet program if readers may know what is on it.',
+    why: 'Sheets that the author has hidden are not read.',
+    advice:
+      'To make a sheet searchable, unhide it in the spreadsheet program and upload the file again.',
   },
   formula_without_value: {
     one: 'formula without a value',
     many: 'formulas without a value',
-    why: 'The file has a formula without its result.',
+    why: 'The file contains the formula but not its result.',
     advice:
-      'Open the file in a spreadsheet program, which calculates it, save it and upload it again.',
+      'Open the file in a spreadsheet program, which calculates the results, save it and upload it again.',
   },
   other_direction: {
-    one: 'text across the page',
-    many: 'texts across the page',
-    why: 'Text across the page looks like a watermark.',
-    advice: 'If it is not, write it in the direction of the other text.',
+    one: 'apparent watermark',
+    many: 'apparent watermarks',
+    why: 'Large diagonal text and decorative text behind pages are not read.',
+    advice: 'If it is content, write it as ordinary text.',
   },
   encoding_in_doubt: {
     one: 'encoding in doubt',
     many: 'encodings in doubt',
-    why: 'The file does not say in which encoding its text is.',
-    advice: 'Save it as UTF-8, or state the encoding as `charset` in the content type.',
+    why: 'The file states no encoding, or one that does not fit, so the encoding was guessed.',
+    advice: 'Save the file as UTF-8, or state the encoding as `charset` in the content type.',
   },
   hidden_text: {
     one: 'hidden text',
     many: 'hidden texts',
-    why: 'The document hides this text from its readers.',
-    advice: 'Show it, if it should be found.',
+    why: 'Text that the document hides from its readers is not read.',
+    advice: 'To make it searchable, unhide it and upload the file again.',
   },
   unknown_symbol: {
     one: 'unknown symbol',
     many: 'unknown symbols',
-    why: 'A character of a symbol font is not known.',
-    advice: 'Insert the symbol as a character of Unicode, or write what it means.',
+    why: 'The character of a symbol font has no known equivalent in Unicode.',
+    advice: 'Insert the symbol as a Unicode character, or write what it means.',
   },
   text_cut: {
     one: 'text cut at a limit',
     many: 'texts cut at a limit',
-    why: 'The text is longer than the limit for it.',
-    advice: 'Divide it.',
+    why: 'The text exceeds a limit of its format.',
+    advice: 'Split it into several parts or files.',
   },
 } as const satisfies Record<string, { one: string; many: string; why: string; advice: string }>
 

@@ -109,6 +109,6 @@ function unpack(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
 function tooLarge(how: string): ExtractionError {
   return new ExtractionError(
     'too_large',
-    `The document ${how}. Split it into several files, or save it anew without what is not text.`,
+    `The document ${how}. Split it into several files, or remove what is not text, and upload it again.`,
   )
 }

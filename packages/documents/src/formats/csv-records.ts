@@ -126,7 +126,7 @@ function toExtractionError(error: unknown, line: number): unknown {
     return new ExtractionError(
       'too_large',
       `The record in line ${line + Number(error.lines)} has more than ${maxRecordLength.toLocaleString('en')} characters, ` +
-        'the most that a record may have. Give the table fewer columns, or one record a line, and upload it again.',
+        'the maximum. Reduce the number of columns, or write one record per line, and upload it again.',
       { cause: error },
     )
   }

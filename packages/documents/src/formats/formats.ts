@@ -179,7 +179,8 @@ const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; a
     {
       types: /^application\/msword$/,
       extensions: ['.doc'],
-      advice: 'This is Word as before 2007: save the document as .docx and upload it again.',
+      advice:
+        'This is the Word format from before 2007: save the document as .docx and upload it again.',
     },
     {
       types: /^application\/vnd\.ms-excel$/,
@@ -189,7 +190,8 @@ const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; a
     {
       types: /^application\/vnd\.ms-powerpoint$/,
       extensions: ['.ppt', '.pps'],
-      advice: 'This is PowerPoint as before 2007: save the slides as .pptx and upload them again.',
+      advice:
+        'This is the PowerPoint format from before 2007: save the slides as .pptx and upload them again.',
     },
     {
       types: /^(?:application|text)\/(?:rtf|richtext)$/,
@@ -231,7 +233,7 @@ const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; a
         '.svg',
       ],
       advice:
-        'A picture has no text to index: run text recognition (OCR) and upload the result as PDF or text.',
+        'The text in pictures is not read: run text recognition (OCR) and upload the result as PDF or text.',
     },
     {
       types: /^(?:audio|video)\//,

@@ -100,8 +100,8 @@ function requireNotEncrypted(bytes: Uint8Array, what: string): void {
   if (head.toString('hex') !== 'd0cf11e0a1b11ae1') return
   throw new ExtractionError(
     'protected',
-    `The file is not ${what} of today: it is protected by a password or in the format from before 2007. ` +
-      'Save it anew without a password in the current format and upload it again.',
+    `The file is not ${what}: it is protected by a password, or in the format from before 2007. ` +
+      'Save it without a password in the current format and upload it again.',
   )
 }
 

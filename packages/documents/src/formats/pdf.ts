@@ -110,8 +110,8 @@ function requireStatic(pages: readonly ReadPage[], info: PdfInfo): void {
   if (!requestToWait.test(text) && text.trim() !== '') return
   throw new ExtractionError(
     'no_text',
-    'The PDF is a dynamic form (XFA): what it shows is built by Adobe Acrobat when it is opened. ' +
-      'Open it there, print it to a PDF file and upload that.',
+    'The PDF is a dynamic form (XFA): only Adobe Acrobat can build its content. ' +
+      'Open it there, print it to a PDF file and upload the result.',
   )
 }
 
@@ -123,7 +123,7 @@ function requireText(pages: readonly Pick<ReadPage, 'lines' | 'notes'>[], readin
   if (textOf(pages).trim() !== '') return
   throw new ExtractionError(
     'no_text',
-    'The PDF has no text: its pages are pictures, as from a scanner. ' +
+    'The PDF has no text: its pages are pictures, for example from a scanner. ' +
       'Run text recognition (OCR) on it, for example with OCRmyPDF, and upload the result.',
     { reading },
   )
@@ -134,7 +134,7 @@ function requireReadable(pages: readonly ReadPage[]): void {
   if (texts.length === 0 || !texts.every(isUnreadable)) return
   throw new ExtractionError(
     'no_text',
-    'The text of the PDF cannot be read: its fonts do not say which letters they show. ' +
+    'The text of the PDF cannot be read: its fonts do not map their glyphs to characters. ' +
       'Export the document again, or run text recognition (OCR) on it, and upload the result.',
   )
 }

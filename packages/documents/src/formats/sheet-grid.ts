@@ -32,8 +32,8 @@ export function requireDense(slots: number): void {
   if (slots <= maxSlots) return
   throw new ExtractionError(
     'too_large',
-    'The document has a sheet whose cells are so far apart that its rows have more than ' +
-      `${maxSlots.toLocaleString('en')} cells. Remove what stands far to the right, or split it into several files.`,
+    'The document has a sheet with cells so far to the right that its rows have more than ' +
+      `${maxSlots.toLocaleString('en')} cells. Remove the cells far to the right, or split the document into several files.`,
   )
 }
 

@@ -127,7 +127,7 @@ function sizeOf(value: Value): number {
 function badAliases(cause: string): ExtractionError {
   return new ExtractionError(
     'too_large',
-    `The aliases of the YAML repeat more than ${maxRepeated.toLocaleString('en')} values, or stand for nothing (${cause}). ` +
-      'Write out what they stand for, and upload it again.',
+    `The aliases of the YAML repeat more than ${maxRepeated.toLocaleString('en')} values, or name no anchor (${cause}). ` +
+      'Replace them by the values that they stand for, and upload it again.',
   )
 }

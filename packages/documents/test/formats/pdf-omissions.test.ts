@@ -104,7 +104,7 @@ test('a page whose font does not define its characters is told and left out', as
   expect(all).not.toContain('\u0001')
   await expect(readFile('b.pdf', withUnknownFont([unknown]))).rejects.toMatchObject({
     failure: 'no_text',
-    message: expect.stringContaining('fonts do not say'),
+    message: expect.stringContaining('fonts do not map'),
   })
 })
 

@@ -266,7 +266,7 @@ async function* bound(source: AsyncIterable<unknown>, maximumBytes: number) {
     if (size > maximumBytes) {
       throw new ExtractionError(
         'too_large',
-        `The file has more than ${maximumBytes} bytes, which is the most that can be indexed. Split it into several files.`,
+        `The file has more than ${maximumBytes} bytes, the maximum. Split it into several files.`,
       )
     }
     yield chunk
