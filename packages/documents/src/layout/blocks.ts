@@ -8,14 +8,11 @@ import {
   paragraph,
   table,
 } from '../document/nodes.js'
-import type { Outline } from './headings.js'
-import { readTypography } from './headings.js'
-import type { Line } from './lines.js'
-import { isContentsEntry } from './lines.js'
+import { type Outline, readTypography, type Typography } from './headings.js'
+import { isContentsEntry, type Line } from './lines.js'
 import { toColumns } from './listing.js'
 import type { Extent } from './measures.js'
-import { createParagraphRules, listMarker } from './paragraphs.js'
-import type { TaggedTable } from './segments.js'
+import { createParagraphRules, listMarker, type ParagraphRules } from './paragraphs.js'
 import { continuesRow, type TableInLines, tableAt } from './tables.js'
 
 /** Lines of a heading; more lines are text in large type. */
@@ -44,170 +41,208 @@ interface OpenTable {
   page: number
 }
 
+/** The blocks of a document so far, and what the next line may continue. */
+interface Builder {
+  lines: readonly Line[]
+  typography: Typography
+  rules: ParagraphRules
+  joiner: LineJoiner
+  blocks: RootContent[]
+  open: OpenBlock | undefined
+  /** Items of the open list. */
+  items: FlatListItem[]
+  /** End of a text in large type, whose last lines are not a heading either. */
+  largeTextEnd: number
+  lastTable: OpenTable | undefined
+  /** Lines whose notes have been added. */
+  noted: number
+}
+
 /** Builds the blocks of a document from its lines, each with the page on which it begins. */
 export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline): RootContent[] {
-  const typography = readTypography(pages, outline)
-  const rules = createParagraphRules(pages)
-  const joiner = createLineJoiner(() => pages.flat().map((line) => line.text))
   const lines = pages.flat()
-  const blocks: RootContent[] = []
-  let open: OpenBlock | undefined
-  let items: FlatListItem[] = []
-  /** End of a text in large type, whose last lines are not a heading either. */
-  let largeTextEnd = 0
-  let lastTable: OpenTable | undefined
-  /** Lines whose notes have been added. */
-  let noted = 0
+  const builder: Builder = {
+    lines,
+    typography: readTypography(pages, outline),
+    rules: createParagraphRules(pages),
+    joiner: createLineJoiner(() => lines.map((line) => line.text)),
+    blocks: [],
+    open: undefined,
+    items: [],
+    largeTextEnd: 0,
+    lastTable: undefined,
+    noted: 0,
+  }
+  for (let at = 0; at < lines.length; ) at = addFrom(builder, at)
+  closeAll(builder)
+  addNotes(builder, lines.length)
+  return builder.blocks
+}
 
-  const addNotes = (end: number) => {
-    for (; noted < end; noted += 1) {
-      for (const note of lines[noted]?.notes ?? []) {
-        blocks.push(onPage(paragraph(note), lines[noted]?.page ?? 1))
-      }
-    }
+/** Adds the block that begins at a line, or the line to the open one. Returns the number of the next line. */
+function addFrom(builder: Builder, at: number): number {
+  const { lines } = builder
+  const line = lines[at]
+  if (line === undefined) return lines.length
+  // Text in another direction is neither a heading of what follows nor continued by it.
+  const isTurned = line.turned !== undefined
+  const wasTurned = lines[at - 1]?.turned !== undefined
+  if (line.isApart === true || isTurned !== wasTurned) closeAll(builder)
+  if (isContentsEntry(line)) {
+    closeBlock(builder)
+    return at + 1
   }
-  const closeList = () => {
-    blocks.push(...buildList(items))
-    items = []
-  }
-  const close = () => {
-    const first = open?.lines[0]
-    if (open === undefined || first === undefined) return
-    const { kind, lines: closed } = open
-    open = undefined
-    if (kind === 'item') {
-      const item = toItem(first, closed, joiner)
-      if (!continuesList(items, item)) closeList()
-      items.push(item)
-      return
-    }
-    closeList()
-    const isCode = kind === 'code' && closed.some(({ text }) => text.trim().length >= minCodeLength)
-    const block = isCode ? toCode(closed) : paragraph(toPhrases(closed, joiner))
-    blocks.push(onPage(block, first.page))
-  }
-  const addTable = (added: Omit<TableInLines, 'begin' | 'end'>, page: number) => {
-    close()
-    closeList()
-    const before = lastTable
-    const isContinued =
-      before !== undefined &&
-      before.page === page - 1 &&
-      blocks.at(-1)?.type === 'table' &&
-      isSameGrid(before.columns, added.columns)
-    const [first = [], ...below] = added.rows
-    const header = isContinued ? (before.rows[0] ?? first) : first
-    const rest = header.join('|') === first.join('|') ? below : [...added.rows]
-    if (isContinued && continuesRow(before.rows.slice(1), rest[0])) {
-      const more = rest.shift() ?? []
-      const whole = (before.rows.pop() ?? []).map((cell, at) =>
-        joiner.join([cell, more[at] ?? ''].filter((text) => text !== '')),
-      )
-      before.rows.push(whole)
-      before.page = page
-      blocks.pop()
-      blocks.push(onPage(table(before.rows), before.begin))
-    }
-    // The page had only the rest of the last row.
-    if (isContinued && rest.length === 0) return
-    lastTable = { rows: [header, ...rest], columns: added.columns, begin: page, page }
-    blocks.push(onPage(table(lastTable.rows), page))
-  }
+  return (
+    addTableAt(builder, line, at) ??
+    (isTurned ? undefined : addHeadingAt(builder, line, at)) ??
+    addText(builder, line, at)
+  )
+}
 
-  for (let at = 0; at < lines.length; at += 1) {
-    const line = lines[at]
-    if (line === undefined) break
-    const previous = lines[at - 1]
-    // Text in another direction is neither a heading of what follows nor continued by it.
-    const isTurned = line.turned !== undefined
-    if (line.isApart === true || isTurned !== (previous?.turned !== undefined)) {
-      close()
-      closeList()
-    }
-    if (isContentsEntry(line)) {
-      close()
-      continue
-    }
-    if (line.table !== undefined) {
-      close()
-      closeList()
-      addNotes(at)
-      addTable(toCells(line.table), line.page)
-      continue
-    }
-    const above = open?.kind === 'text' ? open.lines.length : 0
-    const untagged =
-      line.segments.length >= 2 ? tableAt(lines, at, { above, join: joiner.join }) : undefined
-    if (untagged !== undefined && !isInListing(lines, at, untagged.end)) {
-      if (untagged.begin < at) open?.lines.splice(untagged.begin - at)
-      close()
-      closeList()
-      addNotes(untagged.begin)
-      addTable(untagged, line.page)
-      at = untagged.end - 1
-      continue
-    }
-    const level = at < largeTextEnd || isTurned ? undefined : typography.levelOf(line, previous)
-    if (level !== undefined) {
-      const end = headingEnd(lines, at)
-      if (end - at > maxHeadingLines) largeTextEnd = end
-      else {
-        close()
-        closeList()
-        addNotes(at)
-        const text = joiner.join(textsOf(lines.slice(at, end))).replace(linkToItself, '')
-        blocks.push(onPage(heading(level, text), line.page))
-        at = end - 1
-        continue
-      }
-    }
-    const kind = kindOf(line, open)
-    const isNew =
-      open === undefined || previous === undefined || open.kind !== kind
-        ? true
-        : kind !== 'code' && rules.begins(line, previous, open.lines.at(-2))
-    if (isNew) close()
-    // Text below a list that does not continue an item ends the list.
-    if (isNew && kind !== 'item') {
-      closeList()
-      addNotes(at)
-    }
-    if (open === undefined) open = { kind: isNew ? startKind(line, kind) : kind, lines: [line] }
-    else open.lines.push(line)
+function addTableAt(builder: Builder, line: Line, at: number): number | undefined {
+  const { lines, joiner, open } = builder
+  if (line.table !== undefined) {
+    const { rows, columns } = line.table
+    closeAll(builder)
+    addNotes(builder, at)
+    addTable(builder, { rows: rows.map((row) => row.map(joiner.join)), columns }, line.page)
+    return at + 1
   }
-  close()
-  closeList()
-  addNotes(lines.length)
-  return blocks
+  if (line.segments.length < 2) return undefined
+  const above = open?.kind === 'text' ? open.lines.length : 0
+  const found = tableAt(lines, at, { above, join: joiner.join })
+  if (found === undefined || isInListing(lines, at, found.end)) return undefined
+  if (found.begin < at) open?.lines.splice(found.begin - at)
+  closeAll(builder)
+  addNotes(builder, found.begin)
+  addTable(builder, found, line.page)
+  return found.end
+}
 
-  function toCells({ rows, columns }: TaggedTable) {
-    return { rows: rows.map((row) => row.map(joiner.join)), columns }
+function addTable(
+  builder: Builder,
+  added: Pick<TableInLines, 'rows' | 'columns'>,
+  page: number,
+): void {
+  const { blocks, joiner, lastTable: before } = builder
+  const isContinued =
+    before !== undefined &&
+    before.page === page - 1 &&
+    blocks.at(-1)?.type === 'table' &&
+    isSameGrid(before.columns, added.columns)
+  const [first = [], ...below] = added.rows
+  const header = isContinued ? (before.rows[0] ?? first) : first
+  const rest = header.join('|') === first.join('|') ? below : [...added.rows]
+  if (isContinued && continuesRow(before.rows.slice(1), rest[0])) {
+    const more = rest.shift() ?? []
+    const whole = (before.rows.pop() ?? []).map((cell, at) =>
+      joiner.join([cell, more[at] ?? ''].filter((text) => text !== '')),
+    )
+    before.rows.push(whole)
+    before.page = page
+    blocks.pop()
+    blocks.push(onPage(table(before.rows), before.begin))
   }
+  // The page had only the rest of the last row.
+  if (isContinued && rest.length === 0) return
+  const rows = [header, ...rest]
+  builder.lastTable = { rows, columns: added.columns, begin: page, page }
+  blocks.push(onPage(table(rows), page))
+}
 
-  function headingEnd(all: readonly Line[], start: number): number {
-    const first = all[start]
-    let end = start + 1
-    for (; first !== undefined && end < all.length; end += 1) {
-      const [line, before] = [all[end], all[end - 1]]
-      if (line === undefined || before === undefined || line.page !== first.page) break
-      const gap = line.y - before.y
-      const isSame = line.font === first.font && Math.abs(line.size - first.size) < 0.5
-      if (
-        !isSame ||
-        line.isApart === true ||
-        line.table !== undefined ||
-        gap <= 0 ||
-        gap > first.size * 1.6 ||
-        line.segments.length > 1
-      )
-        break
-      // Another entry of the outline is another heading.
-      if (typography.levelOf(line, before) !== typography.levelOf(first, all[start - 1])) {
-        if (first.size <= typography.size * 1.1) break
-      }
-    }
-    return end
+function addHeadingAt(builder: Builder, line: Line, at: number): number | undefined {
+  const { lines, typography, joiner, blocks } = builder
+  if (at < builder.largeTextEnd) return undefined
+  const level = typography.levelOf(line, lines[at - 1])
+  if (level === undefined) return undefined
+  const end = headingEnd(lines, at, typography)
+  if (end - at > maxHeadingLines) {
+    builder.largeTextEnd = end
+    return undefined
   }
+  closeAll(builder)
+  addNotes(builder, at)
+  const text = joiner.join(textsOf(lines.slice(at, end))).replace(linkToItself, '')
+  blocks.push(onPage(heading(level, text), line.page))
+  return end
+}
+
+function headingEnd(lines: readonly Line[], start: number, typography: Typography): number {
+  const first = lines[start]
+  let end = start + 1
+  for (; first !== undefined && end < lines.length; end += 1) {
+    const [line, before] = [lines[end], lines[end - 1]]
+    if (line === undefined || before === undefined || line.page !== first.page) break
+    const gap = line.y - before.y
+    const isSame = line.font === first.font && Math.abs(line.size - first.size) < 0.5
+    const isNear = gap > 0 && gap <= first.size * 1.6
+    if (!isSame || !isNear || line.isApart === true) break
+    if (line.table !== undefined || line.segments.length > 1) break
+    // Another entry of the outline is another heading.
+    if (typography.levelOf(line, before) !== typography.levelOf(first, lines[start - 1])) {
+      if (first.size <= typography.size * 1.1) break
+    }
+  }
+  return end
+}
+
+/** Adds a line to the open block, or opens one with it. */
+function addText(builder: Builder, line: Line, at: number): number {
+  const { lines, rules, open } = builder
+  const previous = lines[at - 1]
+  const kind = kindOf(line, open)
+  const isNew =
+    open === undefined || previous === undefined || open.kind !== kind
+      ? true
+      : kind !== 'code' && rules.begins(line, previous, open.lines.at(-2))
+  if (isNew) closeBlock(builder)
+  // Text below a list that does not continue an item ends the list.
+  if (isNew && kind !== 'item') {
+    closeList(builder)
+    addNotes(builder, at)
+  }
+  if (open === undefined || isNew) builder.open = { kind: startKind(line, kind), lines: [line] }
+  else open.lines.push(line)
+  return at + 1
+}
+
+/** Adds the notes beside the lines before one. */
+function addNotes(builder: Builder, end: number): void {
+  for (; builder.noted < end; builder.noted += 1) {
+    const line = builder.lines[builder.noted]
+    for (const note of line?.notes ?? []) {
+      builder.blocks.push(onPage(paragraph(note), line?.page ?? 1))
+    }
+  }
+}
+
+function closeAll(builder: Builder): void {
+  closeBlock(builder)
+  closeList(builder)
+}
+
+function closeList(builder: Builder): void {
+  builder.blocks.push(...buildList(builder.items))
+  builder.items = []
+}
+
+function closeBlock(builder: Builder): void {
+  const { open, joiner, blocks } = builder
+  builder.open = undefined
+  const first = open?.lines[0]
+  // A table may have taken all lines of the open block.
+  if (open === undefined || first === undefined) return
+  const { kind, lines } = open
+  if (kind === 'item') {
+    const item = toItem(first, lines, joiner)
+    if (!continuesList(builder.items, item)) closeList(builder)
+    builder.items.push(item)
+    return
+  }
+  closeList(builder)
+  const isCode = kind === 'code' && lines.some(({ text }) => text.trim().length >= minCodeLength)
+  const block = isCode ? toCode(lines) : paragraph(toPhrases(lines, joiner))
+  blocks.push(onPage(block, first.page))
 }
 
 function kindOf(line: Line, open: OpenBlock | undefined): OpenBlock['kind'] {

@@ -13,7 +13,7 @@ const maxFontShare = 0.15
 const minSpaceAbove = 1.5
 
 /** How the text of a document is set, and which lines differ from it as headings. */
-interface Typography {
+export interface Typography {
   /** Size of the text, in points. */
   size: number
   /** Font of the text. */

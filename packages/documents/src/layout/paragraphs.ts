@@ -16,7 +16,7 @@ const narrowColumn = 20
 export const sentenceEnd = /[.!?:;…。！？"”»)\]]$/
 
 /** Decides where paragraphs begin. */
-interface ParagraphRules {
+export interface ParagraphRules {
   /**
    * Whether a line begins a new paragraph.
    * @param previous the line before it
