@@ -37,7 +37,7 @@ export interface Source {
   inner?: InnerFiles
   /** Reads a file inside of this one with the reader of its format. */
   readInner?(inner: Source): Promise<Extraction>
-  /** Where a reader of text tells what it leaves out; the result has it together with `Extraction.omissions`. */
+  /** Collects what a reader of text leaves out; added to `Extraction.omissions` of the result. */
   omissions?: Omissions
   /** Whether a document of which more than half could not be read is accepted all the same. */
   allowPartial?: boolean

@@ -49,11 +49,16 @@ export function table(rows: readonly (readonly (string | PhrasingContent[])[])[]
   return { type: 'table', children }
 }
 
-/** How many cells the tables among some blocks have. */
+/** The number of cells in the tables among some blocks. */
 export function cellsIn(blocks: readonly RootContent[]): number {
   return blocks
     .flatMap((block) => (block.type === 'table' ? block.children : []))
     .reduce((sum, row) => sum + row.children.length, 0)
+}
+
+/** The text of a comment with its author; an unknown author is an empty text. */
+export function commentText(author: string, text: string): string {
+  return author === '' ? `Comment: ${text}` : `Comment (${author}): ${text}`
 }
 
 /** Marks a node with the page on which it begins. */
@@ -144,7 +149,7 @@ export interface FlatListItem {
   /** Number of this item in an ordered list: another one than the next begins a list. */
   number?: number
   content: Paragraph
-  /** What the item has below its first paragraph. */
+  /** The blocks of the item below its first paragraph. */
   more?: BlockContent[]
 }
 
@@ -178,7 +183,7 @@ export function buildList(items: readonly FlatListItem[]): BlockContent[] {
   return roots
 }
 
-/** How deep an item of a level stands below the lists that are open: beside those of its own level. */
+/** The depth of an item below the open lists, which is that of the items of its own level. */
 function depthOf(levels: readonly number[], level: number): number {
   const above = levels.findLastIndex((other) => other < level)
   return above + 1

@@ -71,10 +71,10 @@ export function decodeText(bytes: Uint8Array, declared?: string, omissions?: Omi
 const maxGuesses = 50
 
 /** Decodes the texts inside of one file, of which there may be thousands; as {@link decodeText}. */
-export type TextDecoder = (bytes: Uint8Array, declared?: string) => string
+export type Decoder = (bytes: Uint8Array, declared?: string) => string
 
 /** Makes the decoder for one file. After some guesses, it believes what texts declare, or takes the last guess. */
-export function createDecoder(omissions?: Omissions): TextDecoder {
+export function createDecoder(omissions?: Omissions): Decoder {
   let left = maxGuesses
   let last = 'windows-1252'
   return (bytes, declared) => {

@@ -1,7 +1,7 @@
 import type { FlowBlock } from '../document/flow.js'
 import type { OmissionPlace, Omissions } from '../document/omissions.js'
-import type { LinkedParts, Relations } from './office-parts.js'
-import { altTextOf } from './opc.js'
+import type { LinkedParts } from './office-parts.js'
+import { altTextOf, type Relations } from './opc.js'
 import { attribute, descend, elements, findElements, type XmlElement } from './xml.js'
 
 /** What a drawing of Word shows. */
@@ -22,22 +22,22 @@ interface DrawingContext {
   parts: LinkedParts
   omissions: Omissions
   place?: OmissionPlace
-  isMargin?: boolean
+  isHeaderOrFooter?: boolean
 }
 
-/** Reads a drawing, and tells what of it is not read. */
+/** Reads a drawing, and reports what is not read of it. */
 export function readDrawing(element: XmlElement, context: DrawingContext): Drawing {
   const { omissions, place } = context
   const boxes = boxesOf(element)
   const shown = linkedParts(element, context.parts)
   const stated = outside(element, 'textpath').map((each) => attribute(each, 'string') ?? '')
   // Behind the text of every page, it is a watermark.
-  const lettering = context.isMargin === true ? [] : stated
+  const lettering = context.isHeaderOrFooter === true ? [] : stated
   if (lettering.length < stated.length) omissions.add('other_direction', place)
   if (boxes.length > 0 || shown.length > 0 || stated.length > 0) return { boxes, shown, lettering }
   const alt = altOf(element)
   if (alt !== undefined) return { boxes, shown, lettering, alt }
-  if (outside(element, 'OLEObject').length === 0) tellPictures(element, context)
+  if (outside(element, 'OLEObject').length === 0) reportPictures(element, context)
   return { boxes, shown, lettering }
 }
 
@@ -74,7 +74,10 @@ function linkedParts(element: XmlElement, parts: LinkedParts): FlowBlock[][] {
   })
 }
 
-function tellPictures(element: XmlElement, { relations, omissions, place }: DrawingContext): void {
+function reportPictures(
+  element: XmlElement,
+  { relations, omissions, place }: DrawingContext,
+): void {
   const isDecorative = findElements(element, 'decorative').some(
     (each) => attribute(each, 'val') === '1',
   )

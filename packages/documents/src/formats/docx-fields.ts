@@ -1,4 +1,4 @@
-import { pageNumberMark } from './margins.js'
+import { pageNumberMark } from './headers-footers.js'
 import { attribute, descend, elements, type XmlElement } from './xml.js'
 
 /** Fields of Word that are open at the current place: their instructions and results. */

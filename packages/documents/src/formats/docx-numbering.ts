@@ -1,10 +1,10 @@
 import type { Label } from '../document/flow.js'
-import { writeNumber } from '../document/number-formats.js'
-import type { NumberingReference, ParagraphStyle } from './docx-styles.js'
+import { writeNumber } from '../document/numbering-formats.js'
+import { type NumberingReference, type ParagraphStyle, toggle } from './docx-styles.js'
 import { attribute, descend, elements, type XmlElement } from './xml.js'
 
 /** A paragraph in a list, with the label that Word computes for it. */
-interface Numbered {
+export interface Numbered {
   /** Undefined where the list shows none, as that of a second paragraph of an item. */
   label: Label | undefined
   /** From 0. */
@@ -194,7 +194,6 @@ function toLevel(element: XmlElement, at: number): Level {
   const value = (name: string) => attribute(descend(element, name), 'val')
   const restart = value('lvlRestart')
   const style = value('pStyle')
-  const legal = descend(element, 'isLgl')
   return {
     start: toNumber(value('start'), 1),
     format: formatOf(element),
@@ -203,7 +202,7 @@ function toLevel(element: XmlElement, at: number): Level {
       value('lvlPicBulletId') === undefined
         ? (value('lvlText') ?? `%${at + 1}.`).slice(0, maxLabelLength)
         : '•',
-    legal: legal !== undefined && !['0', 'false', 'off'].includes(attribute(legal, 'val') ?? ''),
+    legal: toggle(element, 'isLgl') === true,
     ...(restart !== undefined && { restart: toNumber(restart, 0) }),
     ...(style !== undefined && { style }),
   }

@@ -4,11 +4,18 @@ import type { OmissionPlace, Omissions } from '../document/omissions.js'
 import { readDrawing } from './docx-drawings.js'
 import { createFields, type Fields, isLeftOut, isPageNumber } from './docx-fields.js'
 import { type CharacterStyle, characterStyleOf, toggle } from './docx-styles.js'
-import { pageNumberMark } from './margins.js'
-import type { LinkedParts, Relations } from './office-parts.js'
+import { pageNumberMark } from './headers-footers.js'
+import type { LinkedParts } from './office-parts.js'
 import { formulaText } from './omml.js'
+import type { Relations } from './opc.js'
 import { levelSpans, type PlacedSpan } from './raised-spans.js'
-import { isSymbolFont, shownText, symbolOf } from './symbol-fonts.js'
+import {
+  isSymbolFont,
+  type OnUnknownSymbol,
+  shownText,
+  symbolOf,
+  unknownSymbolReporter,
+} from './symbol-fonts.js'
 import { attribute, descend, elements, findElements, textContent, type XmlElement } from './xml.js'
 
 interface NoteReference {
@@ -52,7 +59,7 @@ export interface RunContext {
   /** Whether all text of fields is read, because some are broken. */
   ignoresFields?: boolean
   /** Whether the paragraphs stand at the edge of pages: tabs and numbers of pages are kept apart. */
-  isMargin?: boolean
+  isHeaderOrFooter?: boolean
 }
 
 /** Elements whose text is not shown: deletions, properties, readings of characters. */
@@ -70,7 +77,7 @@ interface Reader {
   context: RunContext
   fields: Fields
   toNote(reference: XmlElement): NoteReference
-  onUnknown(font: string, code: number): void
+  onUnknown: OnUnknownSymbol
 }
 
 interface Content {
@@ -90,10 +97,7 @@ export function createRunReader(context: RunContext): RunReader {
     context,
     fields,
     toNote: createNoteCounter(),
-    onUnknown(font, code) {
-      const detail = `${font} ${code.toString(16).toUpperCase()}`
-      omissions.add('unknown_symbol', place, { detail })
-    },
+    onUnknown: unknownSymbolReporter(omissions, place),
   }
   return {
     read(paragraph) {
@@ -217,7 +221,7 @@ function addBreak(content: Content): void {
 
 function addPageNumber(content: Content): void {
   const { context } = content.reader
-  if (context.isMargin === true) content.spans.push({ text: pageNumberMark })
+  if (context.isHeaderOrFooter === true) content.spans.push({ text: pageNumberMark })
 }
 
 function readField(element: XmlElement, format: Format, content: Content): boolean {
@@ -251,7 +255,7 @@ function readMark(element: XmlElement, format: Format, content: Content): void {
   switch (element.name) {
     case 'tab':
     case 'ptab':
-      add(context.isMargin === true ? '\t' : ' ', format, content)
+      add(context.isHeaderOrFooter === true ? '\t' : ' ', format, content)
       return
     case 'br':
     case 'cr':

@@ -1,19 +1,13 @@
 import type { Paragraph } from 'mdast'
-import { paragraph, spanText } from '../document/nodes.js'
+import { commentText, paragraph, spanText } from '../document/nodes.js'
 import type { Omissions } from '../document/omissions.js'
 import { createRunReader, type RunContext } from './docx-runs.js'
 import { type CharacterStyle, toggle } from './docx-styles.js'
-import { marginText } from './margins.js'
-import type { Relations } from './office-parts.js'
-import type { OfficePackage } from './opc.js'
+import { headerOrFooterText } from './headers-footers.js'
+import type { OfficePackage, Relations } from './opc.js'
 import { attribute, elements, findElements, readXml, type XmlElement } from './xml.js'
 
 /** Texts beside the body of a Word document: notes, comments, headers and footers. */
-
-/** A comment as one paragraph. */
-export interface Comment {
-  text: string
-}
 
 interface Context {
   characters: ReadonlyMap<string, CharacterStyle>
@@ -34,21 +28,21 @@ export async function readNotes(
 export async function readComments(
   office: OfficePackage,
   context: Context,
-): Promise<Map<string, Comment>> {
+): Promise<Map<string, string>> {
   return await readStories(office, 'comments', 'comment', context, (text, comment) => {
     const author = (attribute(comment, 'author') ?? '').replace(/\s+/g, ' ').trim()
-    return { text: author === '' ? `Comment: ${text}` : `Comment (${author}): ${text}` }
+    return commentText(author, text)
   })
 }
 
-async function readStories<Story>(
+async function readStories(
   office: OfficePackage,
   type: string,
   name: string,
   context: Context,
-  toStory: (text: string, element: XmlElement) => Story,
-): Promise<Map<string, Story>> {
-  const stories = new Map<string, Story>()
+  toStory: (text: string, element: XmlElement) => string,
+): Promise<Map<string, string>> {
+  const stories = new Map<string, string>()
   const part = await office.related(office.main, type)
   if (part === undefined) return stories
   const relations = await office.relations(part)
@@ -75,10 +69,10 @@ function textOf(element: XmlElement, context: RunContext): string {
   return texts.filter((text) => text !== '').join(' ')
 }
 
-type MarginKind = 'header' | 'footer'
+type HeaderOrFooter = 'header' | 'footer'
 
 /** A document with headers and footers. */
-interface MarginSource extends Context {
+interface HeaderSource extends Context {
   office: OfficePackage
   relations: Relations
 }
@@ -88,32 +82,32 @@ interface MarginSource extends Context {
  *
  * @param sections the properties of all sections, in order
  */
-export async function readMargins(
-  { office, relations, characters, omissions }: MarginSource,
+export async function readHeadersAndFooters(
+  { office, relations, characters, omissions }: HeaderSource,
   sections: readonly XmlElement[],
 ): Promise<Paragraph[]> {
   const hasEven = await differsOnEvenPages(office)
   const seen = new Set<string>()
-  const margins: Paragraph[] = []
+  const headersAndFooters: Paragraph[] = []
   for (const { kind, id } of sections.flatMap((section) => referencesOf(section, hasEven))) {
     const part = relations.get(id)?.target
     if (part === undefined || seen.has(part) || !office.archive.has(part)) continue
     seen.add(part)
     const root = await office.parse(part, kind === 'header' ? 'hdr' : 'ftr')
-    const lines = marginLines(root, {
+    const lines = headerOrFooterLines(root, {
       relations: await office.relations(part),
       parts: new Map(),
       characters,
       omissions,
       place: { part },
-      isMargin: true,
+      isHeaderOrFooter: true,
     })
     const text = lines.join('\n')
     if (text === '' || seen.has(`text ${text}`)) continue
     seen.add(`text ${text}`)
-    margins.push(paragraph(`${kind === 'header' ? 'Header' : 'Footer'}: ${text}`))
+    headersAndFooters.push(paragraph(`${kind === 'header' ? 'Header' : 'Footer'}: ${text}`))
   }
-  return margins
+  return headersAndFooters
 }
 
 async function differsOnEvenPages(office: OfficePackage): Promise<boolean> {
@@ -123,7 +117,10 @@ async function differsOnEvenPages(office: OfficePackage): Promise<boolean> {
 }
 
 /** The headers and footers of a section that are shown on some page. */
-function referencesOf(section: XmlElement, hasEven: boolean): { kind: MarginKind; id: string }[] {
+function referencesOf(
+  section: XmlElement,
+  hasEven: boolean,
+): { kind: HeaderOrFooter; id: string }[] {
   const hasFirst = toggle(section, 'titlePg') === true
   return (['header', 'footer'] as const).flatMap((kind) =>
     elements(section, `${kind}Reference`).flatMap((reference) => {
@@ -134,15 +131,15 @@ function referencesOf(section: XmlElement, hasEven: boolean): { kind: MarginKind
   )
 }
 
-function marginLines(root: XmlElement, context: RunContext): string[] {
+function headerOrFooterLines(root: XmlElement, context: RunContext): string[] {
   const runs = createRunReader(context)
   return findElements(root, 'p').flatMap((element) => {
     const { spans, attachments } = runs.read(element)
     const whole = spans.map((span) => (span.node === undefined ? span.text : '\n')).join('')
     const boxed = attachments.flatMap((attachment) =>
-      attachment.type === 'box' ? marginLines(attachment.content, context) : [],
+      attachment.type === 'box' ? headerOrFooterLines(attachment.content, context) : [],
     )
-    const line = marginText(whole)
+    const line = headerOrFooterText(whole)
     return line === '' ? boxed : [line, ...boxed]
   })
 }

@@ -2,6 +2,7 @@ import type { PhrasingContent, Root } from 'mdast'
 import { type Extraction, readingAs, type Source } from '../document/extraction.js'
 import {
   createFlow,
+  type Flow,
   type FlowBlock,
   type Label,
   labelledItem,
@@ -15,10 +16,10 @@ import {
   spanText,
   toPhrasing,
 } from '../document/nodes.js'
-import { createOmissions } from '../document/omissions.js'
-import { createNumbering } from './docx-numbering.js'
-import { type Attachment, createRunReader } from './docx-runs.js'
-import { type Comment, readComments, readMargins, readNotes } from './docx-stories.js'
+import { createOmissions, type Omissions } from '../document/omissions.js'
+import { createNumbering, type Numbered, type Numbering } from './docx-numbering.js'
+import { type Attachment, createRunReader, type RunReader } from './docx-runs.js'
+import { readComments, readHeadersAndFooters, readNotes } from './docx-stories.js'
 import {
   numberingOf,
   outlineLevel,
@@ -27,8 +28,8 @@ import {
   type Styles,
 } from './docx-styles.js'
 import { blocksOf, cellsOf, readTable, rowsOf } from './docx-tables.js'
-import { createPartReader, type LinkedParts, type Relations, tellMissing } from './office-parts.js'
-import { documentTitle, type OfficePackage, openOffice } from './opc.js'
+import { createPartReader, type LinkedParts, reportMissingParts } from './office-parts.js'
+import { documentTitle, type OfficePackage, openOffice, type Relations } from './opc.js'
 import { attribute, descend, readXml, type XmlElement } from './xml.js'
 
 const formatName = 'a Word document (.docx)'
@@ -52,8 +53,8 @@ export function extract(source: Source): Promise<Extraction> {
       : first
     if (!blocks.some((block) => block.type === 'heading')) promoteBoldLines(blocks)
     const { characters } = word.styles
-    const margins = await readMargins({ ...word, characters }, sections)
-    const root: Root = { type: 'root', children: [...margins, ...blocks] }
+    const headersAndFooters = await readHeadersAndFooters({ ...word, characters }, sections)
+    const root: Root = { type: 'root', children: [...headersAndFooters, ...blocks] }
     const title = firstHeading(root) ?? (await documentTitle(office))
     return { root, ...(title !== undefined && { title }), omissions: omissions.list() }
   })
@@ -67,17 +68,17 @@ interface WordDocument {
   styles: Styles
   numbering: XmlElement | undefined
   notes: Readonly<Record<'footnote' | 'endnote', ReadonlyMap<string, string>>>
-  comments: ReadonlyMap<string, Comment>
-  omissions: ReturnType<typeof createOmissions>
+  comments: ReadonlyMap<string, string>
+  omissions: Omissions
 }
 
 async function openWord(
   office: OfficePackage,
   source: Source,
-  omissions: WordDocument['omissions'],
+  omissions: Omissions,
 ): Promise<WordDocument> {
   const relations = await office.relations(office.main)
-  tellMissing(relations, office, omissions)
+  reportMissingParts(relations, office, omissions)
   const styles = readStyles(await optional(office, 'styles', 'styles'))
   const context = { characters: styles.characters, omissions }
   return {
@@ -104,13 +105,25 @@ async function optional(
   return part === undefined ? undefined : await office.parse(part, root)
 }
 
-/** What the body of a document becomes. */
+/** The content of the body of a document. */
 interface Body {
   blocks: FlowBlock[]
   /** Properties of its sections, which name headers and footers. */
   sections: XmlElement[]
+  /** Whether a field was never ended. */
   isInField: boolean
 }
+
+/** State of reading the body: its elements follow each other in one flow. */
+interface BodyReader {
+  word: WordDocument
+  runs: RunReader
+  numbering: Numbering
+  flow: Flow
+  sections: XmlElement[]
+}
+
+const bodyElements: ReadonlySet<string> = new Set(['p', 'tbl', 'altChunk', 'sectPr', 'subDoc'])
 
 function readBody(
   word: WordDocument,
@@ -118,135 +131,154 @@ function readBody(
   { ignoresFields }: { ignoresFields: boolean },
 ): Body {
   const { relations, parts, styles, omissions } = word
+  const { characters } = styles
+  const runs = createRunReader({ relations, parts, characters, omissions, ignoresFields })
   const numbering = createNumbering(word.numbering, styles.lists)
-  const runs = createRunReader({
-    relations,
-    parts,
-    characters: styles.characters,
-    omissions,
-    ignoresFields,
-  })
-  const flow = createFlow()
-  const sections: XmlElement[] = []
+  const reader: BodyReader = { word, runs, numbering, flow: createFlow(), sections: [] }
+  readXml(bytes, { wanted: bodyElements, visit: (element) => addBlock(reader, element) })
+  reader.flow.close()
+  return { blocks: reader.flow.blocks, sections: reader.sections, isInField: runs.isInField }
+}
 
-  const readParagraph = (element: XmlElement) => {
-    const properties = descend(element, 'pPr')
-    const section = descend(properties, 'sectPr')
-    if (section !== undefined) sections.push(section)
-    const style = styles.paragraphs.get(attribute(descend(properties, 'pStyle'), 'val') ?? '')
-    const { spans, attachments } = runs.read(element)
-    const text = spanText(spans)
-    const isEmpty = text === '' && !spans.some((span) => span.node?.type === 'image')
-    if (style?.hidden === true && !isEmpty) omissions.add('hidden_text')
-    const isGone = (isEmpty && isRemoved(properties)) || style?.hidden === true
-    const numbered = isGone ? undefined : numbering.next(numberingOf(properties), style)
-    return { properties, style, spans, attachments, text, numbered, isEmpty: isEmpty || isGone }
-  }
-
-  const addParagraph = (element: XmlElement) => {
-    const read = readParagraph(element)
-    const { properties, style, spans, text, numbered } = read
-    const level = outlineLevel(properties) ?? style?.level
-    if (read.isEmpty) {
-      if (style?.role === 'code') flow.blank()
-    } else if (style?.role === 'contents') return
-    else if (style?.role === 'title') flow.block(heading(1, labelled(numbered?.label, text)))
-    else if (level !== undefined) {
-      const plain = spans.map(({ bold, italic, ...rest }) => rest)
-      flow.block(heading(level, toPhrasing(withLabel(numbered?.label, plain))))
-    } else if (numbered?.label !== undefined) {
-      flow.item(labelledItem(numbered.label, numbered.level, spans))
-    } else if (numbered !== undefined && flow.more(paragraph(toPhrasing(spans)))) {
-      // It goes on with the item before it.
-    } else if (style?.role === 'code') {
-      flow.code(spans.map((span) => (span.node === undefined ? span.text : '\n')).join(''))
-    } else flow.block(inRole(style, toPhrasing(spans)))
-    read.attachments.forEach(addAttachment)
-  }
-
-  const addAttachment = (attachment: Attachment) => {
-    flow.after(() => {
-      switch (attachment.type) {
-        case 'box':
-          blocksOf(attachment.content).forEach(add)
-          return
-        case 'part':
-          attachment.blocks.forEach(flow.block)
-          return
-        case 'note': {
-          const { kind, id, identifier } = attachment.note
-          const note = word.notes[kind].get(id)
-          if (note === undefined) return
-          flow.block({ type: 'footnoteDefinition', identifier, children: [paragraph(note)] })
-          return
-        }
-        case 'comment': {
-          const comment = word.comments.get(attachment.id)
-          if (comment !== undefined) flow.block(paragraph(comment.text))
-        }
-      }
-    })
-  }
-
-  /** The texts of the blocks in a cell, in one line; what does not fit into it follows the table. */
-  const readCell = (cell: XmlElement, later: Attachment[]): Span[] =>
-    blocksOf(cell).flatMap((block): Span[] => {
-      if (block.name === 'tbl') {
-        const cells = rowsOf(block).flatMap(cellsOf)
-        return cells.flatMap((inner) => [...readCell(inner, later), { text: ' ' }])
-      }
-      if (block.name === 'altChunk') {
-        later.push({ type: 'part', blocks: chunkOf(block) })
-        return []
-      }
-      const { spans, attachments, numbered, isEmpty } = readParagraph(block)
-      later.push(...attachments.filter((each) => each.type !== 'box'))
-      const boxed = attachments.flatMap((each) =>
-        each.type === 'box' ? readCell(each.content, later) : [],
-      )
-      const own = isEmpty ? [] : withLabel(numbered?.label, spans)
-      return [...own, { text: ' ' }, ...boxed]
-    })
-
-  const addTable = (element: XmlElement) => {
-    flow.close()
-    const later: Attachment[] = []
-    const read = (cell: XmlElement): PhrasingContent[] => toPhrasing(readCell(cell, later))
-    const content = readTable(element, read)
-    if (content.type === 'layout') {
-      content.blocks.forEach(add)
+function addBlock(reader: BodyReader, element: XmlElement): void {
+  const { word, flow, sections } = reader
+  switch (element.name) {
+    case 'p':
+      addParagraph(reader, element)
       return
+    case 'tbl':
+      addTable(reader, element)
+      return
+    case 'altChunk':
+      chunkOf(word, element).forEach(flow.block)
+      return
+    case 'sectPr':
+      sections.push(element)
+      return
+    case 'subDoc': {
+      const target = word.relations.get(attribute(element, 'id') ?? '')?.target
+      word.omissions.add('missing_part', target === undefined ? undefined : { part: target })
     }
-    flow.block(content.table)
-    later.forEach(addAttachment)
   }
+}
 
-  const chunkOf = (element: XmlElement): FlowBlock[] =>
-    parts.get(attribute(element, 'id') ?? '') ?? []
+/** The blocks of a file that is embedded as a part of the text. */
+function chunkOf({ parts }: WordDocument, element: XmlElement): FlowBlock[] {
+  return parts.get(attribute(element, 'id') ?? '') ?? []
+}
 
-  const add = (element: XmlElement) => {
-    switch (element.name) {
-      case 'p':
-        addParagraph(element)
+/** A paragraph with its style and its number. */
+interface ReadParagraph {
+  properties: XmlElement | undefined
+  style: ParagraphStyle | undefined
+  spans: Span[]
+  attachments: Attachment[]
+  numbered: Numbered | undefined
+  /** Whether it shows nothing. */
+  isEmpty: boolean
+}
+
+function readParagraph(reader: BodyReader, element: XmlElement): ReadParagraph {
+  const { word, runs, numbering, sections } = reader
+  const properties = descend(element, 'pPr')
+  const section = descend(properties, 'sectPr')
+  if (section !== undefined) sections.push(section)
+  const styleId = attribute(descend(properties, 'pStyle'), 'val') ?? ''
+  const style = word.styles.paragraphs.get(styleId)
+  const { spans, attachments } = runs.read(element)
+  const isEmpty = spanText(spans) === '' && !spans.some((span) => span.node?.type === 'image')
+  const isHidden = style?.hidden === true
+  if (isHidden && !isEmpty) word.omissions.add('hidden_text')
+  const isGone = isHidden || (isEmpty && isRemoved(properties))
+  const numbered = isGone ? undefined : numbering.next(numberingOf(properties), style)
+  return { properties, style, spans, attachments, numbered, isEmpty: isEmpty || isGone }
+}
+
+function addParagraph(reader: BodyReader, element: XmlElement): void {
+  const { flow } = reader
+  const { properties, style, spans, attachments, numbered, isEmpty } = readParagraph(
+    reader,
+    element,
+  )
+  const level = outlineLevel(properties) ?? style?.level
+  if (isEmpty) {
+    if (style?.role === 'code') flow.blank()
+  } else if (style?.role === 'contents') return
+  else if (style?.role === 'title') {
+    flow.block(heading(1, labelled(numbered?.label, spanText(spans))))
+  } else if (level !== undefined) {
+    const plain = spans.map(({ bold, italic, ...rest }) => rest)
+    flow.block(heading(level, toPhrasing(withLabel(numbered?.label, plain))))
+  } else if (numbered?.label !== undefined) {
+    flow.item(labelledItem(numbered.label, numbered.level, spans))
+  } else if (numbered !== undefined && flow.more(paragraph(toPhrasing(spans)))) {
+    // It goes on with the item before it.
+  } else if (style?.role === 'code') {
+    flow.code(spans.map((span) => (span.node === undefined ? span.text : '\n')).join(''))
+  } else flow.block(inRole(style, toPhrasing(spans)))
+  for (const attachment of attachments) addAttachment(reader, attachment)
+}
+
+function addAttachment(reader: BodyReader, attachment: Attachment): void {
+  const { word, flow } = reader
+  flow.after(() => {
+    switch (attachment.type) {
+      case 'box':
+        for (const block of blocksOf(attachment.content)) addBlock(reader, block)
         return
-      case 'tbl':
-        addTable(element)
+      case 'part':
+        attachment.blocks.forEach(flow.block)
         return
-      case 'altChunk':
-        chunkOf(element).forEach(flow.block)
+      case 'note': {
+        const { kind, id, identifier } = attachment.note
+        const note = word.notes[kind].get(id)
+        if (note === undefined) return
+        flow.block({ type: 'footnoteDefinition', identifier, children: [paragraph(note)] })
         return
-      case 'sectPr':
-        sections.push(element)
-        return
-      case 'subDoc': {
-        const target = relations.get(attribute(element, 'id') ?? '')?.target
-        omissions.add('missing_part', target === undefined ? undefined : { part: target })
+      }
+      case 'comment': {
+        const comment = word.comments.get(attachment.id)
+        if (comment !== undefined) flow.block(paragraph(comment))
       }
     }
+  })
+}
+
+function addTable(reader: BodyReader, element: XmlElement): void {
+  reader.flow.close()
+  const later: Attachment[] = []
+  const content = readTable(element, (cell) => toPhrasing(readCell(reader, cell, later)))
+  if (content.type === 'layout') {
+    for (const block of content.blocks) addBlock(reader, block)
+    return
   }
-  readXml(bytes, { wanted: new Set(['p', 'tbl', 'altChunk', 'sectPr', 'subDoc']), visit: add })
-  flow.close()
-  return { blocks: flow.blocks, sections, isInField: runs.isInField }
+  reader.flow.block(content.table)
+  for (const attachment of later) addAttachment(reader, attachment)
+}
+
+/**
+ * The texts of the blocks in a cell, in one line.
+ *
+ * @param later receives what does not fit into a line, which follows the table
+ */
+function readCell(reader: BodyReader, cell: XmlElement, later: Attachment[]): Span[] {
+  return blocksOf(cell).flatMap((block): Span[] => {
+    if (block.name === 'tbl') {
+      const cells = rowsOf(block).flatMap(cellsOf)
+      return cells.flatMap((inner) => [...readCell(reader, inner, later), { text: ' ' }])
+    }
+    if (block.name === 'altChunk') {
+      later.push({ type: 'part', blocks: chunkOf(reader.word, block) })
+      return []
+    }
+    const { spans, attachments, numbered, isEmpty } = readParagraph(reader, block)
+    later.push(...attachments.filter((each) => each.type !== 'box'))
+    const boxed = attachments.flatMap((each) =>
+      each.type === 'box' ? readCell(reader, each.content, later) : [],
+    )
+    const own = isEmpty ? [] : withLabel(numbered?.label, spans)
+    return [...own, { text: ' ' }, ...boxed]
+  })
 }
 
 /** Whether the paragraph itself is deleted or hidden, so that it has no number. */

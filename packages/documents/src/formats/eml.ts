@@ -6,19 +6,19 @@ import { heading, paragraph, plainText } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import { toParagraphs } from '../document/text-blocks.js'
 import { readCalendar } from './calendar.js'
-import { createDecoder, type TextDecoder } from './decode.js'
+import { createDecoder, type Decoder } from './decode.js'
 import { decodeAs, latin1 } from './encodings.js'
 import { declaredCharset, pageToMdast } from './html.js'
 import { decodeWords, type MimePart, readMime } from './mime.js'
 
 const formatName = 'an e-mail (.eml)'
-/** Levels of messages in messages that are read; deeper ones are told as embedded files. */
+/** Levels of messages in messages that are read; deeper ones are reported as embedded files. */
 const maxMessages = 8
 /** Files in files, such as a mailbox in an archive of one, that are read. */
 const maxLevels = 4
-/** Attachments of a file that are read; more are told. */
+/** Attachments of a file that are read; more are reported. */
 const maxAttachments = 50
-/** Bytes from which a picture in the text is more than a sign or a counter of readers. */
+/** Bytes from which a picture in the text is more than an icon or a tracking pixel. */
 const minPicture = 10_000
 /** How many times longer than its text a message may be: mail programs write many tags. */
 const maxMarkupRatio = 16
@@ -27,12 +27,12 @@ const minSharedWords = 0.5
 /** Characters of pages of one file that are compared with plain texts: alternatives may be inside of each other. */
 const maxCompared = 5_000_000
 
-/** What the parts of one file share. */
-interface Reading {
+/** State of reading the parts of one file. */
+interface State {
   source: Source
   omissions: Omissions | undefined
-  decode: TextDecoder
-  /** Whether the message that is read is a page that a browser saved. */
+  decode: Decoder
+  /** Whether the message being read is a page that a browser saved. */
   isSavedPage: boolean
   attachments: number
   /** Characters of attachments. */
@@ -47,8 +47,8 @@ interface Reading {
 export function extract(source: Source): Promise<Extraction> {
   return readingAs(formatName, async () => {
     const bytes = toBytes(source.bytes)
-    const messages = isMailbox(source) ? splitMailbox(bytes) : [bytes]
-    const reading: Reading = {
+    const contents = isMailbox(source) ? splitMailbox(bytes) : [bytes]
+    const state: State = {
       source,
       omissions: source.omissions,
       decode: createDecoder(source.omissions),
@@ -59,11 +59,12 @@ export function extract(source: Source): Promise<Extraction> {
       calendars: new Set(),
     }
     const root: Root = { type: 'root', children: [] }
-    for (const message of messages)
-      root.children.push(...(await readMessage(readMime(message, reading.decode), 1, reading)))
-    const [first] = messages
-    const title =
-      messages.length === 1 && first ? subjectOf(readMime(first, reading.decode)) : undefined
+    let title: string | undefined
+    for (const content of contents) {
+      const message = readMime(content, state.decode)
+      root.children.push(...(await readMessage(message, 1, state)))
+      if (contents.length === 1) title = subjectOf(message)
+    }
     return title === undefined ? { root } : { root, title }
   })
 }
@@ -95,15 +96,11 @@ function splitMailbox(bytes: Uint8Array): Uint8Array[] {
 }
 
 /** @param level of the heading with the subject */
-async function readMessage(
-  mail: MimePart,
-  level: number,
-  reading: Reading,
-): Promise<RootContent[]> {
+async function readMessage(mail: MimePart, level: number, state: State): Promise<RootContent[]> {
   const subject = subjectOf(mail)
   const attached: MimePart[] = []
-  reading.isSavedPage = isSavedPage(mail)
-  const body = await readPart(mail, level, reading, attached)
+  state.isSavedPage = isSavedPage(mail)
+  const body = await readPart(mail, level, state, attached)
   const names = attached.flatMap(({ fileName }) => fileName ?? [])
   const nodes: RootContent[] = [
     ...(subject === undefined ? [] : [heading(level, subject)]),
@@ -111,7 +108,7 @@ async function readMessage(
     ...body,
     ...(names.length === 0 ? [] : [paragraph(`Attachments: ${names.join(', ')}`)]),
   ]
-  for (const part of attached) nodes.push(...(await readAttachment(part, level + 1, reading)))
+  for (const part of attached) nodes.push(...(await readAttachment(part, level + 1, state)))
   return nodes
 }
 
@@ -163,26 +160,26 @@ function toDate(text: string): string {
 async function readPart(
   part: MimePart,
   level: number,
-  reading: Reading,
+  state: State,
   attached: MimePart[],
 ): Promise<RootContent[]> {
-  if (part.type === 'multipart/alternative') return readAlternative(part, level, reading, attached)
-  if (part.type === 'multipart/related') return readRelated(part, level, reading, attached)
+  if (part.type === 'multipart/alternative') return readAlternative(part, level, state, attached)
+  if (part.type === 'multipart/related') return readRelated(part, level, state, attached)
   if (part.parts.length > 0) {
     const nodes: RootContent[] = []
-    for (const inner of part.parts) nodes.push(...(await readPart(inner, level, reading, attached)))
+    for (const inner of part.parts) nodes.push(...(await readPart(inner, level, state, attached)))
     return nodes
   }
-  if (isMessage(part)) return readForwarded(part, level, reading)
+  if (isMessage(part)) return readForwarded(part, level, state)
   if (part.type === 'text/calendar' || /\.ics$/i.test(part.fileName ?? '')) {
-    return readInvitation(part, level, reading)
+    return readInvitation(part, level, state)
   }
-  if (isText(part)) return textOf(part, reading)
+  if (isText(part)) return textOf(part, state)
   if (!isSignature(part)) attached.push(part)
   return []
 }
 
-/** What proves who wrote a message says nothing. */
+/** A signature has no text for readers. */
 function isSignature({ type }: MimePart): boolean {
   return /^application\/(?:x-)?(?:pkcs7|pgp)-signature$/.test(type)
 }
@@ -191,7 +188,7 @@ function isMessage({ type, fileName }: MimePart): boolean {
   return /^message\/(?:rfc822|global)$/.test(type) || /\.eml$/i.test(fileName ?? '')
 }
 
-/** Text that mail programs show; a text with a name is a file. Reports of the delivery are text too. */
+/** Whether mail programs show a part as text. A text with a file name is an attachment; delivery reports are text. */
 function isText({ type, disposition, fileName }: MimePart): boolean {
   if (/^(?:message\/(?:delivery-status|disposition-notification)|text\/rfc822-headers)$/.test(type))
     return true
@@ -205,17 +202,17 @@ function isText({ type, disposition, fileName }: MimePart): boolean {
 async function readAlternative(
   part: MimePart,
   level: number,
-  reading: Reading,
+  state: State,
   attached: MimePart[],
 ): Promise<RootContent[]> {
   const nodes: RootContent[] = []
   const readable = part.parts.filter(({ type }) => type !== 'text/plain')
-  for (const inner of readable) nodes.push(...(await readPart(inner, level, reading, attached)))
+  for (const inner of readable) nodes.push(...(await readPart(inner, level, state, attached)))
   const plain = part.parts
     .filter(({ type }) => type === 'text/plain')
-    .flatMap((each) => textOf(each, reading))
-  if (plain.length === 0 || reading.compared > maxCompared) return [...plain, ...nodes]
-  reading.compared += nodes.reduce((sum, node) => sum + plainText(node).length, 0)
+    .flatMap((each) => textOf(each, state))
+  if (plain.length === 0 || state.compared > maxCompared) return [...plain, ...nodes]
+  state.compared += nodes.reduce((sum, node) => sum + plainText(node).length, 0)
   const words = wordsOf(plain)
   const known = new Set(wordsOf(nodes))
   const isSaid = words.filter((word) => known.has(word)).length >= words.length * minSharedWords
@@ -235,11 +232,11 @@ function spacedText(node: Nodes): string {
   return 'children' in node ? node.children.map(spacedText).join(' ') : plainText(node)
 }
 
-/** A page, and what it shows: pictures, styles. */
+/** Reads the page of a part of type `multipart/related`, and reports the pictures that it shows. */
 async function readRelated(
   part: MimePart,
   level: number,
-  reading: Reading,
+  state: State,
   attached: MimePart[],
 ): Promise<RootContent[]> {
   const start = part.parameters.get('start')
@@ -247,11 +244,11 @@ async function readRelated(
     (inner) => start !== undefined && inner.header('content-id') === start,
   )
   const page = stated ?? part.parts[0]
-  const nodes = page === undefined ? [] : await readPart(page, level, reading, attached)
+  const nodes = page === undefined ? [] : await readPart(page, level, state, attached)
   for (const inner of part.parts) {
     if (inner === page) continue
     if (inner.disposition === 'attachment' && !isShown(inner)) attached.push(inner)
-    else tellPicture(inner, reading)
+    else reportPicture(inner, state)
   }
   return nodes
 }
@@ -260,60 +257,56 @@ function isShown(part: MimePart): boolean {
   return part.type.startsWith('image/') && part.header('content-id') !== undefined
 }
 
-function tellPicture({ type, content, fileName, header }: MimePart, reading: Reading): void {
-  const { omissions, isSavedPage } = reading
+function reportPicture({ type, content, fileName, header }: MimePart, state: State): void {
+  const { omissions, isSavedPage } = state
   if (isSavedPage || !type.startsWith('image/') || content.length < minPicture) return
   const part = fileName ?? header('content-location') ?? header('content-id')
   omissions?.add('picture_without_text', part === undefined ? undefined : { part })
 }
 
-async function readForwarded(
-  part: MimePart,
-  level: number,
-  reading: Reading,
-): Promise<RootContent[]> {
+async function readForwarded(part: MimePart, level: number, state: State): Promise<RootContent[]> {
   const name = part.fileName ?? 'forwarded message'
   if (level >= maxMessages) {
-    reading.omissions?.add('embedded_file', { part: name }, { detail: part.type })
+    state.omissions?.add('embedded_file', { part: name }, { detail: part.type })
     return []
   }
   try {
-    return await readMessage(readMime(toBytes(part.content), reading.decode), level + 1, reading)
+    return await readMessage(readMime(toBytes(part.content), state.decode), level + 1, state)
   } catch (error) {
     if (error instanceof ExtractionError) throw error
-    reading.omissions?.add('embedded_file', { part: name }, { detail: part.type })
+    state.omissions?.add('embedded_file', { part: name }, { detail: part.type })
     return []
   }
 }
 
-function readInvitation(part: MimePart, level: number, reading: Reading): RootContent[] {
-  const text = decodePart(part, reading)
-  if (reading.calendars.has(text)) return []
-  reading.calendars.add(text)
+function readInvitation(part: MimePart, level: number, state: State): RootContent[] {
+  const text = decodePart(part, state)
+  if (state.calendars.has(text)) return []
+  state.calendars.add(text)
   return readCalendar(text, level + 1)
 }
 
-function textOf(part: MimePart, reading: Reading): RootContent[] {
+function textOf(part: MimePart, state: State): RootContent[] {
   if (part.type === 'text/html') {
     const charset = part.parameters.get('charset')
-    const html = reading.decode(part.content, charset ?? declaredCharset(part.content))
-    return readPage(requireReadable(html, reading.source, maxMarkupRatio), reading)
+    const html = state.decode(part.content, charset ?? declaredCharset(part.content))
+    return readPage(requireReadable(html, state.source, maxMarkupRatio), state)
   }
-  const text = requireReadable(decodePart(part, reading), reading.source, maxMarkupRatio)
+  const text = requireReadable(decodePart(part, state), state.source, maxMarkupRatio)
   const isFlowed = part.parameters.get('format')?.toLowerCase() === 'flowed'
   return toParagraphs(isFlowed ? unflow(text, part.parameters.get('delsp') === 'yes') : text)
 }
 
-function readPage(html: string, { omissions, isSavedPage }: Reading): RootContent[] {
-  const told = createOmissions()
-  const { children } = pageToMdast(html, told)
-  // Pictures of a mail are told where they are parts of it. Others are on the servers of senders, who count readers.
-  const isTold = (kind: string) => isSavedPage || kind !== 'picture_without_text'
-  omissions?.include(told.list().filter(({ kind }) => isTold(kind)))
+function readPage(html: string, { omissions, isSavedPage }: State): RootContent[] {
+  const found = createOmissions()
+  const { children } = pageToMdast(html, found)
+  // Pictures of a mail are reported where they are parts of it. Others are on servers of senders, mostly tracking pixels.
+  const isReported = (kind: string) => isSavedPage || kind !== 'picture_without_text'
+  omissions?.include(found.list().filter(({ kind }) => isReported(kind)))
   return children
 }
 
-function decodePart(part: MimePart, { decode }: Reading): string {
+function decodePart(part: MimePart, { decode }: State): string {
   return decode(part.content, part.parameters.get('charset'))
 }
 
@@ -343,31 +336,27 @@ function join({ quotes, parts }: { quotes: string; parts: readonly string[] }): 
   return `${quotes}${quotes === '' ? '' : ' '}${parts.join('')}`.trimEnd()
 }
 
-/** The content of an attachment under its name, by the reader of its type. What cannot be read is told. */
-async function readAttachment(
-  part: MimePart,
-  level: number,
-  reading: Reading,
-): Promise<RootContent[]> {
-  const { source, omissions } = reading
+/** The content of an attachment under its name, by the reader of its type. An unreadable one is reported. */
+async function readAttachment(part: MimePart, level: number, state: State): Promise<RootContent[]> {
+  const { source, omissions } = state
   const name = part.fileName ?? part.type
   const limit = source.maximumLength ?? Number.POSITIVE_INFINITY
-  reading.attachments += 1
+  state.attachments += 1
   if (part.content.length === 0) return []
-  if (reading.attachments > maxAttachments || reading.length > limit) {
+  if (state.attachments > maxAttachments || state.length > limit) {
     omissions?.add('embedded_file', { part: name }, { detail: part.type })
     return []
   }
-  const inner = await readContent(part, name, reading)
+  const inner = await readContent(part, name, state)
   if (inner === undefined) return []
-  reading.length += inner.reduce((sum, node) => sum + plainText(node).length, 0)
+  state.length += inner.reduce((sum, node) => sum + plainText(node).length, 0)
   return [heading(level, name), ...inner.map((node) => toInner(node, level))]
 }
 
 async function readContent(
   part: MimePart,
   name: string,
-  { source, omissions }: Reading,
+  { source, omissions }: State,
 ): Promise<RootContent[] | undefined> {
   const { readInner, onPage: _, ...limits } = source
   const level = (source.level ?? 0) + 1
@@ -392,14 +381,12 @@ function unread(): ExtractionError {
 
 /** A node of an attachment, below the heading with its name and without its page numbers. */
 function toInner(node: RootContent, level: number): RootContent {
-  const inner = withoutPages(node)
-  return inner.type === 'heading' ? heading(inner.depth + level, inner.children) : inner
+  removePages(node)
+  return node.type === 'heading' ? heading(node.depth + level, node.children) : node
 }
 
-function withoutPages<Node extends Nodes>(node: Node): Node {
-  const { pageNumber: _page, pageBreaks: _breaks, ...data } = node.data ?? {}
-  const plain: Node = { ...node, data }
-  if ('children' in plain)
-    plain.children = plain.children.map((child) => withoutPages(child)) as never
-  return plain
+function removePages(node: Nodes): void {
+  delete node.data?.pageNumber
+  delete node.data?.pageBreaks
+  if ('children' in node) node.children.forEach(removePages)
 }

@@ -4,7 +4,7 @@ import { createTextLimit, requirePages } from '../document/limits.js'
 import { heading, plainText, toTitle } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import { type Archive, openArchive } from './archive.js'
-import { createDecoder, type TextDecoder } from './decode.js'
+import { createDecoder, type Decoder } from './decode.js'
 import { chapterToMdast, decodePage } from './html.js'
 import { resolvePart } from './opc.js'
 import {
@@ -74,7 +74,7 @@ interface Chapter {
 async function readChapter(
   archive: Archive,
   { part, mediaType }: Chapter,
-  { omissions, decode }: { omissions: Omissions; decode: TextDecoder },
+  { omissions, decode }: { omissions: Omissions; decode: Decoder },
 ): Promise<RootContent[] | undefined> {
   const place = { part }
   if (!archive.has(part)) {

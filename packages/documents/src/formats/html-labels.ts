@@ -1,8 +1,14 @@
+import { writeNumber } from '../document/numbering-formats.js'
 import { isElement } from './html-tree.js'
 import type { XmlElement } from './xml.js'
 
-/** Numbers of items that a list cannot have in Markdown: letters, Roman ones, backwards or with gaps. */
-const writtenLabels = /^[aAiI]$/
+/** Formats of numbers by the `type` of a list. */
+const formats: Readonly<Record<string, string>> = {
+  a: 'lowerColumn',
+  A: 'upperColumn',
+  i: 'lowerRoman',
+  I: 'upperRoman',
+}
 
 /** The number of the first item of an ordered list. */
 export function firstNumber({ attributes, children }: XmlElement): number {
@@ -12,13 +18,13 @@ export function firstNumber({ attributes, children }: XmlElement): number {
   return Number.isNaN(number) ? 1 : number
 }
 
-/** The labels of the items as a browser shows them, where they are not simply counted. */
+/** The labels of the items as a browser shows them, where Markdown has none such: letters, Roman, backwards, with gaps. */
 export function labelsOf(element: XmlElement): string[] | undefined {
   if (element.name !== 'ol') return undefined
   const { type = '1', reversed } = element.attributes
   const items = element.children.filter((child) => isElement(child, 'li'))
   const hasGap = items.some((item, at) => at > 0 && item.attributes.value !== undefined)
-  if (!writtenLabels.test(type) && reversed === undefined && !hasGap) return undefined
+  if (!Object.hasOwn(formats, type) && reversed === undefined && !hasGap) return undefined
   const step = reversed === undefined ? 1 : -1
   const isCountedDown = reversed !== undefined && element.attributes.start === undefined
   let next = isCountedDown ? items.length : firstNumber(element)
@@ -30,45 +36,8 @@ export function labelsOf(element: XmlElement): string[] | undefined {
   })
 }
 
-const romanSigns: readonly [number, string][] = [
-  [1000, 'M'],
-  [900, 'CM'],
-  [500, 'D'],
-  [400, 'CD'],
-  [100, 'C'],
-  [90, 'XC'],
-  [50, 'L'],
-  [40, 'XL'],
-  [10, 'X'],
-  [9, 'IX'],
-  [5, 'V'],
-  [4, 'IV'],
-  [1, 'I'],
-]
-
 function labelOf(number: number, type: string): string {
-  const isLetter = /^a$/i.test(type)
-  if (!writtenLabels.test(type) || number < 1 || number > 3999) return String(number)
-  const label = isLetter ? letters(number) : roman(number)
-  return type === 'a' || type === 'i' ? label.toLowerCase() : label
-}
-
-function letters(number: number): string {
-  let label = ''
-  for (let rest = number; rest > 0; rest = Math.floor((rest - 1) / 26)) {
-    label = String.fromCharCode(65 + ((rest - 1) % 26)) + label
-  }
-  return label
-}
-
-function roman(number: number): string {
-  let rest = number
-  let label = ''
-  for (const [value, sign] of romanSigns) {
-    while (rest >= value) {
-      label += sign
-      rest -= value
-    }
-  }
-  return label
+  const format = Object.hasOwn(formats, type) ? formats[type] : undefined
+  // Browsers write no larger Roman numbers.
+  return format === undefined || number > 3999 ? String(number) : writeNumber(number, format)
 }

@@ -4,7 +4,7 @@ import type { Extraction, Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { firstHeading } from '../document/nodes.js'
 import { createOmissions, type OmissionPlace, type Omissions } from '../document/omissions.js'
-import { decodeSource, type TextDecoder } from './decode.js'
+import { type Decoder, decodeSource } from './decode.js'
 import { latin1 } from './encodings.js'
 import { createPageContext, toBlocks, toLine } from './html-nodes.js'
 import {
@@ -36,7 +36,7 @@ export async function extract(source: Source): Promise<Extraction> {
 }
 
 /** Decodes a page inside another document, which has no media type of its own. */
-export function decodePage(bytes: Uint8Array, decode: TextDecoder): string {
+export function decodePage(bytes: Uint8Array, decode: Decoder): string {
   return decode(bytes, declaredCharset(bytes))
 }
 

@@ -1,5 +1,5 @@
 import { ExtractionError } from '../document/extraction.js'
-import { createDecoder, type TextDecoder } from './decode.js'
+import { createDecoder, type Decoder } from './decode.js'
 import { decodeAs, encodingNamed, latin1 } from './encodings.js'
 
 /** Levels of nested parts; real messages have five or six. */
@@ -37,7 +37,7 @@ export interface MimePart {
  * @throws Error if it has no header lines
  * @throws ExtractionError if its parts are nested too deeply
  */
-export function readMime(bytes: Uint8Array, decode: TextDecoder = createDecoder()): MimePart {
+export function readMime(bytes: Uint8Array, decode: Decoder = createDecoder()): MimePart {
   const budget: Budget = { parts: maxParts, decode }
   const start = startOf(bytes)
   if (start === undefined) throw new Error('it has no header lines')
@@ -69,7 +69,7 @@ function lineEnd(bytes: Uint8Array, from: number): number {
 interface Budget {
   /** How many may still be read. */
   parts: number
-  decode: TextDecoder
+  decode: Decoder
 }
 
 function readPart(bytes: Uint8Array, depth: number, budget: Budget, usualType: string): MimePart {
@@ -142,7 +142,7 @@ function toHeader(lines: readonly Uint8Array[]): [name: string, value: Uint8Arra
 }
 
 /** Header lines of old programs are in the encoding of their country, although they must be ASCII. */
-function decodeHeader(bytes: Uint8Array, decode: TextDecoder): string {
+function decodeHeader(bytes: Uint8Array, decode: Decoder): string {
   try {
     return decode(bytes)
   } catch {

@@ -1,5 +1,5 @@
 import type { Label } from '../document/flow.js'
-import { writeNumber } from '../document/number-formats.js'
+import { writeNumber } from '../document/numbering-formats.js'
 import { type ListLevel, levelCount, type OdtStyles } from './odt-styles.js'
 import { attribute, type XmlElement } from './xml.js'
 

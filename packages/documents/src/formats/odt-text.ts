@@ -1,12 +1,17 @@
 import type { FlowBlock } from '../document/flow.js'
 import type { Span } from '../document/nodes.js'
-import { paragraph, spanText } from '../document/nodes.js'
+import { commentText, paragraph, spanText } from '../document/nodes.js'
 import type { OmissionPlace, Omissions } from '../document/omissions.js'
-import { pageNumberMark } from './margins.js'
+import { pageNumberMark } from './headers-footers.js'
 import { readFormula } from './mathml.js'
 import type { OdtStyles } from './odt-styles.js'
 import { levelSpans, type PlacedSpan } from './raised-spans.js'
-import { isSymbolFont, shownText } from './symbol-fonts.js'
+import {
+  isSymbolFont,
+  type OnUnknownSymbol,
+  shownText,
+  unknownSymbolReporter,
+} from './symbol-fonts.js'
 import { attribute, descend, elements, findElements, textContent, type XmlElement } from './xml.js'
 
 /** What a paragraph holds beside its text, in order. */
@@ -15,7 +20,7 @@ export type OdtAttachment =
   { type: 'box'; content: XmlElement } | { type: 'blocks'; blocks: FlowBlock[] }
 
 /** The content of a paragraph. */
-export interface InlineContent {
+interface InlineContent {
   spans: Span[]
   attachments: OdtAttachment[]
 }
@@ -30,7 +35,7 @@ export interface OdtTextContext {
   omissions: Omissions
   place?: OmissionPlace
   /** Whether the paragraphs stand at the edge of pages: tabs and numbers of pages are kept apart. */
-  isMargin?: boolean
+  isHeaderOrFooter?: boolean
 }
 
 /** Spaces that are written as one element; more are a mistake or an attack. */
@@ -52,7 +57,7 @@ type Format = Omit<PlacedSpan, 'text' | 'node'> & { font?: string }
 /** What the paragraphs of one part have in common. */
 interface Reader {
   context: OdtTextContext
-  onUnknown(font: string, code: number): void
+  onUnknown: OnUnknownSymbol
 }
 
 interface Content {
@@ -68,20 +73,21 @@ interface Content {
 }
 
 /** Reads the text of paragraphs and headings. */
-export function createInlineReader(context: OdtTextContext) {
+export interface InlineReader {
+  read(element: XmlElement): InlineContent
+  /** Reads a frame or a shape that stands in no paragraph. */
+  readFrame(element: XmlElement): InlineContent
+}
+
+export function createInlineReader(context: OdtTextContext): InlineReader {
   const { omissions, place } = context
   const reader: Reader = {
     context,
-    onUnknown(font, code) {
-      const detail = `${font} ${code.toString(16).toUpperCase()}`
-      omissions.add('unknown_symbol', place, { detail })
-    },
+    onUnknown: unknownSymbolReporter(omissions, place),
   }
   return {
-    read: (element: XmlElement) => read(reader, element),
-    /** Reads a frame or a shape that stands in no paragraph. */
-    readFrame: (element: XmlElement) =>
-      read(reader, { name: 'p', attributes: {}, children: [element] }),
+    read: (element) => read(reader, element),
+    readFrame: (element) => read(reader, { name: 'p', attributes: {}, children: [element] }),
   }
 }
 
@@ -160,7 +166,7 @@ function readOne(element: XmlElement, format: Format, content: Content): void {
       return
     }
     case 'tab':
-      add(context.isMargin === true ? '\t' : ' ', format, content)
+      add(context.isHeaderOrFooter === true ? '\t' : ' ', format, content)
       return
     case 'line-break':
       endReading(content)
@@ -189,7 +195,7 @@ function readObject(element: XmlElement, format: Format, content: Content): void
       return
     case 'page-number':
     case 'page-count':
-      if (context.isMargin === true) add(pageNumberMark, {}, content)
+      if (context.isHeaderOrFooter === true) add(pageNumberMark, {}, content)
       else readAll(element, format, content)
       return
     case 'ruby':
@@ -232,7 +238,7 @@ function commentOf(reader: Reader, element: XmlElement): FlowBlock[] {
   const author = textContent(descend(element, 'creator')).replace(/\s+/g, ' ').trim()
   const text = textOf(reader, [element])
   if (text === '') return []
-  return [paragraph(author === '' ? `Comment: ${text}` : `Comment (${author}): ${text}`)]
+  return [paragraph(commentText(author, text))]
 }
 
 /** The paragraphs of notes and comments in one line. */
@@ -257,7 +263,7 @@ function readFrame(element: XmlElement, content: Content): void {
   }
   const alt = altOf(element)
   if (alt !== undefined) content.spans.push({ text: '', node: { type: 'image', url: '', alt } })
-  else tellUnread(content.reader, element)
+  else reportUnread(content.reader, element)
 }
 
 function readEmbedded(object: XmlElement, content: Content): boolean {
@@ -280,7 +286,7 @@ function readEmbedded(object: XmlElement, content: Content): boolean {
   return known.text !== ''
 }
 
-function tellUnread(reader: Reader, element: XmlElement): void {
+function reportUnread(reader: Reader, element: XmlElement): void {
   const { omissions, place } = reader.context
   const embedded = [...elements(element, 'object'), ...elements(element, 'object-ole')]
   const isObject = embedded.length > 0
@@ -300,8 +306,6 @@ function readShape(element: XmlElement, content: Content): void {
     if (alt !== undefined) content.spans.push({ text: '', node: { type: 'image', url: '', alt } })
   }
 }
-
-export type InlineReader = ReturnType<typeof createInlineReader>
 
 function endReading(content: Content): void {
   if (content.reading === '') return

@@ -2,7 +2,7 @@ import type { Paragraph, Root } from 'mdast'
 import { type Extraction, readingAs, type Source } from '../document/extraction.js'
 import { firstHeading, paragraph, type Span } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
-import { marginText } from './margins.js'
+import { headerOrFooterText } from './headers-footers.js'
 import { createOdtBody } from './odt-body.js'
 import { readObjects } from './odt-objects.js'
 import { openOpenDocument, statedTitle, styleElements } from './odt-package.js'
@@ -29,7 +29,7 @@ export function extract(source: Source): Promise<Extraction> {
     const archive = await openOpenDocument(source, formatName)
     const omissions = createOmissions()
     const styles = createOdtStyles()
-    const margins = archive.has('styles.xml')
+    const headersAndFooters = archive.has('styles.xml')
       ? readStyles(await archive.read('styles.xml'), styles, omissions)
       : []
     const objects = await readObjects(archive, omissions)
@@ -41,7 +41,7 @@ export function extract(source: Source): Promise<Extraction> {
         else body.add(element)
       },
     })
-    const root: Root = { type: 'root', children: [...margins, ...body.end()] }
+    const root: Root = { type: 'root', children: [...headersAndFooters, ...body.end()] }
     const title = firstHeading(root) ?? (await statedTitle(archive))
     return { root, ...(title !== undefined && { title }), omissions: omissions.list() }
   })
@@ -49,42 +49,42 @@ export function extract(source: Source): Promise<Extraction> {
 
 /** Adds the named styles, and returns the headers and footers that pages show, each text once. */
 function readStyles(bytes: Uint8Array, styles: OdtStyles, omissions: Omissions): Paragraph[] {
-  const margins = new Set<string>()
+  const headersAndFooters = new Set<string>()
   const place = { part: 'styles.xml' }
   const inline = createInlineReader({
     styles,
     objects: new Map(),
     omissions,
     place,
-    isMargin: true,
+    isHeaderOrFooter: true,
   })
   readXml(bytes, {
     wanted: new Set([...styleElements, 'master-page']),
     visit(element) {
       if (element.name !== 'master-page') styles.add(element)
-      else for (const text of marginsOf(element, inline)) margins.add(text)
+      else for (const text of headersAndFootersOf(element, inline)) headersAndFooters.add(text)
     },
   })
-  return [...margins].map((text) => paragraph(text))
+  return [...headersAndFooters].map((text) => paragraph(text))
 }
 
-function marginsOf(page: XmlElement, inline: InlineReader): string[] {
-  return elements(page).flatMap((margin) => {
-    const kind = /^(header|footer)(?:-left|-first)?$/.exec(margin.name)?.[1]
-    if (kind === undefined || attribute(margin, 'display') === 'false') return []
-    const text = marginLines(margin, inline).join('\n')
+function headersAndFootersOf(page: XmlElement, inline: InlineReader): string[] {
+  return elements(page).flatMap((element) => {
+    const kind = /^(header|footer)(?:-left|-first)?$/.exec(element.name)?.[1]
+    if (kind === undefined || attribute(element, 'display') === 'false') return []
+    const text = headerOrFooterLines(element, inline).join('\n')
     return text === '' ? [] : [`${kind === 'header' ? 'Header' : 'Footer'}: ${text}`]
   })
 }
 
-function marginLines(parent: XmlElement, inline: InlineReader): string[] {
+function headerOrFooterLines(parent: XmlElement, inline: InlineReader): string[] {
   return ['p', 'h']
     .flatMap((name) => findElements(parent, name))
     .flatMap((element) => {
       const { spans, attachments } = inline.read(element)
-      const line = marginText(spans.map(lineOf).join(''))
+      const line = headerOrFooterText(spans.map(lineOf).join(''))
       const boxed = attachments.flatMap((each) =>
-        each.type === 'box' ? marginLines(each.content, inline) : [],
+        each.type === 'box' ? headerOrFooterLines(each.content, inline) : [],
       )
       return line === '' ? boxed : [line, ...boxed]
     })

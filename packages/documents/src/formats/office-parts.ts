@@ -4,17 +4,15 @@ import type { Source } from '../document/extraction.js'
 import type { FlowBlock } from '../document/flow.js'
 import { buildList, cellsIn, paragraph, plainText } from '../document/nodes.js'
 import type { OmissionPlace, Omissions } from '../document/omissions.js'
-import type { OfficePackage } from './opc.js'
+import type { OfficePackage, Relations } from './opc.js'
 import { descend, findElements, parseXml, textContent, type XmlElement } from './xml.js'
-
-export type Relations = ReadonlyMap<string, { type: string; target: string; external: boolean }>
 
 /** The content of parts that another part shows, by the id of their relation. */
 export type LinkedParts = ReadonlyMap<string, FlowBlock[]>
 
-/** Larger files inside of a document are left to be uploaded by themselves. */
+/** Bytes of an embedded file; larger ones are not read. */
 const maxEmbeddedBytes = 4 * 1024 * 1024
-/** Files that are read of one document, and levels of documents in documents. */
+/** Embedded files of one document that are read, and levels of documents in documents. */
 const maxEmbeddedFiles = 30
 const maxLevels = 3
 
@@ -32,8 +30,8 @@ const textParts: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Tells which parts a part refers to that are not in the file. */
-export function tellMissing(
+/** Reports the parts that a part refers to and the file does not have. */
+export function reportMissingParts(
   relations: Relations,
   office: OfficePackage,
   omissions: Omissions,
@@ -47,42 +45,44 @@ export function tellMissing(
 /** Cells of the tables of all charts of a document. */
 const maxChartCells = 500_000
 
-/** What the reader of embedded parts needs. */
-interface Reading {
+/** State of reading the embedded parts of one document. */
+interface State {
   office: OfficePackage
   source: Source
   omissions: Omissions
-  /** How many files inside of the document have been read. */
+  /** Embedded files that have been read. */
   embedded: { count: number }
   /** Cells of the charts that have been read. */
   charts: { cells: number }
-  /** What has been read, by the name of its part: several places may show one. */
+  /** Contents by type and name of their part: several places may show one. */
   known: Map<string, FlowBlock[] | undefined>
 }
 
-/** Makes the reader of the parts of one document. */
-export function createPartReader(reading: Pick<Reading, 'office' | 'source' | 'omissions'>) {
-  const whole: Reading = {
-    ...reading,
+/** Reads the charts, diagrams and files that parts of one document show. */
+export interface PartReader {
+  /** @param place of the part that shows them */
+  read(relations: Relations, place?: OmissionPlace): Promise<LinkedParts>
+}
+
+export function createPartReader(
+  document: Pick<State, 'office' | 'source' | 'omissions'>,
+): PartReader {
+  const state: State = {
+    ...document,
     embedded: { count: 0 },
     charts: { cells: 0 },
     known: new Map(),
   }
   return {
-    /**
-     * Reads the charts, diagrams and files that a part shows.
-     *
-     * @param place of the part
-     */
-    async read(relations: Relations, place?: OmissionPlace): Promise<LinkedParts> {
+    async read(relations, place) {
       const parts = new Map<string, FlowBlock[]>()
       for (const [id, { type, target, external }] of relations) {
-        if (external || !reading.office.archive.has(target)) continue
+        if (external || !state.office.archive.has(target)) continue
         const key = `${type} ${target}`
-        const blocks = whole.known.has(key)
-          ? whole.known.get(key)
-          : await readPart(whole, type, target, place)
-        whole.known.set(key, blocks)
+        const blocks = state.known.has(key)
+          ? state.known.get(key)
+          : await readPart(state, type, target, place)
+        state.known.set(key, blocks)
         if (blocks !== undefined) parts.set(id, blocks)
       }
       return parts
@@ -91,17 +91,17 @@ export function createPartReader(reading: Pick<Reading, 'office' | 'source' | 'o
 }
 
 async function readPart(
-  reading: Reading,
+  state: State,
   type: string,
   target: string,
   place: OmissionPlace | undefined,
 ): Promise<FlowBlock[] | undefined> {
-  const { office, omissions } = reading
+  const { office, omissions } = state
   switch (type) {
     case 'chart':
     case 'chartEx':
     case 'diagramData': {
-      if (reading.charts.cells > maxChartCells) {
+      if (state.charts.cells > maxChartCells) {
         omissions.add('text_cut', { ...place, part: target }, { detail: 'charts' })
         return undefined
       }
@@ -111,7 +111,7 @@ async function readPart(
         // Loaded on demand: few documents have charts.
         const { readChart } = await import('./chart.js')
         const blocks = readChart(parseXml(bytes, 'chartSpace'))
-        reading.charts.cells += cellsIn(blocks)
+        state.charts.cells += cellsIn(blocks)
         return blocks
       } catch {
         // A broken drawing is no reason to lose the text beside it.
@@ -120,10 +120,10 @@ async function readPart(
       }
     }
     case 'aFChunk':
-      return await readEmbedded(reading, target, place)
+      return await readEmbedded(state, target, place)
     case 'package':
     case 'oleObject': {
-      const blocks = await readEmbedded(reading, target, place)
+      const blocks = await readEmbedded(state, target, place)
       // A file that is shown as a picture is no section of the document.
       return blocks?.map((block) =>
         block.type === 'heading' ? paragraph(plainText(block)) : block,
@@ -149,16 +149,16 @@ function readDiagram(model: XmlElement): string[] {
   })
 }
 
-/** Reads a file inside of a document with the reader of its type, or tells that it was not read. */
+/** Reads an embedded file with the reader of its type, or reports that it was not read. */
 async function readEmbedded(
-  { office, source, omissions, embedded }: Reading,
+  { office, source, omissions, embedded }: State,
   target: string,
   place: OmissionPlace | undefined,
 ): Promise<FlowBlock[] | undefined> {
   const extension = extname(target).toLowerCase()
   const { readInner, onPage: _, ...limits } = source
   const level = (source.level ?? 0) + 1
-  const tell = () => {
+  const reportUnread = () => {
     omissions.add('embedded_file', { ...place, part: target }, { detail: extension || 'no type' })
     return undefined
   }
@@ -168,9 +168,9 @@ async function readEmbedded(
     level > maxLevels ||
     embedded.count >= maxEmbeddedFiles
   )
-    return tell()
+    return reportUnread()
   const bytes = await office.archive.read(target)
-  if (bytes.byteLength > maxEmbeddedBytes) return tell()
+  if (bytes.byteLength > maxEmbeddedBytes) return reportUnread()
   embedded.count += 1
   try {
     const inner = await readInner({ ...limits, bytes, contentType: '', key: target, level })
@@ -179,8 +179,8 @@ async function readEmbedded(
     }
     return inner.root.children.filter(isBlock)
   } catch {
-    // A broken file inside of a document is no fault of the document.
-    return tell()
+    // A broken embedded file is no fault of the document.
+    return reportUnread()
   }
 }
 

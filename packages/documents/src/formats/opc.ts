@@ -12,14 +12,16 @@ interface Relation {
   external: boolean
 }
 
+/** Relations of a part by their ids. */
+export type Relations = ReadonlyMap<string, Relation>
+
 /** An Office document (Open Packaging Conventions): parts and the relations between them. */
 export interface OfficePackage {
   /** Its parts. Names are compared as the standard says, see {@link openParts}. */
   archive: Archive
   /** Name of the main part, such as `word/document.xml`. */
   main: string
-  /** Relations of a part by their ids. */
-  relations(part: string): Promise<Map<string, Relation>>
+  relations(part: string): Promise<Relations>
   /** The part that the first internal relation of this type refers to, if it exists. */
   related(part: string, type: string): Promise<string | undefined>
   /** Names of parts that `related` was asked for and that are missing although a relation refers to them. */

@@ -36,7 +36,7 @@ export async function extract(source: Source): Promise<Extraction> {
   const info = await readInfo(document)
   requireStatic(read, info)
   requireReadable(read)
-  await tellFiles(document, omissions)
+  await reportEmbeddedFiles(document, omissions)
   const pages = withoutUnreadable(read, omissions)
   const upright = withoutWatermarks(pages, omissions)
   const unread = pages.filter(({ isUnread }) => isUnread).length
@@ -145,7 +145,7 @@ function isUnreadable(text: string): boolean {
   return meaningless + controls > text.length * unreadableShare
 }
 
-/** Leaves out the lines of pages whose fonts do not define their characters, and tells it. */
+/** Removes and reports the lines of pages whose fonts do not map their glyphs to characters. */
 function withoutUnreadable(pages: readonly ReadPage[], omissions: Omissions): ReadPage[] {
   return pages.map((page, at) => {
     if (page.lines.length === 0 || !isUnreadable(textOf([page]))) return page
@@ -156,7 +156,7 @@ function withoutUnreadable(pages: readonly ReadPage[], omissions: Omissions): Re
 }
 
 /** Tells files that are embedded in the document. */
-async function tellFiles(document: PdfDocument, omissions: Omissions): Promise<void> {
+async function reportEmbeddedFiles(document: PdfDocument, omissions: Omissions): Promise<void> {
   const files = await document.getAttachments().catch(() => null)
   for (const [name, file] of Object.entries(files ?? {})) {
     omissions.add('embedded_file', { part: file.filename ?? name })

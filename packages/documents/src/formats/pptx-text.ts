@@ -1,10 +1,10 @@
 import { type Label, withLabel } from '../document/flow.js'
 import type { Span } from '../document/nodes.js'
-import { writeNumber } from '../document/number-formats.js'
-import type { Relations } from './office-parts.js'
+import { writeNumber } from '../document/numbering-formats.js'
 import { formulaText } from './omml.js'
+import type { Relations } from './opc.js'
 import { levelSpans, type PlacedSpan } from './raised-spans.js'
-import { isSymbolFont, shownText } from './symbol-fonts.js'
+import { isSymbolFont, type OnUnknownSymbol, shownText } from './symbol-fonts.js'
 import { attribute, descend, elements, textContent, type XmlElement } from './xml.js'
 
 /** A paragraph of a slide. */
@@ -21,7 +21,7 @@ export interface SlideLine {
 /** What paragraphs of a slide refer to. */
 export interface SlideTextContext {
   relations: Relations
-  onUnknownSymbol(font: string, code: number): void
+  onUnknownSymbol: OnUnknownSymbol
 }
 
 const levelCount = 9

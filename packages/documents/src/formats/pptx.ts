@@ -3,6 +3,7 @@ import { type Extraction, readingAs, type Source } from '../document/extraction.
 import { createFlow, type FlowBlock, labelledItem, withLabel } from '../document/flow.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
 import {
+  commentText,
   heading,
   onPage,
   paragraph,
@@ -13,9 +14,10 @@ import {
 } from '../document/nodes.js'
 import { createOmissions, type OmissionPlace, type Omissions } from '../document/omissions.js'
 import { createCellCopies, maxColumns } from './merged-cells.js'
-import { createPartReader, type LinkedParts, type Relations, tellMissing } from './office-parts.js'
-import { altTextOf, documentTitle, type OfficePackage, openOffice } from './opc.js'
+import { createPartReader, type LinkedParts, reportMissingParts } from './office-parts.js'
+import { altTextOf, documentTitle, type OfficePackage, openOffice, type Relations } from './opc.js'
 import { cellSpans, isTrue, readLines, readSpans, type SlideTextContext } from './pptx-text.js'
+import { unknownSymbolReporter } from './symbol-fonts.js'
 import {
   attribute,
   descend,
@@ -66,7 +68,7 @@ export function extract(source: Source): Promise<Extraction> {
 
 async function slideParts(office: OfficePackage, omissions: Omissions): Promise<string[]> {
   const relations = await office.relations(office.main)
-  tellMissing(relations, office, omissions)
+  reportMissingParts(relations, office, omissions)
   const presentation = await office.parse(office.main, 'presentation')
   return elements(descend(presentation, 'sldIdLst'), 'sldId').flatMap((slide) => {
     const target = relations.get(prefixed(slide, 'id') ?? '')?.target
@@ -88,7 +90,7 @@ async function createSlideReader(office: OfficePackage, source: Source, omission
   return {
     async read(part: string, place: OmissionPlace): Promise<SlideContent> {
       const relations = await office.relations(part)
-      tellMissing(relations, office, omissions)
+      reportMissingParts(relations, office, omissions)
       const linked = await parts.read(relations, place)
       const slide = await office.parse(part, 'sld')
       const shapes = createShapeReader({ relations, linked, omissions, place })
@@ -149,7 +151,7 @@ function readComments(list: XmlElement, authors: ReadonlyMap<string, string>): B
         .trim()
       if (text === '') return []
       const author = authors.get(attribute(each, 'authorId') ?? '')?.trim() ?? ''
-      return [paragraph(author === '' ? `Comment: ${text}` : `Comment (${author}): ${text}`)]
+      return [paragraph(commentText(author, text))]
     }),
   )
 }
@@ -171,10 +173,7 @@ function createShapeReader({ relations, linked, omissions, place }: ShapeContext
   const shown = new Set<string>()
   const texts: SlideTextContext = {
     relations,
-    onUnknownSymbol(font, code) {
-      const detail = `${font} ${code.toString(16).toUpperCase()}`
-      omissions.add('unknown_symbol', place, { detail })
-    },
+    onUnknownSymbol: unknownSymbolReporter(omissions, place),
   }
   return {
     /** The title and the content of a slide, in the order in which screen readers read it. */

@@ -1,3 +1,5 @@
+import type { OmissionPlace, Omissions } from '../document/omissions.js'
+
 /**
  * The characters of fonts that show symbols in place of letters. Office programs store their characters in a private
  * range of Unicode, from U+F020 to U+F0FF, or as the letters whose keys were pressed.
@@ -83,18 +85,32 @@ export function symbolOf(font: string, code: number): string | undefined {
   return Object.hasOwn(fonts, name) ? fonts[name]?.get(byte) : undefined
 }
 
+/** Called for each character of a symbol font that is not known. */
+export type OnUnknownSymbol = (font: string, code: number) => void
+
+/** Makes a callback that reports unknown symbols with their font and code. */
+export function unknownSymbolReporter(
+  omissions: Omissions,
+  place: OmissionPlace | undefined,
+): OnUnknownSymbol {
+  return (font, code) => {
+    const detail = `${font} ${code.toString(16).toUpperCase()}`
+    omissions.add('unknown_symbol', place, { detail })
+  }
+}
+
 const privateUse = /[\ue000-\uf8ff]/
 
 /**
  * A text as its font shows it. In other fonts, characters of the private range are mostly those of Wingdings: the
  * font of a symbol is not always stated.
  *
- * @param onUnknown called for each character that is not known, which becomes a blank
+ * @param onUnknown called for each unknown character, which becomes a blank
  */
 export function shownText(
   text: string,
   font: string | undefined,
-  onUnknown: (font: string, code: number) => void,
+  onUnknown: OnUnknownSymbol,
 ): string {
   const isSymbols = isSymbolFont(font)
   if (!isSymbols && !privateUse.test(text)) return text

@@ -1,8 +1,8 @@
 import type { FlowBlock } from '../document/flow.js'
 import { paragraph, plainText } from '../document/nodes.js'
 import type { OmissionKind } from '../document/omissions.js'
-import type { LinkedParts, Relations } from './office-parts.js'
-import { altTextOf, type OfficePackage } from './opc.js'
+import type { LinkedParts } from './office-parts.js'
+import { altTextOf, type OfficePackage, type Relations } from './opc.js'
 import { decodeEscapes, richText } from './xlsx-cells.js'
 import {
   attribute,
@@ -14,14 +14,14 @@ import {
   type XmlElement,
 } from './xml.js'
 
-/** Notes what is not read at a sheet. */
-export type Tell = (kind: OmissionKind, part?: string, detail?: string) => void
+/** Reports an omission on a sheet. */
+export type Report = (kind: OmissionKind, part?: string, detail?: string) => void
 
 interface Drawing {
   relations: Relations
   /** Charts and diagrams by the ids of their relations. */
   parts: LinkedParts
-  tell: Tell
+  report: Report
 }
 
 /** The texts of what lies on a sheet: text boxes, charts, diagrams, descriptions of pictures. */
@@ -45,7 +45,7 @@ function readShape(drawing: Drawing, shape: XmlElement): FlowBlock[] {
   const alt = altTextOf(properties)
   const described = alt === undefined ? [] : [paragraph([{ type: 'image', url: '', alt }])]
   if (shape.name === 'pic') {
-    if (alt === undefined && !isDecorative(properties)) drawing.tell('picture_without_text')
+    if (alt === undefined && !isDecorative(properties)) drawing.report('picture_without_text')
     return described
   }
   if (shape.name === 'graphicFrame') return [...readFrame(drawing, shape), ...described]
@@ -67,14 +67,14 @@ function toParagraph(element: XmlElement): FlowBlock[] {
 }
 
 /** The content of a chart or a diagram. */
-function readFrame({ relations, parts, tell }: Drawing, frame: XmlElement): FlowBlock[] {
+function readFrame({ relations, parts, report }: Drawing, frame: XmlElement): FlowBlock[] {
   const [chart] = findElements(frame, 'chart')
   const [diagram] = findElements(frame, 'relIds')
   if (chart === undefined && diagram === undefined) return []
   const id = chart === undefined ? prefixed(diagram ?? frame, 'dm') : prefixed(chart, 'id')
   const target = relations.get(id ?? '')?.target
   const blocks = parts.get(id ?? '')
-  if (blocks === undefined) tell('missing_part', target)
+  if (blocks === undefined) report('missing_part', target)
   return blocks === undefined || chart === undefined ? (blocks ?? []) : toLabels(blocks)
 }
 

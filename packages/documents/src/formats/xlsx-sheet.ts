@@ -23,7 +23,7 @@ export interface Worksheet {
   /** The merged cells that have a text. */
   merged: Range[]
   /** Headers and footers of printed pages, in the code of the format. */
-  margins: string[]
+  headersAndFooters: string[]
   /** How many cells have something. */
   cells: number
 }
@@ -32,7 +32,7 @@ interface Raw {
   rows: NumberedRow[]
   merged: Range[]
   links: { range: Range; id: string | undefined }[]
-  margins: string[]
+  headersAndFooters: string[]
   cells: number
   isSorted: boolean
 }
@@ -65,10 +65,13 @@ export function readWorksheet(
   }
   const merged = raw.merged.filter(({ top, left }) => (byNumber.get(top)?.cells[left] ?? '') !== '')
   fillMerged(rows, merged, count)
-  return { rows, merged, margins: raw.margins, cells: raw.cells }
+  return { rows, merged, headersAndFooters: raw.headersAndFooters, cells: raw.cells }
 }
 
-const marginNames = ['odd', 'even', 'first'].flatMap((page) => [`${page}Header`, `${page}Footer`])
+const headerAndFooterNames = ['odd', 'even', 'first'].flatMap((page) => [
+  `${page}Header`,
+  `${page}Footer`,
+])
 
 function readElements(
   bytes: Uint8Array,
@@ -76,11 +79,18 @@ function readElements(
   count: (text: string) => void,
   onFault: (fault: CellFault, reference: string) => void,
 ): Raw {
-  const raw: Raw = { rows: [], merged: [], links: [], margins: [], cells: 0, isSorted: true }
+  const raw: Raw = {
+    rows: [],
+    merged: [],
+    links: [],
+    headersAndFooters: [],
+    cells: 0,
+    isSorted: true,
+  }
   let last = 0
   let slots = 0
   readXml(bytes, {
-    wanted: new Set(['row', 'mergeCell', 'hyperlink', ...marginNames]),
+    wanted: new Set(['row', 'mergeCell', 'hyperlink', ...headerAndFooterNames]),
     visit(element) {
       if (element.name === 'row') {
         const number = numberOf(element, last)
@@ -99,7 +109,7 @@ function readElements(
       } else if (element.name === 'hyperlink') {
         if (range === undefined || raw.links.length >= maxReferences) return
         raw.links.push({ range, id: prefixed(element, 'id') })
-      } else raw.margins.push(decodeEscapes(textContent(element)))
+      } else raw.headersAndFooters.push(decodeEscapes(textContent(element)))
     },
   })
   return raw

@@ -4,8 +4,8 @@ import type { FlowBlock } from '../document/flow.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
 import { heading, paragraph, plainText } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
-import { createPartReader, type Relations } from './office-parts.js'
-import { documentTitle, type OfficePackage, openOffice } from './opc.js'
+import { createPartReader, type PartReader } from './office-parts.js'
+import { documentTitle, type OfficePackage, openOffice, type Relations } from './opc.js'
 import { type NumberedRow, type Range, withGaps } from './sheet-grid.js'
 import { toTables } from './sheet-tables.js'
 import {
@@ -14,7 +14,7 @@ import {
   decodeEscapes,
   readSharedStrings,
 } from './xlsx-cells.js'
-import { readComments, readDrawing, type Tell } from './xlsx-drawings.js'
+import { type Report, readComments, readDrawing } from './xlsx-drawings.js'
 import { readWorksheet, toRange, type Worksheet } from './xlsx-sheet.js'
 import { attribute, descend, elements, prefixed, type XmlElement } from './xml.js'
 
@@ -35,8 +35,7 @@ interface Workbook {
   cells: CellReader
   /** Name of the part with the texts of cells. */
   texts: string
-  /** Reads charts, diagrams and files inside of the workbook. */
-  parts: ReturnType<typeof createPartReader>
+  parts: PartReader
   count(text: string): void
   omissions: Omissions
 }
@@ -110,16 +109,16 @@ async function readSheet(
   { name, type, part }: Sheet,
 ): Promise<{ blocks: FlowBlock[]; isRead: boolean }> {
   const { office, omissions, count } = workbook
-  const tell: Tell = (kind, place, detail) => {
+  const report: Report = (kind, place, detail) => {
     const where = { sheet: name, ...(place !== undefined && { part: place }) }
     omissions.add(kind, where, detail === undefined ? {} : { detail })
   }
   if (!office.archive.has(part)) {
-    tell('missing_part', part)
+    report('missing_part', part)
     return { blocks: [], isRead: false }
   }
   if (type !== 'worksheet' && type !== 'chartsheet') {
-    tell('unknown_part', part, type)
+    report('unknown_part', part, type)
     return { blocks: [], isRead: false }
   }
   const relations = await office.relations(part)
@@ -130,9 +129,9 @@ async function readSheet(
   const bytes = await office.archive.read(part)
   const sheet = readWorksheet(bytes, workbook.cells, new Map(urls), count, (fault, reference) => {
     if (fault === 'missing_part') lost += 1
-    tell(fault, fault === 'missing_part' ? workbook.texts : undefined, `first in ${reference}`)
+    report(fault, fault === 'missing_part' ? workbook.texts : undefined, `first in ${reference}`)
   })
-  const around = await readSurroundings(workbook, name, relations, sheet, tell)
+  const around = await readSurroundings(workbook, name, relations, sheet, report)
   const blocks = [...(await toBlocks(office, relations, sheet)), ...around]
   return { blocks, isRead: lost * 2 <= sheet.cells }
 }
@@ -152,24 +151,26 @@ async function readSurroundings(
   name: string,
   relations: Relations,
   sheet: Worksheet,
-  tell: Tell,
+  report: Report,
 ): Promise<FlowBlock[]> {
   const blocks: FlowBlock[] = []
   for (const { type, target, external } of relations.values()) {
     if (external || !partsOfSheets.has(type)) continue
-    if (!office.archive.has(target)) tell('missing_part', target)
+    if (!office.archive.has(target)) report('missing_part', target)
     else if (type === 'drawing') {
       const own = await office.relations(target)
       const drawing = await office.parse(target, 'wsDr')
       const linked = await parts.read(own, { sheet: name })
-      blocks.push(...readDrawing(drawing, { relations: own, parts: linked, tell }))
+      blocks.push(...readDrawing(drawing, { relations: own, parts: linked, report }))
     }
   }
   const embedded = await parts.read(relations, { sheet: name })
   for (const found of embedded.values()) blocks.push(...found)
   blocks.push(...(await readComments(office, relations, cellTexts(sheet))))
-  const margins = sheet.margins.map(marginText).filter((text) => text !== '')
-  for (const text of new Set(margins)) blocks.push(paragraph(text))
+  const headersAndFooters = sheet.headersAndFooters
+    .map(headerOrFooterText)
+    .filter((text) => text !== '')
+  for (const text of new Set(headersAndFooters)) blocks.push(paragraph(text))
   for (const block of blocks) count(plainText(block))
   return blocks
 }
@@ -185,10 +186,10 @@ function cellTexts({ rows }: Worksheet): (reference: string) => string {
 }
 
 /** Letters of a text that has a page number, below which it is nothing but that: `Page 3 of 7`. */
-const minMarginLetters = 13
+const minLetters = 13
 
 /** The text of a header or footer without its codes for fonts, dates and page numbers. */
-function marginText(code: string): string {
+function headerOrFooterText(code: string): string {
   const isNumber = /&[PN]/.test(code)
   const text = code
     .replace(/&(?:"[^"]*"|K[\dA-Fa-f]{6}|K\d\d[+-]\d{3}|\d+|[LCR])/g, ' ')
@@ -197,7 +198,7 @@ function marginText(code: string): string {
     .replace(/\s+/g, ' ')
     .trim()
   const letters = text.match(/\p{L}/gu)?.length ?? 0
-  return letters === 0 || (isNumber && letters < minMarginLetters) ? '' : text
+  return letters === 0 || (isNumber && letters < minLetters) ? '' : text
 }
 
 /** The tables of a sheet: first those that the author defined, which have bounds, then what is around them. */

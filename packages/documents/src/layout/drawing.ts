@@ -135,8 +135,8 @@ function layersOf(
 }
 
 /**
- * Returns a function that is called with the items of a page in order and tells those in a layer that is not
- * shown. The text does not say in which layer it is, but has the layers in the order of the drawing.
+ * Returns a test for the items of a page, in their order: whether an item is in a layer that is not shown. Items do
+ * not name their layer, but the layers begin in the order of the drawing.
  *
  * @param onHidden called for each text in such a layer
  */

@@ -19,7 +19,7 @@ const maxElements = 500_000
 /** Text of an object by its number. */
 type Objects = ReadonlyMap<number, string>
 
-/** What the structure of a document says that the parser does not tell. */
+/** The properties of the structure of a document that the parser does not expose. */
 export interface RawStructure {
   /** Cells over several rows or columns, by the ids of the contents in them. */
   spans: ReadonlyMap<string, Span>
@@ -29,7 +29,7 @@ export interface RawStructure {
 
 /**
  * Reads which cells of tagged tables cover several rows or columns, and pictures that mark no content. The parser
- * does not tell either, so the objects of the structure are searched in the file. In damaged files nothing may be
+ * does not expose either, so the objects of the structure are searched in the file. In damaged files nothing may be
  * found: all cells count as single.
  */
 export function readRawStructure(bytes: Uint8Array): RawStructure {

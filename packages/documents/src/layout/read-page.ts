@@ -42,7 +42,7 @@ export interface PageContext {
   /** Layers, if some are not shown. */
   layers: OptionalContent | undefined
   omissions: Omissions
-  /** Reads what the parser does not tell about the structure; called at most once. */
+  /** Reads the properties of the structure that the parser does not expose; called at most once. */
   readRaw(): RawStructure
 }
 

@@ -200,8 +200,8 @@ export function mayBeWatermark(
 const minPages = 3
 
 /**
- * Leaves out watermarks, which it tells, and sideways text that stands at the edge of several pages, like a
- * running header.
+ * Removes watermarks, which it reports, and sideways text at the edge of several pages, like a running
+ * header.
  */
 export function withoutWatermarks(pages: readonly Page[], omissions: Omissions): Page[] {
   const pagesOf = new Map<string, Set<number>>()

@@ -3,7 +3,7 @@
  * Word, such as `lowerRoman`; those of other programs are translated to them.
  */
 
-/** Labels that count higher than this are written as decimal, so that a number never becomes a long text. */
+/** Larger numbers are written as decimal, so that none becomes a long text. */
 const maxLetters = 780
 const maxRoman = 32_767
 
@@ -43,14 +43,14 @@ function letters(value: number, alphabet: readonly string[]): string | undefined
   return letter.repeat(Math.ceil(value / alphabet.length))
 }
 
-/** After `z`: `aa`, `ab` and so on, as columns of sheets and lists of OpenDocument count. */
+/** After `z`: `aa`, `ab` and so on, as in columns of sheets and in lists of OpenDocument and HTML. */
 function columnLetters(value: number): string | undefined {
-  if (value < 1 || value > maxLetters) return undefined
+  if (value < 1) return undefined
   const last = String.fromCharCode(97 + ((value - 1) % 26))
   return value <= 26 ? last : `${columnLetters(Math.floor((value - 1) / 26)) ?? ''}${last}`
 }
 
-/** A sequence that begins anew after its last sign. */
+/** A sequence that starts over after its last sign. */
 function cycle(value: number, signs: readonly string[]): string | undefined {
   return value < 1 ? undefined : signs[(value - 1) % signs.length]
 }
@@ -65,7 +65,7 @@ function inDigits(value: number, digits: readonly string[]): string {
   return String(value).replace(/\d/g, (digit) => digits[Number(digit)] ?? digit)
 }
 
-/** How a language of East Asia counts. */
+/** The rules by which a language of East Asia writes numbers. */
 interface Counting {
   /** Zero to nine. */
   digits: readonly string[]
@@ -73,7 +73,7 @@ interface Counting {
   units: readonly string[]
   /** Stands for skipped places within a number. */
   gap: string
-  /** Which units stand without a one before them. */
+  /** The units that stand without a one before them. */
   bare: 'leading ten' | 'all' | 'none'
 }
 
