@@ -33,4 +33,4 @@ export {
   toRuns,
 } from './index-text.js'
 export { type LocatedToken, locateKeyTokens, locateTokens } from './locate.js'
-export { normalise } from './normalise.js'
+export { normalise, unifyForms } from './normalise.js'

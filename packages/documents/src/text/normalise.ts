@@ -36,6 +36,22 @@ const arabicLetters = /[\u0600-\u06ff]/
 const arabicOptional = /[\u0640\u064b-\u0652\u0670]/g
 const arabicAlef = /[\u0622\u0623\u0625\u0671]/g
 
+/** Between a digit and what compatibility forms would join to it: the power of `10⁶`, the fraction of `1½`. */
+const besideOtherDigits =
+  /(?<=\p{Nd})(?=([\u00b2\u00b3\u00b9\u2070\u2074-\u207b])|([\u2080-\u208b])|[\u00bc-\u00be\u2150-\u215f\u2189])/gu
+
+/**
+ * Unifies compatibility forms (`ﬁ`, `Ａ`), but makes no other number of two: `10⁶` becomes `10^6`, as documents have it
+ * whose raised text is formatted, `1½` becomes `1 1⁄2`.
+ */
+export function unifyForms(text: string): string {
+  const apart = text.replace(besideOtherDigits, (_, raised?: string, lowered?: string) => {
+    if (raised !== undefined) return '^'
+    return lowered === undefined ? ' ' : '_'
+  })
+  return apart.normalize('NFKC')
+}
+
 /**
  * Unifies the spellings of a word: compatibility forms (`ﬁ`, `Ａ`), upper case, invisible characters,
  * accents of Latin and Greek letters, vowel signs and variants of Arabic letters. A line break between two
@@ -46,8 +62,7 @@ const arabicAlef = /[\u0622\u0623\u0625\u0671]/g
  */
 export function normalise(text: string, umlauts: 'written' | 'folded' = 'written'): string {
   if (isAscii(text)) return text.toLowerCase()
-  let result = text
-    .normalize('NFKC')
+  let result = unifyForms(text)
     .replace(invisibleCharacters, '')
     .toLowerCase()
     .replace(hasLetters, (letter) => letterReplacements[letter] ?? letter)

@@ -22,6 +22,11 @@ describe('toIndexText', () => {
     ['accents of Latin and Greek go', 'Crème brûlée, Malmö, Ελλάδα', 'creme brulee malmoe ελλαδα'],
     ['letters that only look accented stay', 'йод и ёлка', 'йод и ёлка'],
     ['compatibility forms are unified', 'ﬁle Ｗｉｄｅ ①', 'file wide 1'],
+    [
+      'powers, indexes and fractions stay apart',
+      '10⁶ 10⁻⁶ m² 1½ CO₂ 10₂',
+      '10 6 10 6 m2 1 1 2 co2 10 2',
+    ],
     ['a sharp s is two letters', 'Straße STRASSE', 'strasse strasse'],
     ['soft hyphens are not there', 'data\u00adbase', 'database'],
     ['CJK becomes pairs and a closing single', '東京都', '東京 京都 都'],

@@ -42,6 +42,16 @@ describe('the place of a token', () => {
       ],
     ],
     [
+      'a power',
+      'at 10⁶ Hz',
+      [
+        ['at', 'at'],
+        ['10', '10⁶'],
+        ['6', '10⁶'],
+        ['hz', 'Hz'],
+      ],
+    ],
+    [
       'a Greek word',
       'ΟΔΟΣ Α',
       [

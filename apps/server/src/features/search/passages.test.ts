@@ -33,6 +33,15 @@ describeEachEngine('the passages of a file', (engine) => {
     return keys
   }
 
+  it('are found by a power in either notation, and not by the number that its digits would make', async () => {
+    const powers = 'The lamp makes 10⁶ turns.\n\nThe pump makes 10<sup>6</sup> turns.'
+    await bot.uploadAndWait({ key: 'powers.md', index: true, indexing: small }, powers)
+    const both = ['The lamp makes 10⁶ turns.', 'The pump makes 10^6 turns.']
+    expect((await found('10⁶')).sort()).toEqual(both)
+    expect((await found('10^6')).sort()).toEqual(both)
+    expect(await found('106')).toEqual([])
+  })
+
   describe('are listed', () => {
     it('in reading order, with what they are', async () => {
       const { id } = await upload()

@@ -57,6 +57,10 @@ describe('phrases', () => {
     expect(toQuery('mail jo.doe@example.org').phrases).toEqual([['jo', 'doe', 'example', 'org']])
   })
 
+  test.each(['10⁶ cycles', '10^6 cycles'])('a power stays together: %s', (text) => {
+    expect(toQuery(text)).toMatchObject({ terms: ['10', '6', 'cycles'], phrases: [['10', '6']] })
+  })
+
   test('the end of a sentence does not join words', () => {
     expect(toQuery('It stopped. Now what?').phrases).toEqual([])
   })

@@ -32,7 +32,7 @@ const quotedText = /"([^"]+)"|[“„]([^“”„]+)[“”]|«([^«»]+)»|「
 /** A code without punctuation: `E07`, `RC20`. */
 const shortCode = /(?<![\p{L}\p{N}])\p{Lu}+\p{N}[\p{Lu}\p{N}]*(?![\p{L}\p{N}])/gu
 /** A code, a version or an address, whose parts are joined by punctuation. */
-const compoundWord = /[\p{L}\p{N}\p{M}]+(?:[._\-@/:+#&~]+[\p{L}\p{N}\p{M}]+)+/gu
+const compoundWord = /[\p{L}\p{N}\p{M}]+(?:[._\-@/:+#&~^]+[\p{L}\p{N}\p{M}]+)+/gu
 
 /**
  * Parses a question or a list of keywords.

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks'
-import { toIndexText } from '@botstead/documents/text'
+import { toIndexText, unifyForms } from '@botstead/documents/text'
 import type { Clock, Timers } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
@@ -209,5 +209,5 @@ function batchOf(rows: readonly MessageText[]): readonly MessageText[] {
 
 /** The text of a message that is indexed. Unified first, in which some characters become many. */
 function indexedText(payload: string): string {
-  return textOf(decodeJson(payload), longestText).normalize('NFKC').slice(0, longestText)
+  return unifyForms(textOf(decodeJson(payload), longestText)).slice(0, longestText)
 }
