@@ -6,6 +6,7 @@ import { createOmissions, type Omissions } from '../document/omissions.js'
 import { type Archive, openArchive } from './archive.js'
 import { createDecoder, type Decoder } from './decode.js'
 import { chapterToMdast, decodePage } from './html.js'
+import { type RaisedClasses, raisedClasses } from './main-content.js'
 import { resolvePart } from './opc.js'
 import {
   attribute,
@@ -38,10 +39,11 @@ export function extract(source: Source): Promise<Extraction> {
     const count = createTextLimit(source)
     const omissions = createOmissions()
     const decode = createDecoder()
+    const styled = await readStyles(archive, book, name)
     const root: Root = { type: 'root', children: [] }
     let unread = 0
     for (const [index, chapter] of chapters.entries()) {
-      const children = await readChapter(archive, chapter, { omissions, decode })
+      const children = await readChapter(archive, chapter, { omissions, decode, styled })
       if (children === undefined) unread += 1
       const known = names.get(chapter.part)
       // In some books, headings are pictures or plain paragraphs.
@@ -74,7 +76,7 @@ interface Chapter {
 async function readChapter(
   archive: Archive,
   { part, mediaType }: Chapter,
-  { omissions, decode }: { omissions: Omissions; decode: Decoder },
+  { omissions, decode, styled }: { omissions: Omissions; decode: Decoder; styled: RaisedClasses },
 ): Promise<RootContent[] | undefined> {
   const place = { part }
   if (!archive.has(part)) {
@@ -87,13 +89,37 @@ async function readChapter(
     return undefined
   }
   const pictures = createOmissions()
-  const children = chapterToMdast(decodePage(await archive.read(part), decode), pictures, place)
+  const page = decodePage(await archive.read(part), decode)
+  const children = chapterToMdast(page, pictures, place, styled)
   const found = pictures.list()
   for (const { kind, count } of found) omissions.add(kind, place, { count })
   // A page that is only a picture, as in a book that was scanned.
   return found.length > 0 && children.every((node) => plainText(node).trim() === '')
     ? undefined
     : children
+}
+
+/** Style sheets of a book that are read, and the bytes of the longest: those of programs have a few thousand. */
+const maxStyles = 20
+const maxStyleLength = 1_000_000
+
+/** Classes by which the style sheets of a book raise or lower text, such as numbers of notes. */
+async function readStyles(
+  archive: Archive,
+  book: XmlElement,
+  name: string,
+): Promise<RaisedClasses> {
+  const items = elements(descend(book, 'manifest'), 'item')
+  const parts = items
+    .filter((item) => attribute(item, 'media-type') === 'text/css')
+    .map((item) => partOf(name, item))
+    .filter((part) => archive.has(part))
+  const texts: string[] = []
+  for (const part of parts.slice(0, maxStyles)) {
+    const bytes = await archive.read(part)
+    if (bytes.length <= maxStyleLength) texts.push(Buffer.from(bytes).toString('latin1'))
+  }
+  return raisedClasses(texts.join('\n'))
 }
 
 function isReadable(mediaType: string): boolean {

@@ -16,7 +16,7 @@ import {
   parseXhtml,
   withoutXmlSyntax,
 } from './html-tree.js'
-import { mainContent, wholeContent } from './main-content.js'
+import { mainContent, type RaisedClasses, wholeContent } from './main-content.js'
 import type { XmlElement } from './xml.js'
 
 /** How many times longer than its text a page may be: tags, attributes and scripts. */
@@ -50,8 +50,9 @@ export function chapterToMdast(
   text: string,
   omissions: Omissions,
   place: OmissionPlace,
+  styled?: RaisedClasses,
 ): BlockContent[] {
-  return toBlocks(wholeContent(parseXhtml(text)), createPageContext(omissions, place))
+  return toBlocks(wholeContent(parseXhtml(text), styled), createPageContext(omissions, place))
 }
 
 /** The content of HTML inside a document of another format. */

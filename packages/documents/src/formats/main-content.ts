@@ -34,7 +34,7 @@ interface Surroundings {
   isControl: boolean
   tabs: Tabs
   /** Classes by which the styles of the page raise or lower a text. */
-  raised: ReadonlyMap<string, 'sup' | 'sub'>
+  raised: RaisedClasses
   /** How many pages are around this one. */
   frames: number
 }
@@ -55,9 +55,20 @@ export function mainContent(page: XmlElement, frames = 0): PageNode[] {
   return (content ?? cleaned).children
 }
 
-/** All content of a fragment or of a chapter of a book, which unlike a page has no navigation around it. */
-export function wholeContent(page: XmlElement): PageNode[] {
-  return cleanAll(page.children, { ...around(page, 0), isContent: true, isQuoted: true })
+/**
+ * All content of a fragment or of a chapter of a book, which unlike a page has no navigation around it.
+ *
+ * @param styled classes that style sheets outside of the page raise or lower
+ */
+export function wholeContent(page: XmlElement, styled?: RaisedClasses): PageNode[] {
+  const { raised, ...surroundings } = around(page, 0)
+  const all = styled === undefined ? raised : new Map([...styled, ...raised])
+  return cleanAll(page.children, {
+    ...surroundings,
+    raised: all,
+    isContent: true,
+    isQuoted: true,
+  })
 }
 
 function around(page: XmlElement, frames: number): Surroundings {
@@ -69,7 +80,7 @@ function around(page: XmlElement, frames: number): Surroundings {
     isCode: false,
     isControl: false,
     tabs: findTabs(page),
-    raised: raisedClasses(page),
+    raised: classesOfPage(page),
     frames,
   }
 }
@@ -105,7 +116,7 @@ function clean(element: XmlElement, outside: Surroundings, beside: Neighbours): 
   if (tab !== undefined && !lineOf(element).startsWith(tab)) {
     children.unshift({ name: 'p', attributes: {}, children: [tab] })
   }
-  const name = element.name === 'span' ? raisedName(element, outside) : undefined
+  const name = isElement(element, 'span', 'small') ? raisedName(element, outside) : undefined
   return [{ ...element, name: name ?? nameOf(element), children }]
 }
 
@@ -132,15 +143,27 @@ const namedElements: ReadonlySet<string> = new Set(
 )
 const contexts: ReadonlySet<string> = new Set('blockquote figure form pre'.split(' '))
 
-/** A rule of a class that raises or lowers; office programs write such classes in place of `<sup>`. */
-const raisingRule =
-  /\.([\w-]{1,60})\s{0,20}\{[^{}]{0,2000}?vertical-align\s{0,9}:\s{0,9}(super|sub)\b/g
+/** Classes whose text is raised or lowered; office programs write such classes in place of `<sup>`. */
+export type RaisedClasses = ReadonlyMap<string, 'sup' | 'sub'>
 
-function raisedClasses(page: XmlElement): Map<string, 'sup' | 'sub'> {
-  const rules = findAll(page, ({ name }) => name === 'style').flatMap((style) => {
-    return [...textOf(style).matchAll(raisingRule)]
-  })
-  return new Map(rules.map(([, name = '', how]) => [name, how === 'sub' ? 'sub' : 'sup']))
+/** Reads them from the rules of a style sheet. */
+export function raisedClasses(css: string): RaisedClasses {
+  const classes = new Map<string, 'sup' | 'sub'>()
+  for (const rule of css.split('}')) {
+    const [selectors = '', body = ''] = rule.split('{').slice(-2)
+    const how = /vertical-align\s{0,9}:\s{0,9}(super|sub)\b/.exec(body)?.[1]
+    if (how === undefined) continue
+    for (const selector of selectors.split(',')) {
+      const name = /\.([\w-]{1,60})$/.exec(selector.trim())?.[1]
+      if (name !== undefined) classes.set(name, how === 'sub' ? 'sub' : 'sup')
+    }
+  }
+  return classes
+}
+
+function classesOfPage(page: XmlElement): RaisedClasses {
+  const styles = findAll(page, ({ name }) => name === 'style')
+  return raisedClasses(styles.map(textOf).join('\n'))
 }
 
 function raisedName(element: XmlElement, { raised }: Surroundings): 'sup' | 'sub' | undefined {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { epub } from '../office.js'
 import { blocksOf } from '../outline.js'
 
 const raised: [string, string][] = [
@@ -106,4 +107,17 @@ test.each([
   ['`$A` and `$B`', '`$A` and `$B`'],
 ])('the formulas of Markdown in %j are as written', async (markdown, text) => {
   expect(await blocksOf('a.md', markdown)).toEqual([text])
+})
+
+test('text that the style sheet of a book raises or lowers can be distinguished', async () => {
+  const css =
+    '.x { color: red } span.up, .high{font-size:70%;vertical-align: super}\n.low { vertical-align:sub }'
+  const page =
+    '<p>It makes 10<span class="t up">6</span> turns with H<small class="low">2</small>O.</p>'
+  const book = epub([page], {
+    'OEBPS/book.opf':
+      '<package xmlns:dc="http://purl.org/dc/elements/1.1/"><metadata/><manifest><item id="c0" href="text/chapter%200.xhtml" media-type="application/xhtml+xml"/><item id="s" href="a.css" media-type="text/css"/><item id="gone" href="b.css" media-type="text/css"/></manifest><spine><itemref idref="c0"/></spine></package>',
+    'OEBPS/a.css': css,
+  })
+  expect(await blocksOf('a.epub', book)).toEqual(['It makes 10^6 turns with H₂O.'])
 })
