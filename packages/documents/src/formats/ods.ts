@@ -4,6 +4,7 @@ import { createTextLimit, requirePages } from '../document/limits.js'
 import { heading, paragraph, plainText } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import type { Archive } from './archive.js'
+import { headerOrFooterText, pageNumberMark } from './headers-footers.js'
 import { openOpenDocument, statedTitle } from './odt-package.js'
 import { fillMerged, type NumberedRow, type Range, requireDense, withGaps } from './sheet-grid.js'
 import { toTables } from './sheet-tables.js'
@@ -43,7 +44,9 @@ export function extract(source: Source): Promise<Extraction> {
     const archive = await openOpenDocument(source, formatName)
     const omissions = createOmissions()
     const count = createTextLimit(source)
-    const { sheets, hiddenStyles } = readSheets(await archive.read('content.xml'), count, omissions)
+    const content = readSheets(await archive.read('content.xml'), count, omissions)
+    const { sheets, hiddenStyles, pagesOfStyles } = content
+    const headersAndFooters = await readHeadersAndFooters(archive)
     const visible = sheets.filter(({ name, style }) => {
       if (!hiddenStyles.has(style)) return true
       // Copies of sheets of other files, which LibreOffice keeps for formulas.
@@ -54,6 +57,8 @@ export function extract(source: Source): Promise<Extraction> {
     const children: Root['children'] = []
     for (const [index, sheet] of visible.entries()) {
       const charts = await readCharts(archive, sheet, omissions)
+      const page = headersAndFooters.get(pagesOfStyles.get(sheet.style) ?? 'Default') ?? []
+      if (sheet.rows.length > 0) sheet.around.push(...page.map((text) => paragraph(text)))
       for (const block of [...charts, ...sheet.around]) count(plainText(block))
       fillMerged(sheet.rows, sheet.merged, count)
       const blocks = [...toTables(withGaps(sheet.rows, sheet.merged)), ...charts, ...sheet.around]
@@ -74,9 +79,15 @@ function readSheets(
   bytes: Uint8Array,
   count: (text: string) => void,
   omissions: Omissions,
-): { sheets: Sheet[]; hiddenStyles: ReadonlySet<string> } {
+): {
+  sheets: Sheet[]
+  hiddenStyles: ReadonlySet<string>
+  /** Names of the pages on which sheets are printed, by the style of the sheet. */
+  pagesOfStyles: ReadonlyMap<string, string>
+} {
   const sheets: Sheet[] = []
   const hiddenStyles = new Set<string>()
+  const pagesOfStyles = new Map<string, string>()
   let slots = 0
   readXml(bytes, {
     wanted: new Set([
@@ -104,9 +115,10 @@ function readSheets(
       const sheet = sheets.at(-1)
       if (element.name === 'style') {
         const [properties] = elements(element, 'table-properties')
-        if (attribute(properties, 'display') === 'false') {
-          hiddenStyles.add(attribute(element, 'name') ?? '')
-        }
+        const name = attribute(element, 'name') ?? ''
+        const page = attribute(element, 'master-page-name')
+        if (page !== undefined) pagesOfStyles.set(name, page)
+        if (attribute(properties, 'display') === 'false') hiddenStyles.add(name)
       } else if (sheet !== undefined && element.name === 'shapes') {
         for (const shape of elements(element)) readShape(shape, sheet, omissions)
       } else if (sheet !== undefined && element.name === 'table-row') {
@@ -115,7 +127,44 @@ function readSheets(
       }
     },
   })
-  return { sheets, hiddenStyles }
+  return { sheets, hiddenStyles, pagesOfStyles }
+}
+
+/** Fields of headers and footers that say what is elsewhere, or differ from print to print. */
+const otherFields: ReadonlySet<string> = new Set(
+  'sheet-name file-name title date time author-name author-initials'.split(' '),
+)
+
+/** The texts of headers and footers by the name of their page, each once. */
+async function readHeadersAndFooters(archive: Archive): Promise<Map<string, string[]>> {
+  const pages = new Map<string, string[]>()
+  if (!archive.has('styles.xml')) return pages
+  readXml(await archive.read('styles.xml'), {
+    wanted: new Set(['master-page']),
+    visit(page) {
+      const shown = elements(page).filter(
+        (each) =>
+          /^(?:header|footer)(?:-left|-first)?$/.test(each.name) &&
+          attribute(each, 'display') !== 'false',
+      )
+      const lines = shown.flatMap((each) => findElements(each, 'p').map(lineOfPage))
+      const texts = lines.map(headerOrFooterText).filter((text) => /[\p{L}\p{N}]/u.test(text))
+      pages.set(attribute(page, 'name') ?? '', [...new Set(texts)])
+    },
+  })
+  return pages
+}
+
+function lineOfPage(element: XmlElement): string {
+  return element.children
+    .map((child) => {
+      if (typeof child === 'string') return child
+      if (/^page-(?:number|count)$/.test(child.name)) return pageNumberMark
+      if (child.name === 'tab' || child.name === 'line-break') return '\t'
+      if (child.name === 's') return ' '
+      return otherFields.has(child.name) ? '' : lineOfPage(child)
+    })
+    .join('')
 }
 
 /** @returns how many cells the row takes, repetitions included */

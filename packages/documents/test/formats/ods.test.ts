@@ -59,6 +59,28 @@ test('a spreadsheet has charts and text boxes, and tells what is not read', asyn
   ])
 })
 
+test('a spreadsheet has the headers and footers of its pages, without numbers and names of sheets', async () => {
+  const page = (name: string, content: string) =>
+    `<style:master-page style:name="${name}">${content}</style:master-page>`
+  const number = '<text:page-number>1</text:page-number>'
+  const styles =
+    page(
+      'Sales',
+      `<style:header><style:region-left><text:p>Acme <text:span>Ltd</text:span></text:p></style:region-left><style:region-right><text:p><text:sheet-name>?</text:sheet-name> <text:date>1.1.</text:date></text:p></style:region-right></style:header><style:header-left style:display="false"><text:p>Off</text:p></style:header-left><style:footer><text:p>Internal<text:tab/>Page ${number}</text:p></style:footer><style:footer-first><text:p>Internal</text:p></style:footer-first>`,
+    ) + page('Other', '<style:header><text:p>Not used</text:p></style:header>')
+  const parts = {
+    'styles.xml': `<office:document-styles xmlns:office="o" xmlns:style="s" xmlns:text="t"><office:master-styles>${styles}</office:master-styles></office:document-styles>`,
+  }
+  const style =
+    '<style:style style:name="ta1" style:family="table" style:master-page-name="Sales"><style:table-properties table:display="true"/></style:style>'
+  const table = sheet(row(cell('Item'), cell('Sum')), row(cell('Pump'), cell('2')))
+  const content = ods(
+    style + table.replace('table:name', 'table:style-name="ta1" table:name'),
+    parts,
+  )
+  expect((await blocksOf('a.ods', content)).slice(2)).toEqual(['Acme Ltd', 'Internal'])
+})
+
 test('repetitions without end take no long time', async () => {
   const many = 'table:number-columns-repeated="999999999"'
   const rows = `<table:table-row table:number-rows-repeated="999999999">${cell('x', many)}</table:table-row>`
