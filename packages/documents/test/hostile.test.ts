@@ -1,9 +1,10 @@
 import { deflateSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ExtractionError, type Source } from '../src/document/extraction.js'
 import { createOmissions } from '../src/document/omissions.js'
 import { readDocument } from '../src/read-document.js'
 import { docx, odt, part, pptx, relations, shape, wordParagraph } from './office.js'
+import { number, text as textCell, workbook } from './workbook.js'
 
 const chunking = { maximumLength: 1000, minimumParagraphLength: 200, maximumPassages: 5000 }
 const limits = { maximumLength: 5_000_000, maximumPages: 5000, maximumUnpackedBytes: 2 ** 28 }
@@ -33,6 +34,10 @@ const chart = part(
   `<c:ser><c:cat>${Array.from({ length: 2000 }, (_, at) => `<c:pt idx="${at}"><c:v>${at}</c:v></c:pt>`).join('')}</c:cat></c:ser>${'<c:ser><c:val><c:pt idx="0"><c:v>1</c:v></c:pt></c:val></c:ser>'.repeat(99)}`,
 )
 const charts = Array.from({ length: 100 }, (_, at) => at)
+
+const manyRows = Array.from({ length: 30_000 }, (_, at) => {
+  return `<row r="${at + 2}">${number(`A${at + 2}`, at)}</row>`
+})
 
 /** Small files of which each part is harmless, but not all pairs of them. */
 const files: readonly (readonly [name: string, key: string, make: () => string | Uint8Array])[] = [
@@ -121,6 +126,28 @@ const files: readonly (readonly [name: string, key: string, make: () => string |
     () => Buffer.from('From a\nSubject: \xe4\n\nGr\xfc\xdfe\n\n'.repeat(2000), 'latin1'),
   ],
   [
+    'merged cells over each other, with a long text',
+    'a.xlsx',
+    () =>
+      workbook({
+        Rows: {
+          rows: `<row r="1">${textCell('A1', 'word '.repeat(150))}</row>${manyRows.join('')}`,
+          after: `<mergeCells>${'<mergeCell ref="A1:XFD1048576"/>'.repeat(100_000)}</mergeCells>`,
+        },
+      }),
+  ],
+  [
+    'a string of megabytes of blanks in many cells',
+    'a.xlsx',
+    () =>
+      workbook(
+        {
+          Rows: `<row>${textCell('A1', 'a')}</row>${`<row>${'<c t="s"><v>0</v></c>'.repeat(1000)}</row>`.repeat(50)}`,
+        },
+        { strings: `<si><t>${' '.repeat(4_000_000)}</t></si>` },
+      ),
+  ],
+  [
     'keys of a long text',
     'a.yaml',
     () => `a: &a ${'x'.repeat(1_000_000)}\nb:\n${'  ? [*a]\n  : 1\n'.repeat(5000)}`,
@@ -181,6 +208,87 @@ describe('a small file of', () => {
     await expect(read('a.docx', docx(body, { 'word/footnotes.xml': notes }))).rejects.toMatchObject(
       { failure: 'too_large' },
     )
+  })
+})
+
+describe('a sheet', () => {
+  test('may have more paragraphs than a call may have arguments', async () => {
+    const rows = Array.from({ length: 130_000 }, (_, at) => {
+      return `<row r="${2 * at + 1}"><c><v>${at}</v></c></row>`
+    })
+    const { text } = await read('a.xlsx', workbook({ Rows: rows.join('') }))
+    expect(text).toContain('129999')
+  })
+
+  test('of many links on one cell has the first', async () => {
+    const links = '<hyperlink ref="A1" r:id="h"/>'.repeat(600)
+    const url = `https://pumps.example/${'a'.repeat(10_000)}`
+    const { text } = await read(
+      'a.xlsx',
+      workbook({
+        Rows: {
+          rows: `<row>${textCell('A1', 'Pumps')}</row>`,
+          after: `<hyperlinks>${links}</hyperlinks>`,
+          relations: [['h', 'hyperlink', url, 'external']],
+        },
+      }),
+    )
+    expect(text.match(/https:/g)).toHaveLength(1)
+  })
+
+  test('shows the beginning of a long cell beside the comments on it', async () => {
+    const comment = '<comment ref="A1"><text><t>why</t></text></comment>'.repeat(500)
+    const file = workbook(
+      {
+        Rows: {
+          rows: `<row>${textCell('A1', 'word '.repeat(6000))}</row>`,
+          relations: [['c', 'comments', '../comments.xml']],
+        },
+      },
+      {
+        parts: {
+          'xl/comments.xml': `<comments><commentList>${comment}</commentList></comments>`,
+        },
+      },
+    )
+    const { text } = await read('a.xlsx', file)
+    expect(text.match(/Comment on A1/g)).toHaveLength(500)
+    expect(text.length).toBeLessThan(500 * 300)
+  })
+
+  test('counts what it leaves out at one place without comparing texts', () => {
+    const write = vi.spyOn(JSON, 'stringify')
+    const omissions = createOmissions()
+    for (let at = 0; at < 1000; at += 1) omissions.add('formula_without_value', { sheet: 'Rows' })
+    const calls = write.mock.calls.length
+    write.mockRestore()
+    expect(omissions.list()).toMatchObject([{ count: 1000, places: [{ sheet: 'Rows' }] }])
+    expect(calls).toBeLessThan(10)
+  })
+})
+
+describe('separated values', () => {
+  test('of different lengths make no errors on the way', async () => {
+    const trace = vi.spyOn(Error, 'captureStackTrace')
+    const { text } = await read('a.csv', `Stock of pumps\n${'a,b\n'.repeat(1000)}`)
+    const errors = trace.mock.calls.length
+    trace.mockRestore()
+    expect(text).toContain('Stock of pumps')
+    expect(errors).toBeLessThan(100)
+  })
+
+  test('between empty lines and with quotes that do not end keep all of their texts', async () => {
+    const empty = '\n'.repeat(20)
+    const { text } = await read('a.csv', `a,b\n1,2${empty}3,"4\n5,6${empty}7,8\n"9" x",10\n`)
+    for (const value of ['1', '"4', '6', '8', '"9" x"', '10']) expect(text).toContain(value)
+  })
+
+  test('are refused while they are read if they are too many', async () => {
+    const values = 'a,b\n'.repeat(20_000)
+    await expect(read('a.csv', values, { maximumLength: 50_000 })).rejects.toMatchObject({
+      failure: 'too_large',
+      message: expect.stringContaining('50,000 characters'),
+    })
   })
 })
 

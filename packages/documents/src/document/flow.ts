@@ -1,4 +1,5 @@
 import type { BlockContent, Code, DefinitionContent } from 'mdast'
+import { append } from './append.js'
 import { buildList, type FlatListItem, paragraph, type Span, toPhrasing } from './nodes.js'
 
 /** A block of a document that is read one paragraph at a time. */
@@ -32,7 +33,7 @@ export function createFlow(): Flow {
   let tasks: (() => void)[] = []
 
   const end = () => {
-    blocks.push(...buildList(items))
+    append(blocks, buildList(items))
     if (lines.length > 0) blocks.push({ type: 'code', value: lines.join('\n') } satisfies Code)
     items = []
     lines = []

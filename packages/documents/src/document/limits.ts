@@ -147,10 +147,16 @@ export function requirePages(count: number, source: Source, name: string): void 
 
 /** Counts text while it is read, so that reading stops as soon as there is too much to index. */
 export function createTextLimit(source: Source): (text: string) => void {
+  const count = createLengthLimit(source)
+  return (text) => count(text.length)
+}
+
+/** As {@link createTextLimit}, for lengths. */
+export function createLengthLimit(source: Source): (length: number) => void {
   const limit = source.maximumLength ?? Number.POSITIVE_INFINITY
   let length = 0
-  return (text) => {
-    length += text.length
+  return (more) => {
+    length += more
     if (length <= limit) return
     throw tooLong(limit)
   }

@@ -158,8 +158,21 @@ function toPlace({ sheet, part, ...numbers }: OmissionPlace): OmissionPlace {
   }
 }
 
+function isSamePlace(one: OmissionPlace, other: OmissionPlace | undefined): boolean {
+  return (
+    other !== undefined &&
+    one.page === other.page &&
+    one.slide === other.slide &&
+    one.sheet === other.sheet &&
+    one.part === other.part &&
+    one.line === other.line
+  )
+}
+
 export function createOmissions(): Omissions {
   const found = new Map<OmissionKind, Omission>()
+  /** The place that was stated last for each kind: a sheet may have millions of formulas at one. */
+  const last = new Map<OmissionKind, OmissionPlace>()
   const open = (kind: OmissionKind, detail: string | undefined) => {
     const known = found.get(kind) ?? {
       kind,
@@ -170,8 +183,9 @@ export function createOmissions(): Omissions {
     found.set(kind, known)
     return known
   }
-  const locate = ({ places }: Omission, stated: OmissionPlace) => {
-    if (places.length >= maxPlaces) return
+  const locate = ({ kind, places }: Omission, stated: OmissionPlace) => {
+    if (places.length >= maxPlaces || isSamePlace(stated, last.get(kind))) return
+    last.set(kind, stated)
     const place = toPlace(stated)
     const key = JSON.stringify(place)
     if (!places.some((other) => JSON.stringify(other) === key)) places.push(place)

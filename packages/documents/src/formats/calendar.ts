@@ -1,4 +1,5 @@
 import type { RootContent } from 'mdast'
+import { append } from '../document/append.js'
 import type { Extraction, Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { heading, paragraph } from '../document/nodes.js'
@@ -33,7 +34,7 @@ export function readCalendar(text: string, level: number): RootContent[] {
     if (property.name === 'BEGIN') path.push(property.value.toUpperCase())
     if (property.name === 'END') {
       if (shownComponents.has(path.at(-1) ?? '')) {
-        nodes.push(...toNodes(open, method, level))
+        append(nodes, toNodes(open, method, level))
         open = []
       }
       path.pop()

@@ -28,7 +28,7 @@ const decimal = /^[-+]?\d[\d.]*,\d{1,3}\s?[%€$£]?$/
  *
  * @param stated the separator that the name or the type of the file stands for
  */
-export function findDialect(text: string, stated?: string): Dialect {
+export async function findDialect(text: string, stated?: string): Promise<Dialect> {
   const sample = sampleOf(text)
   const escapes: Dialect['escape'][] = sample.includes('\\"') ? ['"', '\\'] : ['"']
   let best: { dialect: Dialect; score: number } = {
@@ -38,7 +38,7 @@ export function findDialect(text: string, stated?: string): Dialect {
   for (const separator of separators) {
     for (const escapeSign of escapes) {
       const dialect = { separator, escape: escapeSign }
-      const score = judge(sample, dialect) * (separator === stated ? statedBonus : 1)
+      const score = (await judge(sample, dialect)) * (separator === stated ? statedBonus : 1)
       if (score > best.score) best = { dialect, score }
     }
   }
@@ -53,9 +53,9 @@ function sampleOf(text: string): string {
 }
 
 /** How well a dialect fits: 0 if it makes no table, about 1 for a table without anything else. */
-function judge(sample: string, dialect: Dialect): number {
+async function judge(sample: string, dialect: Dialect): Promise<number> {
   const { separator } = dialect
-  const records = toRecords(sample, dialect)
+  const records = await toRecords(sample, dialect)
   const filled = records.filter((record) => record.some((value) => value.trim() !== ''))
   const length = usualLength(filled)
   if (length < 2 || separator === undefined) return 0

@@ -1,4 +1,6 @@
-import { CsvError, type Options, parse } from 'csv-parse/sync'
+import { finished } from 'node:stream/promises'
+import { CsvError, type Options, Parser } from 'csv-parse'
+import { append } from '../document/append.js'
 import { ExtractionError } from '../document/extraction.js'
 
 /** How values are separated and quoted. */
@@ -16,28 +18,35 @@ const maxStrayQuotes = 8
 /** A character that no decoded text has. */
 const noSeparator = '\u0001'
 
+/** How a text is read, and what is called with each record, which may be read a second time in another way. */
+interface Reading extends Options {
+  onEach(record: readonly string[]): void
+}
+
 /**
  * Divides a text into records. A quote that is never closed, such as the sign for inches, is a character of its line.
  *
+ * @param onEach called with each record that is read, to throw if they are too many
  * @throws ExtractionError if a record is too long
  */
-export function toRecords(text: string, dialect: Dialect): string[][] {
-  const options: Options = {
+export async function toRecords(
+  text: string,
+  dialect: Dialect,
+  onEach: (record: readonly string[]) => void = () => {},
+): Promise<string[][]> {
+  const options: Reading = {
     delimiter: dialect.separator ?? noSeparator,
     escape: dialect.escape,
     relax_column_count: true,
     relax_quotes: true,
     max_record_size: maxRecordLength,
+    onEach,
   }
-  try {
-    const rows = read(text, options)
-    // Three quotes in a row begin a value that is itself in quotes.
-    const isStray = !text.includes('"""') && rows.some(hasForeignQuote)
-    return isStray ? readAroundQuotes(text, options) : rows
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    return readAroundQuotes(text, options)
-  }
+  const { rows, error } = await read(text, options)
+  if (error !== undefined) return await readAroundQuotes(text, options)
+  // Three quotes in a row begin a value that is itself in quotes.
+  const isStray = !text.includes('"""') && rows.some(hasForeignQuote)
+  return isStray ? await readAroundQuotes(text, options) : rows
 }
 
 /** The beginning of a value that goes on up to the quote of another line, behind which more follows than a separator. */
@@ -48,64 +57,84 @@ function hasForeignQuote(record: readonly string[]): boolean {
 }
 
 /** Reads up to the record with a quote that is not closed, its first line without quotes, and on behind it. */
-function readAroundQuotes(text: string, options: Options): string[][] {
+async function readAroundQuotes(text: string, options: Reading): Promise<string[][]> {
   const rows: string[][] = []
   let line = 0
   let from = 0
   for (let strays = 0; from < text.length && strays < maxStrayQuotes; strays += 1) {
-    const part = readUntilError(text.slice(from), options)
-    for (const row of part.rows) rows.push(row)
+    const part = await readUntilStray(text.slice(from), options)
+    append(rows, part.rows)
     if (part.isWhole) return rows
     from = startOfLine(text, from, part.lines)
     const next = startOfLine(text, from, 1)
     line += part.lines
-    for (const row of readUnquoted(text.slice(from, next), options, line)) rows.push(row)
+    append(rows, await readUnquoted(text.slice(from, next), options, line))
     line += 1
     from = next
   }
-  for (const row of readUnquoted(text.slice(from), options, line)) rows.push(row)
+  append(rows, await readUnquoted(text.slice(from), options, line))
   return rows
 }
 
 /** The records before the first one that is not valid, and how many lines they have. */
-function readUntilError(
+async function readUntilStray(
   text: string,
-  options: Options,
-): { rows: string[][]; lines: number; isWhole: boolean } {
-  const rows: string[][] = []
-  let lines = 0
-  let isWhole = true
-  try {
-    parse(text, {
-      ...options,
-      on_record(record: string[], context) {
-        isWhole &&= !hasForeignQuote(record)
-        if (!isWhole) return null
-        rows.push(record)
-        lines = context.lines
-        return null
-      },
-    })
-    return { rows, lines, isWhole }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error
-    return { rows, lines, isWhole: false }
+  options: Reading,
+): Promise<{ rows: string[][]; lines: number; isWhole: boolean }> {
+  const { rows, error, ends } = await read(text, options)
+  const stray = rows.findIndex(hasForeignQuote)
+  const whole = stray === -1 ? rows.length : stray
+  return {
+    rows: rows.slice(0, whole),
+    lines: ends[whole - 1] ?? 0,
+    isWhole: error === undefined && stray === -1,
   }
 }
 
 /** @param line lines above the text in the file */
-function readUnquoted(text: string, options: Options, line: number): string[][] {
+async function readUnquoted(text: string, options: Reading, line: number): Promise<string[][]> {
+  const { rows, error } = await read(text, { ...options, quote: null })
+  if (error !== undefined) throw toExtractionError(error, line)
+  return rows
+}
+
+/**
+ * Reads a text up to the first record that is not valid.
+ *
+ * @returns the records, the line in which each ends, and what is wrong with the one behind them
+ */
+async function read(
+  text: string,
+  { onEach, ...options }: Reading,
+): Promise<{ rows: string[][]; ends: number[]; error?: CsvError }> {
+  const rows: string[][] = []
+  const ends: number[] = []
+  const parser = new Parser({
+    ...options,
+    on_record(record: string[], { lines }) {
+      onEach(record)
+      // One empty line says as much as the million of them that some programs write.
+      if (isEmpty(record) && isEmpty(rows.at(-1))) ends.pop()
+      else rows.push(record)
+      ends.push(lines)
+      // The parser takes the next record for the first one. It would compare its length with the first otherwise, and make
+      // an error with all that it knows of each that differs, which takes a hundred times as long as reading it.
+      Object.assign(parser.info, { records: 0 })
+      return null
+    },
+  })
   try {
-    return read(text, { ...options, quote: null })
+    parser.resume().end(text)
+    await finished(parser)
+    return { rows, ends }
   } catch (error) {
-    throw toExtractionError(error, line)
+    if (!(error instanceof CsvError)) throw error
+    return { rows, ends, error }
   }
 }
 
-function read(text: string, options: Options): string[][] {
-  const rows: unknown = parse(text, options)
-  if (!Array.isArray(rows)) return []
-  return rows.map((row) => (Array.isArray(row) ? row.map(String) : []))
+function isEmpty(record: readonly string[] | undefined): boolean {
+  return record?.length === 1 && record[0] === ''
 }
 
 /** The offset of the line that is some lines behind an offset, or the end of the text. */

@@ -1,5 +1,5 @@
 import type { Extraction, Source } from '../document/extraction.js'
-import { requireReadable } from '../document/limits.js'
+import { createLengthLimit, requireReadable } from '../document/limits.js'
 import { findDialect } from './csv-dialect.js'
 import { type Dialect, toRecords } from './csv-records.js'
 import { decodeSource } from './decode.js'
@@ -7,6 +7,8 @@ import { toTables } from './sheet-tables.js'
 
 /** How many times longer than its text a table may be: separators and quotes. */
 const maxMarkupRatio = 2
+/** Characters that a value takes besides its own: a separator with spaces. */
+const separatorLength = 2
 /** The line by which a file tells Excel its separator. */
 const separatorLine = /^"?sep=(.)"?\n/i
 
@@ -17,12 +19,21 @@ export async function extract(source: Source): Promise<Extraction> {
   const line = separatorLine.exec(text)
   const body = line === null ? text : text.slice(line[0].length)
   const isTabbed = /tab-separated/i.test(source.contentType) || /\.(?:tsv|tab)$/i.test(source.key)
-  const found = findDialect(body, line?.[1] ?? (isTabbed ? '\t' : undefined))
+  const found = await findDialect(body, line?.[1] ?? (isTabbed ? '\t' : undefined))
   const dialect: Dialect = { ...found, separator: line?.[1] ?? found.separator }
-  const rows = toRecords(body, dialect).map((record) => ({
+  const records = await toRecords(body, dialect, createRecordLimit(source))
+  const rows = records.map((record) => ({
     cells: record.map((value) => value.replace(/\s+/g, ' ').trim()),
     values: record.length,
   }))
   // `toTables` drops the empty column that a separator at the end of every line makes.
   return { root: { type: 'root', children: toTables(rows, dialect.separator) } }
+}
+
+/** Stops reading as soon as the values are more than can be indexed: many short ones take much memory. */
+function createRecordLimit(source: Source): (record: readonly string[]) => void {
+  const count = createLengthLimit(source)
+  return (record) => {
+    for (const value of record) if (value !== '') count(value.length + separatorLength)
+  }
 }

@@ -1,4 +1,5 @@
 import type { BlockContent, List, ListItem, Root } from 'mdast'
+import { append } from '../document/append.js'
 import { type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { createTextLimit, requireReadable } from '../document/limits.js'
 import { heading, paragraph, table } from '../document/nodes.js'
@@ -100,7 +101,7 @@ function objectBlocks({ members }: Members, count: Count, level: number): BlockC
   }
   for (const [key, inner] of nested) {
     count(key)
-    blocks.push(heading(level + 1, key), ...toBlocks(inner, count, level + 1))
+    append(blocks, [heading(level + 1, key), ...toBlocks(inner, count, level + 1)])
   }
   return blocks
 }

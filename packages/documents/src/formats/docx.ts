@@ -1,4 +1,5 @@
 import type { PhrasingContent, Root } from 'mdast'
+import { append } from '../document/append.js'
 import { type Extraction, readingAs, type Source } from '../document/extraction.js'
 import {
   createFlow,
@@ -272,7 +273,10 @@ function readCell(reader: BodyReader, cell: XmlElement, later: Attachment[]): Sp
       return []
     }
     const { spans, attachments, numbered, isEmpty } = readParagraph(reader, block)
-    later.push(...attachments.filter((each) => each.type !== 'box'))
+    append(
+      later,
+      attachments.filter((each) => each.type !== 'box'),
+    )
     const boxed = attachments.flatMap((each) =>
       each.type === 'box' ? readCell(reader, each.content, later) : [],
     )

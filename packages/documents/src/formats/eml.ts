@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import type { Nodes, Root, RootContent } from 'mdast'
+import { append } from '../document/append.js'
 import { type Extraction, ExtractionError, readingAs, type Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { heading, paragraph, plainText } from '../document/nodes.js'
@@ -62,7 +63,7 @@ export function extract(source: Source): Promise<Extraction> {
     let title: string | undefined
     for (const content of contents) {
       const message = readMime(content, state.decode)
-      root.children.push(...(await readMessage(message, 1, state)))
+      append(root.children, await readMessage(message, 1, state))
       if (contents.length === 1) title = subjectOf(message)
     }
     return title === undefined ? { root } : { root, title }
@@ -108,7 +109,7 @@ async function readMessage(mail: MimePart, level: number, state: State): Promise
     ...body,
     ...(names.length === 0 ? [] : [paragraph(`Attachments: ${names.join(', ')}`)]),
   ]
-  for (const part of attached) nodes.push(...(await readAttachment(part, level + 1, state)))
+  for (const part of attached) append(nodes, await readAttachment(part, level + 1, state))
   return nodes
 }
 
@@ -167,7 +168,7 @@ async function readPart(
   if (part.type === 'multipart/related') return readRelated(part, level, state, attached)
   if (part.parts.length > 0) {
     const nodes: RootContent[] = []
-    for (const inner of part.parts) nodes.push(...(await readPart(inner, level, state, attached)))
+    for (const inner of part.parts) append(nodes, await readPart(inner, level, state, attached))
     return nodes
   }
   if (isMessage(part)) return readForwarded(part, level, state)
@@ -207,7 +208,7 @@ async function readAlternative(
 ): Promise<RootContent[]> {
   const nodes: RootContent[] = []
   const readable = part.parts.filter(({ type }) => type !== 'text/plain')
-  for (const inner of readable) nodes.push(...(await readPart(inner, level, state, attached)))
+  for (const inner of readable) append(nodes, await readPart(inner, level, state, attached))
   const plain = part.parts
     .filter(({ type }) => type === 'text/plain')
     .flatMap((each) => textOf(each, state))

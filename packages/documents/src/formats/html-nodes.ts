@@ -1,4 +1,5 @@
 import type { BlockContent, Code, Heading, List, ListItem, Paragraph, PhrasingContent } from 'mdast'
+import { append } from '../document/append.js'
 import { heading, plainText } from '../document/nodes.js'
 import type { OmissionPlace, Omissions } from '../document/omissions.js'
 import { preformatted } from './html-code.js'
@@ -305,7 +306,7 @@ function addDefinitions(element: XmlElement, output: Output): void {
     const last = items.at(-1)
     if (last === undefined || (isTerm && !isOpen)) {
       items.push({ type: 'listItem', spread: false, children })
-    } else last.children.push(...children)
+    } else append(last.children, children)
     // Several terms may share an explanation.
     isOpen = isTerm
   }

@@ -1,4 +1,5 @@
 import type { BlockContent, PhrasingContent } from 'mdast'
+import { append } from '../document/append.js'
 import { table as toTable } from '../document/nodes.js'
 import { codeOfTable } from './html-code.js'
 import { find, isElement, lengthOf, type PageNode } from './html-tree.js'
@@ -65,7 +66,7 @@ function sectionsOf(table: XmlElement): Section[] {
         open = { name: 'tbody', rows: [] }
         sections.push(open)
       }
-      open.rows.push(...rows)
+      append(open.rows, rows)
     }
   }
   const isFoot = ({ name }: Section) => name === 'tfoot'

@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import type { RootContent } from 'mdast'
+import { append } from '../document/append.js'
 import type { Extraction, Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { firstHeading, heading, toTitle } from '../document/nodes.js'
@@ -37,7 +38,7 @@ function toNodes(lines: readonly MarkedLine[]): RootContent[] {
   const nodes: RootContent[] = []
   let open: string[] = []
   const close = () => {
-    nodes.push(...toParagraphs(open.join('\n')))
+    append(nodes, toParagraphs(open.join('\n')))
     open = []
   }
   for (const line of lines) {

@@ -1,3 +1,4 @@
+import { append } from '../document/append.js'
 import { findTabs, isOperating, type Tabs } from './html-controls.js'
 import {
   classesOf,
@@ -93,7 +94,7 @@ function cleanAll(nodes: readonly PageNode[], outside: Surroundings): PageNode[]
   const cleaned: PageNode[] = []
   nodes.forEach((node, at) => {
     if (typeof node === 'string') cleaned.push(node)
-    else cleaned.push(...clean(node, outside, [nodes[at - 1], nodes[at + 1]]))
+    else append(cleaned, clean(node, outside, [nodes[at - 1], nodes[at + 1]]))
   })
   return cleaned
 }

@@ -9,6 +9,7 @@ import type {
   TableCell,
   TableRow,
 } from 'mdast'
+import { append } from '../document/append.js'
 import type { Omissions } from '../document/omissions.js'
 import { withoutBreakMarks } from './phrases.js'
 
@@ -51,7 +52,7 @@ function readBlocks(cursor: Cursor): BlockContent[] {
   const blocks: BlockContent[] = []
   for (let token = next(cursor); token !== undefined; token = next(cursor)) {
     if (token.nesting === -1) break
-    blocks.push(...readBlock(token, cursor))
+    append(blocks, readBlock(token, cursor))
   }
   return blocks
 }
@@ -120,7 +121,7 @@ function readInline(cursor: Cursor): PhrasingContent[] {
   for (let token = next(cursor); token !== undefined; token = next(cursor)) {
     if (token.nesting === -1) break
     if (token.type === 'inline')
-      children.push(...toInlineNodes(token.children ?? [], cursor.context))
+      append(children, toInlineNodes(token.children ?? [], cursor.context))
   }
   return children
 }
@@ -199,7 +200,7 @@ function readPhrasing(cursor: InlineCursor): PhrasingContent[] {
     const token = cursor.tokens[cursor.index]
     cursor.index += 1
     if (token === undefined || token.nesting === -1) break
-    nodes.push(...readPhrase(token, cursor))
+    append(nodes, readPhrase(token, cursor))
   }
   return nodes
 }

@@ -1,4 +1,5 @@
 import type { Root } from 'mdast'
+import { append } from '../document/append.js'
 import { type Extraction, readingAs, type Source } from '../document/extraction.js'
 import type { FlowBlock } from '../document/flow.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
@@ -84,7 +85,7 @@ function readSlide(page: XmlElement, context: OdtTextContext): Slide {
   const notes: XmlElement[] = []
   for (const shape of elements(page)) {
     const kind = attribute(shape, 'class')
-    if (shape.name === 'notes') notes.push(...elements(shape))
+    if (shape.name === 'notes') append(notes, elements(shape))
     else if (kind === 'title' && title === undefined) title = titleOf(shape)
     // A comment stands on the slide as if in a paragraph.
     else if (shape.name === 'annotation') body.add({ name: 'p', attributes: {}, children: [shape] })

@@ -1,4 +1,5 @@
 import type { BlockContent, Root } from 'mdast'
+import { append } from '../document/append.js'
 import { type Extraction, readingAs, type Source } from '../document/extraction.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
 import { heading, paragraph, plainText } from '../document/nodes.js'
@@ -62,7 +63,7 @@ export function extract(source: Source): Promise<Extraction> {
       for (const block of [...charts, ...sheet.around]) count(plainText(block))
       fillMerged(sheet.rows, sheet.merged, count)
       const blocks = [...toTables(withGaps(sheet.rows, sheet.merged)), ...charts, ...sheet.around]
-      if (blocks.length > 0) children.push(heading(2, sheet.name), ...blocks)
+      if (blocks.length > 0) append(children, [heading(2, sheet.name), ...blocks])
       source.onPage?.(index + 1, visible.length)
     }
     const title = await statedTitle(archive)

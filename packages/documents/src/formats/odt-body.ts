@@ -1,4 +1,5 @@
 import type { PhrasingContent, Table } from 'mdast'
+import { append } from '../document/append.js'
 import {
   createFlow,
   type Flow,
@@ -95,7 +96,10 @@ export function createOdtBody(context: OdtTextContext): OdtBody {
         case 'p':
         case 'h': {
           const { spans, attachments } = inline.read(child)
-          later.push(...attachments.filter(({ type }) => type !== 'box'))
+          append(
+            later,
+            attachments.filter(({ type }) => type !== 'box'),
+          )
           const boxed = attachments.flatMap((each) =>
             each.type === 'box' ? readCell(each.content, later) : [],
           )

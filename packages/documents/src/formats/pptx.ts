@@ -1,4 +1,5 @@
 import type { BlockContent, PhrasingContent, Root, Table } from 'mdast'
+import { append } from '../document/append.js'
 import { type Extraction, readingAs, type Source } from '../document/extraction.js'
 import { createFlow, type FlowBlock, labelledItem, withLabel } from '../document/flow.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
@@ -95,13 +96,13 @@ async function createSlideReader(office: OfficePackage, source: Source, omission
       const slide = await office.parse(part, 'sld')
       const shapes = createShapeReader({ relations, linked, omissions, place })
       const content = shapes.read(descend(slide, 'cSld', 'spTree'))
-      content.blocks.push(...shapes.unshownDiagrams())
+      append(content.blocks, shapes.unshownDiagrams())
       for (const { type, target } of relations.values()) {
         if (!office.archive.has(target)) continue
         if (type === 'notesSlide')
-          content.blocks.push(...readNotes(await office.parse(target, 'notes')))
+          append(content.blocks, readNotes(await office.parse(target, 'notes')))
         else if (type === 'comments') {
-          content.blocks.push(...readComments(await office.parse(target, 'cmLst'), authors))
+          append(content.blocks, readComments(await office.parse(target, 'cmLst'), authors))
         }
       }
       return content
@@ -244,7 +245,7 @@ function createShapeReader({ relations, linked, omissions, place }: ShapeContext
       const blocks = id === undefined ? undefined : linked.get(id)
       if (id === undefined || blocks === undefined) continue
       shown.add(id)
-      content.blocks.push(...blocks)
+      append(content.blocks, blocks)
       isRead ||= blocks.length > 0
     }
     const alt = altTextOf(descend(frame, 'nvGraphicFramePr', 'cNvPr'))
@@ -277,7 +278,7 @@ function createShapeReader({ relations, linked, omissions, place }: ShapeContext
       } else flow.item(labelledItem(mark, level, spans))
     }
     flow.close()
-    content.blocks.push(...flow.blocks)
+    append(content.blocks, flow.blocks)
   }
 }
 

@@ -1,4 +1,5 @@
 import type { RootContent } from 'mdast'
+import { append } from '../document/append.js'
 import type { Extraction, Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { heading } from '../document/nodes.js'
@@ -18,7 +19,7 @@ export async function extract(source: Source): Promise<Extraction> {
   const children: RootContent[] = []
   let open: string[] = []
   const close = () => {
-    children.push(...toParagraphs(open.join('\n')))
+    append(children, toParagraphs(open.join('\n')))
     open = []
   }
   let isInside = false

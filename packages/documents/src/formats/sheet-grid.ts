@@ -3,7 +3,7 @@ import type { SheetRow } from './sheet-tables.js'
 
 /** Cells of all rows, empty ones up to the last one with text included. */
 const maxSlots = 16_000_000
-/** Cells that merged ones cover and that get their text. */
+/** Cells that merged ones cover and that get their text, and rows in which they are looked for. */
 const maxCovered = 2_000_000
 /** Longer texts are not repeated: they are no names of rows or columns. */
 const maxRepeatedLength = 500
@@ -53,6 +53,8 @@ export function fillMerged(
     for (let at = first; at < rows.length; at += 1) {
       const row = rows[at]
       if (row === undefined || row.number > bottom) break
+      covered += 1
+      if (covered > maxCovered) return
       row.filled ??= row.cells.filter((cell) => cell !== '').length
       if (text.length > maxRepeatedLength) continue
       if (at > first) row.filled += 1

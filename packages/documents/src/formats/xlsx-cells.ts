@@ -81,15 +81,30 @@ export function createCellReader(
   }
 }
 
-function toShownText(text: string, style: Style): string {
-  return style.text === undefined || text === '' ? text : style.text(text)
+/** Longer texts are shown as they are: a format may write them dozens of times. */
+const maxFormattedText = 1000
+
+function toShownText(text: string, { text: format }: Style): string {
+  if (format === undefined || text === '' || text.length > maxFormattedText) return text
+  return format(text)
 }
 
-/** Reads the strings of a workbook that cells refer to by number. */
+/**
+ * Reads the strings of a workbook that cells refer to by number, each in one line: a million cells may show one string of
+ * megabytes of blanks.
+ */
 export function readSharedStrings(bytes: Uint8Array): string[] {
   const strings: string[] = []
-  readXml(bytes, { wanted: new Set(['si']), visit: (item) => strings.push(richText(item)) })
+  readXml(bytes, {
+    wanted: new Set(['si']),
+    visit: (item) => strings.push(inOneLine(richText(item))),
+  })
   return strings
+}
+
+/** A text as a cell of a table has it. */
+export function inOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
 }
 
 /** Plain or rich text, without phonetic guides. */

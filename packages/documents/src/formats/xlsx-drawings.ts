@@ -96,6 +96,9 @@ function labelled(name: string, labels: readonly string[]): string {
   return filled.length === 0 ? '' : `${name}: ${filled.join(', ')}`
 }
 
+/** Characters of a cell that stand beside the comments on it, of which there may be thousands. */
+const maxShownLength = 200
+
 /** A comment on a cell. */
 interface Comment {
   reference: string
@@ -133,7 +136,7 @@ export async function readComments(
   const comments = [...notes.filter(({ reference }) => !discussed.has(reference)), ...threads]
   return comments.flatMap(({ reference, text }) => {
     if (text === '') return []
-    const shown = shownAt(reference)
+    const shown = shownAt(reference).slice(0, maxShownLength)
     return [paragraph(`Comment on ${reference}${shown === '' ? '' : ` (${shown})`}: ${text}`)]
   })
 }

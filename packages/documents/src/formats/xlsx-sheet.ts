@@ -1,5 +1,5 @@
 import { fillMerged, type NumberedRow, type Range, requireDense } from './sheet-grid.js'
-import { type CellFault, type CellReader, decodeEscapes } from './xlsx-cells.js'
+import { type CellFault, type CellReader, decodeEscapes, inOneLine } from './xlsx-cells.js'
 import {
   attribute,
   descend,
@@ -56,12 +56,17 @@ export function readWorksheet(
   if (!raw.isSorted) rows.sort((a, b) => a.number - b.number)
   const isPlain = raw.links.length + raw.merged.length === 0
   const byNumber = new Map(isPlain ? [] : rows.map((row) => [row.number, row]))
+  const linked = new Set<string>()
   for (const { range, id } of raw.links) {
     const cells = byNumber.get(range.top)?.cells
     const url = urls.get(id ?? '')
     const text = cells?.[range.left] ?? ''
-    if (cells === undefined || url === undefined || text === '') continue
+    const place = `${range.top} ${range.left}`
+    if (cells === undefined || url === undefined || text === '' || linked.has(place)) continue
+    // A cell has one link: a hundred of them would be a text a hundred times as long.
+    linked.add(place)
     cells[range.left] = withLink(text, url)
+    count(url)
   }
   const merged = raw.merged.filter(({ top, left }) => (byNumber.get(top)?.cells[left] ?? '') !== '')
   fillMerged(rows, merged, count)
@@ -140,7 +145,7 @@ function readRow(
     column = columnOf(cell.attributes.r) ?? column + 1
     if (column >= maxColumns) throw new Error(`a cell is in column ${column}`)
     const before = faults
-    const shown = reader.text(cell, note).replace(/\s+/g, ' ').trim()
+    const shown = inOneLine(reader.text(cell, note))
     const text = withFormulaLink(cell, shown)
     if (text !== '' || faults > before) read += 1
     if (text === '') continue

@@ -1,4 +1,5 @@
 import type { BlockContent, Root } from 'mdast'
+import { append } from '../document/append.js'
 import { damaged, type Extraction, readingAs, type Source } from '../document/extraction.js'
 import type { FlowBlock } from '../document/flow.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
@@ -61,7 +62,7 @@ export function extract(source: Source): Promise<Extraction> {
     let unread = 0
     for (const [index, sheet] of sheets.entries()) {
       const { blocks, isRead } = await readSheet(workbook, sheet)
-      if (blocks.length > 0) children.push(heading(2, sheet.name), ...blocks)
+      if (blocks.length > 0) append(children, [heading(2, sheet.name), ...blocks])
       if (!isRead) unread += 1
       source.onPage?.(index + 1, sheets.length)
     }
@@ -161,12 +162,12 @@ async function readSurroundings(
       const own = await office.relations(target)
       const drawing = await office.parse(target, 'wsDr')
       const linked = await parts.read(own, { sheet: name })
-      blocks.push(...readDrawing(drawing, { relations: own, parts: linked, report }))
+      append(blocks, readDrawing(drawing, { relations: own, parts: linked, report }))
     }
   }
   const embedded = await parts.read(relations, { sheet: name })
-  for (const found of embedded.values()) blocks.push(...found)
-  blocks.push(...(await readComments(office, relations, cellTexts(sheet))))
+  for (const found of embedded.values()) append(blocks, found)
+  append(blocks, await readComments(office, relations, cellTexts(sheet)))
   const headersAndFooters = sheet.headersAndFooters
     .map(headerOrFooterText)
     .filter((text) => text !== '')
@@ -215,12 +216,12 @@ async function toBlocks(
   for (const { name, range, rows: own } of inside) {
     const at = rows.findIndex((row, index) => index >= from && row.number >= range.top)
     const to = at === -1 ? rows.length : at
-    blocks.push(...toTables(withGaps(rows.slice(from, to), merged)))
+    append(blocks, toTables(withGaps(rows.slice(from, to), merged)))
     from = to
     if (name !== undefined && own.length > 0) blocks.push(paragraph(name))
-    blocks.push(...toTables(withGaps(own, merged)))
+    append(blocks, toTables(withGaps(own, merged)))
   }
-  blocks.push(...toTables(withGaps(from === 0 ? rows : rows.slice(from), merged)))
+  append(blocks, toTables(withGaps(from === 0 ? rows : rows.slice(from), merged)))
   return blocks
 }
 

@@ -1,4 +1,4 @@
-import { largestCluster } from './measures.js'
+import { largest, largestCluster } from './measures.js'
 import type { Segment } from './segments.js'
 import { toRows } from './segments.js'
 
@@ -87,7 +87,7 @@ function toRow(unsorted: readonly Segment[]): Row {
     size,
     y: first?.y ?? 0,
     x0: first?.x0 ?? 0,
-    x1: Math.max(...segments.map(({ x1 }) => x1)),
+    x1: largest(segments.map(({ x1 }) => x1)),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { RootContent, Text } from 'mdast'
+import { append } from '../document/append.js'
 import { createLineJoiner, type LineJoiner } from '../document/join-lines.js'
 import {
   buildList,
@@ -222,7 +223,7 @@ function closeAll(builder: Builder): void {
 }
 
 function closeList(builder: Builder): void {
-  builder.blocks.push(...buildList(builder.items))
+  append(builder.blocks, buildList(builder.items))
   builder.items = []
 }
 

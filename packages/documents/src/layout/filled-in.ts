@@ -1,3 +1,4 @@
+import { append } from '../document/append.js'
 import type { FilledIn } from './annotations.js'
 import type { Note } from './headers-footers.js'
 import type { Line } from './lines.js'
@@ -64,7 +65,7 @@ export function fillIn(
     const near = left > 0 ? segments : []
     left -= result.length
     if (each.isBox && left > 0) markLabel(result, each, box, size)
-    else result.push(...toSegments(near, each, box, size))
+    else append(result, toSegments(near, each, box, size))
   }
   return result
 }

@@ -1,5 +1,5 @@
 import type { Line } from './lines.js'
-import { median } from './measures.js'
+import { largest, median } from './measures.js'
 
 /** Lines at the top and at the bottom of a page that may be headers and footers. */
 const maxEdgeLines = 4
@@ -69,7 +69,7 @@ export function withoutHeadersAndFooters(pages: readonly Page[]): Line[][] {
     return lines.filter((line) => {
       if (!edges.has(line)) return true
       if (pageNumberPattern.test(line.text) && !isBesideText(line, lines)) return false
-      const most = Math.max(...keysOf(line).map((key) => pagesOfKey.get(key)?.size ?? 0))
+      const most = largest(keysOf(line).map((key) => pagesOfKey.get(key)?.size ?? 0))
       // Lines of a log or a listing are alike all over the page, so some are at the edges.
       const isText = (inside.get(patternOf(line)) ?? 0) >= most
       if (isText || !(most >= least || counting.has(line))) return true

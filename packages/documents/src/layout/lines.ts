@@ -1,4 +1,5 @@
-import { median } from './measures.js'
+import { append } from '../document/append.js'
+import { largest, median, smallest } from './measures.js'
 import type { Segment, TaggedTable, TypesetText } from './segments.js'
 import { toRows } from './segments.js'
 
@@ -30,8 +31,8 @@ const loneMarker = /^(?:[•▪■‣◦●○–·∙*-]|\(?(?:\d{1,3}|[a-zA-Z]
 /** The lines of a page in reading order. */
 export function toLines(segments: readonly Segment[], page: number): Line[] {
   return readingOrder(segments).flatMap((column) => {
-    const left = Math.min(...column.map((segment) => segment.x0))
-    const right = Math.max(...column.map((segment) => segment.x1))
+    const left = smallest(column.map((segment) => segment.x0))
+    const right = largest(column.map((segment) => segment.x1))
     return toRows(column)
       .flatMap(withTablesAlone)
       .map((row, index) => ({
@@ -59,8 +60,8 @@ function toLine(row: readonly Segment[]): Omit<Line, 'left' | 'right' | 'page' |
   return {
     segments: sorted,
     text: sorted.map((segment) => segment.text.trim()).join(' '),
-    x0: Math.min(...sorted.map((segment) => segment.x0)),
-    x1: Math.max(...sorted.map((segment) => segment.x1)),
+    x0: smallest(sorted.map((segment) => segment.x0)),
+    x1: largest(sorted.map((segment) => segment.x1)),
     y: main.y,
     size: main.size,
     font: main.font,
@@ -114,7 +115,8 @@ function readingOrder(segments: readonly Segment[], cuts = 0): Segment[][] {
   let right: Segment[] = []
   let wide: Segment[] = []
   const closeColumns = () => {
-    ordered.push(...readingOrder(left, cuts + 1), ...readingOrder(right, cuts + 1))
+    append(ordered, readingOrder(left, cuts + 1))
+    append(ordered, readingOrder(right, cuts + 1))
     left = []
     right = []
   }
@@ -123,7 +125,7 @@ function readingOrder(segments: readonly Segment[], cuts = 0): Segment[][] {
   for (const row of rows.slice(0, end)) {
     if (isWide(row, gutter)) {
       closeColumns()
-      wide.push(...row)
+      append(wide, row)
       continue
     }
     if (wide.length > 0) ordered.push(wide)
@@ -153,7 +155,7 @@ function orderInBlocks(segments: readonly Segment[]): Segment[][] {
     const isApart =
       last === undefined || first.y - last.y > Math.max(first.size, last.size) * blockDistance
     if (isApart) blocks.push([])
-    blocks.at(-1)?.push(...row)
+    append(blocks.at(-1) ?? [], row)
     last = first
   }
   const hasColumns = blocks.map((block) => findGutter(block) !== undefined)
@@ -173,8 +175,8 @@ function isWide(row: readonly Segment[], gutter: number): boolean {
 /** Whether segments are cells of a table rather than words of a justified line. */
 function isLoose(segments: readonly Segment[]): boolean {
   if (segments.length < 2) return false
-  const left = Math.min(...segments.map((segment) => segment.x0))
-  const right = Math.max(...segments.map((segment) => segment.x1))
+  const left = smallest(segments.map((segment) => segment.x0))
+  const right = largest(segments.map((segment) => segment.x1))
   const filled = segments.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0)
   return filled < (right - left) * minFillOfJustified
 }
@@ -182,8 +184,8 @@ function isLoose(segments: readonly Segment[]): boolean {
 /** The middle of the strip that the fewest segments cross, if there is a column of text on both sides. */
 function findGutter(segments: readonly Segment[]): number | undefined {
   if (segments.length < 2 * minLines) return undefined
-  const start = Math.min(...segments.map((segment) => segment.x0))
-  const width = Math.max(...segments.map((segment) => segment.x1)) - start
+  const start = smallest(segments.map((segment) => segment.x0))
+  const width = largest(segments.map((segment) => segment.x1)) - start
   if (!(width > 100 && width < 20_000)) return undefined
   const crossings = countCrossings(segments, start, Math.ceil(width))
   const from = Math.floor(width * sideMargin)
@@ -196,14 +198,14 @@ function findGutter(segments: readonly Segment[]): number | undefined {
   const onRight = segments.filter((segment) => segment.x0 >= gutter)
   if (!isColumn(onLeft) || !isColumn(onRight)) return undefined
   const pitches = [pitchOf(onLeft), pitchOf(onRight)]
-  return Math.max(...pitches) > Math.min(...pitches) * sparserRatio ? undefined : gutter
+  return largest(pitches) > smallest(pitches) * sparserRatio ? undefined : gutter
 }
 
 function isColumn(segments: readonly Segment[]): boolean {
   const rows = toRows(segments)
   if (rows.length < minLines) return false
-  const left = Math.min(...segments.map((segment) => segment.x0))
-  const right = Math.max(...segments.map((segment) => segment.x1))
+  const left = smallest(segments.map((segment) => segment.x0))
+  const right = largest(segments.map((segment) => segment.x1))
   // Justified lines may be split into words; rows of a table always are.
   const whole = rows.filter((row) => row.length === 1).length
   const fills = rows.map((row) => row.reduce((sum, { x0, x1 }) => sum + x1 - x0, 0))

@@ -20,3 +20,13 @@ export function largestCluster(values: readonly number[], tolerance: number): nu
   })
   return most
 }
+
+/** The largest value; minus infinity for none. A page may have more of them than a call may have arguments. */
+export function largest(values: readonly number[]): number {
+  return values.reduce((high, value) => Math.max(high, value), Number.NEGATIVE_INFINITY)
+}
+
+/** The smallest value; infinity for none. */
+export function smallest(values: readonly number[]): number {
+  return values.reduce((low, value) => Math.min(low, value), Number.POSITIVE_INFINITY)
+}

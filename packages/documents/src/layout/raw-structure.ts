@@ -1,4 +1,5 @@
 import { inflateSync } from 'node:zlib'
+import { append } from '../document/append.js'
 import type { Span, TaggedPicture } from './tagged-tables.js'
 
 /** Bytes of a file, and of its packed objects, that are searched. */
@@ -186,9 +187,9 @@ function createContentReader(objects: Objects): (text: string) => string[] {
     const ids: string[] = []
     for (const part of parts) {
       if (count > maxElements) break
-      if (part.startsWith('<<')) ids.push(...read(part, own, depth + 1))
+      if (part.startsWith('<<')) append(ids, read(part, own, depth + 1))
       else if (!part.endsWith('R')) ids.push(`${own}_mc${part}`)
-      else ids.push(...read(objects.get(Number.parseInt(part, 10)) ?? '', own, depth + 1))
+      else append(ids, read(objects.get(Number.parseInt(part, 10)) ?? '', own, depth + 1))
     }
     return ids
   }

@@ -1,3 +1,4 @@
+import { append } from '../document/append.js'
 import type { Omissions } from '../document/omissions.js'
 import { cutAtAlignedGaps } from './aligned-gaps.js'
 import type { Annotations, FilledIn } from './annotations.js'
@@ -97,7 +98,7 @@ function createTagReader(readRaw: PageContext['readRaw']) {
     raw ??= readRaw()
     const { spans, pictures } = raw
     const tags = readTags(root, (id) => spans.get(id))
-    tags.pictures.push(...(pictures.get(page) ?? []))
+    append(tags.pictures, pictures.get(page) ?? [])
     return tags.cells.size > 0 || tags.pictures.length > 0 ? tags : undefined
   }
 }

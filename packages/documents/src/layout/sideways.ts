@@ -1,7 +1,8 @@
+import { append } from '../document/append.js'
 import type { Omissions } from '../document/omissions.js'
 import type { Page } from './headers-footers.js'
 import type { Line } from './lines.js'
-import { median } from './measures.js'
+import { largest, median, smallest } from './measures.js'
 import { type Direction, type Point, turn, turnBack } from './pieces.js'
 import type { Segment } from './segments.js'
 
@@ -55,7 +56,7 @@ export function takeHeaders(
     for (let count = 0; count < maxHeaderRows; count += 1) {
       const row = headerRow(left, main)
       if (row === undefined) break
-      headers.push(...toCells(row, main, turned))
+      append(headers, toCells(row, main, turned))
       for (const { segment } of row.flat()) used.add(segment)
       left = left.filter(({ segment }) => !used.has(segment))
     }
@@ -129,15 +130,15 @@ function groupLines(headers: readonly Header[]): Header[][] {
 }
 
 function bottomOf(group: readonly Header[]): number {
-  return Math.max(...group.map(({ low }) => low.y))
+  return largest(group.map(({ low }) => low.y))
 }
 
 function topOf(group: readonly Header[]): number {
-  return Math.min(...group.map(({ top }) => top))
+  return smallest(group.map(({ top }) => top))
 }
 
 function hasBody(row: readonly Header[][], main: readonly Segment[]): boolean {
-  const bottom = Math.max(...row.map(bottomOf))
+  const bottom = largest(row.map(bottomOf))
   const size = median(row.flat().map((header) => header.size))
   const body = main.filter(({ y }) => y > bottom && y <= bottom + size * bodyZone)
   const above = row.filter((group) => {
@@ -150,13 +151,13 @@ function hasBody(row: readonly Header[][], main: readonly Segment[]): boolean {
 
 function middleOf(group: readonly Header[]): number {
   const places = group.map(({ low }) => low.x)
-  return (Math.min(...places) + Math.max(...places)) / 2
+  return (smallest(places) + largest(places)) / 2
 }
 
 /** Headers as cells on the baseline of the upright cells beside them, such as the name of the first column. */
 function toCells(row: readonly Header[][], main: readonly Segment[], turned: number): Segment[] {
-  const bottom = Math.max(...row.map(bottomOf))
-  const top = Math.min(...row.map(topOf))
+  const bottom = largest(row.map(bottomOf))
+  const top = smallest(row.map(topOf))
   const beside = main.filter(({ y, size }) => y > top && y < bottom + size * 0.5)
   const y = Math.max(bottom, ...beside.map((segment) => segment.y))
   return row.flatMap((group) => {

@@ -1,5 +1,6 @@
 import type { Line } from './lines.js'
 import type { Extent } from './measures.js'
+import { largest, smallest } from './measures.js'
 import type { Segment } from './segments.js'
 
 /** Ratio of the distance of rows to the distance of lines in a cell. */
@@ -43,9 +44,9 @@ function rowsBySpace(run: readonly Line[], columns: readonly Extent[]): Row[] | 
   for (const segment of run.flatMap((line) => dividedSegments(line, columns))) {
     byColumn[columnOf(segment, columns)]?.push(segment)
   }
-  const size = Math.max(...run.map((line) => line.size))
+  const size = largest(run.map((line) => line.size))
   const gaps = byColumn.flatMap((own) => own.slice(1).map((each, at) => each.y - (own[at]?.y ?? 0)))
-  const pitch = Math.min(...gaps.filter((gap) => gap > size * maxBaselineDrift))
+  const pitch = smallest(gaps.filter((gap) => gap > size * maxBaselineDrift))
   if (!Number.isFinite(pitch)) return undefined
   const cells = byColumn
     .flatMap((own, column) => toCells(own, column, pitch * rowSpace))
@@ -91,7 +92,7 @@ function isSeveral(row: readonly Cell[], columns: number): boolean {
 function rowsByFirstCell(run: readonly Line[], columns: readonly Extent[]): Row[] {
   const rows: Row[] = []
   const gaps = run.slice(1).map((line, index) => line.y - (run[index]?.y ?? 0))
-  const tightest = Math.min(...gaps)
+  const tightest = smallest(gaps)
   let above: Row | undefined
   run.forEach((line, index) => {
     const row = rows.at(-1)
@@ -151,5 +152,5 @@ export function columnOf(segment: Segment, columns: readonly Extent[]): number {
   const touching = distances.findIndex((distance) => distance < 0)
   const isSpanning = distances.filter((distance) => distance < 0).length > 1
   if (isSpanning && touching !== -1) return touching
-  return distances.indexOf(Math.min(...distances))
+  return distances.indexOf(smallest(distances))
 }

@@ -1,5 +1,5 @@
 import { isContentsEntry, type Line } from './lines.js'
-import { type Extent, largestCluster } from './measures.js'
+import { type Extent, largest, largestCluster } from './measures.js'
 import { columnOf, type Join, toTableRows } from './table-rows.js'
 
 /** Distance of rows of one table, in multiples of the font size. */
@@ -114,9 +114,9 @@ function continuesCell(line: Line, above: readonly Line[]): boolean {
   const rows = above.filter(({ segments }) => segments.length >= 2)
   const [first] = rows
   if (first === undefined || segment === undefined) return false
-  const right = Math.max(...above.map(({ x1 }) => x1))
+  const right = largest(above.map(({ x1 }) => x1))
   const others = rows.flatMap(({ segments }) => segments.slice(1))
-  const firstEnd = Math.max(...rows.map(({ segments }) => segments[0]?.x1 ?? 0))
+  const firstEnd = largest(rows.map(({ segments }) => segments[0]?.x1 ?? 0))
   const isOver = (cell: Extent) => segment.x0 < cell.x1 && segment.x1 > cell.x0
   // Column headers are often centred, so that the cells below begin left of them.
   if (segment.x0 > firstEnd && others.some(isOver)) return segment.x1 <= line.right
@@ -143,7 +143,7 @@ function isAligned(run: readonly Line[], columns: readonly Extent[]): boolean {
       own.map(({ x1 }) => x1),
       own.map(({ x0, x1 }) => (x0 + x1) / 2),
     ]
-    return Math.max(...edges.map(largestAlignment))
+    return largest(edges.map(largestAlignment))
   })
   return aligned.reduce((sum, count) => sum + count, 0) >= cells.length * minAligned
 }
@@ -159,7 +159,7 @@ function largestAlignment(values: readonly number[]): number {
  * which must not join columns.
  */
 function columnsOf(run: readonly Line[]): Extent[] {
-  const most = Math.max(...run.map((line) => line.segments.length))
+  const most = largest(run.map((line) => line.segments.length))
   const cells = run
     .filter((line) => line.segments.length === most)
     .flatMap((line) => line.segments)

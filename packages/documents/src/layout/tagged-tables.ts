@@ -1,4 +1,6 @@
+import { append } from '../document/append.js'
 import type { Extent } from './measures.js'
+import { largest } from './measures.js'
 import type { StructureNode } from './parser.js'
 import { type Segment, type TaggedTable, toRows } from './segments.js'
 
@@ -82,7 +84,7 @@ function toGrid(
       x += columns
     }
   }
-  const width = Math.max(...grid.map((row) => row.length))
+  const width = largest(grid.map((row) => row.length))
   if (grid.some((row) => row.length !== width || row.includes(undefined))) return undefined
   const linesOf = (number = -1) => toCell(byCell.get(number) ?? [])[0]?.lines ?? []
   const isHere = (at: number) => numbers[at]?.some((number) => byCell.has(number)) === true
@@ -287,7 +289,7 @@ export function countNodes(node: StructureNode): number {
   const left = [node]
   for (let each = left.pop(); each !== undefined; each = left.pop()) {
     count += 1
-    if ('role' in each) left.push(...each.children)
+    if ('role' in each) append(left, each.children)
   }
   return count
 }
@@ -296,7 +298,7 @@ export function countNodes(node: StructureNode): number {
 export function pageIdIn(root: StructureNode): string | undefined {
   const left = [root]
   for (let each = left.pop(); each !== undefined; each = left.pop()) {
-    if ('role' in each) left.push(...each.children)
+    if ('role' in each) append(left, each.children)
     else if (each.type === 'content') return each.id.split('_mc', 1)[0]
   }
   return undefined
