@@ -26,8 +26,16 @@ export interface SlideTextContext {
 
 const levelCount = 9
 
-/** The paragraphs of a shape or a cell, with their numbers. */
-export function readLines(body: XmlElement | undefined, context: SlideTextContext): SlideLine[] {
+/**
+ * The paragraphs of a shape or a cell, with their numbers.
+ *
+ * @param above styles that the shape inherits, the nearest first
+ */
+export function readLines(
+  body: XmlElement | undefined,
+  context: SlideTextContext,
+  above: readonly XmlElement[] = [],
+): SlideLine[] {
   const numbers = createNumbers()
   const styles = descend(body, 'lstStyle')
   return elements(body, 'p').map((element) => {
@@ -35,9 +43,8 @@ export function readLines(body: XmlElement | undefined, context: SlideTextContex
     const stated = Math.trunc(Number(attribute(properties, 'lvl') ?? 0)) || 0
     const level = Math.min(Math.max(stated, 0), levelCount - 1)
     const spans = readSpans(element, context)
-    const inherited = descend(styles, `lvl${level + 1}pPr`)
-    const marked = [properties, inherited].find((each) => markOf(each) !== undefined)
-    const mark = markOf(marked)
+    const ofLevel = (style: XmlElement | undefined) => markOf(descend(style, `lvl${level + 1}pPr`))
+    const mark = markOf(properties) ?? ofLevel(styles) ?? inheritedMark(above.map(ofLevel))
     const isBlank = spans.every((span) => span.node === undefined && span.text.trim() === '')
     return {
       spans,
@@ -55,6 +62,12 @@ export function cellSpans(body: XmlElement | undefined, context: SlideTextContex
     ...(index === 0 ? [] : [{ text: ' ' }]),
     ...withLabel(label, spans),
   ])
+}
+
+/** Bullets that are inherited say little: nearly every master has them, also for paragraphs that are no items. */
+function inheritedMark(marks: readonly (XmlElement | undefined)[]): XmlElement | undefined {
+  const nearest = marks.find((mark) => mark !== undefined)
+  return nearest?.name === 'buAutoNum' || nearest?.name === 'buNone' ? nearest : undefined
 }
 
 function markOf(properties: XmlElement | undefined): XmlElement | undefined {

@@ -17,6 +17,7 @@ import { createOmissions, type OmissionPlace, type Omissions } from '../document
 import { createCellCopies, maxColumns } from './merged-cells.js'
 import { createPartReader, type LinkedParts, reportMissingParts } from './office-parts.js'
 import { altTextOf, documentTitle, type OfficePackage, openOffice, type Relations } from './opc.js'
+import { createLayoutReader, type InheritedStyles } from './pptx-layouts.js'
 import { cellSpans, isTrue, readLines, readSpans, type SlideTextContext } from './pptx-text.js'
 import { unknownSymbolReporter } from './symbol-fonts.js'
 import {
@@ -88,13 +89,15 @@ interface SlideContent {
 async function createSlideReader(office: OfficePackage, source: Source, omissions: Omissions) {
   const parts = createPartReader({ office, source, omissions })
   const authors = await readAuthors(office)
+  const layoutOf = createLayoutReader(office)
   return {
     async read(part: string, place: OmissionPlace): Promise<SlideContent> {
       const relations = await office.relations(part)
       reportMissingParts(relations, office, omissions)
       const linked = await parts.read(relations, place)
       const slide = await office.parse(part, 'sld')
-      const shapes = createShapeReader({ relations, linked, omissions, place })
+      const inherited = await layoutOf(relations)
+      const shapes = createShapeReader({ relations, linked, omissions, place, inherited })
       const content = shapes.read(descend(slide, 'cSld', 'spTree'))
       append(content.blocks, shapes.unshownDiagrams())
       for (const { type, target } of relations.values()) {
@@ -117,6 +120,7 @@ function readNotes(notes: XmlElement): FlowBlock[] {
     linked: new Map(),
     omissions: createOmissions(),
     place: {},
+    inherited: () => [],
   })
   const { blocks } = shapes.read(descend(notes, 'cSld', 'spTree'))
   return blocks.length === 0 ? [] : [paragraph('Notes:'), ...blocks]
@@ -167,9 +171,10 @@ interface ShapeContext {
   linked: LinkedParts
   omissions: Omissions
   place: OmissionPlace
+  inherited: InheritedStyles
 }
 
-function createShapeReader({ relations, linked, omissions, place }: ShapeContext) {
+function createShapeReader({ relations, linked, omissions, place, inherited }: ShapeContext) {
   const content: SlideContent = { title: undefined, blocks: [], pictures: 0 }
   const shown = new Set<string>()
   const texts: SlideTextContext = {
@@ -266,7 +271,9 @@ function createShapeReader({ relations, linked, omissions, place }: ShapeContext
       content.title = text.trim() || undefined
       return
     }
-    const lines = readLines(body, texts).filter(({ spans }) => spanText(spans) !== '')
+    const lines = readLines(body, texts, inherited(placeholder)).filter(
+      ({ spans }) => spanText(spans) !== '',
+    )
     // In content placeholders, the slide master adds bullets to paragraphs; in text boxes, nothing does.
     const isList = (type === 'obj' || type === 'body') && lines.length > 1
     const flow = createFlow()

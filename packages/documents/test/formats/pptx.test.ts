@@ -48,6 +48,36 @@ describe('numbers of paragraphs on slides', () => {
     expect(await blocks(body)).toEqual(['- a. one\n- b. two'])
   })
 
+  test('may come from the layout of the slide, or from its master', async () => {
+    const level = (number: number, mark: string) => `<a:lvl${number}pPr>${mark}</a:lvl${number}pPr>`
+    const placeholder = (name: string, style: string) =>
+      `<p:sp><p:nvSpPr><p:nvPr><p:ph ${name}/></p:nvPr></p:nvSpPr><p:txBody><a:lstStyle>${style}</a:lstStyle></p:txBody></p:sp>`
+    const layout = placeholder('idx="7"', level(2, '<a:buNone/>'))
+    const master = placeholder('type="body"', level(1, '<a:buAutoNum type="romanUcPeriod"/>'))
+    const bullets = [1, 2, 3].map((at) => level(at, '<a:buChar char="•"/>')).join('')
+    const body = shape(
+      'idx="7"',
+      'one',
+      paragraph('inner', 'lvl="1">'),
+      'two',
+      paragraph('deep', 'lvl="2">'),
+    )
+    const content = pptx([body], {
+      'ppt/slides/_rels/slide1.xml.rels': relations(['rId1', 'slideLayout', '../layouts/l.xml']),
+      'ppt/layouts/l.xml': part('p:sldLayout', `<p:cSld><p:spTree>${layout}</p:spTree></p:cSld>`),
+      'ppt/layouts/_rels/l.xml.rels': relations(['rId1', 'slideMaster', '../m.xml']),
+      'ppt/m.xml': part(
+        'p:sldMaster',
+        `<p:cSld><p:spTree>${master}</p:spTree></p:cSld><p:txStyles><p:bodyStyle>${bullets}</p:bodyStyle></p:txStyles>`,
+      ),
+    })
+    expect((await blocksOf('a.pptx', content)).slice(1)).toEqual([
+      '- I. one',
+      'inner',
+      '- II. two\n  - deep',
+    ])
+  })
+
   test('bullets stay bullets, also in text boxes', async () => {
     const body = shape(
       '',
