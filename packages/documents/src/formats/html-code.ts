@@ -1,4 +1,5 @@
 import { classesOf, isElement, type PageNode, textOf } from './html-tree.js'
+import { raise } from './phrases.js'
 import type { XmlElement } from './xml.js'
 
 const lineNumberClass =
@@ -26,7 +27,12 @@ export function preformatted(element: XmlElement): string {
     line = ''
     isOpen = false
   }
-  const add = (node: PageNode, previous: PageNode | undefined) => {
+  const addAll = ({ children }: XmlElement) => {
+    children.forEach((child, at) => {
+      add(child, children[at - 1], children[at + 1])
+    })
+  }
+  const add = (node: PageNode, previous: PageNode | undefined, next: PageNode | undefined) => {
     if (typeof node === 'string') {
       const [first = '', ...rest] = node.split('\n')
       line += first
@@ -42,19 +48,21 @@ export function preformatted(element: XmlElement): string {
       end()
       return
     }
+    if (node.name === 'sup' || node.name === 'sub') {
+      const after = typeof next === 'string' ? next : isElement(next) ? textOf(next) : ''
+      line += raise(node.name, textOf(node), line, after)
+      isOpen = line !== ''
+      return
+    }
     const isLine =
       lineElements.has(node.name) ||
       (isLineSpan(node) && isElement(previous) && isLineSpan(previous))
     if (isLine && isOpen) end()
     if (isElement(node, 'td', 'th') && isOpen) line += '\t'
-    node.children.forEach((child, at) => {
-      add(child, node.children[at - 1])
-    })
+    addAll(node)
     if (lineElements.has(node.name) && isOpen) end()
   }
-  element.children.forEach((child, at) => {
-    add(child, element.children[at - 1])
-  })
+  addAll(element)
   lines.push(line)
   return trimLines(lines)
 }

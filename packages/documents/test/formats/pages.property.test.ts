@@ -95,7 +95,7 @@ function createPrinter() {
           .map((part) => `<br>${part.trim()}<br>`)
           .join('')
       case 'note':
-        return `${parts().join('').trimEnd()}<sup><a href="#n${words.length}">${words.length}</a></sup>`
+        return `${parts().join('').trimEnd()}<sup id="n${words.length}">${words.length}</sup>`
       case 'merged': {
         // The first cell has two rows, the header two columns, one of them a heading.
         const head = `<tr><th colspan="2"><h3>${next()}</h3></th><th>${next()}</th></tr>`

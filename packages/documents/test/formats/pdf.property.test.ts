@@ -5,7 +5,16 @@ import { pdf } from '../pdf.js'
 
 const size = fc.integer({ min: 2, max: 5 })
 const part = fc.record({
-  kind: fc.constantFrom('text', 'table', 'rotated header', 'sideways', 'form'),
+  kind: fc.constantFrom(
+    'text',
+    'heading',
+    'list',
+    'raised',
+    'table',
+    'rotated header',
+    'sideways',
+    'form',
+  ),
   size,
 })
 interface Part {
@@ -77,6 +86,37 @@ function drawerOf(kind: string, size: number): Draw {
         }
         document.restore()
       }
+    case 'heading':
+      return (document, top, words) => {
+        document.fontSize(16)
+        at(document, 60, top, words(2).join(' '))
+        document.fontSize(10)
+        for (let line = 0; line < size; line += 1)
+          at(document, 60, top + 30 + 13 * line, words(8).join(' '))
+      }
+    case 'list':
+      return (document, top, words) => {
+        for (let item = 0; item < size; item += 1) {
+          const indent = 15 * (item % 3)
+          at(document, 60 + indent, top + 28 * item, item % 2 === 0 ? '•' : `${item})`)
+          at(document, 75 + indent, top + 28 * item, words(6).join(' '))
+          at(document, 75 + indent, top + 28 * item + 13, words(3).join(' '))
+        }
+      }
+    case 'raised':
+      return (document, top, words) => {
+        for (let line = 0; line < size; line += 1) {
+          const y = top + 16 * line
+          const [base = '', raised = '', ...rest] = words(6)
+          at(document, 60, y, base)
+          const x = 61 + document.widthOfString(base)
+          document.fontSize(6.5)
+          at(document, x, line % 2 === 0 ? y - 1 : y + 5, raised)
+          const next = x + document.widthOfString(raised)
+          document.fontSize(10)
+          at(document, next + 3, y, rest.join(' '))
+        }
+      }
     case 'form':
       return (document, top, words) => {
         for (let line = 0; line < size; line += 1) {
@@ -122,7 +162,9 @@ test('no word of a page is lost, none is glued to another, and each part keeps i
           })
         })
       })
-      const all = (await blocksOf('a.pdf', content)).join('\n').match(/[\p{L}\p{N}]+/gu)
+      const all = (await blocksOf('a.pdf', content))
+        .join('\n')
+        .match(/[\p{L}\p{N}]*word[\p{L}\p{N}]*/gu)
       // The header of a table that is continued is there on each page.
       const read = [...new Set(all)]
       expect([...read].sort()).toEqual(made.flat().sort())

@@ -121,3 +121,8 @@ test('text that the style sheet of a book raises or lowers can be distinguished'
   })
   expect(await blocksOf('a.epub', book)).toEqual(['It makes 10^6 turns with H₂O.'])
 })
+
+test('raised text of preformatted text can be distinguished', async () => {
+  const html = '<pre>10<sup>6</sup> turns\n  x<sub>i</sub> m<sup>2</sup></pre>'
+  expect(await blocksOf('a.html', html)).toEqual(['```\n10^6 turns\n  x_i m²\n```'])
+})
