@@ -164,11 +164,13 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
       expect(await page.getByRole('link', { name: /not read/ }).count()).toBe(1)
       await row.getByRole('link', { name: '3 not read of harbour.html' }).click()
       await page.getByText('3 pictures without a description').waitFor()
-      await page.getByText(/Describe them in the program/).waitFor()
-      await page.getByText('The text in pictures is not read, and these have no description.').waitFor()
+      await page.getByText(/Add alternative text/).waitFor()
+      await page
+        .getByText('The text in pictures is not read, and these have no description.')
+        .waitFor()
       expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(width)
       await expectAccessible()
-      const standing = page.getByRole('link', { name: '3 not read: see what, and what to do' })
+      const standing = page.getByRole('link', { name: '3 not read: what, why and what to do' })
       await standing.waitFor()
       await page.getByRole('link', { name: 'Details' }).click()
       await page.getByText('SHA-256').first().waitFor()
@@ -200,7 +202,8 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
     await page.getByText('This bot has no files yet.').waitFor()
     const send = async (isAccepted: boolean) => {
       await choose(page, { name: 'scan.pdf', content, type: 'application/pdf' })
-      if (isAccepted) await page.getByLabel('Also if most of a document cannot be read').check()
+      if (isAccepted)
+        await page.getByLabel('Index even if most of a document cannot be read').check()
       await expectAccessible()
       await page.getByRole('button', { name: 'Upload 1 file' }).click()
     }

@@ -39,7 +39,7 @@ export const omissionTexts = {
     one: 'picture without a description',
     many: 'pictures without a description',
     why: 'The text in pictures is not read, and these have no description.',
-    advice: 'Add alternative text to them in the program that created the document.',
+    advice: 'Add alternative text in the program that created the document.',
   },
   scanned_page: {
     one: 'scanned page',

@@ -5,7 +5,7 @@ import { Empty, Unread } from '../../ui/states.js'
 import styles from './files.module.css'
 import { type File, useIndexingReport } from './queries.js'
 
-/** How much of a file was not read, with a link to what that is; nothing where all of it was. */
+/** The number of things of a file that were not read, with a link to its report; nothing if all was read. */
 export function LeftOutLink({ file, isShort = false }: { file: File; isShort?: boolean }) {
   const pathTo = usePathTo()
   const { id, key, indexingOmissions: count = 0 } = file
@@ -17,12 +17,12 @@ export function LeftOutLink({ file, isShort = false }: { file: File; isShort?: b
       search={(before: object) => ({ ...before, tab: 'left-out', passage: undefined })}
       aria-label={isShort ? `${words} of ${key}` : undefined}
     >
-      {isShort ? words : `${words}: see what, and what to do`}
+      {isShort ? words : `${words}: what, why and what to do`}
     </Link>
   )
 }
 
-/** What was not read of a file, why, and what its author can do. */
+/** The report of a file: what was not read, why, and what its author can do. */
 export function LeftOut({ file }: { file: File }) {
   const { data, error, refetch } = useIndexingReport(file)
   if (data === undefined) return <Unread error={error} refetch={refetch} />
@@ -34,8 +34,8 @@ export function LeftOut({ file }: { file: File }) {
     <div className={styles.leftOut}>
       {parts !== undefined && parts.unread > 0 && (
         <p>
-          Nothing could be read of {formatNumber(parts.unread)} of {formatNumber(parts.count)} parts
-          of the document.
+          {formatNumber(parts.unread)} of {formatNumber(parts.count)} pages, slides, sheets or
+          chapters could not be read.
         </p>
       )}
       <ul>
@@ -54,7 +54,7 @@ export function LeftOut({ file }: { file: File }) {
 function describeNone({ status }: File, outcome: string): string {
   if (outcome === 'all_read') return 'All of the content was read.'
   if (status === 'upload_completed') return 'The file is not indexed, so nothing of it was read.'
-  if (status === 'indexing_failed') return 'Nothing is known beyond the reason of the failure.'
+  if (status === 'indexing_failed') return 'Only the reason of the failure is known.'
   if (status.endsWith('_pending')) return 'The content has not been read yet.'
-  return 'It is not known whether all of it was read: an earlier release indexed the file, or its passages are from a program. “Index again” tells.'
+  return 'It is unknown whether all of the content was read: an earlier release indexed the file, or a program set its passages. Press “Index again” to find out.'
 }

@@ -22,7 +22,7 @@ export type AwaitedFile = Pick<RemoteFile, 'id' | 'key'> & {
 /** The outcomes of files that were to be indexed. */
 export interface IndexingResult {
   indexed: number
-  /** Of those, the files of which something was not read. */
+  /** Of those, the files that were read in part. */
   partly: number
   failed: number
   /** The timeout passed before an outcome. */
@@ -39,7 +39,7 @@ interface WaitOptions {
 
 /**
  * Waits until files are searchable or have failed, and reports each: on a status line on a terminal, on a line
- * per file elsewhere. Failures, and files of which something was not read, are reported in both cases, with the reason.
+ * per file elsewhere. Failures, and files that were read in part, are reported in both cases, with the reason.
  */
 export async function awaitIndexed(
   { client, signal, timeoutMs, out }: WaitOptions,
@@ -70,14 +70,14 @@ export async function awaitIndexed(
     }
   }
 
-  async function describeLeftOut(file: RemoteFile): Promise<string | undefined> {
+  async function describeOmissions(file: RemoteFile): Promise<string | undefined> {
     if ((file.indexingOmissions ?? 0) === 0) return undefined
     const ask = () => client.getFileIndexingReport({ id: file.id }, { signal })
     const { report: found } = await withRetries(signal, ask)
     return found.omissions.map(({ summary }) => summary).join('; ')
   }
 
-  /** Key of the first file of which something was not read. */
+  /** Key of the first file that was read in part. */
   let partly: string | undefined
   const unknown = files.filter(({ isSearchable }) => isSearchable !== true)
   result.indexed = files.length - unknown.length
@@ -89,11 +89,11 @@ export async function awaitIndexed(
       if (!file.status.endsWith('_pending')) {
         if (file.failedStatusReason === undefined) {
           result.indexed += 1
-          const left = await describeLeftOut(file)
-          if (left !== undefined) {
+          const omissions = await describeOmissions(file)
+          if (omissions !== undefined) {
             result.partly += 1
             partly ??= file.key
-            report('partly', file, `: ${left}`)
+            report('partly', file, `: ${omissions}`)
           } else if (!out.isTerminal || files.length === 1) report('indexed', file)
         } else {
           result.failed += 1

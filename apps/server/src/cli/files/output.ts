@@ -84,7 +84,7 @@ export function createStatusLine(out: Output): StatusLine {
   }
 }
 
-/** A file as a line of a list, with a second line for its failure, its progress or what was not read of it. */
+/** A file as a line of a list, with a second line for its failure, its progress or its omissions. */
 export function toLines(file: RemoteFile): string[] {
   const size = file.size === null ? '-' : sizeText(file.size)
   const line = `${file.updatedAt}  ${size.padStart(8)}  ${file.status.padEnd(18)}  ${file.key}`
@@ -92,19 +92,19 @@ export function toLines(file: RemoteFile): string[] {
   return more === undefined ? [line] : [line, `    ${more}`]
 }
 
-/** Says how much was not read of a file; undefined where all of it was, or where that is not known. */
+/** The number of things of a file that were not read; undefined if there are none, or if it is unknown. */
 export function describeOmissions({ key, indexingOmissions = 0 }: RemoteFile): string | undefined {
   if (indexingOmissions === 0) return undefined
   const what = indexingOmissions === 1 ? '1 thing was' : `${indexingOmissions} things were`
   return `${what} not read; see: ${reportCommand(key)}`
 }
 
-/** The command that says what was not read of a file. */
+/** The command that prints the indexing report of a file. */
 export function reportCommand(key: string): string {
   return `npx botstead files report ${shellWord(key)}`
 }
 
-/** A report as lines: what was not read, and below it why and what to do. */
+/** A report as lines: each omission, and below it why and what to do. */
 export function toReportLines(report: RemoteReport): string[] {
   const { outcome, omissions, failedStatusReason } = report
   const head = failedStatusReason === undefined ? [] : [failedStatusReason]
@@ -120,7 +120,7 @@ export function toReportLines(report: RemoteReport): string[] {
 }
 
 const unknownReport =
-  'What was not read is not known: the file has not been indexed yet, or by an earlier release, or its passages are from a program. "npx botstead reindex" reads it again.'
+  'It is unknown whether all of it was read: it is not indexed yet, an earlier release indexed it, or a program set its passages. "npx botstead reindex" reads it again.'
 
 /** Describes the indexing progress of a file; undefined where it has not begun or has ended. */
 export function describeProgress({ indexingProgress }: RemoteFile): string | undefined {

@@ -27,7 +27,7 @@ import { createUploads } from './uploads/index.js'
 import { deleteEmptyUsage } from './usage-store.js'
 import { createWaiting, type Waiting } from './waiting.js'
 
-export { countLeftOut } from './contents/index.js'
+export { countOmissions } from './contents/index.js'
 export {
   countFiles,
   type FailedFile,

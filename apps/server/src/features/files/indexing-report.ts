@@ -1,13 +1,13 @@
 import type { contract, Output } from '@botstead/contract'
 import { describeOmission, omissionTexts, type Reading } from '@botstead/documents'
-import { countLeftOut } from './contents/index.js'
+import { countOmissions } from './contents/index.js'
 import type { FileRow } from './table.js'
 
 type WireReport = Output<typeof contract.indexingReports.get>['report']
 
 /**
- * Whether what is known of the last reading is about a content that those may see who see the file: one that was not
- * shared with integrations must not become known to them by the policies of a later one.
+ * Whether everybody who sees a file may see its last reading. Integrations must not see the reading of a content that
+ * was not shared with them because a later one is.
  */
 export function showsReading(row: FileRow): boolean {
   const isLatest = row.status === 'indexing_completed' || row.status === 'indexing_failed'
@@ -16,7 +16,7 @@ export function showsReading(row: FileRow): boolean {
 
 export function toIndexingReport(row: FileRow, reading: Reading | undefined): WireReport {
   const { omissions = [], parts } = reading ?? {}
-  const count = reading === undefined ? 0 : countLeftOut(reading)
+  const count = reading === undefined ? 0 : countOmissions(reading)
   const outcome = reading === undefined ? 'unknown' : count === 0 ? 'all_read' : 'partly_read'
   const isFailed = row.status === 'upload_failed' || row.status === 'indexing_failed'
   return {

@@ -183,7 +183,7 @@ const base = {
     Type.Integer({
       minimum: 0,
       description:
-        'How many things were left out when the file was last indexed; `getFileIndexingReport` says what, why, and what to do. Absent if it is not known.',
+        'Number of things that were not read when the file was last indexed; `getFileIndexingReport` lists them. Absent if it is unknown.',
     }),
   ),
   indexingStack: Type.Optional(

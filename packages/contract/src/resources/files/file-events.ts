@@ -33,7 +33,7 @@ const FileEvent = Type.Object(
       Type.Integer({
         minimum: 0,
         description:
-          'With `file_indexing_completed` and `file_indexing_failed`: how many things of the content were not read; absent if it is not known.',
+          'With `file_indexing_completed` and `file_indexing_failed`: number of things of the content that were not read; absent if it is unknown.',
       }),
     ),
     createdAt: Timestamp('When it happened.'),

@@ -3,7 +3,7 @@ import { json, operation } from '../../operation.js'
 import { Id, OneOf, Text, wrap } from '../../shared.js'
 import { fileStatuses } from './file-entity.js'
 
-/** Kinds of what reading a content leaves out. */
+/** Kinds of omissions. */
 const omissionKinds = [
   'picture_without_text',
   'scanned_page',
@@ -31,7 +31,7 @@ const OmissionPlace = Type.Object(
     sheet: Type.Optional(Type.String({ description: 'Name of the sheet.' })),
     part: Type.Optional(
       Type.String({
-        description: 'Name of the part: a file inside of the document, an attachment, a chapter.',
+        description: 'Name of the part: an embedded file, an attachment, a chapter.',
       }),
     ),
     line: number('Line of the text'),
@@ -43,24 +43,24 @@ const Omission = Type.Object(
   {
     kind: OneOf(
       [...omissionKinds],
-      '`picture_without_text`: pictures without a description; `scanned_page`: pages that are pictures of text; `unreadable_font`: text whose characters are not defined; `unknown_part`: parts of a type that is not read; `missing_part`: parts that are not in the file; `embedded_file`: files inside of the document; `formula_without_value`: formulas without a result; `other_direction`: text across the page, such as a watermark; `encoding_in_doubt`: text that was read in a guessed encoding; `hidden_sheet`, `hidden_text`: what the document hides from its readers; `unknown_symbol`: characters of symbol fonts that are not known; `text_cut`: text beyond a limit.',
+      '`picture_without_text`: pictures without a description; `scanned_page`: pages that are pictures of text; `unreadable_font`: text whose font does not map its glyphs to characters; `unknown_part`: parts of a type that is not read; `missing_part`: parts that the document refers to and the file does not have; `embedded_file`: embedded files and attachments; `formula_without_value`: formulas without a result; `other_direction`: text that looks like a watermark; `encoding_in_doubt`: text that was read in a guessed encoding; `hidden_sheet`, `hidden_text`: content that the document hides from its readers; `unknown_symbol`: characters of symbol fonts without a known equivalent in Unicode; `text_cut`: text beyond a limit.',
     ),
-    count: Type.Integer({ minimum: 1, description: 'How often it occurs.' }),
+    count: Type.Integer({ minimum: 1, description: 'Number of occurrences.' }),
     summary: Type.String({
-      description: 'What, how many and where in words, such as `3 scanned pages: pages 2 to 4`.',
+      description: 'Kind, count and places in words, such as `3 scanned pages: pages 2 to 4`.',
     }),
     why: Type.String({ description: 'Why it was not read.' }),
     advice: Type.String({ description: 'What the author of the file can do.' }),
     places: Type.Array(OmissionPlace, {
-      description: 'Where it occurs: the first places, each once, at most 20.',
+      description: 'The first places where it occurs, each once, at most 20.',
     }),
     detail: Type.Optional(
       Type.String({
-        description: 'More on its first occurrence, such as the encoding that was guessed.',
+        description: 'Detail of the first occurrence, such as the guessed encoding.',
       }),
     ),
   },
-  { title: 'Omission', description: 'One kind of what was not read.' },
+  { title: 'Omission', description: 'Content of one kind that was not read.' },
 )
 
 const IndexingReport = Type.Object(
@@ -72,36 +72,36 @@ const IndexingReport = Type.Object(
     ),
     outcome: OneOf(
       ['all_read', 'partly_read', 'unknown'],
-      '`all_read`: nothing was left out that is read in this format; `partly_read`: see `omissions`; `unknown`: the content was not read, or by an earlier release (index the file again), or the passages are from a caller.',
+      '`all_read`: everything was read that this format supports; `partly_read`: see `omissions`; `unknown`: the file is not indexed, an earlier release indexed it (index it again), or a caller set its passages.',
     ),
-    count: count('How many things were left out: the sum over `omissions`.'),
-    omissions: Type.Array(Omission, { description: 'What was left out, one item for each kind.' }),
+    count: count('Number of things that were not read: the sum over `omissions`.'),
+    omissions: Type.Array(Omission, { description: 'What was not read, one item for each kind.' }),
     parts: Type.Optional(
       Type.Object(
         {
-          count: count('How many the document has.'),
-          unread: count('Of how many nothing could be read.'),
+          count: count('Number of them in the document.'),
+          unread: count('Number of them of which nothing could be read.'),
         },
         {
           description:
-            'Pages, slides, sheets or chapters of a document of which something was left out.',
+            'Pages, slides, sheets or chapters; absent if the format has none, or all was read.',
         },
       ),
     ),
   },
-  { title: 'IndexingReport', description: 'What was left out when a file was last indexed.' },
+  { title: 'IndexingReport', description: 'What was not read when a file was last indexed.' },
 )
 
-/** What indexing left out. */
+/** Reports of what indexing did not read. */
 export const indexingReports = {
   get: operation({
     id: 'getFileIndexingReport',
     method: 'GET',
     path: '/v1/files/{id}/indexing-report',
     tag: 'Search',
-    summary: 'Get what was not read of a file',
+    summary: 'Get the indexing report of a file',
     description:
-      'What was left out when the file was last indexed, where, why, and what its author can do. While a new content is being indexed, that of the former one, whose passages search still finds.',
+      'Lists what was not read when the file was last indexed: where, why, and what its author can do. While new content is being indexed, the report is about the previous content, whose passages search still finds.',
     auth: 'bot',
     params: Type.Object({
       id: Text(1024, 'Id or key of the file; a `/` in a key is percent-encoded.', 1),

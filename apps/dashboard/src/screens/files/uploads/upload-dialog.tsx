@@ -87,8 +87,8 @@ export function UploadDialog({ chosen: all, prefix, onClose }: UploadDialogProps
             />
             {isIndexed && (
               <CheckField
-                label="Also if most of a document cannot be read"
-                hint="Otherwise the indexing of such a document, for example of a scan, fails."
+                label="Index even if most of a document cannot be read"
+                hint="Otherwise the indexing of such a document, for example a scan, fails."
                 checked={allowsPartial}
                 onChange={(event) => setAllowsPartial(event.target.checked)}
               />

@@ -17,7 +17,7 @@ export {
   reuseOrReplaceBlob,
 } from './generations.js'
 export { deleteReadingsOfBot } from './reading-store.js'
-export { countLeftOut, readingOf, readingOfPassages } from './readings.js'
+export { countOmissions, readingOf, readingOfPassages } from './readings.js'
 export { createReindexing, type Reindexing } from './reindex.js'
 export {
   type ContentId,

@@ -5,22 +5,23 @@ import { findFileById } from '../store.js'
 import type { FileRow } from '../table.js'
 import { deleteReading, findReading, putReading } from './reading-store.js'
 
-/** Longest name of a place, and longest detail, in characters. */
+/** Characters of the name of a place, and of a detail. */
 const maxNameLength = 200
-/** Most bytes of a reading: readers bound the places of each kind, names make the rest. */
+/** Bytes of a reading. Readers bound the number of places; their names may still be long. */
 const maxReadingBytes = 16 * 1024
-/** Both engines have room for it in an integer. */
+/** Fits into an integer column of both engines. */
 const maxCount = 1_000_000_000
 
-/** How many things of a content were left out; 0 if it was read as a whole. */
-export function countLeftOut({ omissions, parts }: Reading): number {
+/** The number of things of a content that were not read; 0 if all of it was. */
+export function countOmissions({ omissions, parts }: Reading): number {
   const sum = omissions.reduce((total, { count }) => total + count, 0)
   return Math.min(maxCount, Math.max(sum, parts?.unread ?? 0))
 }
 
 /**
- * Replaces what is known of the last reading of a file, whose row the caller has locked.
- * @param reading undefined if nothing is known of it
+ * Replaces the last reading of a file, whose row the caller has locked.
+ *
+ * @param reading undefined if it is unknown
  * @returns the column `omissions` of the file
  */
 export async function replaceReading(
@@ -29,7 +30,7 @@ export async function replaceReading(
   generation: number,
   reading: Reading | undefined,
 ): Promise<number | null> {
-  const count = reading === undefined ? null : countLeftOut(reading)
+  const count = reading === undefined ? null : countOmissions(reading)
   if (reading !== undefined && count !== 0) {
     const row = { file_id: file.id, bot_id: file.bot_id, generation }
     await putReading(tx, { ...row, reading: encodeBounded(reading) })
@@ -40,8 +41,9 @@ export async function replaceReading(
 }
 
 /**
- * What the last reading of a file left out, of whatever generation it was.
- * @returns undefined if it is not known
+ * The last reading of a file, whatever generation was read.
+ *
+ * @returns undefined if it is unknown
  */
 export async function readingOf(
   db: Db,
@@ -54,8 +56,9 @@ export async function readingOf(
 }
 
 /**
- * What was left out of the passages that are found now of a file.
- * @returns undefined if it is not known, or if others are found by now
+ * The reading of the passages of a generation.
+ *
+ * @returns undefined if it is unknown, or if search finds other passages of the file by now
  */
 export async function readingOfPassages(
   db: Db,

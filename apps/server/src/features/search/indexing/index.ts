@@ -6,7 +6,7 @@ import type { Queue } from '../../../platform/jobs/queue.js'
 import {
   type ClearPassages,
   clearPassagesJob,
-  countLeftOut,
+  countOmissions,
   type IndexFile,
   indexFileJob,
 } from '../../files/index.js'
@@ -36,7 +36,7 @@ export function createIndexingJobs(
     const failedReason = outcome && 'failedReason' in outcome ? outcome.failedReason : undefined
     const result = { failedReason, reading: outcome?.reading }
     if (outcome !== undefined && (await indexing.finish(tx, job, result))) {
-      const omissions = outcome.reading && countLeftOut(outcome.reading)
+      const omissions = outcome.reading && countOmissions(outcome.reading)
       afterCommit(tx, () => {
         meter.indexed('passages' in outcome ? 'indexed' : 'failed')
         if ('passages' in outcome) {
