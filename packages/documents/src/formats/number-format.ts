@@ -167,7 +167,10 @@ export function showGeneral(stored: string): string {
   if (stored === '' || !Number.isFinite(number) || /^-?\d{1,20}$/.test(stored)) return stored
   const exact = toExact(number)
   if (Number.isInteger(exact) && Math.abs(exact) < 1e15) return String(exact)
-  return format('General', exact, options)
+  const shown = format('General', exact, options)
+  const isCut =
+    Number.isInteger(exact) && Math.abs(exact) < maxPlainNumber && Number(shown) !== exact
+  return isCut ? String(exact) : shown
 }
 
 function toExact(number: number): number {

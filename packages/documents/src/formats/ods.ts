@@ -7,6 +7,8 @@ import { createOmissions, type Omissions } from '../document/omissions.js'
 import type { Archive } from './archive.js'
 import { headerOrFooterText, pageNumberMark } from './headers-footers.js'
 import { openOpenDocument, statedTitle } from './odt-package.js'
+import { positionOf } from './odt-styles.js'
+import { levelSpans, type PlacedSpan } from './raised-spans.js'
 import { fillMerged, type NumberedRow, type Range, requireDense, withGaps } from './sheet-grid.js'
 import { toTables } from './sheet-tables.js'
 import {
@@ -37,7 +39,11 @@ interface Sheet {
   objects: string[]
   /** Number of the row that comes next, from 1. */
   next: number
+  positions: Positions
 }
+
+/** Names of the styles of raised and lowered text. */
+type Positions = ReadonlyMap<string, 'raised' | 'lowered'>
 
 /** Reads a spreadsheet: each visible sheet under its name, with its values as the program displays them. */
 export function extract(source: Source): Promise<Extraction> {
@@ -89,6 +95,7 @@ function readSheets(
   const sheets: Sheet[] = []
   const hiddenStyles = new Set<string>()
   const pagesOfStyles = new Map<string, string>()
+  const positions = new Map<string, 'raised' | 'lowered'>()
   let slots = 0
   readXml(bytes, {
     wanted: new Set([
@@ -110,6 +117,7 @@ function readSheets(
         around: [],
         objects: [],
         next: 1,
+        positions,
       })
     },
     visit(element) {
@@ -120,6 +128,8 @@ function readSheets(
         const page = attribute(element, 'master-page-name')
         if (page !== undefined) pagesOfStyles.set(name, page)
         if (attribute(properties, 'display') === 'false') hiddenStyles.add(name)
+        const position = positionOf(attribute(descend(element, 'text-properties'), 'text-position'))
+        if (position === 'raised' || position === 'lowered') positions.set(name, position)
       } else if (sheet !== undefined && element.name === 'shapes') {
         for (const shape of elements(element)) readShape(shape, sheet, omissions)
       } else if (sheet !== undefined && element.name === 'table-row') {
@@ -207,7 +217,8 @@ function timesOf(element: XmlElement, name: string): number {
 /** The text that the program shows, which the file states beside the value. */
 function readCell(cell: XmlElement, sheet: Sheet, column: number, omissions: Omissions): string {
   const row = sheet.next
-  const shown = elements(cell, 'p').map(textOf).join(' ').trim()
+  const textIn = (paragraph: XmlElement) => textOf(paragraph, sheet.positions)
+  const shown = elements(cell, 'p').map(textIn).join(' ').trim()
   const text = shown === '' ? (attribute(cell, 'value') ?? '') : shown
   if (text === '' && attribute(cell, 'formula') !== undefined) {
     if (attribute(cell, 'value-type') === undefined) {
@@ -224,7 +235,7 @@ function readCell(cell: XmlElement, sheet: Sheet, column: number, omissions: Omi
   }
   for (const child of elements(cell)) {
     if (child.name === 'annotation') {
-      const comment = elements(child, 'p').map(textOf).join(' ').trim()
+      const comment = elements(child, 'p').map(textIn).join(' ').trim()
       const about = text === '' ? '' : ` on ${text}`
       if (comment !== '') sheet.around.push(paragraph(`Comment${about}: ${comment}`))
     } else if (child.name !== 'p') readShape(child, sheet, omissions)
@@ -233,34 +244,38 @@ function readCell(cell: XmlElement, sheet: Sheet, column: number, omissions: Omi
 }
 
 /** The text of a paragraph of a cell or a text box, with its link as Markdown. */
-function textOf(element: XmlElement): string {
-  const pieces = element.children.map((child): string => {
-    if (typeof child === 'string') return child
-    switch (child.name) {
-      case 's':
-      case 'tab':
-      case 'line-break':
-        return ' '
-      case 'annotation':
-      case 'ruby-text':
-        return ''
-      case 'a': {
-        const [label, url] = [textOf(child), attribute(child, 'href') ?? '']
-        return /^(?:https?|mailto):/.test(url) && !url.includes(label)
-          ? `[${label}](${url})`
-          : label
-      }
-      default:
-        return textOf(child)
-    }
+function textOf(element: XmlElement, positions: Positions = new Map()): string {
+  const pieces = element.children.map((child): PlacedSpan => {
+    if (typeof child === 'string') return { text: child }
+    const position = positions.get(attribute(child, 'style-name') ?? '')
+    return { text: pieceOf(child, positions), ...(position !== undefined && { position }) }
   })
-  return pieces.join('').replace(/\s+/g, ' ')
+  const texts = levelSpans(pieces).map(({ text }) => text)
+  return texts.join('').replace(/\s+/g, ' ')
+}
+
+function pieceOf(child: XmlElement, positions: Positions): string {
+  switch (child.name) {
+    case 's':
+    case 'tab':
+    case 'line-break':
+      return ' '
+    case 'annotation':
+    case 'ruby-text':
+      return ''
+    case 'a': {
+      const [label, url] = [textOf(child, positions), attribute(child, 'href') ?? '']
+      return /^(?:https?|mailto):/.test(url) && !url.includes(label) ? `[${label}](${url})` : label
+    }
+    default:
+      return textOf(child, positions)
+  }
 }
 
 function readShape(shape: XmlElement, sheet: Sheet, omissions: Omissions): void {
   const objects = findElements(shape, 'object').map((each) => attribute(each, 'href') ?? '')
   for (const href of objects) sheet.objects.push(href.replace(/^\.\//, ''))
-  const texts = findElements(shape, 'p').map((each) => textOf(each).trim())
+  const texts = findElements(shape, 'p').map((each) => textOf(each, sheet.positions).trim())
   for (const text of texts) if (text !== '') sheet.around.push(paragraph(text))
   if (objects.length > 0 || texts.length > 0 || findElements(shape, 'image').length === 0) return
   const described = [...findElements(shape, 'desc'), ...findElements(shape, 'title')]
@@ -295,13 +310,19 @@ async function readCharts(
 }
 
 function chartText(chart: XmlElement): string {
-  const titles = ['title', 'subtitle'].flatMap((name) => elements(chart, name)).map(textOf)
+  const titles = ['title', 'subtitle']
+    .flatMap((name) => elements(chart, name))
+    .map((each) => textOf(each))
   const axes = findElements(chart, 'axis')
     .flatMap((axis) => elements(axis, 'title'))
-    .map(textOf)
+    .map((each) => textOf(each))
   const labels = findElements(chart, 'table-cell')
     .filter((cell) => attribute(cell, 'value-type') !== 'float')
-    .map((cell) => elements(cell, 'p').map(textOf).join(' '))
+    .map((cell) =>
+      elements(cell, 'p')
+        .map((each) => textOf(each))
+        .join(' '),
+    )
   const unique = (texts: string[]) => [...new Set(texts.map((text) => text.trim()))].filter(Boolean)
   const title = unique(titles).join(' ')
   const parts = [

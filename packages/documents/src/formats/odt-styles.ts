@@ -99,7 +99,7 @@ function toStyle(element: XmlElement): Style {
 }
 
 /** A position is `super`, `sub` or a share of the height of letters, and then the size. */
-function positionOf(text: string | undefined): TextStyle['position'] {
+export function positionOf(text: string | undefined): TextStyle['position'] {
   const [place = ''] = (text ?? '').trim().split(/\s+/)
   if (place === 'super') return 'raised'
   if (place === 'sub') return 'lowered'

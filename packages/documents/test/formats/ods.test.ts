@@ -89,3 +89,14 @@ test('repetitions without end take no long time', async () => {
   const { extract } = await import('../../src/read-document.js')
   await expect(extract(source)).rejects.toMatchObject({ failure: 'too_large' })
 })
+
+test('raised and lowered text of a cell changes no number', async () => {
+  const styles = ['super 58%', '-33% 58%'].map(
+    (place, at) =>
+      `<style:style style:name="T${at}" style:family="text"><style:text-properties style:text-position="${place}"/></style:style>`,
+  )
+  const span = (at: number, text: string) =>
+    `<text:span text:style-name="T${at}">${text}</text:span>`
+  const content = `${styles.join('')}${sheet(row(cell(`10${span(0, '6')} cells`), cell(`CO${span(1, '2')}`)))}`
+  expect((await blocksOf('a.ods', ods(content))).join('\n')).toContain('| 10^6 cells | CO₂ |')
+})

@@ -396,3 +396,22 @@ test.each([
     failure: expect.stringMatching(/too_large|damaged/),
   })
 })
+
+test('raised and lowered text of a cell changes no number', async () => {
+  const run = (value: string, place = '') =>
+    `<r><rPr>${place && `<vertAlign val="${place}"/>`}</rPr><t xml:space="preserve">${value}</t></r>`
+  const rich = `${run('10')}${run('6', 'superscript')}${run(' cells, CO')}${run('2', 'subscript')}`
+  const rows = `<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is>${rich}</is></c></row>`
+  const content = workbook({ S: rows }, { strings: `<si>${rich}</si>` })
+  expect((await blocksOf('a.xlsx', content)).join('\n')).toContain(
+    row('10^6 cells, CO₂', '10^6 cells, CO₂'),
+  )
+})
+
+test('whole numbers of many digits stay different, however they are stored', async () => {
+  const rows = `<row r="1">${number('A1', '1.23456789012345E+17')}${number('B1', '1E+20')}${number('C1', '0.5')}</row>`
+  const content = workbook({ S: rows })
+  expect((await blocksOf('a.xlsx', content)).join('\n')).toContain(
+    row('123456789012345000', '1E+20', '0.5'),
+  )
+})
