@@ -2,6 +2,9 @@
 const unstorable =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]/gu
+/** Those of them that stand between words: ends of lines and pages, and separators of fields and records. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const separators = /[\x0b\x0c\x1c-\x1f]/g
 const mayBeUnstorable =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]/
@@ -11,5 +14,6 @@ const mayBeUnstorable =
  * are written as escapes, such as `\u0000` in JSON, `&#1;` in HTML and `=00` in e-mails.
  */
 export function storable(text: string): string {
-  return mayBeUnstorable.test(text) ? text.replace(unstorable, '') : text
+  if (!mayBeUnstorable.test(text)) return text
+  return text.replace(separators, ' ').replace(unstorable, '')
 }

@@ -23,7 +23,10 @@ const strayControls = /[\x00-\x07\x0e-\x19\x1c-\x1f]/g
 /** Japanese in seven bits, by the sequences that switch to it. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: such sequences are what it looks for
 const japaneseShift = /\x1b\$[@B]/
-const lineEndPattern = /\r\n?|\f|\x85|\u2028|\u2029/g
+const lineEndPattern = /\r\n?|\v|\f|\x85|\u2028|\u2029/g
+/** Ends of fields and records in what databases and terminals write. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const fieldEnds = /[\x1c-\x1f]/g
 
 /** Bytes whose lines show whether a text is a mixture. */
 const mixedSample = 1024 * 1024
@@ -98,7 +101,7 @@ function toText({ text: decoded, encoding, isInDoubt }: Decoded, omissions?: Omi
     throw binary('The content is binary data, not text')
   }
   if (isInDoubt === true) omissions?.add('encoding_in_doubt', undefined, { detail: encoding })
-  return text.replace(lineEndPattern, '\n').replace(controlCharacters, '')
+  return text.replace(lineEndPattern, '\n').replace(fieldEnds, ' ').replace(controlCharacters, '')
 }
 
 /**
@@ -162,12 +165,32 @@ export function charsetOf(contentType: string): string | undefined {
 
 function decodeMarked(bytes: Uint8Array): Decoded | undefined {
   const head = latin1(bytes.subarray(0, 3))
+  const long = decodeLong(bytes)
+  if (long !== undefined) return long
   if (head === '\xef\xbb\xbf') return { encoding: 'utf-8', text: decodeAs('utf-8', bytes) }
   if (head.startsWith('\xff\xfe'))
     return { encoding: 'utf-16le', text: decodeAs('utf-16le', bytes) }
   if (head.startsWith('\xfe\xff'))
     return { encoding: 'utf-16be', text: decodeAs('utf-16be', bytes) }
   return undefined
+}
+
+/** UTF-32, with a mark or without one: all characters have zeros at the same end of their four bytes. */
+function decodeLong(bytes: Uint8Array): Decoded | undefined {
+  if (bytes.length < 4 || bytes.length % 4 !== 0) return undefined
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const isLittle = bytes[3] === 0
+  const parts: string[] = []
+  for (let from = 0; from < bytes.length; from += sampleSize) {
+    const codes: number[] = []
+    for (let at = from; at < Math.min(from + sampleSize, bytes.length); at += 4) {
+      const code = view.getUint32(at, isLittle)
+      if (code === 0 || code > 0x10ffff) return undefined
+      codes.push(code)
+    }
+    parts.push(String.fromCodePoint(...codes))
+  }
+  return { encoding: isLittle ? 'utf-32le' : 'utf-32be', text: parts.join('') }
 }
 
 function decodeShifted(bytes: Uint8Array): Decoded | undefined {
@@ -190,11 +213,25 @@ function decodeUtf8(bytes: Uint8Array): Decoded | undefined {
   const sample = text.slice(0, sampleSize)
   // A few of them are stray bytes, more are halves of the characters of UTF-16.
   if (count(sample, strayControls) > Math.max(harmlessCount, sample.length * binaryShare)) return
-  if (!text.includes('\ufffd')) return { encoding: 'utf-8', text }
+  if (!text.includes('\ufffd') || isUtf8(bytes)) return { encoding: 'utf-8', text }
+  const whole = withoutHalves(bytes)
+  if (isUtf8(whole) && !isAscii(whole)) return { encoding: 'utf-8', text }
   const mixed = decodeMixed(bytes)
   if (mixed !== undefined) return mixed
   const { broken, foreign } = countForeign(text)
-  return broken * 10 <= foreign ? { encoding: 'utf-8', text } : undefined
+  return broken * 10 <= foreign ? { encoding: 'utf-8', text, isInDoubt: true } : undefined
+}
+
+/** Without the halves of characters at both ends of a text that was cut by its bytes. */
+function withoutHalves(bytes: Uint8Array): Uint8Array {
+  const isInside = (byte: number | undefined) => byte !== undefined && byte >> 6 === 0b10
+  let from = 0
+  while (from < 3 && isInside(bytes[from])) from += 1
+  let to = bytes.length
+  while (to > bytes.length - 3 && isInside(bytes[to - 1])) to -= 1
+  const last = bytes[to - 1] ?? 0
+  const length = last >= 0xf0 ? 4 : last >= 0xe0 ? 3 : last >= 0xc2 ? 2 : 1
+  return bytes.subarray(from, bytes.length - to + 1 < length ? to - 1 : bytes.length)
 }
 
 /** Lines in UTF-8 among others, as in logs and lists to which programs of different times have added. */

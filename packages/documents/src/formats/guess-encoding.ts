@@ -33,6 +33,11 @@ const minLead = 4
 /** What the stated encoding may cost more than the best one: at least, and as a share of the whole. */
 const statedLead = 12
 const statedShare = 0.15
+/** Lead over the best reading in Latin letters that one in other letters needs, where words beside it are Latin. */
+const scriptLead = 14
+const latinWord = /[a-z]{3}/i
+const accentedLetter = /(?!\p{ASCII})\p{Script=Latin}/u
+const otherLetter = /(?![\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}])\p{L}/u
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const impossible = /(?![\t\n\v\f\r\x1a\x1b])[\p{Cc}\p{Cn}\p{Co}\p{Cs}\ufffd]/gu
@@ -72,7 +77,22 @@ function choose(
   }
   const next = readings.find(({ sample }) => sample !== best.sample)
   const lead = (next?.cost ?? Number.POSITIVE_INFINITY) - best.cost
+  const latin = stated === undefined ? inLatinLetters(readings, best) : undefined
+  if (latin !== undefined) {
+    // A few letters with accents make words in some alphabet by chance.
+    const isBeside = latinWord.test(best.sample)
+    return { encoding: (isBeside ? latin : best).encoding, isInDoubt: true }
+  }
   return { encoding: best.encoding, isInDoubt: stated !== undefined || lead < minLead }
+}
+
+/** The best reading in Latin letters, if another one is not much better. */
+function inLatinLetters(readings: readonly Reading[], best: Reading): Reading | undefined {
+  if (!otherLetter.test(best.sample)) return undefined
+  const latin = readings.find(
+    ({ sample }) => accentedLetter.test(sample) && !otherLetter.test(sample),
+  )
+  return latin !== undefined && latin.cost - best.cost < scriptLead ? latin : undefined
 }
 
 /** UTF-16 without a mark, if that makes better words of the first bytes than every other encoding does. */

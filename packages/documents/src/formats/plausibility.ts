@@ -44,7 +44,7 @@ const punctuation: ReadonlySet<string> = new Set(
 /** Signs that stand after a letter or before one, and others. */
 const signsAfter: ReadonlySet<string> = new Set('²³¹ªº™®')
 const signsBefore: ReadonlySet<string> = new Set('µ')
-const otherSigns: ReadonlySet<string> = new Set('£¥©½¼¾±×÷¢¶†‡‰¦¤¨´¯¸¬ˆˇ˘˙˚˛˜˝΄΅\u00ad')
+const otherSigns: ReadonlySet<string> = new Set('£¥©½¼¾±×÷¢¶†‡‰¦¨´¯¸¬ˆˇ˘˙˚˛˜˝΄΅\u00ad')
 const boxPattern = /[\u2500-\u259f]/
 const letterPattern = /[\p{L}\p{M}]/u
 const impossiblePattern = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\ufffd]/u

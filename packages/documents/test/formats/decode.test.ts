@@ -71,6 +71,28 @@ describe('decodeText', () => {
     expect(decodeText(bytes)).toBe('東京都の天気は晴れです\ufffd')
   })
 
+  test('a text that was cut by its bytes is UTF-8 all the same', () => {
+    const bytes = Buffer.from('Größe')
+    expect(decodeText(bytes.subarray(3, 6))).toBe('\ufffdß')
+    expect(decodeText(Buffer.concat([bytes, Buffer.from([0xc3])]))).toBe('Größe\ufffd')
+    expect(decodeText(Buffer.concat([Buffer.from([0xb6]), bytes]))).toBe('\ufffdGröße')
+  })
+
+  test.each([
+    ['with a mark', '\ufeffGröße 😀'],
+    ['without a mark', 'Größe 😀'],
+  ])('UTF-32 %s is read', (_, text) => {
+    const little = Buffer.from(
+      Uint32Array.from([...text], (each) => each.codePointAt(0) ?? 0).buffer,
+    )
+    expect(decodeText(little)).toBe('Größe 😀')
+    expect(decodeText(Buffer.from(little).swap32())).toBe('Größe 😀')
+  })
+
+  test('ends of fields and records part words', () => {
+    expect(decodeText(Buffer.from('a\x1fb\x1ec\vd'))).toBe('a b c\nd')
+  })
+
   test('line ends become line feeds and control characters are removed', () => {
     expect(decodeText(Buffer.from('a\r\nb\rc\fd\u2028e\0f\x1b[0mg\ttab'))).toBe(
       'a\nb\nc\nd\nefg\ttab',

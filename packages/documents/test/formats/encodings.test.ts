@@ -150,3 +150,30 @@ test('a long text in an old encoding is recognised by its beginning', () => {
   const long = encode(`${sentences[7]?.text ?? ''}\n`.repeat(20_000), 'win1250')
   expect(decoded(long).text.startsWith('Proszę wyłączyć')).toBe(true)
 })
+
+describe('letters with accents beside Latin words', () => {
+  test.each([
+    ['Umlaute: äöü in einem Satz', 'windows-1252'],
+    ['Roh äö', 'windows-1252'],
+  ])('are no word of another alphabet: %s', (text, detail) => {
+    const { text: read, doubts } = decoded(encode(text, 'win1252'))
+    expect(read).toBe(text)
+    expect(doubts).toMatchObject([{ kind: 'encoding_in_doubt', detail }])
+  })
+
+  test('and a few words of another alphabet are read', () => {
+    expect(decoded(encode('Model X100: насос', 'win1251')).text).toBe('Model X100: насос')
+  })
+
+  test('a text in no other language that makes a word by chance is in doubt', () => {
+    expect(decoded(encode('ÄÖÜ', 'win1252')).doubts).toMatchObject([{ kind: 'encoding_in_doubt' }])
+  })
+
+  test('characters that are broken are told', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('Größe und Höhe, '.repeat(9)),
+      Buffer.from([0xff, 0x20]),
+    ])
+    expect(decoded(bytes).doubts).toMatchObject([{ kind: 'encoding_in_doubt', detail: 'utf-8' }])
+  })
+})
