@@ -7,7 +7,7 @@ import { type Archive, openArchive } from './archive.js'
 import { createDecoder, type Decoder } from './decode.js'
 import { chapterToMdast, decodePage } from './html.js'
 import { type RaisedClasses, raisedClasses } from './main-content.js'
-import { resolvePart } from './opc.js'
+import { openParts, resolvePart } from './opc.js'
 import {
   attribute,
   descend,
@@ -24,7 +24,8 @@ const fontObfuscation = /idpf\.org\/2008\/embedding|ns\.adobe\.com\/pdf\/enc#RC/
 /** Reads an e-book: its chapters in reading order, without its table of contents. */
 export function extract(source: Source): Promise<Extraction> {
   return readingAs(formatName, async () => {
-    const archive = await openArchive(source, formatName)
+    // Books that were made on Windows refer to their chapters in other letters, as nobody notices there.
+    const archive = openParts(await openArchive(source, formatName))
     await requireReadableBook(archive)
     const container = parseXml(await archive.read('META-INF/container.xml'), 'container')
     const name = attribute(findElements(container, 'rootfile')[0], 'full-path') ?? ''

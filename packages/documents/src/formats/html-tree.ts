@@ -83,7 +83,30 @@ function namedCharacters(text: string): Record<string, string> {
     const character = decoded[at] ?? ''
     if (character !== reference) known[reference.slice(1, -1)] = character
   })
-  return known
+  return { ...known, ...ownCharacters(text) }
+}
+
+/** A name that the page itself declares for a text. */
+const declaration =
+  /<!ENTITY\s+([A-Za-z_][\w.-]{0,40})\s+(?:"([^"<&%]{0,200})"|'([^'<&%]{0,200})')\s*>/g
+/** Characters of the declarations of a page. */
+const maxDeclarations = 20_000
+/** Characters that these names may stand for together. */
+const maxReplaced = 1_000_000
+
+/** The texts that a page declares names for. Names that would make it much longer are not replaced. */
+function ownCharacters(text: string): Record<string, string> {
+  const own: Record<string, string> = {}
+  const declared = [...text.slice(0, maxDeclarations).matchAll(declaration)]
+  if (declared.length === 0) return own
+  // Of several declarations for a name, the first counts.
+  for (const [, name = '', double, single] of declared.reverse()) own[name] = double ?? single ?? ''
+  let size = 0
+  for (const [reference] of text.matchAll(/&[A-Za-z_][\w.-]{0,40};/g)) {
+    const name = reference.slice(1, -1)
+    if (Object.hasOwn(own, name)) size += own[name]?.length ?? 0
+  }
+  return size > maxReplaced ? {} : own
 }
 
 /** An element that ends with its own tag. */

@@ -73,7 +73,7 @@ export async function openOffice(source: Source, what: string): Promise<OfficePa
  * The parts of an archive under names as the Open Packaging Conventions compare them: without regard to case,
  * to encoded characters (`%20`), to a slash at the beginning and to backslashes, which some programs write.
  */
-function openParts(archive: Archive): Archive {
+export function openParts(archive: Archive): Archive {
   const names = new Map<string, string>()
   for (const name of archive.names) {
     const key = partKey(name)

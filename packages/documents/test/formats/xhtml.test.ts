@@ -165,3 +165,33 @@ describe('an e-book', () => {
     await expect(readFile('a.epub', content)).rejects.toMatchObject({ failure: 'damaged' })
   })
 })
+
+describe('names that a page declares', () => {
+  const declared = (declarations: string, body: string) =>
+    `<?xml version="1.0"?><!DOCTYPE html [${declarations}]><html xmlns="http://www.w3.org/1999/xhtml"><head><title>T</title></head><body>${body}</body></html>`
+
+  test('stand for what it says, not for a sign of HTML', async () => {
+    const content = declared(
+      '<!ENTITY prod "Pump 3000"><!ENTITY prod "Pump 1">',
+      '<p>Buy the &prod;&nbsp;now.</p>',
+    )
+    expect(await blocksOf('a.xhtml', content)).toEqual(['# T', 'Buy the Pump 3000\u00a0now.'])
+  })
+
+  test('make no page much longer', async () => {
+    const content = declared(
+      `<!ENTITY a "${'x'.repeat(200)}">`,
+      `<p>Sluice ${'&a;'.repeat(10_000)}</p>`,
+    )
+    const [, text = ''] = await blocksOf('a.xhtml', content)
+    expect(text.startsWith('Sluice')).toBe(true)
+    expect(text.length).toBeLessThan(60_000)
+  })
+})
+
+test('a chapter is found under a name in other letters', async () => {
+  const opf =
+    '<package><manifest><item id="c" href="Text/CHAPTER%200.xhtml" media-type="application/xhtml+xml"/></manifest><spine><itemref idref="c"/></spine></package>'
+  const book = epub(['<p>Sluice</p>'], { 'OEBPS/book.opf': opf })
+  expect(await blocksOf('a.epub', book)).toEqual(['Sluice'])
+})
