@@ -72,12 +72,20 @@ export interface Tabs {
 export function findTabs(page: XmlElement): Tabs {
   const tabs: XmlElement[] = []
   const panels: XmlElement[] = []
-  const collect = (element: XmlElement) => {
-    if (isTab(element)) tabs.push(element)
-    else if (element.attributes.role === 'tabpanel') panels.push(element)
-    for (const child of element.children) if (typeof child !== 'string') collect(child)
+  const collect = (element: XmlElement, add: (element: XmlElement) => void) => {
+    add(element)
+    for (const child of element.children) if (typeof child !== 'string') collect(child, add)
   }
-  collect(page)
+  collect(page, (element) => {
+    if (isTab(element)) tabs.push(element)
+  })
+  if (tabs.length === 0) return { names: new Map(), named: new Set() }
+  const targets = new Set(tabs.map(targetOf))
+  collect(page, (element) => {
+    const { id, role } = element.attributes
+    if (isTab(element)) return
+    if (role === 'tabpanel' || (id !== undefined && targets.has(id))) panels.push(element)
+  })
   const names = new Map<XmlElement, string>()
   const named = new Set<XmlElement>()
   if (tabs.length === 0 || panels.length === 0) return { names, named }

@@ -102,6 +102,16 @@ const block: Handler = ({ children }, output) => {
   boundary(output)
 }
 
+/** A block that lays out what is in it side by side: nothing in it touches. */
+const sideBySide: Handler = ({ children }, output) => {
+  boundary(output)
+  for (const child of children) {
+    output.phrases.gap()
+    addAll([child], output)
+  }
+  boundary(output)
+}
+
 /** Has space around it although it stands in a line: a button, a label, an element that only styles explain. */
 const apart: Handler = ({ children }, output) => {
   output.phrases.gap()
@@ -159,7 +169,8 @@ function named(names: string, handler: Handler): Record<string, Handler> {
   return Object.fromEntries(names.split(/\s+/).map((name) => [name, handler]))
 }
 
-const blockDisplay = /display\s*:\s*(?:block|flex|grid|table|list-item|flow-root)\b/i
+const sideBySideDisplay = /display\s*:\s*(?:flex|grid)\b/i
+const blockDisplay = /display\s*:\s*(?:block|table|list-item|flow-root)\b/i
 const inlineDisplay = /display\s*:\s*inline\b(?!-)/i
 const apartDisplay = /display\s*:\s*(?:inline-\w+|table-cell)/i
 
@@ -175,6 +186,7 @@ function addElement(element: XmlElement, output: Output): void {
 /** How an element is laid out by its own style. */
 function styled({ attributes: { style } }: XmlElement): Handler | undefined {
   if (style === undefined) return undefined
+  if (sideBySideDisplay.test(style)) return sideBySide
   if (blockDisplay.test(style)) return block
   if (inlineDisplay.test(style)) return inline
   return apartDisplay.test(style) ? apart : undefined

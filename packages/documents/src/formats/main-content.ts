@@ -227,8 +227,9 @@ function cleanSpecial(
     return formula.isBlock ? [asBlock(formula.text)] : [formula.text]
   }
   if (neverContent.has(name) || isFormulaPreview(element)) return []
-  if (fields.has(name) || outside.tabs.named.has(element)) return [' ']
-  if (name === 'input') return [isBox(element) ? element : ' ']
+  if (outside.tabs.named.has(element)) return [' ']
+  if (name === 'input' && isBox(element)) return [element]
+  if (name === 'input' || fields.has(name)) return shownValue(element)
   if (name === 'svg') return cleanDrawing(element, outside)
   if (name === 'iframe') return cleanFrame(element, outside)
   if (name === 'audio' || name === 'video') return [{ ...element, children: [] }]
@@ -236,6 +237,18 @@ function cleanSpecial(
   if (isSign || isIcon(element) || isPageNumber(element)) return []
   if (name === 'button' && isOperating(element, outside, beside)) return [' ']
   return undefined
+}
+
+/** The value of a field that nobody can change, such as a key to copy: it is content. Other fields are to be filled in. */
+function shownValue(element: XmlElement): PageNode[] {
+  const { name, attributes } = element
+  const { type = 'text', value = '' } = attributes
+  if (attributes.readonly === undefined && attributes.disabled === undefined) return [' ']
+  if (name === 'textarea') return [{ name: 'pre', attributes: {}, children: element.children }]
+  const chosen = findAll(element, (each) => each.attributes.selected !== undefined)
+  const isText = /^(?:text|number|tel|email|url|date|time|datetime-local|month|week)$/i.test(type)
+  const text = name === 'select' ? chosen.map(lineOf).join(', ') : isText ? value : ''
+  return name === 'option' ? [' '] : [{ name: 'label', attributes: {}, children: [text] }]
 }
 
 function asBlock(text: string): XmlElement {

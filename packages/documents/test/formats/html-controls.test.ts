@@ -165,6 +165,21 @@ describe('what a page shows in other ways', () => {
       ['| Part | Price |\n| --- | --- |\n| Seal | 4 |', '- One\n- Two'],
     ],
     [
+      'what a field shows that nobody can change',
+      '<p>Key <input type="text" readonly value="A-17"> of <select disabled><option>Red<option selected>Blue</select></p><textarea readonly>port = 80</textarea><p>Yours <input value="x"></p>',
+      ['Key A-17 of Blue', '```\nport = 80\n```', 'Yours'],
+    ],
+    [
+      'a tab that refers to a panel without a role',
+      '<ul><li><a role="tab" href="#a">Linux</a></li><li><a role="tab" href="#b">Mac</a></li></ul><div id="a"><p>apt</p></div><div id="b"><p>brew</p></div>',
+      ['Linux', 'apt', 'Mac', 'brew'],
+    ],
+    [
+      'what is laid out side by side',
+      '<div style="display: flex"><span>12</span><span>34</span></div>',
+      ['12 34'],
+    ],
+    [
       'labels of a list as they are shown',
       '<ol type="a" start="2"><li>Pay</li><li>Collect</li></ol><ol><li>One</li><li value="5">Five</li></ol><ol reversed><li>Two</li><li>One</li></ol>',
       ['- b. Pay\n- c. Collect', '- 1. One\n- 5. Five', '- 2. Two\n- 1. One'],
