@@ -280,7 +280,8 @@ function readCell(reader: BodyReader, cell: XmlElement, later: Attachment[]): Sp
     const boxed = attachments.flatMap((each) =>
       each.type === 'box' ? readCell(reader, each.content, later) : [],
     )
-    const own = isEmpty ? [] : withLabel(numbered?.label, spans)
+    // The number of a row is often all that its cell has.
+    const own = withLabel(numbered?.label, isEmpty ? [] : spans)
     return [...own, { text: ' ' }, ...boxed]
   })
 }

@@ -193,6 +193,20 @@ describe('numbers that Word computes', () => {
     ])
   })
 
+  test('are all that some cells have', async () => {
+    const numbering = definition(0, level(0, '%1.')) + num(1, 0)
+    const cell = `<w:tc>${p('', listed(1, 0))}</w:tc>`
+    expect(
+      await read(
+        wordTable([
+          [cell, 'Bolt'],
+          [cell, 'Nut'],
+        ]),
+        numbering,
+      ),
+    ).toEqual(['| 1. | Bolt |\n| --- | --- |\n| 2. | Nut |'])
+  })
+
   test.each([
     [
       'loops of styles',
