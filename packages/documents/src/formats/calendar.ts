@@ -4,7 +4,8 @@ import type { Extraction, Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { heading, paragraph } from '../document/nodes.js'
 import { toParagraphs } from '../document/text-blocks.js'
-import { decodeSource } from './decode.js'
+import { decodeSource, decodeText } from './decode.js'
+import { parseHtmlFragment, textOf } from './html-tree.js'
 
 /** How many times longer than its text a calendar may be: time zones, identifiers and alarms. */
 const maxMarkupRatio = 8
@@ -46,15 +47,28 @@ export function readCalendar(text: string, level: number): RootContent[] {
   return nodes
 }
 
+const isQuoted = /;(?:ENCODING=)?QUOTED-PRINTABLE\b/i
+
+/** A value of version 1.0, which older programs write. */
+function fromQuoted(value: string): string {
+  const codes = value.replace(/=([\dA-F]{2})/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  )
+  return /[^\0-\xff]/.test(codes) ? value : decodeText(Buffer.from(codes, 'latin1'))
+}
+
 function toProperties(text: string): Property[] {
-  return text
+  const joined = isQuoted.test(text) ? text.replace(/=\n/g, '') : text
+  return joined
     .replace(/\n[ \t]/g, '')
     .split('\n')
     .flatMap((line) => {
       // A colon in quotes belongs to a parameter.
       const [, name, parameters = '', value = ''] =
         /^([\w-]{1,80})((?:;(?:[^":;]|"[^"]*")*)*):(.*)$/.exec(line.slice(0, 100_000)) ?? []
-      return name === undefined ? [] : [{ name: name.toUpperCase(), parameters, value }]
+      if (name === undefined) return []
+      const read = isQuoted.test(parameters) ? fromQuoted(value) : value
+      return [{ name: name.toUpperCase(), parameters, value: read }]
     })
 }
 
@@ -84,7 +98,17 @@ function toNodes(properties: readonly Property[], method: string, level: number)
     ...['DESCRIPTION', 'COMMENT'].flatMap((name) =>
       all(name).flatMap(({ value }) => toParagraphs(toText(value))),
     ),
+    ...(text('DESCRIPTION') === '' ? toParagraphs(pageText(all('X-ALT-DESC')[0])) : []),
   ]
+}
+
+/** The text of a description that is a page. */
+function pageText(property: Property | undefined): string {
+  if (property === undefined) return ''
+  const page = parseHtmlFragment(
+    toText(property.value).replace(/<(?:br|\/p|\/div|\/li)\b/gi, '\n$&'),
+  )
+  return textOf(page).trim()
 }
 
 function toText(value: string): string {

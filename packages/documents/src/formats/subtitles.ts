@@ -10,6 +10,8 @@ const maxMarkupRatio = 6
 const time = String.raw`(?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?`
 /** The line above the text of a cue: of SubRip and WebVTT with an arrow, of YouTube with a comma. */
 const timing = new RegExp(`^\\s*(${time})\\s*(?:-->|,)\\s*${time}(?:\\s.*)?$`)
+/** The time of a word within a cue, for karaoke. */
+const inlineTime = new RegExp(`<${time}>`, 'g')
 /** A line of SubStation Alpha: layer, start, end, style, speaker, three margins, effect, text. */
 const dialogue = /^Dialogue:\s*[^,]*,([^,]*),[^,]*,[^,]*,([^,]*),[^,]*,[^,]*,[^,]*,[^,]*,(.*)$/
 
@@ -29,8 +31,13 @@ export async function extract(source: Source): Promise<Extraction> {
 function readCues(lines: readonly string[]): Cue[] {
   const cues: Cue[] = []
   let open: Cue = { start: '', lines: [] }
+  let isStyle = false
   lines.forEach((line, at) => {
     const start = timing.exec(line)?.[1]
+    // Blocks of styles end with an empty line.
+    isStyle =
+      start === undefined && (isStyle ? line.trim() !== '' : /^(?:STYLE|REGION)\s*$/.test(line))
+    if (isStyle) return
     if (start !== undefined) {
       cues.push(open)
       open = { start, lines: [] }
@@ -68,6 +75,7 @@ function toParagraph({ start, lines }: Cue): Paragraph[] {
 /** A line without markup. The speaker of WebVTT stands in a tag. */
 function toSpoken(line: string): string {
   return line
+    .replace(inlineTime, '')
     .replace(/<v(?:\.[^\s>]*)?\s+([^>]{1,200})>/g, '$1: ')
     .replace(/<\/?(?:[bicuv]|ruby|rt|lang|font|\d)(?:[.\s:][^>]{0,200})?>/gi, '')
     .replace(/&(amp|lt|gt|nbsp|lrm|rlm);/g, (_, name: string) => entities[name] ?? '')

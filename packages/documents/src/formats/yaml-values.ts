@@ -3,6 +3,7 @@ import {
   isAlias,
   isCollection,
   isMap,
+  isNode,
   isPair,
   isScalar,
   isSeq,
@@ -34,7 +35,7 @@ export function readYaml(text: string): Value[] {
   return documents.flatMap((document) => {
     const [error] = document.errors
     if (error !== undefined) throw error
-    const value = createReader().read(document)
+    const value = createReader(text).read(document)
     return value === null ? [] : [value]
   })
 }
@@ -53,7 +54,8 @@ function requireFlat(lexemes: Iterable<string>): void {
   }
 }
 
-function createReader(): { read(document: Document.Parsed): Value } {
+/** @param source the text in which the nodes know their places */
+function createReader(source: string): { read(document: Document.Parsed): Value } {
   /** What an anchor stands for, and how many values that has. An anchor may be defined again. */
   const anchors = new Map<string, { value: Value; size: number }>()
   let repeated = 0
@@ -72,10 +74,18 @@ function createReader(): { read(document: Document.Parsed): Value } {
       return node.items.map((item) => toValue(isPair(item) ? item.value : item, depth + 1))
     const members: Members['members'] = []
     for (const { key, value } of isMap(node) ? node.items : []) {
-      const name = toKey(toValue(key, depth + 1))
+      const name = toKey(toValue(key, depth + 1), key)
       members.push([name, toValue(value, depth + 1)])
     }
     return { members: merged(members) }
+  }
+
+  /** A key of several values, such as the `{ x }` in the braces of a template, is what the source says. */
+  function toKey(key: Value, node: unknown): string {
+    if (key === null) return 'null'
+    if (typeof key === 'string') return key
+    const range = isNode(node) ? node.range : undefined
+    return range ? source.slice(range[0], range[1]).replace(/\s+/g, ' ') : JSON.stringify(key)
   }
 
   function repeat(anchor: string): Value {
@@ -94,11 +104,6 @@ function plainValue(node: unknown): Value {
   const { value, type } = node as Scalar<unknown>
   const text = typeof value === 'string' ? value : String(node.source ?? value ?? '')
   return type === 'PLAIN' && nothing.test(text) ? null : text
-}
-
-function toKey(key: Value): string {
-  if (key === null) return 'null'
-  return typeof key === 'string' ? key : JSON.stringify(key)
 }
 
 /** The members with those of `<<` in its place, unless the object has them itself. */

@@ -266,3 +266,9 @@ test('JSON is read where JavaScript reads it, with the same members and values',
     { numRuns: 500 },
   )
 })
+
+test('braces of templates in YAML are what the source says', async () => {
+  expect(
+    (await blocksOf('a.yaml', 'image: {{ .Values.image }}\nport: 080\n')).join('\n'),
+  ).toContain('{ .Values.image }')
+})

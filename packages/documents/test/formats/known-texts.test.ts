@@ -2,6 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { blocksOf, passagesOf, readFile } from '../outline.js'
 
 describe('subtitles', () => {
+  test('have neither styles nor times of single words', async () => {
+    const text =
+      'WEBVTT\n\nSTYLE\n::cue { color: red }\n\n00:01.000 --> 00:02.000\n<00:01.500>Sing <00:01.800><c>along</c>\n'
+    expect(await blocksOf('talk.vtt', text)).toEqual(['[00:01.000] Sing along'])
+  })
+
   test('of SubRip have a paragraph per cue with its time', async () => {
     const text =
       '1\n00:00:01,000 --> 00:00:02,500\n<i>The gasket</i>\nfits.\n\n2\n00:01:04,000 --> 00:01:06,000 X1:10\n- How many?\n- 42\n\n3\n00:02:00,000 --> 00:02:01,000\n1984\n'
@@ -207,5 +213,15 @@ test('TeX keeps the braces that say what belongs to a command, and loses no text
       '-',
     ].join('\n'),
     '```\nopen()\n```',
+  ])
+})
+
+test('events have how long they take, and descriptions that are pages or in version 1.0', async () => {
+  const text =
+    'BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY;ENCODING=QUOTED-PRINTABLE:Caf=C3=A9 =\nat noon\nDTSTART:20240301T090000Z\nDURATION:PT1H\nX-ALT-DESC;FMTTYPE=text/html:<p>Bring</p><p>plans</p>\nEND:VEVENT\nEND:VCALENDAR\n'
+  expect(await blocksOf('a.ics', text)).toEqual([
+    '# Café at noon',
+    'When: 2024-03-01 09:00 UTC\nDuration: 1 h',
+    'Bring\nplans',
   ])
 })
