@@ -22,7 +22,7 @@ export interface ReadDocument {
   pages?: number
   /** In order; never empty. The name of the file stands above them if the document states no title. */
   passages: Passage[]
-  /** What was not read, one of each kind. */
+  /** Omissions, one of each kind. */
   omissions: Omission[]
   /** As in `Reading`. */
   parts?: Reading['parts']

@@ -1,6 +1,6 @@
 import { maxPlaces, type Omission, type OmissionPlace, omissionTexts } from './omissions.js'
 
-/** What was left out and where, such as `3 scanned pages: pages 2 to 4`. */
+/** Describes an omission and its places in words, such as `3 scanned pages: pages 2 to 4`. */
 export function describeOmission({ kind, count, places, detail }: Omission): string {
   const { one, many } = omissionTexts[kind]
   const what = count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${many}`
@@ -11,7 +11,7 @@ export function describeOmission({ kind, count, places, detail }: Omission): str
 
 const numberedPlaces = ['page', 'slide', 'line'] as const
 
-/** The places that are a number alone as ranges, and then the others. */
+/** Places that are only a number as ranges, then the others. */
 function describePlaces(places: readonly OmissionPlace[]): string {
   const ranges = numberedPlaces.flatMap((name) => {
     const numbers = places.flatMap((place) => (isOnly(place, name) ? (place[name] ?? []) : []))

@@ -31,15 +31,15 @@ export interface Source {
   maximumPages?: number
   /** Bytes that the parts of a packed document may have together when they are unpacked. */
   maximumUnpackedBytes?: number
-  /** Documents that this one is inside of: none if it is not there. */
+  /** Number of documents around this one, 0 by default. */
   level?: number
-  /** What the files inside of one document have taken together. */
+  /** Count and size of all embedded files of the outermost document so far. */
   inner?: InnerFiles
   /** Reads a file inside of this one with the reader of its format. */
   readInner?(inner: Source): Promise<Extraction>
   /** Collects what a reader of text leaves out; added to `Extraction.omissions` of the result. */
   omissions?: Omissions
-  /** Whether a document of which more than half could not be read is accepted all the same. */
+  /** Whether a document is accepted although more than half of it could not be read. */
   allowPartial?: boolean
   /** Called after each page, slide or chapter. */
   onPage?(done: number, total: number): void
@@ -58,13 +58,13 @@ export interface Extraction {
   title?: string
   /** Number of pages, in formats that have pages. */
   pages?: number
-  /** What was not read; none if it is not there. */
+  /** Omissions; absent if there are none. */
   omissions?: Omission[]
   /** As in `Reading`. */
   parts?: Reading['parts']
 }
 
-/** What the module of a format exports. */
+/** The exports of the module of a format. */
 export interface Extractor {
   /**
    * @throws ExtractionError if the content is not valid in the format
@@ -100,7 +100,7 @@ export class ExtractionError extends Error {
   override readonly name = 'ExtractionError'
   /** The kind of failure, for counting and for tests. */
   readonly failure: ExtractionFailure
-  /** What was found that could not be read; undefined if nothing was. */
+  /** The omissions found so far; undefined if there are none. */
   readonly reading?: Reading
 
   constructor(

@@ -77,7 +77,7 @@ export function createFlow(): Flow {
   }
 }
 
-/** What a program writes in front of a paragraph. */
+/** The label that a program shows in front of a paragraph. */
 export type Label = { type: 'bullet' } | { type: 'text'; text: string }
 
 const plainNumber = /^(\d{1,9})[.)]?$/

@@ -7,7 +7,7 @@ import { storable } from './storable.js'
 /** Chunking walks the tree recursively and relies on this bound. */
 const maxDepth = 600
 
-/** How many times longer than its text a document may be, because of blanks that chunking drops. */
+/** Maximum ratio of the length of a document to its text, because of blanks that chunking drops. */
 const maxBlankRatio = 2
 
 /** Introduces an embedded image or font: megabytes that are not text. */

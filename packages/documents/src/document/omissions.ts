@@ -1,6 +1,6 @@
 import { storable } from './storable.js'
 
-/** Where in a document something was not read. */
+/** A place in a document where something was not read. */
 export interface OmissionPlace {
   /** From 1. */
   page?: number
@@ -15,22 +15,22 @@ export interface OmissionPlace {
 }
 
 /**
- * What kind of text was not read. For each kind, `omissionTexts` says why and what to do.
+ * Kind of content that was not read. For each kind, `omissionTexts` has the reason and the advice.
  */
 export type OmissionKind = keyof typeof omissionTexts
 
 /** Something of a document that was not read, or that may have been read wrongly. */
 export interface Omission {
   kind: OmissionKind
-  /** How often it occurs, at least 1. */
+  /** Number of occurrences, at least 1. */
   count: number
   /** The first places where it occurs, each once; at most `maxPlaces`. */
   places: OmissionPlace[]
-  /** What the text of the kind cannot say: the name of an encoding, the type of a part. Of its first occurrence. */
+  /** Detail of the first occurrence, such as the name of an encoding or the type of a part. */
   detail?: string
 }
 
-/** Most places of one kind that are kept; `count` counts the others. */
+/** Places that are kept of one kind; `count` counts all occurrences. */
 export const maxPlaces = 20
 
 /** The words of each kind for people: its name in singular and plural, the reason, and what the author can do. */
@@ -119,32 +119,32 @@ export const omissionTexts = {
   },
 } as const satisfies Record<string, { one: string; many: string; why: string; advice: string }>
 
-/** What reading a document left out. */
+/** The omissions of a document, and the share of its parts that they concern. */
 export interface Reading {
   /** One of each kind. */
   omissions: readonly Omission[]
-  /** Pages, slides, sheets or chapters: how many the document has, and of how many nothing could be read. */
+  /** Number of pages, slides, sheets or chapters, and of those of which nothing could be read. */
   parts?: { count: number; unread: number }
 }
 
-/** Collects what a reader leaves out. */
+/** Collects the omissions of a reader. */
 export interface Omissions {
   /** @param count how often it occurs at this place, 1 unless stated */
   add(kind: OmissionKind, place?: OmissionPlace, rest?: { count?: number; detail?: string }): void
   /**
    * Adds those of a document inside of this one, or of another reader of it.
    *
-   * @param part where they are instead of where the other document says, if it is not this one
+   * @param part replaces the places of a document inside of this one
    */
   include(others: readonly Omission[], part?: string): void
   /** One of each kind, in the order in which they occurred first. */
   list(): Omission[]
 }
 
-/** Characters of a name or a detail; names in files may have megabytes. */
+/** Characters of a name or a detail that are kept; names in files may have megabytes. */
 const maxNameLength = 200
 
-/** A name from a file as it is told: it may be shown and stored. */
+/** A name from a file in a form that can be stored and shown. */
 function toName(text: string): string {
   const name = storable(text.slice(0, maxNameLength)).replace(/\s+/g, ' ').trim()
   return text.length > maxNameLength ? `${name}…` : name

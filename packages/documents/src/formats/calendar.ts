@@ -7,7 +7,7 @@ import { toParagraphs } from '../document/text-blocks.js'
 import { decodeSource, decodeText } from './decode.js'
 import { parseHtmlFragment, textOf } from './html-tree.js'
 
-/** How many times longer than its text a calendar may be: time zones, identifiers and alarms. */
+/** Maximum ratio of the length of a calendar to its text: time zones, identifiers and alarms. */
 const maxMarkupRatio = 8
 
 /** A line of a calendar: name, parameters and value. */

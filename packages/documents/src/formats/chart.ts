@@ -112,7 +112,7 @@ function cachedTexts(reference: XmlElement): [number, string][] {
   return [...joined]
 }
 
-/** How numbers are shown; texts, which state no format, stay as they are. */
+/** Returns the formatter of numbers. Texts, which state no format, stay as they are. */
 function numberFormat(code: string): (stored: string) => string {
   const format = code.trim()
   if (format === '') return plainValue

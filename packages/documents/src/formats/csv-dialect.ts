@@ -10,10 +10,10 @@ const longerCredit = 0.3
 const headerPenalty = 0.4
 const leftoverPenalty = 0.4
 const spacePenalty = 0.3
-/** What each further column adds, up to a number of columns. */
+/** Bonus for each further column, up to a number of columns. */
 const columnBonus = 0.05
 const maxBonusColumns = 8
-/** How much a separator that the name or the type of the file states is preferred. */
+/** Factor by which a separator that the name or the type of the file states is preferred. */
 const statedBonus = 1.5
 
 /** Separators that are not part of ordinary values, unlike a comma. */
@@ -52,7 +52,7 @@ function sampleOf(text: string): string {
   return text.slice(0, end === -1 ? sampleLength : end)
 }
 
-/** How well a dialect fits: 0 if it makes no table, about 1 for a table without anything else. */
+/** Scores a dialect: 0 if it makes no table, about 1 for a table without anything else. */
 async function judge(sample: string, dialect: Dialect): Promise<number> {
   const { separator } = dialect
   const records = await toRecords(sample, dialect)
@@ -75,13 +75,15 @@ async function judge(sample: string, dialect: Dialect): Promise<number> {
   )
 }
 
-/** The number of values that most records have which have several; 0 if none has. */
+/** The most common number of values among the records that have several; 0 if there are none. */
 function usualLength(records: readonly string[][]): number {
   const counts = new Map<number, number>()
   for (const { length } of records) {
     if (length > 1) counts.set(length, (counts.get(length) ?? 0) + 1)
   }
-  const sorted = [...counts].sort(([a, many], [b, more]) => more - many || b - a)
+  const sorted = [...counts].sort(([length, count], [otherLength, otherCount]) => {
+    return otherCount - count || otherLength - length
+  })
   return sorted[0]?.[0] ?? 0
 }
 

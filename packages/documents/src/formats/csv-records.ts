@@ -3,7 +3,7 @@ import { CsvError, type Options, Parser } from 'csv-parse'
 import { append } from '../document/append.js'
 import { ExtractionError } from '../document/extraction.js'
 
-/** How values are separated and quoted. */
+/** The separator and the quoting of values. */
 export interface Dialect {
   /** One character; none if every line is a single value. */
   separator: string | undefined
@@ -13,7 +13,7 @@ export interface Dialect {
 
 /** Characters of a record. An unclosed quote would make the rest of the file one record. */
 const maxRecordLength = 1_000_000
-/** Quotes that are none after which a text is read without quotes. */
+/** Unclosed quotes after which the rest of a text is read without quotes. */
 const maxStrayQuotes = 8
 /** A character that no decoded text has. */
 const noSeparator = '\u0001'
@@ -49,7 +49,7 @@ export async function toRecords(
   return isStray ? await readAroundQuotes(text, options) : rows
 }
 
-/** The beginning of a value that goes on up to the quote of another line, behind which more follows than a separator. */
+/** A value that continues up to a quote in another line, after which something other than a separator follows. */
 const foreignQuote = /^"[^"\n]*\n[^"]*"[^"]/
 
 function hasForeignQuote(record: readonly string[]): boolean {

@@ -5,7 +5,7 @@ import { type Dialect, toRecords } from './csv-records.js'
 import { decodeSource } from './decode.js'
 import { toTables } from './sheet-tables.js'
 
-/** How many times longer than its text a table may be: separators and quotes. */
+/** Maximum ratio of the length of a table to its text: separators and quotes. */
 const maxMarkupRatio = 2
 /** Characters that a value takes besides its own: a separator with spaces. */
 const separatorLength = 2

@@ -6,7 +6,7 @@ import { heading, paragraph, table } from '../document/nodes.js'
 import { type Members, maxDepth, readJson, tooDeep, type Value } from './data-values.js'
 import { decodeSource } from './decode.js'
 
-/** How many times longer than its text a file may be: quotes, braces and indentation. */
+/** Maximum ratio of the length of a file to its text: quotes, braces and indentation. */
 const maxMarkupRatio = 4
 
 /** Reads JSON, JSON lines and YAML: objects become sections and lists, lists of objects tables. */

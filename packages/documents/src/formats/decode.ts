@@ -36,7 +36,7 @@ const unicodeShare = 0.2
 
 interface Signature {
   bytes: string
-  /** Name with its article. */
+  /** Name of the format with its article. */
   format: string
   /** Media type, if the bytes determine it. */
   type?: string

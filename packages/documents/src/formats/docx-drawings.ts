@@ -4,7 +4,7 @@ import type { LinkedParts } from './office-parts.js'
 import { altTextOf, type Relations } from './opc.js'
 import { attribute, descend, elements, findElements, type XmlElement } from './xml.js'
 
-/** What a drawing of Word shows. */
+/** The content of a drawing of Word. */
 interface Drawing {
   /** Contents of text boxes, of which a group may have several. */
   boxes: XmlElement[]
@@ -16,7 +16,7 @@ interface Drawing {
   alt?: string
 }
 
-/** What drawings refer to. */
+/** Context of the drawings of a part. */
 interface DrawingContext {
   relations: Relations
   parts: LinkedParts

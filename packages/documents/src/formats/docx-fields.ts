@@ -16,7 +16,7 @@ export interface Fields {
 
 interface Field {
   instruction: string
-  /** What the instruction means, once its result begins. */
+  /** The meaning of the instruction, once its result begins. */
   result?: { isLeftOut: boolean; url: string | undefined }
   form?: XmlElement
 }
@@ -86,7 +86,7 @@ function linkTarget(instruction: string): string | undefined {
   return target !== undefined && /^(?:https?|mailto|ftp|tel):/i.test(target) ? target : undefined
 }
 
-/** What a check box or a drop-down list of a form shows; the result of a text field is text. */
+/** The text of a check box or a drop-down list of a form. The result of a text field is in the text. */
 function formText(form: XmlElement): string {
   const box = descend(form, 'checkBox')
   if (box !== undefined) {

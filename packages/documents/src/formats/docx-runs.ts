@@ -26,7 +26,7 @@ interface NoteReference {
   identifier: string
 }
 
-/** What a paragraph holds beside its text, in order. */
+/** Content of a paragraph beside its text, in order. */
 export type Attachment =
   /** The content of a text box that is anchored in the paragraph. */
   | { type: 'box'; content: XmlElement }
@@ -48,7 +48,7 @@ export interface RunReader {
   readonly isInField: boolean
 }
 
-/** What the paragraphs of a part refer to. */
+/** Context of the paragraphs of a part. */
 export interface RunContext {
   /** Of the part that the paragraphs are in. */
   relations: Relations
@@ -72,7 +72,7 @@ const hiddenElements: ReadonlySet<string> = new Set(
 /** Text in the format that is open where it stands. */
 type Format = Omit<PlacedSpan, 'text' | 'node'> & { font?: string }
 
-/** What the paragraphs of one part have in common. */
+/** State that the paragraphs of one part share. */
 interface Reader {
   context: RunContext
   fields: Fields

@@ -1,6 +1,6 @@
 import { attribute, descend, elements, type XmlElement } from './xml.js'
 
-/** What a style says about its paragraphs. */
+/** Properties of a style of paragraphs. */
 export interface ParagraphStyle {
   role: 'text' | 'title' | 'quote' | 'code' | 'contents'
   /** Level of a heading, from 1. */
@@ -20,7 +20,7 @@ export interface NumberingReference {
   level?: number
 }
 
-/** How a run shows its text, as far as it changes what is read. */
+/** Properties of a run that change what is read. */
 export interface CharacterStyle {
   hidden?: boolean
   position?: 'raised' | 'lowered' | 'none'
@@ -63,7 +63,7 @@ export function readStyles(root: XmlElement | undefined): Styles {
   return { paragraphs, characters, lists }
 }
 
-/** What a style says itself, without what it inherits. */
+/** A style's own properties, without inherited ones. */
 interface OwnStyle {
   id: string
   type: string | undefined

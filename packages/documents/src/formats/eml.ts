@@ -21,7 +21,7 @@ const maxLevels = 4
 const maxAttachments = 50
 /** Bytes from which a picture in the text is more than an icon or a tracking pixel. */
 const minPicture = 10_000
-/** How many times longer than its text a message may be: mail programs write many tags. */
+/** Maximum ratio of the length of a message to its text: mail programs write many tags. */
 const maxMarkupRatio = 16
 /** Share of the words of the plain text that the page must have: some pages only say that they cannot be shown. */
 const minSharedWords = 0.5

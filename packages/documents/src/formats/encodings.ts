@@ -3,7 +3,7 @@ import { codePages } from './code-pages.js'
 /** An encoding in which a file without a byte order mark may be. */
 interface Candidate {
   name: string
-  /** How rare it is, in the units of `Judge.costOf`: what a text in it must be more plausible by. */
+  /** Handicap of a rare encoding, in the units of `Judge.costOf`. */
   rarity: number
 }
 

@@ -140,7 +140,7 @@ function chapterParts(book: XmlElement, name: string): Chapter[] {
   })
 }
 
-/** How often the item that stands for another one may have one itself. */
+/** Length of a chain of fallbacks. */
 const maxFallbacks = 8
 
 /** An item of the book, or the one that its author gives for programs that cannot read it. */

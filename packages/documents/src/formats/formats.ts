@@ -6,7 +6,7 @@ export interface Format {
   contentTypes: readonly string[]
   /** With the dot, lower case. */
   extensions: readonly string[]
-  /** What the author of a file without text can do, if there is more to do than to write some. */
+  /** Advice for the author of a file without text, if there is any besides adding some. */
   adviceWhenEmpty?: string
   /** Loads the extractor on demand, so that a process holds only the parsers that it has needed. */
   load(): Promise<Extractor>
@@ -14,7 +14,7 @@ export interface Format {
 
 const officeType = 'application/vnd.openxmlformats-officedocument'
 
-/** Of programs, scripts, queries, styles and patches, whose lines belong together as they are. */
+/** Extensions of programs, scripts, queries, styles and patches, whose lines stay as they are. */
 const sourceExtensions: readonly string[] = (
   '.ts .mts .cts .tsx .js .mjs .cjs .jsx .vue .svelte .py .pyi .rb .php .pl .pm .lua .tcl .r .jl .go .rs .java .kt ' +
   '.kts .scala .groovy .gradle .swift .m .mm .c .h .cc .cpp .cxx .hh .hpp .hxx .ino .cs .fs .vb .bas .vbs .pas .dpr ' +
@@ -252,7 +252,7 @@ const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; a
     },
   ]
 
-/** What the author of a file of a refused format can do, if more helps than to convert it. */
+/** Advice for the author of a file of a refused format; undefined for all other formats. */
 export function refusalAdvice(type: string, extension: string): string | undefined {
   const refusal = refusedFormats.find(
     (each) => each.extensions.includes(extension) || each.types.test(type),

@@ -30,7 +30,7 @@ const maxImpossible = 0.02
 const maxWideCost = 4.5
 /** Lead of the best reading over the next one, in the units of `Judge.costOf`, below which it is a guess. */
 const minLead = 4
-/** What the stated encoding may cost more than the best one: at least, and as a share of the whole. */
+/** Excess cost over the best encoding up to which the stated one is used: in units of cost, and as a share of the whole. */
 const statedLead = 12
 const statedShare = 0.15
 /** Lead over the best reading in Latin letters that one in other letters needs, where words beside it are Latin. */

@@ -8,7 +8,7 @@ const numbersOnly = /^[\d\s.:|+-]*$/
 /** Elements that begin a line of their own. */
 const lineElements: ReadonlySet<string> = new Set('div p li tr pre ol ul table'.split(' '))
 
-/** Whether an element has the numbers of lines of a code, and nothing else. */
+/** Whether an element holds line numbers of code and nothing else. */
 function isLineNumbers(element: XmlElement): boolean {
   const isNamed =
     element.attributes['data-line-number'] !== undefined ||

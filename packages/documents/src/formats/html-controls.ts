@@ -1,17 +1,17 @@
 import { classesOf, lineOf, type PageNode } from './html-tree.js'
 import type { XmlElement } from './xml.js'
 
-/** Where a button stands. */
+/** Surroundings of a button. */
 interface Place {
   isForm: boolean
   isName: boolean
   isCode: boolean
 }
 
-/** Names of buttons that do something with the page, in their classes and titles. */
+/** Classes and titles of buttons that operate the page. */
 const operatingName =
   /(?:^|[-_ ])(?:copy|clipboard|close|dismiss|share|submit|hamburger|navbar|dropdown)/i
-/** Their words. */
+/** Labels of buttons that operate the page. */
 const operatingWords =
   /^(?:cop(?:y|ied)(?: .{1,20})?|close|dismiss|cancel|ok|share(?: .{1,20})?|print|edit|like|reply|report|search|(?:toggle|open|close|main)? ?(?:menu|navigation|sidebar)|(?:show|read|load|view|see) (?:more|less|all)|more|less|back to top|next|prev(?:ious)?|submit|send|subscribe|(?:sign|log) ?(?:in|up|out)|(?:expand|collapse|accept|reject) all|kopieren|schließen|teilen|drucken|suchen|menü|absenden|senden|anmelden|mehr(?: anzeigen)?|copier|fermer|partager|imprimer|rechercher|envoyer|cerrar|copiar|compartir|buscar|enviar)[!.…]?$/i
 

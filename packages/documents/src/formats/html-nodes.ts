@@ -16,7 +16,7 @@ import {
 } from './phrases.js'
 import type { XmlElement } from './xml.js'
 
-/** What the elements of one page share. */
+/** State that the elements of one page share. */
 export interface PageContext {
   omissions: Omissions
   /** The chapter, in a book. */
@@ -27,7 +27,7 @@ export interface PageContext {
   hasCaption: boolean
 }
 
-/** Where elements are written: blocks one after the other, or one line such as a heading or a cell of a table. */
+/** Target of elements: blocks one after the other, or one line such as a heading or a cell of a table. */
 interface Output {
   phrases: PhraseWriter
   /** None if everything becomes one line. */
@@ -183,7 +183,7 @@ function addElement(element: XmlElement, output: Output): void {
   chosen(element, output)
 }
 
-/** How an element is laid out by its own style. */
+/** The handler for the layout that an element's own style states. */
 function styled({ attributes: { style } }: XmlElement): Handler | undefined {
   if (style === undefined) return undefined
   if (sideBySideDisplay.test(style)) return sideBySide

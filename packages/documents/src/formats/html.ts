@@ -19,7 +19,7 @@ import {
 import { mainContent, type RaisedClasses, wholeContent } from './main-content.js'
 import type { XmlElement } from './xml.js'
 
-/** How many times longer than its text a page may be: tags, attributes and scripts. */
+/** Maximum ratio of the length of a page to its text: tags, attributes and scripts. */
 const maxMarkupRatio = 8
 /** Bytes in which browsers look for the declaration of a charset. */
 const charsetHeadBytes = 1024
@@ -67,7 +67,7 @@ export function fragmentToPhrases(html: string, omissions: Omissions): PhrasingC
   return toLine(fragment, createPageContext(omissions))
 }
 
-/** What a page says at its beginning if it is XML. */
+/** The beginning of a page that is XML. */
 const xmlDeclaration = /^\s*<\?xml\s/
 const xmlRoot = /<html\b[^>]{0,2000}\sxmlns\s*=/i
 /** Characters in which the root of a page is expected. */

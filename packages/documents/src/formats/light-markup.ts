@@ -9,7 +9,7 @@ import { decodeSource } from './decode.js'
 import { type MarkedLine, takeUntil } from './marked-lines.js'
 import { readTex } from './tex.js'
 
-/** How many times longer than its text a file may be: markup, blank lines and indentation. */
+/** Maximum ratio of the length of a file to its text: markup, blank lines and indentation. */
 const maxMarkupRatio = 4
 
 /** Characters of the longest line that is markup; longer ones are text, so that no line takes long. */

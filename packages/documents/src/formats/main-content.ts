@@ -16,10 +16,10 @@ import type { XmlElement } from './xml.js'
 
 /** A `main` or `article` with a smaller share of the text of the page is not its subject. */
 const mainShare = 0.3
-/** How deep pages in frames of a page are read. */
+/** Nesting depth of frames that are read. */
 const maxFrames = 2
 
-/** What is around an element. */
+/** Properties of the elements around an element. */
 interface Surroundings {
   /** In `main` or `article`, or in a chapter of a book: nothing belongs to the page around it. */
   isContent: boolean
@@ -36,7 +36,7 @@ interface Surroundings {
   tabs: Tabs
   /** Classes by which the styles of the page raise or lower a text. */
   raised: RaisedClasses
-  /** How many pages are around this one. */
+  /** Number of pages around this one. */
   frames: number
 }
 
@@ -211,7 +211,7 @@ const neverContent: ReadonlySet<string> = new Set(
 /** Fields of forms, which separate the words around them. */
 const fields: ReadonlySet<string> = new Set('select textarea option optgroup'.split(' '))
 
-/** What becomes of an element that is not simply its children; undefined if it is. */
+/** The nodes that replace an element with a meaning of its own; undefined for all others. */
 function cleanSpecial(
   element: XmlElement,
   outside: Surroundings,
@@ -259,7 +259,7 @@ function isBox({ attributes }: XmlElement): boolean {
   return attributes.type === 'checkbox'
 }
 
-/** A letter of a font of pictures, such as `expand_more`. */
+/** Whether an element is an icon of an icon font, such as `expand_more`. */
 function isIcon(element: XmlElement): boolean {
   if (element.name !== 'i' && element.name !== 'span') return false
   return (
@@ -303,7 +303,7 @@ function asLine(node: PageNode): PageNode {
   return { ...node, name: isPlaced ? 'label' : 'span' }
 }
 
-/** The page that is written into a frame; what the frame loads is told. */
+/** The page in the `srcdoc` of a frame. A page that a frame loads is reported. */
 function cleanFrame(element: XmlElement, outside: Surroundings): PageNode[] {
   const { srcdoc } = element.attributes
   if (srcdoc === undefined) return [{ ...element, children: [] }]

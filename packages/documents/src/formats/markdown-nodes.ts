@@ -24,7 +24,7 @@ export interface HtmlReader {
   phrases(html: string): PhrasingContent[]
 }
 
-/** What a document needs besides its tokens. */
+/** Everything that reading tokens needs besides them. */
 export interface MarkdownContext {
   html: HtmlReader
   /** The HTML of tokens that HTML encloses, such as Markdown in the cell of a table. */
@@ -142,7 +142,7 @@ function readHtmlBlock(token: Token, cursor: Cursor): BlockContent[] {
   return context.html.blocks(token.content + context.render(rest))
 }
 
-/** How many more tables a block of HTML begins than it ends. */
+/** The number of tables that a block of HTML begins and does not end. */
 function opensTable({ content }: Token): number {
   return (content.match(/<table\b/gi)?.length ?? 0) - (content.match(/<\/table\s*>/gi)?.length ?? 0)
 }

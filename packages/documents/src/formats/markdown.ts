@@ -9,7 +9,7 @@ import { formulaToken, type HtmlReader, toBlocks } from './markdown-nodes.js'
 /** The parser omits what is nested deeper, so such a document is refused instead. */
 const maxDepth = 100
 
-/** How many times longer than its text a document may be: addresses, marks and blank lines. */
+/** Maximum ratio of the length of a document to its text: addresses, marks and blank lines. */
 const maxMarkupRatio = 2
 
 /** Reads GitHub flavoured Markdown, with or without front matter. */

@@ -1,4 +1,4 @@
-/** What a line of a markup for plain text is. */
+/** A line or block of lightweight markup. */
 export type MarkedLine =
   | { kind: 'heading'; level: number; text: string }
   | { kind: 'title'; text: string }

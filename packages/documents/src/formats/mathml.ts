@@ -43,7 +43,7 @@ function formulaText(math: XmlElement): string {
   return `$${/^\{\\(?:display|text)style (.*)\}$/.exec(stated)?.[1]?.trim() ?? stated}$`
 }
 
-/** A formula in one line: `(a+b)/(c)`, `x^2`, `√(2)`. */
+/** A formula in one line: `(a+b)/c`, `x^2`, `√(2)`. */
 function linear(node: PageNode): string {
   if (typeof node === 'string') return node.replace(/\s+/g, ' ').trim()
   const parts = node.children.filter((child): child is XmlElement => isElement(child))

@@ -44,7 +44,7 @@ export function readMime(bytes: Uint8Array, decode: Decoder = createDecoder()): 
   return readPart(bytes.subarray(start), 0, budget, 'text/plain')
 }
 
-/** Where the first header line is; undefined if there is none at the beginning. */
+/** The offset of the first header line; undefined if there is none at the beginning. */
 function startOf(bytes: Uint8Array): number | undefined {
   let at = latin1(bytes.subarray(0, 3)) === '\xef\xbb\xbf' ? 3 : 0
   let banners = 0
@@ -65,9 +65,9 @@ function lineEnd(bytes: Uint8Array, from: number): number {
   return end === -1 ? bytes.length : end + 1
 }
 
-/** What the parts of one message share. */
+/** State that the parts of one message share. */
 interface Budget {
-  /** How many may still be read. */
+  /** Number of parts that may still be read. */
   parts: number
   decode: Decoder
 }
@@ -234,7 +234,7 @@ function decodeIn(charset: string, bytes: Uint8Array): string {
 }
 
 interface Parameters {
-  /** What stands before the first parameter, in small letters. */
+  /** The text before the first parameter, in lower case. */
   value: string
   parameters: Map<string, string>
 }

@@ -109,11 +109,8 @@ function toPattern(code: string): string | undefined {
     return pattern
   } catch {
     const letters = known.replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
-    return /[yd]/i.test(letters)
-      ? /h/i.test(letters)
-        ? regionalDateTime
-        : regionalDate
-      : undefined
+    if (!/[yd]/i.test(letters)) return undefined
+    return /h/i.test(letters) ? regionalDateTime : regionalDate
   }
 }
 

@@ -284,7 +284,7 @@ function readShape(shape: XmlElement, sheet: Sheet, omissions: Omissions): void 
   else sheet.around.push(paragraph([{ type: 'image', url: '', alt }]))
 }
 
-/** What charts say in words: titles and the labels in the tables that they keep. */
+/** The texts of charts: titles, and the labels in the tables that they keep. */
 async function readCharts(
   archive: Archive,
   sheet: Sheet,

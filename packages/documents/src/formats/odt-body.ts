@@ -17,7 +17,7 @@ import { attribute, descend, elements, textContent, type XmlElement } from './xm
 /** Reads the blocks of an OpenDocument file one after the other. */
 export interface OdtBody {
   add(element: XmlElement): void
-  /** What was read; ends an open list. */
+  /** Ends an open list, and returns the blocks. */
   end(): FlowBlock[]
 }
 
@@ -205,7 +205,7 @@ export function readTable(
   readCell: (cell: XmlElement) => PhrasingContent[],
 ): Table {
   const copies = createCellCopies()
-  /** What covers each column, and in how many further rows. */
+  /** The merged cell that covers each column, and the number of further rows that it covers. */
   let covers: ({ content: PhrasingContent[]; rows: number } | undefined)[] = []
   const read: PhrasingContent[][][] = []
   let total = 0

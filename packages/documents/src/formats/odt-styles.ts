@@ -13,20 +13,20 @@ export interface OdtStyles {
   readonly outline: readonly ListLevel[]
 }
 
-/** How a run shows its text, as far as it changes what is read. */
+/** Properties of a run that change what is read. */
 interface TextStyle {
   position?: 'raised' | 'lowered'
   hidden?: boolean
   font?: string
 }
 
-/** How one level of a list labels its items. */
+/** Labels of the items at one level of a list. */
 export interface ListLevel {
   /** As `writeNumber` names it, or `bullet`. */
   format: string
   prefix: string
   suffix: string
-  /** How many levels the label shows, from its own upwards. */
+  /** Number of levels that the label shows, from its own upwards. */
   shown: number
   start: number
 }

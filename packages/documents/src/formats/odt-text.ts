@@ -14,7 +14,7 @@ import {
 } from './symbol-fonts.js'
 import { attribute, descend, elements, findElements, textContent, type XmlElement } from './xml.js'
 
-/** What a paragraph holds beside its text, in order. */
+/** Content of a paragraph beside its text, in order. */
 export type OdtAttachment =
   /** A text box or a shape with text. */
   { type: 'box'; content: XmlElement } | { type: 'blocks'; blocks: FlowBlock[] }
@@ -28,7 +28,7 @@ interface InlineContent {
 /** An object inside of a document, by the name of its folder. */
 export type OdtObject = { type: 'formula'; text: string } | { type: 'blocks'; blocks: FlowBlock[] }
 
-/** What paragraphs refer to. */
+/** Context of the paragraphs of a document. */
 export interface OdtTextContext {
   styles: OdtStyles
   objects: ReadonlyMap<string, OdtObject>
@@ -54,7 +54,7 @@ const shapes: ReadonlySet<string> = new Set(
 
 type Format = Omit<PlacedSpan, 'text' | 'node'> & { font?: string }
 
-/** What the paragraphs of one part have in common. */
+/** State that the paragraphs of one part share. */
 interface Reader {
   context: OdtTextContext
   onUnknown: OnUnknownSymbol

@@ -163,7 +163,7 @@ async function reportEmbeddedFiles(document: PdfDocument, omissions: Omissions):
   }
 }
 
-/** What a document says about itself. */
+/** Metadata of a document. */
 interface PdfInfo {
   Title?: unknown
   IsXFAPresent?: unknown

@@ -10,9 +10,9 @@ export type Mark = { type: 'strong' | 'emphasis' | 'delete' } | { type: 'link'; 
 export interface PhraseWriter {
   /** Text of a page, with its white space. */
   text(value: string): void
-  /** What comes next is a word apart. */
+  /** Separates the next text as a word of its own. */
   gap(): void
-  /** What comes next is on another line, if there is anything before and after. */
+  /** Puts the next text on another line, if there is text before and after. */
   separate(): void
   /** A break that is written in the page. */
   lineBreak(): void
@@ -23,7 +23,7 @@ export interface PhraseWriter {
   marks(): readonly Mark[]
   /** The end of the text that was written: what is raised depends on what it stands at. */
   before(): string
-  /** What was written since the last time. */
+  /** Returns the content written since the last call. */
   take(): PhrasingContent[]
 }
 

@@ -10,7 +10,7 @@ const lookupCharacters = 4 * 1024 * 1024
 /** Two lines with more characters together are not joined, so that no text takes long. */
 const maxLength = 1000
 
-/** How many times longer than its content a text may be: blank lines and indentation. */
+/** Maximum ratio of the length of a file to its text: blank lines and indentation. */
 const maxMarkupRatio = 2
 
 /**

@@ -10,30 +10,30 @@ interface Language {
   letters: ReadonlySet<number>
 }
 
-/** Of a character that is in no text: a control character, or half of another one. */
+/** Cost of a character that is in no text: a control character, or half of another one. */
 const impossible = 20
-/** Of a pair of letters of the language that its profile does not have. */
+/** Cost of a pair of letters of the language that its profile does not have. */
 const rarePair = 8
-/** Of a letter that the language does not have: of a name, or of a word from elsewhere. */
+/** Cost of a letter that the language does not have, as in names and foreign words. */
 const foreignLetter = 4
-/** Of the letters that foreign words in texts of any Western language have. */
+/** Cost of the letters that foreign words in texts of any Western language have. */
 const westernLetter = 2
 const westernLetters: ReadonlySet<number> = new Set(
   [...'éèêëàâäáçñôöóüúîïíãåøæß'].map((letter) => letter.charCodeAt(0)),
 )
-/** Of a word in another language than the text. */
+/** Cost of a word in another language than the text. */
 const otherLanguage = 5
-/** Of a small letter before a capital one within a word, and of the opposite. */
+/** Cost of a lower-case letter before a capital within a word, and of the opposite. */
 const caseChange = 7
-/** Of two scripts in one word. */
+/** Cost of two scripts in one word. */
 const scriptChange = 7
-/** Of an ideograph beside a letter of another script. */
+/** Cost of an ideograph beside a letter of another script. */
 const ideographChange = 9
-/** Of an ideograph or a syllable that is not among those of the profile, but one of the common ones ... */
+/** Cost of an ideograph or a syllable that is not in the profile, but is one of the common ones ... */
 const commonIdeograph = 8.5
 /** ... and of any other. */
 const rareIdeograph = 15
-/** Of any character of ASCII that is not a letter: the same in most encodings. */
+/** Cost of any ASCII character that is not a letter: it is the same in most encodings. */
 const asciiSign = 2
 const edge = '_'.charCodeAt(0)
 
@@ -74,7 +74,7 @@ function languages(): readonly Language[] {
 /** A judge of readings of the same bytes. It remembers words, which most readings share. */
 export interface Judge {
   /**
-   * How improbable a text is: by its letters and their neighbours in each language, by signs and capitals inside of
+   * The improbability of a text: by its letters and their neighbours in each language, by signs and capitals inside of
    * words, and by characters that no text has. Costs of readings of the same bytes can be compared.
    */
   costOf(text: string): Cost

@@ -12,13 +12,13 @@ export interface SlideLine {
   spans: Span[]
   /** From 0. */
   level: number
-  /** What is written in front of it; undefined if the paragraph does not say. */
+  /** The label in front of it; undefined if the paragraph states none. */
   label: Label | undefined
   /** Whether the paragraph says that nothing stands in front of it. */
   isPlain: boolean
 }
 
-/** What paragraphs of a slide refer to. */
+/** Context of the paragraphs of a slide. */
 export interface SlideTextContext {
   relations: Relations
   onUnknownSymbol: OnUnknownSymbol

@@ -78,7 +78,7 @@ async function slideParts(office: OfficePackage, omissions: Omissions): Promise<
   })
 }
 
-/** What a slide says. */
+/** The content of a slide. */
 interface SlideContent {
   title: string | undefined
   blocks: FlowBlock[]
@@ -165,7 +165,7 @@ function readComments(list: XmlElement, authors: ReadonlyMap<string, string>): B
 const headersAndFooters: ReadonlySet<string> = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg'])
 const titleTypes: ReadonlySet<string> = new Set(['title', 'ctrTitle'])
 
-/** What the shapes of a slide refer to. */
+/** Context of the shapes of a slide. */
 interface ShapeContext {
   relations: Relations
   linked: LinkedParts

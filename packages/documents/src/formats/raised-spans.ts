@@ -4,7 +4,7 @@ import { raise } from './phrases.js'
 /** A span that may be raised or lowered. */
 export type PlacedSpan = Span & { position?: 'raised' | 'lowered' }
 
-/** Spans in which raised and lowered text is told apart from the text beside it. */
+/** Spans in which raised and lowered text is marked, such as `^2`, or written as superscripts and subscripts. */
 export function levelSpans(spans: readonly PlacedSpan[]): Span[] {
   if (!spans.some((span) => span.position !== undefined)) return [...spans]
   const joined = joinRaised(spans)

@@ -6,7 +6,7 @@ import { heading } from '../document/nodes.js'
 import { toParagraphs } from '../document/text-blocks.js'
 import { decodeSource } from './decode.js'
 
-/** How many times longer than its text a file may be: blank lines and indentation. */
+/** Maximum ratio of the length of a file to its text: blank lines and indentation. */
 const maxMarkupRatio = 2
 /** Characters of the longest line that names a section. */
 const maxNameLine = 300

@@ -5,9 +5,9 @@ import { paragraph, table } from '../document/nodes.js'
 /** A row of a sheet, or a record. */
 export interface SheetRow {
   cells: readonly string[]
-  /** How many cells with text it has, if a merged cell fills several; else all that are not empty count. */
+  /** Number of its own cells with text, if a merged cell fills several; otherwise all non-empty cells count. */
   filled?: number
-  /** How many values the record has; sheets have no such number. */
+  /** Number of values of the record; absent for rows of sheets. */
   values?: number
 }
 
@@ -91,7 +91,7 @@ function toParts(rows: SheetRow[], isRecords: boolean): (TextPart | TablePart)[]
   return [above, part, below].filter((each) => each.rows.length > 0)
 }
 
-/** How many of the first rows are above the header: pairs of a name and a value above a table that is much wider. */
+/** The number of rows above the header: pairs of a name and a value above a table that is much wider. */
 function preambleOf(rows: readonly SheetRow[]): number {
   const counts = new Map<number, number>()
   for (const row of rows.slice(0, maxPreamble + sampleRows)) {
@@ -111,7 +111,7 @@ function isWide(row: SheetRow): boolean {
   return (row.filled ?? filledCells(row)) > 1
 }
 
-/** How many columns of a row have a text; of a row that is one merged cell, 1. */
+/** The number of columns of a row with text; 1 if the row is one merged cell. */
 function widthOf(row: SheetRow): number {
   return row.filled === 1 ? 1 : filledCells(row)
 }

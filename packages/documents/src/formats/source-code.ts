@@ -4,7 +4,7 @@ import type { Extraction, Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
 import { decodeSource } from './decode.js'
 
-/** How many times longer than its text a program may be: indentation. */
+/** Maximum ratio of the length of a program to its text: indentation. */
 const maxMarkupRatio = 3
 /** Characters of parts that are kept together, so that short functions do not become blocks of their own. */
 const joinedLength = 700

@@ -4,7 +4,7 @@ import { requireReadable } from '../document/limits.js'
 import { paragraph } from '../document/nodes.js'
 import { decodeSource } from './decode.js'
 
-/** How many times longer than its text a file may be: times and positions. */
+/** Maximum ratio of the length of a file to its text: times and positions. */
 const maxMarkupRatio = 6
 
 const time = String.raw`(?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?`

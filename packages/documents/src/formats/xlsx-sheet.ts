@@ -24,7 +24,7 @@ export interface Worksheet {
   merged: Range[]
   /** Headers and footers of printed pages, in the code of the format. */
   headersAndFooters: string[]
-  /** How many cells have something. */
+  /** Number of cells that are not empty. */
   cells: number
 }
 

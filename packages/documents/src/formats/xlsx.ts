@@ -30,7 +30,7 @@ interface Sheet {
   part: string
 }
 
-/** What the sheets of a workbook share. */
+/** State that the sheets of a workbook share. */
 interface Workbook {
   office: OfficePackage
   cells: CellReader
@@ -146,7 +146,7 @@ const partsOfSheets: ReadonlySet<string> = new Set([
   'package',
 ])
 
-/** What is on a sheet besides its cells: drawings, comments, headers and footers of printed pages. */
+/** Reads the content of a sheet besides its cells: drawings, comments, headers and footers. */
 async function readSurroundings(
   { office, count, parts }: Workbook,
   name: string,

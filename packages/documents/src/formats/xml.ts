@@ -15,7 +15,7 @@ export interface XmlElement {
   children: (XmlElement | string)[]
 }
 
-/** Which elements of an XML document to read. */
+/** Receives the wanted elements of an XML document. */
 interface XmlReader {
   /** Local names of the elements to visit. A visited element has all of its descendants. */
   wanted: ReadonlySet<string>

@@ -16,7 +16,7 @@ import { type Members, maxDepth, tooDeep, type Value } from './data-values.js'
 
 /** Values that the aliases of a document may repeat in all; more are an attack. */
 const maxRepeated = 20_000
-/** What stands for no value. */
+/** Spellings of null. */
 const nothing = /^(?:~|null|Null|NULL)?$/
 
 /**
@@ -56,7 +56,7 @@ function requireFlat(lexemes: Iterable<string>): void {
 
 /** @param source the text in which the nodes know their places */
 function createReader(source: string): { read(document: Document.Parsed): Value } {
-  /** What an anchor stands for, and how many values that has. An anchor may be defined again. */
+  /** The value of each anchor, and its size in values. An anchor may be defined again. */
   const anchors = new Map<string, { value: Value; size: number }>()
   let repeated = 0
 

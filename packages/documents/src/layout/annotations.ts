@@ -1,7 +1,7 @@
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import { type Annotation, annotationTypes, type PdfDocument } from './parser.js'
 
-/** What somebody wrote into a form or onto a page. */
+/** Texts that somebody wrote into a form or onto a page. */
 export interface Annotations {
   /** Values of fields and free texts, which are read where they stand. */
   filled: FilledIn[]

@@ -1,6 +1,6 @@
 import type { OperatorList, OptionalContent, PdfPage, TextContent } from './parser.js'
 
-/** What the operators of a page say about it beyond its text. */
+/** Properties of a page that only its drawing operators have. */
 export interface Drawing {
   /** Share of the page that pictures cover, at most 1. */
   pictures: number

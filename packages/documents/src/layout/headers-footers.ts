@@ -27,14 +27,14 @@ export interface Page {
   lines: Line[]
   /** Height in points. */
   height: number
-  /** What stands beside the text. */
+  /** Notes that stand beside the text. */
   notes: Note[]
 }
 
 /** A text that is not part of the flow of the page: a comment, a stamp, the description of a picture. */
 export interface Note {
   text: string
-  /** Where it is, in the coordinates of the lines. */
+  /** Its position, in the coordinates of the lines. */
   x: number
   y: number
 }
@@ -174,7 +174,7 @@ function lower(line: Line): string {
   return line.text.toLowerCase().replace(/\s+/g, ' ')
 }
 
-/** How often each pattern occurs away from the edges. */
+/** The number of lines away from the edges that have each pattern. */
 function countInside(
   pages: readonly Page[],
   candidates: readonly (readonly Line[])[],

@@ -12,7 +12,7 @@ const maxFontShare = 0.15
 /** Space above such a line, in multiples of its font size. */
 const minSpaceAbove = 1.5
 
-/** How the text of a document is set, and which lines differ from it as headings. */
+/** The typography of the text of a document, by which headings differ. */
 export interface Typography {
   /** Size of the text, in points. */
   size: number

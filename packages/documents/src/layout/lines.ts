@@ -223,7 +223,7 @@ function pitchOf(segments: readonly Segment[]): number {
   return median(rows.slice(1).map((y, index) => y - (rows[index] ?? y)))
 }
 
-/** How many segments cover each point of the width. */
+/** The number of segments that cover each point of the width. */
 function countCrossings(segments: readonly Segment[], start: number, width: number): Int32Array {
   const counts = new Int32Array(width + 2)
   for (const { x0, x1 } of segments) {

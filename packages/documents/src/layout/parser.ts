@@ -31,7 +31,7 @@ export interface TextContent {
   styles: Readonly<Record<string, { fontFamily: string; vertical?: boolean }>>
 }
 
-/** What is drawn on a page: codes of operators with their arguments. */
+/** The drawing operators of a page: their codes and arguments. */
 export interface OperatorList {
   fnArray: readonly number[]
   argsArray: readonly unknown[]
@@ -48,9 +48,9 @@ export interface Annotation {
   /** Left, bottom, right and top, in the coordinates of the page. */
   rect?: readonly number[] | null
   hasAppearance?: boolean
-  /** What a comment or a free text says. */
+  /** The text of a comment or of a free-text annotation. */
   contentsObj?: { str: string }
-  /** Who wrote a comment. */
+  /** The author of a comment. */
   titleObj?: { str: string }
   /** Lines as they are shown. */
   textContent?: readonly string[]
@@ -117,7 +117,7 @@ export interface PdfDocument {
   getOptionalContentConfig(): Promise<OptionalContent>
 }
 
-/** Which layers are shown when the document is opened. */
+/** Visibility of the layers when the document is opened. */
 export interface OptionalContent extends Iterable<[string, { visible: boolean }]> {
   isVisible(group: unknown): boolean
 }

@@ -14,7 +14,7 @@ export interface Piece {
   cell: number | undefined
 }
 
-/** Where text runs to, as cosine and sine of its angle on the upright page, whose y-axis points down. */
+/** Direction of text, as cosine and sine of its angle on the upright page, whose y-axis points down. */
 export interface Direction {
   cos: number
   sin: number
@@ -32,7 +32,7 @@ export interface Point {
 }
 
 const right: Direction = { cos: 1, sin: 0 }
-/** Directions across the page that are read by themselves; letters along a curve have more of them. */
+/** Directions of slanted text that are read; letters along a curve have more of them. */
 const maxDirections = 24
 /** Sine below which text is parallel to an edge of the page. */
 const maxSlope = 0.1

@@ -37,7 +37,7 @@ export interface ReadPage extends Page {
   isUnread: boolean
 }
 
-/** What a document says about all of its pages. */
+/** Properties of the document that all pages need. */
 export interface PageContext {
   annotations: ReadonlyMap<number, Annotations>
   /** Layers, if some are not shown. */
@@ -222,7 +222,7 @@ function pictureNotes(
   })
 }
 
-/** Where the last text of a marked part is, on the upright page. */
+/** The position of the last text of a marked part, on the upright page. */
 function placeOf(id: string, { items }: TextContent, transform: readonly number[]) {
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = transform
   const start = items.findIndex((item) => 'id' in item && item.id === id)

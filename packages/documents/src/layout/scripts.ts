@@ -15,7 +15,7 @@ export interface Script {
   isMarked: boolean
 }
 
-/** What raised text belongs to: the baseline and the size of the text beside it. */
+/** The baseline and the size of the text beside raised text. */
 interface Base {
   y: number
   size: number

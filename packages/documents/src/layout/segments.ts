@@ -31,7 +31,7 @@ export interface TypesetText {
 /** Text without a wide gap: a line of a column or a cell of a table. */
 export interface Segment extends TypesetText {
   rightToLeft: boolean
-  /** Where two pieces were joined: offset in the text, left edge of the second and right edge of the first. */
+  /** Joints of pieces: offset in the text, left edge of the second piece and right edge of the first. */
   joints: { at: number; x: number; end: number }[]
   /** Number on the page of the tagged cell that it belongs to. */
   cell?: number | undefined

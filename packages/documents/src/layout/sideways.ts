@@ -180,7 +180,7 @@ function around(x: number, size: number): { x0: number; x1: number } {
 const watermarkRatio = 1.6
 const minWatermarkSize = 28
 const maxWatermarkLength = 60
-/** How often a diagonal text of any size stands on a page that is covered with it. */
+/** Occurrences of a diagonal text of any size on a page that is covered with it. */
 const minTiles = 4
 
 /** Whether slanted lines may be a watermark: large, or the same text all over the page. */
@@ -213,7 +213,7 @@ export function withoutWatermarks(pages: readonly Page[], omissions: Omissions):
       pagesOf.set(key, (pagesOf.get(key) ?? new Set()).add(at))
     }
   })
-  // What is on one page of many says something about this page.
+  // Text that is on one of many pages belongs to this page.
   const least = pages.length >= minPages ? 2 : 1
   return pages.map((page, at) => {
     const lines = page.lines.filter((line) => {

@@ -148,7 +148,7 @@ function isAligned(run: readonly Line[], columns: readonly Extent[]): boolean {
   return aligned.reduce((sum, count) => sum + count, 0) >= cells.length * minAligned
 }
 
-/** How many values are nearly the same. One alone is aligned with nothing. */
+/** The number of values that are nearly the same. A single one is aligned with nothing. */
 function largestAlignment(values: readonly number[]): number {
   const count = largestCluster(values, tolerance)
   return count >= 2 ? count : 0

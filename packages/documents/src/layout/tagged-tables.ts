@@ -174,7 +174,7 @@ function toSegment(segments: readonly Segment[], table: TaggedTable): Segment[] 
   ]
 }
 
-/** How many rows and columns a cell of a table covers. */
+/** The number of rows and columns that a cell of a table covers. */
 export interface Span {
   rows: number
   columns: number
