@@ -2,6 +2,9 @@ import { deflateSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { ExtractionError, type Source } from '../src/document/extraction.js'
 import { createOmissions } from '../src/document/omissions.js'
+import { toLines } from '../src/layout/lines.js'
+import type { Segment } from '../src/layout/segments.js'
+import { createTableSearch, type TableSearch, tableAt } from '../src/layout/tables.js'
 import { readDocument } from '../src/read-document.js'
 import { docx, odt, part, pptx, relations, shape, wordParagraph } from './office.js'
 import { number, text as textCell, workbook } from './workbook.js'
@@ -264,6 +267,61 @@ describe('a sheet', () => {
     write.mockRestore()
     expect(omissions.list()).toMatchObject([{ count: 1000, places: [{ sheet: 'Rows' }] }])
     expect(calls).toBeLessThan(10)
+  })
+})
+
+test('the search for tables ends with what a document may cost', () => {
+  const segment = (at: number): Segment => ({
+    text: `w${at}`,
+    x0: (at % 3) * 100,
+    x1: (at % 3) * 100 + 40,
+    y: Math.floor(at / 3) * 12,
+    size: 10,
+    font: 'F',
+    uniform: true,
+    monospace: false,
+    rightToLeft: false,
+    joints: [],
+  })
+  const lines = toLines(
+    Array.from({ length: 300 }, (_, at) => segment(at)),
+    1,
+  )
+  const find = (search: TableSearch) =>
+    tableAt(lines, 0, { above: 0, join: (texts) => texts.join(' '), search })
+  const search = createTableSearch(1)
+  const before = search.left
+  expect(find(search)?.rows).toHaveLength(100)
+  expect(before - search.left).toBeGreaterThanOrEqual(300)
+  expect(find({ left: -1 })).toBeUndefined()
+})
+
+describe('an e-mail', () => {
+  const parts = (count: number) =>
+    `Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n${Array.from({ length: count }, (_, at) => `--b\n\ntext ${at}\n`).join('')}--b--\n`
+
+  test('of more parts than are read says how many are not', async () => {
+    const { omissions, text } = await read('a.eml', parts(2100))
+    expect(text).toContain('text 1999')
+    expect(omissions).toEqual([{ kind: 'text_cut', count: 100, places: [], detail: 'parts' }])
+    expect((await read('a.eml', parts(2000))).omissions).toEqual([])
+  })
+
+  test('with a header line of megabytes is refused by its length', async () => {
+    const refusal = read('a.eml', `Subject: ${'a '.repeat(2_000_000)}\n\nbody`)
+    await expect(refusal).rejects.toMatchObject({
+      failure: 'too_large',
+      message: expect.stringContaining('header line of 4000002 bytes'),
+    })
+  })
+
+  test('whose characters are all written as codes keeps them', async () => {
+    const coded = '=77=6f=72=64=3D=\n=20x=zz '.repeat(10)
+    const { text } = await read(
+      'a.eml',
+      `Subject: a\nContent-Transfer-Encoding: quoted-printable\n\n${coded}`,
+    )
+    expect(text).toContain('word= x=zz word= x=zz')
   })
 })
 

@@ -23,6 +23,8 @@ const maxAttachments = 50
 const minPicture = 10_000
 /** Maximum ratio of the length of a message to its text: mail programs write many tags. */
 const maxMarkupRatio = 16
+/** The same of plain text, which has blanks and quotation marks only. */
+const maxBlankRatio = 2
 /** Share of the words of the plain text that the page must have: some pages only say that they cannot be shown. */
 const minSharedWords = 0.5
 /** Characters of pages of one file that are compared with plain texts: alternatives may be inside of each other. */
@@ -98,6 +100,8 @@ function splitMailbox(bytes: Uint8Array): Uint8Array[] {
 
 /** @param level of the heading with the subject */
 async function readMessage(mail: MimePart, level: number, state: State): Promise<RootContent[]> {
+  const { unread } = mail
+  if (unread > 0) state.omissions?.add('text_cut', undefined, { count: unread, detail: 'parts' })
   const subject = subjectOf(mail)
   const attached: MimePart[] = []
   state.isSavedPage = isSavedPage(mail)
@@ -293,7 +297,7 @@ function textOf(part: MimePart, state: State): RootContent[] {
     const html = state.decode(part.content, charset ?? declaredCharset(part.content))
     return readPage(requireReadable(html, state.source, maxMarkupRatio), state)
   }
-  const text = requireReadable(decodePart(part, state), state.source, maxMarkupRatio)
+  const text = requireReadable(decodePart(part, state), state.source, maxBlankRatio)
   const isFlowed = part.parameters.get('format')?.toLowerCase() === 'flowed'
   return toParagraphs(isFlowed ? unflow(text, part.parameters.get('delsp') === 'yes') : text)
 }

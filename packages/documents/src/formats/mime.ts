@@ -28,6 +28,8 @@ export interface MimePart {
   /** The content without its transfer encoding; empty if there are parts. */
   content: Uint8Array
   parts: MimePart[]
+  /** Of a message: parts beyond the limit, which are not read. */
+  unread: number
 }
 
 /**
@@ -38,10 +40,11 @@ export interface MimePart {
  * @throws ExtractionError if its parts are nested too deeply
  */
 export function readMime(bytes: Uint8Array, decode: Decoder = createDecoder()): MimePart {
-  const budget: Budget = { parts: maxParts, decode }
+  const budget: Budget = { parts: maxParts, unread: 0, decode }
   const start = startOf(bytes)
   if (start === undefined) throw new Error('it has no header lines')
-  return readPart(bytes.subarray(start), 0, budget, 'text/plain')
+  const message = readPart(bytes.subarray(start), 0, budget, 'text/plain')
+  return { ...message, unread: budget.unread }
 }
 
 /** The offset of the first header line; undefined if there is none at the beginning. */
@@ -69,6 +72,8 @@ function lineEnd(bytes: Uint8Array, from: number): number {
 interface Budget {
   /** Number of parts that may still be read. */
   parts: number
+  /** How many are not read because they are too many. */
+  unread: number
   decode: Decoder
 }
 
@@ -85,6 +90,7 @@ function readPart(bytes: Uint8Array, depth: number, budget: Budget, usualType: s
   // Decoded when they are needed: there may be thousands of others.
   const header = (name: string) => {
     const value = headers.get(name)
+    if (value !== undefined && value.length > maxHeaderBytes) throw tooLongHeader(value)
     return value === undefined
       ? undefined
       : decodeHeader(value, budget.decode).replace(/\n/g, '').trim()
@@ -94,12 +100,9 @@ function readPart(bytes: Uint8Array, depth: number, budget: Budget, usualType: s
   const type = /^[\w.+-]+\/[\w.+-]+$/.test(contentType.value) ? contentType.value : usualType
   const boundary = contentType.parameters.get('boundary') ?? ''
   const isMultipart = type.startsWith('multipart/') && boundary !== ''
-  const inner = isMultipart ? splitParts(body, boundary) : []
+  const inner = isMultipart ? splitParts(body, boundary, budget) : []
   const usual = type === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
-  const parts = inner.flatMap((part) => {
-    budget.parts -= 1
-    return budget.parts < 0 ? [] : [readPart(part, depth + 1, budget, usual)]
-  })
+  const parts = inner.map((part) => readPart(part, depth + 1, budget, usual))
   const name = disposition.parameters.get('filename') ?? contentType.parameters.get('name')
   const fileName = name === undefined ? '' : decodeWords(name).trim()
   return {
@@ -113,6 +116,7 @@ function readPart(bytes: Uint8Array, depth: number, budget: Budget, usualType: s
         ? new Uint8Array()
         : decodeBody(body, header('content-transfer-encoding') ?? ''),
     parts,
+    unread: 0,
   }
 }
 
@@ -141,6 +145,13 @@ function toHeader(lines: readonly Uint8Array[]): [name: string, value: Uint8Arra
   return [[latin1(raw.subarray(0, colon)).trim().toLowerCase(), raw.subarray(colon + 1)]]
 }
 
+function tooLongHeader({ length }: Uint8Array): ExtractionError {
+  return new ExtractionError(
+    'too_large',
+    `The e-mail has a header line of ${length} bytes; at most ${maxHeaderBytes} can be read. Shorten it and upload it again.`,
+  )
+}
+
 /** Header lines of old programs are in the encoding of their country, although they must be ASCII. */
 function decodeHeader(bytes: Uint8Array, decode: Decoder): string {
   try {
@@ -150,12 +161,17 @@ function decodeHeader(bytes: Uint8Array, decode: Decoder): string {
   }
 }
 
-/** The contents between the lines of a boundary. */
-function splitParts(body: Uint8Array, boundary: string): Uint8Array[] {
+/** The contents between the lines of a boundary, as many as may still be read. */
+function splitParts(body: Uint8Array, boundary: string, budget: Budget): Uint8Array[] {
   const mark = Buffer.from(`--${boundary}`, 'latin1')
   const content = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   const parts: Uint8Array[] = []
   let from: number | undefined
+  const add = (part: Uint8Array) => {
+    if (budget.parts > 0) parts.push(part)
+    else budget.unread += 1
+    budget.parts = Math.max(0, budget.parts - 1)
+  }
   for (let at = content.indexOf(mark); at !== -1; at = content.indexOf(mark, at + mark.length)) {
     if (at > 0 && content[at - 1] !== 0x0a) continue
     const end = lineEnd(content, at)
@@ -163,11 +179,11 @@ function splitParts(body: Uint8Array, boundary: string): Uint8Array[] {
       content.subarray(at + mark.length, Math.min(end, at + mark.length + 80)),
     ).trim()
     if (rest !== '' && rest !== '--') continue
-    if (from !== undefined) parts.push(withoutLastLineEnd(content.subarray(from, at)))
+    if (from !== undefined) add(withoutLastLineEnd(content.subarray(from, at)))
     from = rest === '--' ? undefined : end
     if (from === undefined) break
   }
-  if (from !== undefined) parts.push(content.subarray(from))
+  if (from !== undefined) add(content.subarray(from))
   return parts
 }
 
@@ -190,10 +206,17 @@ function decodeBody(body: Uint8Array, encoding: string): Uint8Array {
 
 function decodeQuoted(text: string): Uint8Array {
   const joined = text.replace(/=[ \t]{0,80}\r?\n/g, '')
-  const plain = joined.replace(/=([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  )
-  return Buffer.from(plain, 'latin1')
+  const bytes = Buffer.alloc(joined.length)
+  let length = 0
+  // Not by a pattern, which makes a text of each code.
+  for (let at = 0; at < joined.length; at += 1) {
+    const code = joined.charCodeAt(at) === 0x3d ? joined.slice(at + 1, at + 3) : ''
+    const isCode = /^[0-9a-f]{2}$/i.test(code)
+    bytes[length] = isCode ? Number.parseInt(code, 16) : joined.charCodeAt(at)
+    if (isCode) at += 2
+    length += 1
+  }
+  return bytes.subarray(0, length)
 }
 
 const encodedWord = /=\?([^?\s*]{1,60})(?:\*[^?\s]{0,20})?\?([bq])\?([^?]*)\?=/gi

@@ -14,7 +14,13 @@ import { isContentsEntry, type Line } from './lines.js'
 import { toColumns } from './listing.js'
 import type { Extent } from './measures.js'
 import { createParagraphRules, listMarker, type ParagraphRules } from './paragraphs.js'
-import { continuesRow, type TableInLines, tableAt } from './tables.js'
+import {
+  continuesRow,
+  createTableSearch,
+  type TableInLines,
+  type TableSearch,
+  tableAt,
+} from './tables.js'
 
 /** Lines of a heading; more lines are text in large type. */
 const maxHeadingLines = 4
@@ -48,6 +54,7 @@ interface Builder {
   typography: Typography
   rules: ParagraphRules
   joiner: LineJoiner
+  search: TableSearch
   blocks: RootContent[]
   open: OpenBlock | undefined
   /** Items of the open list. */
@@ -67,6 +74,7 @@ export function toBlocks(pages: readonly (readonly Line[])[], outline: Outline):
     typography: readTypography(pages, outline),
     rules: createParagraphRules(pages),
     joiner: createLineJoiner(() => lines.map((line) => line.text)),
+    search: createTableSearch(lines.at(-1)?.page ?? 0),
     blocks: [],
     open: undefined,
     items: [],
@@ -101,7 +109,7 @@ function addFrom(builder: Builder, at: number): number {
 }
 
 function addTableAt(builder: Builder, line: Line, at: number): number | undefined {
-  const { lines, joiner, open } = builder
+  const { lines, joiner, open, search } = builder
   if (line.table !== undefined) {
     const { rows, columns } = line.table
     closeAll(builder)
@@ -111,7 +119,7 @@ function addTableAt(builder: Builder, line: Line, at: number): number | undefine
   }
   if (line.segments.length < 2) return undefined
   const above = open?.kind === 'text' ? open.lines.length : 0
-  const found = tableAt(lines, at, { above, join: joiner.join })
+  const found = tableAt(lines, at, { above, join: joiner.join, search })
   if (found === undefined || isInListing(lines, at, found.end)) return undefined
   if (found.begin < at) open?.lines.splice(found.begin - at)
   closeAll(builder)

@@ -23,6 +23,24 @@ const sectionNumber = /^(?:[A-Z]\.)?\d{1,3}(?:\.\d{1,3}){0,4}\.?$/
 /** Factor by which the type of a heading is larger than that of the table below it. */
 const headingSizeRatio = 1.12
 
+/** Bounds the search for tables in one document, see {@link createTableSearch}. */
+export interface TableSearch {
+  /** Segments that may still be looked at. */
+  left: number
+}
+
+/** Segments that are looked at in search of tables: of a document, and more for each of its pages. */
+const maxSearched = 3_000_000
+const searchedPerPage = 10_000
+
+/**
+ * Each line of several cells is tried as the beginning of a table, which ends many lines below: a drawing of thousands of
+ * words would be looked at thousands of times. Once too much was, what is left of the document is lines of text.
+ */
+export function createTableSearch(pages: number): TableSearch {
+  return { left: maxSearched + pages * searchedPerPage }
+}
+
 /** A table in the lines from `begin` to `end`, exclusive. */
 export interface TableInLines {
   begin: number
@@ -38,29 +56,39 @@ export interface TableInLines {
  *
  * @param options.above number of lines before `start` that may belong to the table
  * @param options.join joins the lines of a cell
+ * @param options.search bounds the search in the document
  */
 export function tableAt(
   lines: readonly Line[],
   start: number,
-  options: { above: number; join: Join },
+  options: { above: number; join: Join; search: TableSearch },
 ): TableInLines | undefined {
-  if (isNumberedHeading(lines, start)) return undefined
+  const { search } = options
+  if (search.left < 0 || isNumberedHeading(lines, start)) return undefined
   let end = start
   let wide = 0
+  let segments = 0
   for (let at = start; at < lines.length; at += 1) {
     const line = lines[at]
     if (line === undefined || (at > start && !isNext(lines[at - 1], line))) break
     if (isContentsEntry(line)) break
+    segments += line.segments.length
+    search.left -= line.segments.length
     if (line.segments.length >= 2) {
       wide += 1
       end = at + 1
-    } else if (at === start || !continuesCell(line, lines.slice(start, at))) break
+    } else {
+      // It is compared with all cells above it.
+      search.left -= segments
+      if (at === start || !continuesCell(line, lines.slice(start, at))) break
+    }
   }
   const run = lines.slice(start, end)
   const cells = run.reduce((most, line) => Math.max(most, line.segments.length), 0)
   if (wide < (cells >= 3 ? 2 : 3)) return undefined
   const columns = columnsOf(run)
   if (columns.length < 2 || columns.length > maxColumns) return undefined
+  search.left -= segments * columns.length
   if (!isAligned(run, columns)) return undefined
   const begin = edgeOf(lines, start, -1, options.above, columns)
   const last = edgeOf(lines, end - 1, 1, maxCellLines, columns)
