@@ -215,6 +215,20 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
     await row.getByText('Searchable', { exact: true }).waitFor()
     const { passages } = await client.searchFiles({ query: 'words' })
     expect(passages).toHaveLength(1)
+
+    await row.getByRole('link', { name: 'scan.pdf', exact: true }).click()
+    await page
+      .getByLabel('New content of scan.pdf')
+      .setInputFiles([
+        payloadOf({
+          name: 'scan.pdf',
+          content: await scanOf('Other words.', undefined, undefined),
+        }),
+      ])
+    await expect
+      .poll(async () => (await client.searchFiles({ query: 'other' })).passages.length)
+      .toBe(1)
+    expect((await client.getFile({ id: 'scan.pdf' })).file.status).toBe('indexing_completed')
     expect(faults).toEqual([])
   })
 

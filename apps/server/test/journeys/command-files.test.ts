@@ -249,7 +249,7 @@ describe('botstead files', () => {
       /harbour\.html\n {4}1 thing was not read; see: npx botstead files report harbour\.html\n$/,
     )
     expect(report.stdout).toMatch(
-      /^1 picture without a description.*\n {4}Pictures .*\n {4}Describe .*\n$/,
+      /^1 picture without a description.*\n {4}The text in pictures .*\n {4}Add alternative text .*\n$/,
     )
     expect(whole.stdout).toBe('All of it was read.\n')
     expect(JSON.parse(json.stdout)).toMatchObject({ outcome: 'partly_read', count: 1 })
@@ -261,7 +261,12 @@ describe('botstead files', () => {
       [expect.stringMatching(/^1 sent/)],
     ])
     expect(accepted.stderr).toMatch(/^partly {3}scan\.pdf: 2 scanned pages: pages 2 and 3/m)
-    expect((await sync('--allow-partial')).stdout).toMatch(/^0 sent \(0 B\), 3 unchanged/)
+    const again = await sync('--allow-partial')
+    expect(again.stdout).toMatch(
+      /^0 sent \(0 B\), 3 unchanged, 3 searchable, 2 of them in part\.\n$/,
+    )
+    expect(again.stderr).toMatch(/^partly {3}scan\.pdf: 2 scanned pages: pages 2 and 3/m)
+    expect(again.stderr).not.toContain('pump.md')
   })
 
   it('continues after Ctrl-C', async () => {

@@ -3,7 +3,7 @@ import { useRef } from 'react'
 import { Button } from '../../ui/button.js'
 import { note } from '../../ui/toasts.js'
 import type { File as StoredFile } from './queries.js'
-import { startUploads } from './uploads/uploads.js'
+import { type Plan, startUploads } from './uploads/uploads.js'
 
 /** Uploads another content under the key of a file; what is said about the file stays. */
 export function ReplaceContent({ file }: { file: StoredFile }) {
@@ -41,9 +41,20 @@ function planOf(file: StoredFile, content: File) {
     tags,
     metadata,
     accessPolicies,
+    ...indexingOf(metadata),
     ...(expiresAt !== undefined && { expiresAt }),
     contentType: typeOf(file, content),
   }
+}
+
+/** How the file is to be indexed, which the server keeps in its metadata; a member of that name may be the author's own. */
+function indexingOf({ indexing }: StoredFile['metadata']): Pick<Plan, 'indexing'> {
+  const isOptions = isObject(indexing) && isObject(indexing.configuration)
+  return isOptions ? { indexing: indexing as NonNullable<Plan['indexing']> } : {}
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }
 
 /** That of the file, unless the content is of another kind, such as a text that replaces a broken PDF. */

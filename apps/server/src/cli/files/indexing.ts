@@ -14,10 +14,13 @@ const longWait = 30_000
 const shortWait = 1000
 
 /** A file that may still be indexed. */
-export type AwaitedFile = Pick<RemoteFile, 'id' | 'key'> & {
-  /** It was searchable before the run: it is counted, but not reported. */
+export type AwaitedFile = Pick<RemoteFile, 'id' | 'key' | 'indexingOmissions'> & {
+  /** It was searchable before the run: it is counted, and only reported if something of it was not read. */
   isSearchable?: boolean
 }
+
+/** Files that were searchable before the run and are reported: each is asked for, in every run. */
+const mostReported = 20
 
 /** The outcomes of files that were to be indexed. */
 export interface IndexingResult {
@@ -70,8 +73,8 @@ export async function awaitIndexed(
     }
   }
 
-  async function describeOmissions(file: RemoteFile): Promise<string | undefined> {
-    if ((file.indexingOmissions ?? 0) === 0) return undefined
+  async function describeOmissions(file: AwaitedFile): Promise<string | undefined> {
+    if (!isPartly(file)) return undefined
     const ask = () => client.getFileIndexingReport({ id: file.id }, { signal })
     const { report: found } = await withRetries(signal, ask)
     return found.omissions.map(({ summary }) => summary).join('; ')
@@ -81,6 +84,14 @@ export async function awaitIndexed(
   let partly: string | undefined
   const unknown = files.filter(({ isSearchable }) => isSearchable !== true)
   result.indexed = files.length - unknown.length
+  const known = files.filter((file) => file.isSearchable === true && isPartly(file))
+  result.partly = known.length
+  partly = known[0]?.key
+  await inParallel(known.slice(0, mostReported), concurrency, signal, async (file) => {
+    report('partly', file, `: ${await describeOmissions(file)}`)
+  })
+  const more = known.length - mostReported
+  if (more > 0) out.line(`${more} more were read in part: npx botstead files ls names them.`)
   await inParallel(unknown, concurrency, signal, async (awaited) => {
     for (;;) {
       const left = Math.max(0, endsAt - Date.now())
@@ -114,6 +125,10 @@ export async function awaitIndexed(
   line.clear()
   if (partly !== undefined) out.line(`Why, and what to do: ${reportCommand(partly)}`)
   return result
+}
+
+function isPartly({ indexingOmissions = 0 }: AwaitedFile): boolean {
+  return indexingOmissions > 0
 }
 
 /** Options of the commands that upload files. */

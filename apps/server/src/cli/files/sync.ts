@@ -92,9 +92,8 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
       isThere && (await withRetries(signal, () => isLost(client, there, signal)))
         ? 'content'
         : known
-    const awaited = isThere
-      ? { id: there.id, key, isSearchable: there.status === 'indexing_completed' }
-      : undefined
+    const isSearchable = there?.status === 'indexing_completed'
+    const awaited = isThere ? { ...there, isSearchable } : undefined
     switch (needed) {
       case 'nothing':
         result.unchanged += 1

@@ -6,6 +6,8 @@ import { refreshFiles } from '../queries.js'
 import { type Interrupted, readInterrupted, rememberInterrupted } from './remembered.js'
 import { BrokenConnectionError, offsetOf, sendRest, terminate } from './tus.js'
 
+type Client = import('@botstead/contract').Client
+
 /** What is to be uploaded, without the content. */
 export interface Plan {
   botId: string
@@ -19,7 +21,7 @@ export interface Plan {
   accessPolicies?: ('public_content' | 'integrations')[]
   expiresAt?: string
   contentType?: string
-  indexing?: { configuration: { parsing: { allowPartial: true } } }
+  indexing?: NonNullable<Parameters<Client['upsertFile']>[0]['indexing']>
 }
 
 /**
