@@ -196,3 +196,19 @@ test('a form of the same kind with pages is read', async () => {
   })
   expect((await blocksOf('a.pdf', content)).join('\n')).toBe('Applicant: Grace Harbour')
 })
+
+test('values stand beside their labels on a page most of whose text is sideways', async () => {
+  const content = await pdf((document) => {
+    document.font('Helvetica').fontSize(10).initForm()
+    for (const [at, label] of ['Name', 'Town'].entries()) {
+      document.text(`${label}:`, 60, 80 + 24 * at, { lineBreak: false })
+      const value = ['Ann', 'Ulm'][at] ?? ''
+      document.formText(value, 160, 76 + 24 * at, 200, 18, { value })
+    }
+    document.save().rotate(-90, { origin: [300, 600] })
+    document.text('Fill in this form by hand and send it to the station', 300, 600)
+    document.restore()
+  })
+  const text = (await blocksOf('a.pdf', content)).join('\n').replace(/[|\s]+/g, ' ')
+  expect(text).toContain('Name: Ann Town: Ulm')
+})
