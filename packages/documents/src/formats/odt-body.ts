@@ -10,8 +10,14 @@ import {
 } from '../document/flow.js'
 import { heading, paragraph, type Span, spanText, table, toPhrasing } from '../document/nodes.js'
 import { createCellCopies, maxColumns, spanOf } from './merged-cells.js'
-import { createOdtNumbering, type OpenList } from './odt-numbering.js'
-import { createInlineReader, type OdtAttachment, type OdtTextContext } from './odt-text.js'
+import { createOdtNumbering, type OdtNumbering, type OpenList } from './odt-numbering.js'
+import type { OdtStyles } from './odt-styles.js'
+import {
+  createInlineReader,
+  type InlineReader,
+  type OdtAttachment,
+  type OdtTextContext,
+} from './odt-text.js'
 import { attribute, descend, elements, textContent, type XmlElement } from './xml.js'
 
 /** Reads the blocks of an OpenDocument file one after the other. */
@@ -26,151 +32,186 @@ const maxRepeated = 20
 /** Cells of a table above which none is repeated. */
 const maxCells = 100_000
 
+/** State of reading a body: its elements follow each other in one flow. */
+interface BodyReader {
+  styles: OdtStyles
+  inline: InlineReader
+  numbering: OdtNumbering
+  flow: Flow
+}
+
 export function createOdtBody(context: OdtTextContext): OdtBody {
   const { styles } = context
-  const inline = createInlineReader(context)
-  const numbering = createOdtNumbering(styles)
   const flow = createFlow()
-
-  const addAttachment = (attachment: OdtAttachment) => {
-    flow.after(() => {
-      if (attachment.type === 'blocks') attachment.blocks.forEach(flow.block)
-      else elements(attachment.content).forEach(add)
-    })
-  }
-
-  const addParagraph = (element: XmlElement) => {
-    const { spans, attachments } = inline.read(element)
-    if (isShown(spans)) addText(flow, styles.namesOf(styleOf(element)), spans)
-    attachments.forEach(addAttachment)
-  }
-
-  const addHeading = (element: XmlElement, listLabel?: Label) => {
-    const { spans, attachments } = inline.read(element)
-    const level = Number(attribute(element, 'outline-level') ?? 1) || 1
-    // Empty headings show no number and are not counted.
-    if (isShown(spans)) {
-      const label = statedLabel(element) ?? listLabel ?? numbering.heading(element, level)
-      flow.block(heading(level, toPhrasing(withLabel(label, spans))))
-    }
-    attachments.forEach(addAttachment)
-  }
-
-  const addList = (element: XmlElement, parent?: OpenList) => {
-    const list = numbering.open(element, parent)
-    for (const item of elements(element)) {
-      if (item.name === 'list-item' || item.name === 'list-header') addItem(item, list)
-    }
-  }
-
-  const addItem = (item: XmlElement, list: OpenList) => {
-    // An item that holds only another list is not counted: it continues the one before it.
-    let isFirst = item.name === 'list-item'
-    for (const child of elements(item)) {
-      if (child.name === 'list') addList(child, list)
-      else if (child.name === 'p' || child.name === 'h') {
-        const counted = isFirst ? numbering.item(list, item, styleOf(child)) : undefined
-        addItemText(child, list, isFirst ? (statedLabel(item) ?? counted) : undefined)
-        isFirst = false
-      } else if (child.name !== 'number') add(child)
-    }
-  }
-
-  const addItemText = (element: XmlElement, list: OpenList, label: Label | undefined) => {
-    if (element.name === 'h') {
-      addHeading(element, label?.type === 'text' ? label : undefined)
-      return
-    }
-    const { spans, attachments } = inline.read(element)
-    if (isShown(spans)) {
-      if (label !== undefined) flow.item(labelledItem(label, list.level, spans))
-      else if (!flow.more(paragraph(toPhrasing(spans)))) flow.block(paragraph(toPhrasing(spans)))
-    }
-    attachments.forEach(addAttachment)
-  }
-
-  /** The texts of the blocks in a cell, in one line; what does not fit into it follows the table. */
-  const readCell = (parent: XmlElement, later: OdtAttachment[], list?: OpenList): Span[] =>
-    elements(parent).flatMap((child): Span[] => {
-      switch (child.name) {
-        case 'p':
-        case 'h': {
-          const { spans, attachments } = inline.read(child)
-          append(
-            later,
-            attachments.filter(({ type }) => type !== 'box'),
-          )
-          const boxed = attachments.flatMap((each) =>
-            each.type === 'box' ? readCell(each.content, later) : [],
-          )
-          return [...spans, { text: ' ' }, ...boxed]
-        }
-        case 'list': {
-          const inner = numbering.open(child, list)
-          return elements(child).flatMap((item) => {
-            const [first] = elements(item).filter(({ name }) => name !== 'number')
-            const isCounted = item.name === 'list-item' && first?.name === 'p'
-            const label = isCounted ? numbering.item(inner, item, styleOf(first)) : undefined
-            return withLabel(label, readCell(item, later, inner))
-          })
-        }
-        case 'number':
-          return []
-        default:
-          return readCell(child, later, list)
-      }
-    })
-
-  const addTable = (element: XmlElement) => {
-    flow.close()
-    const rows = rowsOf(element)
-    if (rows.every((row) => elements(row, 'table-cell').length < 2)) {
-      for (const row of rows) for (const cell of elements(row)) elements(cell).forEach(add)
-      return
-    }
-    const later: OdtAttachment[] = []
-    flow.block(readTable(rows, (cell) => toPhrasing(readCell(cell, later))))
-    later.forEach(addAttachment)
-  }
-
-  const add = (element: XmlElement) => {
-    switch (element.name) {
-      case 'p':
-        addParagraph(element)
-        return
-      case 'h':
-        addHeading(element)
-        return
-      case 'list':
-        addList(element)
-        return
-      case 'table':
-        addTable(element)
-        return
-      case 'section':
-      case 'table-cell':
-        elements(element).forEach(add)
-        return
-      // Anchored to a page, not to a paragraph.
-      case 'frame':
-      case 'g':
-      case 'custom-shape':
-      case 'rect':
-      case 'ellipse':
-      case 'circle': {
-        const { spans, attachments } = inline.readFrame(element)
-        if (isShown(spans)) flow.block(paragraph(toPhrasing(spans)))
-        attachments.forEach(addAttachment)
-      }
-    }
-  }
+  const inline = createInlineReader(context)
+  const reader: BodyReader = { styles, inline, numbering: createOdtNumbering(styles), flow }
   return {
-    add,
+    add: (element) => addBlock(reader, element),
     end() {
       flow.close()
       return flow.blocks
     },
   }
+}
+
+function addBlock(reader: BodyReader, element: XmlElement): void {
+  const { inline, flow } = reader
+  switch (element.name) {
+    case 'p':
+      addParagraph(reader, element)
+      return
+    case 'h':
+      addHeading(reader, element)
+      return
+    case 'list':
+      addList(reader, element)
+      return
+    case 'table':
+      addTable(reader, element)
+      return
+    case 'section':
+    case 'table-cell':
+      addBlocks(reader, element)
+      return
+    // Anchored to a page, not to a paragraph.
+    case 'frame':
+    case 'g':
+    case 'custom-shape':
+    case 'rect':
+    case 'ellipse':
+    case 'circle': {
+      const { spans, attachments } = inline.readFrame(element)
+      if (isShown(spans)) flow.block(paragraph(toPhrasing(spans)))
+      addAttachments(reader, attachments)
+    }
+  }
+}
+
+function addBlocks(reader: BodyReader, parent: XmlElement): void {
+  for (const element of elements(parent)) addBlock(reader, element)
+}
+
+function addAttachments(reader: BodyReader, attachments: readonly OdtAttachment[]): void {
+  const { flow } = reader
+  for (const attachment of attachments) {
+    flow.after(() => {
+      if (attachment.type === 'blocks') attachment.blocks.forEach(flow.block)
+      else addBlocks(reader, attachment.content)
+    })
+  }
+}
+
+function addParagraph(reader: BodyReader, element: XmlElement): void {
+  const { styles, inline, flow } = reader
+  const { spans, attachments } = inline.read(element)
+  if (isShown(spans)) addText(flow, styles.namesOf(styleOf(element)), spans)
+  addAttachments(reader, attachments)
+}
+
+function addHeading(reader: BodyReader, element: XmlElement, listLabel?: Label): void {
+  const { inline, numbering, flow } = reader
+  const { spans, attachments } = inline.read(element)
+  const level = Number(attribute(element, 'outline-level') ?? 1) || 1
+  // Empty headings show no number and are not counted.
+  if (isShown(spans)) {
+    const label = statedLabel(element) ?? listLabel ?? numbering.heading(element, level)
+    flow.block(heading(level, toPhrasing(withLabel(label, spans))))
+  }
+  addAttachments(reader, attachments)
+}
+
+function addList(reader: BodyReader, element: XmlElement, parent?: OpenList): void {
+  const list = reader.numbering.open(element, parent)
+  for (const item of elements(element)) {
+    if (item.name === 'list-item' || item.name === 'list-header') addItem(reader, item, list)
+  }
+}
+
+function addItem(reader: BodyReader, item: XmlElement, list: OpenList): void {
+  const { numbering } = reader
+  // An item that holds only another list is not counted: it continues the one before it.
+  let isFirst = item.name === 'list-item'
+  for (const child of elements(item)) {
+    if (child.name === 'list') addList(reader, child, list)
+    else if (child.name === 'p' || child.name === 'h') {
+      const counted = isFirst ? numbering.item(list, item, styleOf(child)) : undefined
+      addItemText(reader, child, list, isFirst ? (statedLabel(item) ?? counted) : undefined)
+      isFirst = false
+    } else if (child.name !== 'number') addBlock(reader, child)
+  }
+}
+
+function addItemText(
+  reader: BodyReader,
+  element: XmlElement,
+  list: OpenList,
+  label: Label | undefined,
+): void {
+  const { inline, flow } = reader
+  if (element.name === 'h') {
+    addHeading(reader, element, label?.type === 'text' ? label : undefined)
+    return
+  }
+  const { spans, attachments } = inline.read(element)
+  if (isShown(spans)) {
+    if (label !== undefined) flow.item(labelledItem(label, list.level, spans))
+    else if (!flow.more(paragraph(toPhrasing(spans)))) flow.block(paragraph(toPhrasing(spans)))
+  }
+  addAttachments(reader, attachments)
+}
+
+function addTable(reader: BodyReader, element: XmlElement): void {
+  const { flow } = reader
+  flow.close()
+  const rows = rowsOf(element)
+  if (rows.every((row) => elements(row, 'table-cell').length < 2)) {
+    for (const row of rows) for (const cell of elements(row)) addBlocks(reader, cell)
+    return
+  }
+  const later: OdtAttachment[] = []
+  flow.block(readTable(rows, (cell) => toPhrasing(readCell(reader, cell, later))))
+  addAttachments(reader, later)
+}
+
+/**
+ * The texts of the blocks in a cell, in one line.
+ *
+ * @param later receives what does not fit into a line, which follows the table
+ */
+function readCell(
+  reader: BodyReader,
+  parent: XmlElement,
+  later: OdtAttachment[],
+  list?: OpenList,
+): Span[] {
+  const { inline, numbering } = reader
+  return elements(parent).flatMap((child): Span[] => {
+    switch (child.name) {
+      case 'p':
+      case 'h': {
+        const { spans, attachments } = inline.read(child)
+        const others = attachments.filter(({ type }) => type !== 'box')
+        append(later, others)
+        const boxed = attachments.flatMap((each) =>
+          each.type === 'box' ? readCell(reader, each.content, later) : [],
+        )
+        return [...spans, { text: ' ' }, ...boxed]
+      }
+      case 'list': {
+        const inner = numbering.open(child, list)
+        return elements(child).flatMap((item) => {
+          const [first] = elements(item).filter(({ name }) => name !== 'number')
+          const isCounted = item.name === 'list-item' && first?.name === 'p'
+          const label = isCounted ? numbering.item(inner, item, styleOf(first)) : undefined
+          return withLabel(label, readCell(reader, item, later, inner))
+        })
+      }
+      case 'number':
+        return []
+      default:
+        return readCell(reader, child, later, list)
+    }
+  })
 }
 
 function styleOf(element: XmlElement | undefined): string {
