@@ -1,7 +1,7 @@
 // What the server and a worker send each other, over pipes: frames of one byte for the kind and four for the length,
 // and then the content. The channel of Node for messages ends the receiving process when it gets anything else.
 
-const kinds = ['task', 'output', 'outputBytes', 'error', 'progress', 'piece'] as const
+const kinds = ['task', 'output', 'outputBytes', 'error', 'progress', 'piece', 'spent'] as const
 /** `task` is for the worker, serialised by V8; all others are for the server, as JSON. */
 export type FrameKind = (typeof kinds)[number]
 

@@ -44,6 +44,14 @@ describe('limits', () => {
     },
   )
 
+  test('what tasks leave behind takes no memory from later ones', async () => {
+    await using pool = openPool()
+    const processes = new Set<unknown>()
+    for (let at = 0; at < 12; at += 1) processes.add(await pool.run({ trouble: 'keep' }))
+    // Each leaves 8 of 64 MB behind.
+    expect(processes.size).toBeGreaterThan(1)
+  })
+
   test('an output over the limit is refused by its size', async () => {
     await using pool = openPool()
     await expect(pool.run({ trouble: 'output' })).rejects.toMatchObject({

@@ -105,7 +105,7 @@ export function createWorkerPool<Input, Output, Progress = never, Piece = never>
   /** What becomes of a worker after a task. */
   function settle(worker: WorkerProcess, slot: TaskSlot, signal: AbortSignal): void {
     // A process that has once been put last cannot be put first again.
-    if (slot.isSlow()) end(worker)
+    if (slot.isSlow() || worker.isSpent()) end(worker)
     else if (!signal.aborted) giveBack(worker)
     slot.leave()
   }

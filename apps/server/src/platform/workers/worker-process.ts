@@ -39,6 +39,8 @@ interface TaskListener {
 export interface WorkerProcess {
   /** @throws WorkerExitError if the process ends first */
   run(envelope: TaskEnvelope<unknown>, listener: TaskListener): Promise<TaskResult>
+  /** Whether so much of its memory is in use that it should do no further task. */
+  isSpent(): boolean
   /** Lets everybody else go first from now on. */
   yieldToOthers(): void
   /** Ends the process whatever it is doing. */
@@ -83,6 +85,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
   /** What is left to a task of what it may send. */
   let outputLeft = 0
   let reportsLeft = maximumReports
+  let isSpent = false
   let listener: TaskListener | undefined
   let giveResult: ((result: TaskResult) => void) | undefined
   // The worker reads foreign files: what it sends ends it at worst, never this process.
@@ -108,6 +111,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
     else if (kind === 'error') giveResult?.({ error: errorIn(JSON.parse(text)) })
     else if (kind === 'progress') listener?.onProgress(JSON.parse(text))
     else if (kind === 'piece') listener?.onPiece(text)
+    else if (kind === 'spent') isSpent = true
     else throw new Error('it is no message of a worker')
   }
 
@@ -151,6 +155,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
         idle(true)
       }
     },
+    isSpent: () => isSpent,
     yieldToOthers() {
       try {
         if (child.pid !== undefined)

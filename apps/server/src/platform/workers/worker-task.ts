@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { deserialize } from 'node:v8'
+import { deserialize, getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { createFrameReader, type FrameKind, frameHead } from './worker-frames.js'
 
@@ -49,6 +49,8 @@ export type TaskHandler<Input, Output, Progress, Piece> = (
 const messages = 3
 /** Most characters of the message of an error, and of its stack. */
 const longestErrorText = 50_000
+/** Share of its memory that a process may have in use after a task and take another one. */
+const maxKeptShare = 0.4
 /** Milliseconds between two reports of progress that are sent; those between are left out. */
 const reportIntervalMs = 250
 
@@ -85,8 +87,10 @@ async function perform<Input, Output, Progress, Piece>(
   }
   try {
     const output = await handler(input, createReport(), (piece) => send('piece', toJson(piece)))
+    tellSpent()
     send('output', toJson(output))
   } catch (error) {
+    tellSpent()
     if (error instanceof OutputLimitError) return sendJson('outputBytes', error.bytes)
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     sendJson('error', {
@@ -94,6 +98,15 @@ async function perform<Input, Output, Progress, Piece>(
       stack: stack?.slice(0, longestErrorText),
     })
   }
+}
+
+/**
+ * Asks for no further task if much memory is in use: libraries keep what they have prepared for a file, and the next
+ * file would be refused for what it did not take. Before the result, which may be followed by a task at once.
+ */
+function tellSpent(): void {
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics()
+  if (used > limit * maxKeptShare) sendJson('spent', true)
 }
 
 function sendJson(kind: FrameKind, value: unknown): void {
