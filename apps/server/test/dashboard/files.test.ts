@@ -217,14 +217,12 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
     expect(passages).toHaveLength(1)
 
     await row.getByRole('link', { name: 'scan.pdf', exact: true }).click()
-    await page
-      .getByLabel('New content of scan.pdf')
-      .setInputFiles([
-        payloadOf({
-          name: 'scan.pdf',
-          content: await scanOf('Other words.', undefined, undefined),
-        }),
-      ])
+    await page.getByLabel('New content of scan.pdf').setInputFiles([
+      payloadOf({
+        name: 'scan.pdf',
+        content: await scanOf('Other words.', undefined, undefined),
+      }),
+    ])
     await expect
       .poll(async () => (await client.searchFiles({ query: 'other' })).passages.length)
       .toBe(1)
