@@ -74,6 +74,7 @@ import { leftoversOfWorkspaces } from './0131-leftovers-of-workspaces.js'
 import { keysOfPrograms } from './0140-keys-of-programs.js'
 import { keptAddresses } from './0157-kept-addresses.js'
 import { readingsOfFiles } from './0158-readings-of-files.js'
+import { partNumbersInSearch } from './0160-part-numbers-in-search.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -152,4 +153,5 @@ export const migrations: readonly Migration[] = [
   keysOfPrograms,
   keptAddresses,
   readingsOfFiles,
+  partNumbersInSearch,
 ]

@@ -1,13 +1,5 @@
 import { camelBoundary } from './file-name.js'
-import {
-  groupedNumber,
-  isUnsegmented,
-  join,
-  lettersAndNumber,
-  segmentRun,
-  shorten,
-  wordPattern,
-} from './index-text.js'
+import { isUnsegmented, locateJoined, segmentRun, shorten, wordPattern } from './index-text.js'
 import { isAscii, isUnspaced, lineBreakInUnspaced, normalise, scriptRuns } from './normalise.js'
 
 /** A token of the index, and where it stands in the text that it was made of, in UTF-16 units. */
@@ -51,11 +43,8 @@ export function locateTokens(text: string): LocatedToken[] {
       from = to
     }
   }
-  for (const pattern of [groupedNumber, lettersAndNumber]) {
-    for (const { 0: match, index } of normalised.matchAll(pattern)) {
-      tokens.push(place(join(match), index, index + match.length))
-    }
-  }
+  for (const { token, start, end } of locateJoined(normalised))
+    tokens.push(place(token, start, end))
   return tokens
 }
 

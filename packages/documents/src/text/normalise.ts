@@ -36,6 +36,14 @@ const arabicLetters = /[\u0600-\u06ff]/
 const arabicOptional = /[\u0640\u064b-\u0652\u0670]/g
 const arabicAlef = /[\u0622\u0623\u0625\u0671]/g
 
+/** Blocks that have digits of other scripts, besides those that are compatibility forms. */
+const mayHaveOtherDigits = /[\u0660-\u1fff\ua620-\uabff\ud801-\ud83f]/
+const otherDigit = /(?![0-9])\p{Nd}/gu
+const decimalDigit = /\p{Nd}/u
+/** Separators of thousands and of decimals between Arabic digits. */
+const arabicSeparators: Readonly<Record<string, string>> = { '\u066b': '.', '\u066c': ',' }
+const hasArabicSeparator = /[\u066b\u066c]/g
+
 /** Between a digit and what compatibility forms would join to it: the power of `10⁶`, the fraction of `1½`. */
 const besideOtherDigits =
   /(?<=\p{Nd})(?=([\u00b2\u00b3\u00b9\u2070\u2074-\u207b])|([\u2080-\u208b])|[\u00bc-\u00be\u2150-\u215f\u2189])/gu
@@ -54,7 +62,8 @@ export function unifyForms(text: string): string {
 
 /**
  * Unifies the spellings of a word: compatibility forms (`ﬁ`, `Ａ`), upper case, invisible characters,
- * accents of Latin and Greek letters, vowel signs and variants of Arabic letters. A line break between two
+ * digits of other scripts (`٠١٢`), accents of Latin and Greek letters, vowel signs and variants of Arabic
+ * letters. A line break between two
  * characters of a script without spaces is not a word boundary and is removed.
  *
  * @param umlauts `written`: `ä`, `ö` and `ü` become `ae`, `oe` and `ue`; `folded`: they lose their marks like
@@ -66,6 +75,11 @@ export function normalise(text: string, umlauts: 'written' | 'folded' = 'written
     .replace(invisibleCharacters, '')
     .toLowerCase()
     .replace(hasLetters, (letter) => letterReplacements[letter] ?? letter)
+  if (mayHaveOtherDigits.test(result)) {
+    result = result
+      .replace(otherDigit, toDigit)
+      .replace(hasArabicSeparator, (sign) => arabicSeparators[sign] ?? sign)
+  }
   if (umlauts === 'written') {
     result = result.replace(hasUmlaut, (letter) => umlautReplacements[letter] ?? letter)
   }
@@ -80,6 +94,14 @@ export function normalise(text: string, umlauts: 'written' | 'folded' = 'written
       .replaceAll('\u0629', '\u0647')
   }
   return hasUnspaced.test(result) ? result.replace(lineBreakInUnspaced, '') : result
+}
+
+/** The ASCII digit with the value of a digit of another script: in Unicode the ten digits of a script are in order. */
+function toDigit(digit: string): string {
+  const code = digit.codePointAt(0) ?? 0
+  let value = 0
+  while (value < 9 && decimalDigit.test(String.fromCodePoint(code - value - 1))) value++
+  return String(value)
 }
 
 /** Whether a text is asciiOnly, which needs no normalisation but lower case. */

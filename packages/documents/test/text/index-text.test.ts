@@ -6,7 +6,11 @@ describe('toIndexText', () => {
   test.each([
     ['case and punctuation go', 'Hello, World! (again)', 'hello world again'],
     ['Markdown marks are no words', '## **Bold** `code` | cell |', 'bold code cell'],
-    ['codes become their parts in order', 'ERR_TLS_1042 in v1.2.3', 'err tls 1042 in v1 2 3'],
+    [
+      'codes become their parts in order',
+      'ERR_HANDSHAKE_1042 in v1.2.3',
+      'err handshake 1042 in v1 2 3',
+    ],
     [
       'a number is also one word',
       '1.245,00 € or 12,500,000',
@@ -14,10 +18,17 @@ describe('toIndexText', () => {
     ],
     ['so are letters and a number', 'UTF-8 (ISO-9001)', 'utf 8 iso 9001 utf8 iso9001'],
     [
-      'other numbers are not',
-      '2026-08-02 1.2.345 300-7001 12.34 E-Mail',
-      '2026 08 02 1 2 345 300 7001 12 34 e mail',
+      'and numbers of parts and orders',
+      '4711-AB/3, 88-120-4, 300_7001, AX-1200/7, 4711–ab',
+      '4711 ab 3 88 120 4 300 7001 ax 1200 7 4711 ab ax1200 4711ab3 881204 3007001 ax12007 4711ab',
     ],
+    [
+      'other numbers are not',
+      '1.2.345 12.34 E-Mail 10-20 1999-2004 24-hour read/write https://a.b/c-1/22-333',
+      '1 2 345 12 34 e mail 10 20 1999 2004 24 hour read write https a b c 1 22 333 c1',
+    ],
+    ['digits of every script are the same', '٠١٢٣ ۴۵ ４７１１ ४२ ๓', '0123 45 4711 42 3'],
+    ['so are their separators', '١٬٢٣٤٫٥', '1 234 5 1234'],
     ['addresses become their parts', 'jo.doe@mail.example.org', 'jo doe mail example org'],
     ['accents of Latin and Greek go', 'Crème brûlée, Malmö, Ελλάδα', 'creme brulee malmoe ελλαδα'],
     ['letters that only look accented stay', 'йод и ёлка', 'йод и ёлка'],

@@ -78,6 +78,25 @@ describe('the place of a token', () => {
       ],
     ],
     [
+      'a part number without separators',
+      'No. 4711-AB/3',
+      [
+        ['no', 'No'],
+        ['4711', '4711'],
+        ['ab', 'AB'],
+        ['3', '3'],
+        ['4711ab3', '4711-AB/3'],
+      ],
+    ],
+    [
+      'digits of another script',
+      'رقم ٠١٢٣',
+      [
+        ['رقم', 'رقم'],
+        ['0123', '٠١٢٣'],
+      ],
+    ],
+    [
       'a word beyond the longest',
       `ä${'a'.repeat(99)}`,
       [[`ae${'a'.repeat(62)}`, `ä${'a'.repeat(99)}`]],
@@ -100,7 +119,23 @@ describe('the place of a token', () => {
     fc.string({ unit: 'binary' }),
     fc.string({ unit: 'grapheme' }),
     fc
-      .array(fc.constantFrom('ä', 'ß', '東', '\n', ' ', '1.245', 'UTF-8', 'ภาษา', 'Σ', 'é', 'x'))
+      .array(
+        fc.constantFrom(
+          'ä',
+          'ß',
+          '東',
+          '\n',
+          ' ',
+          '1.245',
+          'UTF-8',
+          '88-120-4',
+          '٣',
+          'ภาษา',
+          'Σ',
+          'é',
+          'x',
+        ),
+      )
       .map((parts) => parts.join('')),
   )
 

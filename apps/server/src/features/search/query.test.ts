@@ -47,12 +47,12 @@ describe('phrases', () => {
 
   test('codes, versions and addresses stay together and are found by their parts too', () => {
     expect(toQuery('ERR_TLS_1042')).toEqual({
-      terms: ['err', 'tls', '1042'],
+      terms: ['err', 'tls', '1042', 'errtls1042'],
       phrases: [['err', 'tls', '1042']],
-      exact: [['err', 'tls', '1042']],
+      exact: [['errtls1042']],
     })
     expect(toQuery('a built-in "red valve"').exact).toEqual([['red', 'valve']])
-    expect(toQuery('part AX-1200/7').exact).toEqual([['ax', '1200', '7']])
+    expect(toQuery('part AX-1200/7').exact).toEqual([['ax12007']])
     expect(toQuery('upgrade v1.2.3').phrases).toEqual([['v1', '2', '3']])
     expect(toQuery('mail jo.doe@example.org').phrases).toEqual([['jo', 'doe', 'example', 'org']])
   })
@@ -78,13 +78,20 @@ describe('numbers and codes that are written in several ways', () => {
     ['1245', '1245'],
     ['UTF-8', 'utf8'],
     ['utf8', 'utf8'],
+    ['4711-AB/3', '4711ab3'],
+    ['88-120-4', '881204'],
+    ['88–120–4', '881204'],
+    ['٠١٢٣', '0123'],
+    ['０１２３', '0123'],
   ])('%s is also searched as one word', (text, word) => {
     expect(toQuery(`the ${text} file`).terms).toContain(word)
   })
 
   test('a literal phrase may be written in either way', () => {
     expect(toQuery('the HP-400 pump').exact).toEqual([['hp400']])
-    expect(toQuery('the HP-400/12 pump').exact).toEqual([['hp', '400', '12']])
+    expect(toQuery('the HP-400/12 pump').exact).toEqual([['hp40012']])
+    expect(toQuery('toner 4711AB3').exact).toEqual([['4711ab3']])
+    expect(toQuery('toner 4711-AB/3').exact).toEqual([['4711ab3']])
     expect(toQuery('1.245,00 or v1.2.345').exact).toEqual([['1245'], ['v1', '2', '345']])
   })
 })

@@ -29,10 +29,11 @@ export interface Query {
 }
 
 const quotedText = /"([^"]+)"|[“„]([^“”„]+)[“”]|«([^«»]+)»|「([^「」]+)」|『([^『』]+)』/g
-/** A code without punctuation: `E07`, `RC20`. */
-const shortCode = /(?<![\p{L}\p{N}])\p{Lu}+\p{N}[\p{Lu}\p{N}]*(?![\p{L}\p{N}])/gu
+/** A code without punctuation: `E07`, `RC20`, `4711AB3`. */
+const shortCode =
+  /(?<![\p{L}\p{N}])(?:\p{Lu}+\p{N}|\p{N}{2,}\p{Lu})[\p{Lu}\p{N}]*(?![\p{L}\p{N}])/gu
 /** A code, a version or an address, whose parts are joined by punctuation. */
-const compoundWord = /[\p{L}\p{N}\p{M}]+(?:[._\-@/:+#&~^]+[\p{L}\p{N}\p{M}]+)+/gu
+const compoundWord = /[\p{L}\p{N}\p{M}]+(?:[._\-\u2010-\u2014\u2212@/:+#&~^]+[\p{L}\p{N}\p{M}]+)+/gu
 
 /**
  * Parses a question or a list of keywords.
@@ -115,9 +116,13 @@ export interface Subject {
   isGrammar: boolean
 }
 
-/** Finds the words of a question that name its subject. */
+/** Finds the words of a question that name its subject; a code in any notation is one word. */
 export function toSubject(text: string): Subject {
-  const words = toRuns(normalise(text)).flatMap((run) =>
+  const joined = normalise(text).replace(
+    compoundWord,
+    (compound) => joinedAsWhole(compound) ?? compound,
+  )
+  const words = toRuns(joined).flatMap((run) =>
     run.unspaced
       ? [...segmenter.segment(run.text)].map(({ segment }) => ({ text: segment, unspaced: true }))
       : [run],
