@@ -120,3 +120,60 @@ export function separate(answered: readonly number[], offTopic: readonly number[
     offTopic: { median: quantile(offTopic, 0.5), high: quantile(offTopic, 0.9) },
   }
 }
+
+/** The score from which the guides advise to take a result for an answer. */
+export const advisedMinScore = 0.4
+
+/** What a `minScore` does to the questions of a measurement. */
+export interface ThresholdFigures {
+  minScore: number
+  /** Share of the questions with an answer that keep a result, from 0 to 1. */
+  kept: number
+  /** Share of the other questions that have no result, from 0 to 1. */
+  refused: number
+}
+
+/**
+ * The shares of questions that a threshold keeps and refuses.
+ *
+ * @param answered best score of each question, 0 without a result; likewise for `others`
+ */
+export function judgeThreshold(
+  answered: readonly number[],
+  others: readonly number[],
+  minScore: number,
+): ThresholdFigures {
+  const shareOf = (scores: readonly number[]) =>
+    scores.filter((score) => score > 0 && score >= minScore).length / Math.max(1, scores.length)
+  return { minScore, kept: shareOf(answered), refused: 1 - shareOf(others) }
+}
+
+/** Thresholds that are compared: hundredths. */
+const steps = 100
+
+/**
+ * The threshold that tells the questions with an answer best from the others: the one where the smaller of both shares is
+ * largest, then their sum; of several, the one in the middle of those that are next to the advised one.
+ */
+export function suggestThreshold(
+  answered: readonly number[],
+  others: readonly number[],
+): ThresholdFigures {
+  const all = Array.from({ length: steps + 1 }, (_, at) =>
+    judgeThreshold(answered, others, at / steps),
+  )
+  const worthOf = ({ kept, refused }: ThresholdFigures) =>
+    Math.min(kept, refused) * 1000 + kept + refused
+  const most = Math.max(...all.map(worthOf))
+  const isBest = (figures: ThresholdFigures | undefined) =>
+    figures !== undefined && worthOf(figures) > most - 1e-9
+  const best = all.filter(isBest)
+  const distance = ({ minScore }: ThresholdFigures) => Math.abs(minScore - advisedMinScore)
+  const nearest = best.reduce((near, each) => (distance(each) < distance(near) ? each : near))
+  // Away from the edges, where another question would be on the wrong side.
+  const start = Math.round(nearest.minScore * steps)
+  let [first, last] = [start, start]
+  while (isBest(all[first - 1])) first--
+  while (isBest(all[last + 1])) last++
+  return all[Math.round((first + last) / 2)] ?? nearest
+}

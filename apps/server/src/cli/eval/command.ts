@@ -1,7 +1,14 @@
 import { writeFile } from 'node:fs/promises'
 import type { Client } from '@botstead/contract'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { type Measures, measure, separate } from '../../domain/ranking-measures.js'
+import {
+  advisedMinScore,
+  judgeThreshold,
+  type Measures,
+  measure,
+  separate,
+  suggestThreshold,
+} from '../../domain/ranking-measures.js'
 import type { RetrieverWeights } from '../../domain/retriever-weights.js'
 import { groupBy } from '../../platform/group-by.js'
 import { connect } from '../connection.js'
@@ -102,7 +109,7 @@ export function evalCommand(): Command {
     )
     .option(
       '--off-topic <file>',
-      'questions about something else, as in queries.jsonl: shows how well scores separate them',
+      'more questions that nothing answers, as in queries.jsonl: shows how well scores separate them',
     )
     .option('--misses <count>', 'how many of the worst questions are listed', toCount, 10)
     .option('--settle <seconds>', 'how long results must stay the same before measuring', '10')
@@ -130,7 +137,10 @@ async function evaluate(
   if (folder === undefined) throw new Error('Give --dataset, or --set for a set of the server.')
   const documents = await documentsOf(folder, options)
   const dataset = await readDataset(folder)
-  const offTopic = options.offTopic ? await readQuestions(options.offTopic) : []
+  const offTopic = [
+    ...dataset.offTopic,
+    ...(options.offTopic ? await readQuestions(options.offTopic) : []),
+  ]
   const [weights, ...others] = rankings
   await using target = await openTarget({
     ...(url && { url }),
@@ -220,7 +230,13 @@ async function askAll(
   return {
     ...summarize(name, documents, each, milliseconds),
     ...(weights && { weights }),
-    ...(offTopic.length > 0 && { separation: separate(scores, others) }),
+    ...(offTopic.length > 0 && {
+      separation: separate(scores, others),
+      thresholds: {
+        advised: judgeThreshold(scores, others, advisedMinScore),
+        suggested: suggestThreshold(scores, others),
+      },
+    }),
     answers,
     ...(offTopic.length > 0 && { offTopic: otherAnswers }),
   }

@@ -19,8 +19,10 @@ export interface Question {
 export interface Dataset {
   /** Questions that have a relevant document. */
   questions: Question[]
-  /** Ids of the questions without one. */
+  /** Ids of the questions whose right documents are not known. */
   unanswered: string[]
+  /** Questions that no document answers. */
+  offTopic: Pick<Question, 'id' | 'text'>[]
   /** Grades of `qrels` by question and document. */
   grades: ReadonlyMap<string, ReadonlyMap<string, number>>
 }
@@ -50,7 +52,8 @@ export async function readDocuments(folder: string): Promise<Document[]> {
 
 /**
  * Reads `queries.jsonl` and `qrels/test.tsv` (or `qrels.tsv`) of a folder. A line of `queries.jsonl`
- * may have the grades of its question as `relevant`, as those that an evaluation set exports have.
+ * may have the grades of its question as `relevant`, as those that an evaluation set exports have; where
+ * it is empty, no document answers the question.
  * @throws Error that names the file and the line that cannot be read
  */
 export async function readDataset(folder: string): Promise<Dataset> {
@@ -59,19 +62,25 @@ export async function readDataset(folder: string): Promise<Dataset> {
     return { id, text, relevant: readRelevant(line) }
   })
   const file = gradesFile(folder)
-  const needsFile = queries.every(({ relevant }) => relevant.size === 0)
+  const needsFile = queries.every(({ relevant }) => relevant === undefined)
   const grades: ReadonlyMap<string, Map<string, number>> = needsFile || existsSync(file)
     ? await readGrades(file)
     : new Map()
   const questions = queries.map(({ id, text, relevant }) => ({
     id,
     text,
-    relevant: new Map([...relevant, ...(grades.get(id) ?? [])]),
+    isJudged: relevant !== undefined,
+    relevant: new Map([...(relevant ?? []), ...(grades.get(id) ?? [])]),
   }))
   const answered = questions.filter(({ relevant }) => relevant.size > 0)
   if (answered.length === 0) throw new Error(`${folder} has no question with an answer.`)
-  const unanswered = questions.filter(({ relevant }) => relevant.size === 0)
-  return { questions: answered, unanswered: unanswered.map(({ id }) => id), grades }
+  const others = questions.filter(({ relevant }) => relevant.size === 0)
+  return {
+    questions: answered.map(({ id, text, relevant }) => ({ id, text, relevant })),
+    unanswered: others.filter(({ isJudged }) => !isJudged).map(({ id }) => id),
+    offTopic: others.filter(({ isJudged }) => isJudged).map(({ id, text }) => ({ id, text })),
+    grades,
+  }
 }
 
 /**
@@ -92,7 +101,7 @@ export async function readQuestions(file: string): Promise<Pick<Question, 'id' |
  * @param documents ids of those that are there
  */
 export function findGaps(
-  { questions, unanswered, grades }: Dataset,
+  { questions, unanswered, offTopic, grades }: Dataset,
   documents: Iterable<string>,
 ): string[] {
   const judged = new Set(questions.flatMap(({ relevant }) => [...relevant.keys()]))
@@ -100,7 +109,7 @@ export function findGaps(
   for (const id of documents) judged.delete(id)
   const asked = new Set(grades.keys())
   for (const { id } of questions) asked.delete(id)
-  for (const id of unanswered) asked.delete(id)
+  for (const id of [...unanswered, ...offTopic.map((each) => each.id)]) asked.delete(id)
   return [
     ...warn('judged documents are not there and count as not found', [...judged]),
     ...warn('judged questions are not in queries.jsonl', [...asked]),
@@ -144,12 +153,12 @@ function readGrade(line: string, number: number) {
   return { question, document, value }
 }
 
-/** The member `relevant` of a line: grades by the ids of documents. */
-function readRelevant(line: string): Map<string, number> {
+/** The member `relevant` of a line: grades by the ids of documents; undefined without it. */
+function readRelevant(line: string): Map<string, number> | undefined {
   const record: unknown = JSON.parse(line)
   const relevant: unknown =
     typeof record === 'object' && record ? Reflect.get(record, 'relevant') : undefined
-  if (relevant === undefined) return new Map()
+  if (relevant === undefined) return undefined
   if (typeof relevant !== 'object' || relevant === null) {
     throw new Error('"relevant" must be an object: grades by the ids of documents')
   }

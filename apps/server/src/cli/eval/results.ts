@@ -7,6 +7,7 @@ import {
   mean,
   quantile,
   type Separation,
+  type ThresholdFigures,
 } from '../../domain/ranking-measures.js'
 import {
   defaultWeights,
@@ -31,6 +32,8 @@ export interface Results {
   latency: { p50: number; p95: number }
   /** From questions about something else, if there were any. */
   separation?: Separation
+  /** What the advised `minScore` does to these questions, and the one that is best for them; with `separation`. */
+  thresholds?: { advised: ThresholdFigures; suggested: ThresholdFigures }
   /** By question. */
   each: Record<string, Measures>
   /** The results by question; older files lack them. */
@@ -65,7 +68,7 @@ const order = ['ndcg', 'recall', 'mrr'] as const
 
 /** Formats the results for people, line by line. */
 export function describeResults(results: Results, baseline?: Results): string[] {
-  const { documents, questions, latency, weights, separation } = results
+  const { documents, questions, latency, weights, separation, thresholds } = results
   return [
     `${documents} documents, ${questions} questions`,
     ...(weights === undefined ? [] : [`weights    ${describeWeights(weights)}`]),
@@ -77,7 +80,20 @@ export function describeResults(results: Results, baseline?: Results): string[] 
     }),
     `latency    p50 ${latency.p50.toFixed(1)} ms, p95 ${latency.p95.toFixed(1)} ms`,
     ...(separation === undefined ? [] : describeSeparation(separation)),
+    ...(thresholds === undefined
+      ? []
+      : [
+          describeThreshold('advised', thresholds.advised),
+          describeThreshold('suggested', thresholds.suggested),
+        ]),
   ]
+}
+
+/** Formats what a threshold does for people. */
+export function describeThreshold(name: string, figures: ThresholdFigures): string {
+  const { minScore, kept, refused } = figures
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`
+  return `  minScore ${minScore.toFixed(2)} (${name}) keeps ${percent(kept)} of the answered, refuses ${percent(refused)} of the off topic`
 }
 
 /** Formats the result for people, line by line. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, type Client } from '@botstead/contract'
 import { cutText } from '../text.js'
+import { describeThreshold } from './results.js'
 
 type Run = Awaited<ReturnType<Client['getEvaluationRun']>>['evaluationRun']
 type Result = Awaited<ReturnType<Client['listEvaluationResults']>>['evaluationResults'][number]
@@ -102,6 +103,12 @@ export function describeSet({ run, misses, comparison }: SetResults): string[] {
     ...(summary.unanswerable > 0
       ? [`false hits: ${summary.falseHits} of ${summary.unanswerable} without an answer`]
       : []),
+    ...(summary.thresholds === undefined
+      ? []
+      : [
+          describeThreshold('advised', summary.thresholds.advised),
+          describeThreshold('suggested', summary.thresholds.suggested),
+        ]),
     ...(comparison === undefined ? [] : describeChanges(comparison)),
     ...misses.flatMap(describeMiss),
   ]

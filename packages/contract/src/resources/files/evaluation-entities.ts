@@ -136,6 +136,15 @@ const EvaluationMeasures = Type.Object(
 
 const evaluationRunStates = ['waiting', 'running', 'completed', 'failed'] as const
 
+const EvaluationThreshold = Type.Object(
+  {
+    minScore: share('The threshold.'),
+    kept: share('Share of the answerable cases that keep a result.'),
+    refused: share('Share of the unanswerable cases that have no result.'),
+  },
+  { title: 'EvaluationThreshold', description: 'What a `minScore` does to the cases of a run.' },
+)
+
 const EvaluationSummary = Type.Object(
   {
     mean: EvaluationMeasures,
@@ -148,6 +157,19 @@ const EvaluationSummary = Type.Object(
     separation: Type.Optional(
       share(
         'Probability that an answerable question has a higher best score than an unanswerable one; 0.5 is chance. With both kinds of cases.',
+      ),
+    ),
+    thresholds: Type.Optional(
+      Type.Object(
+        {
+          advised: EvaluationThreshold,
+          suggested: EvaluationThreshold,
+        },
+        {
+          title: 'EvaluationThresholds',
+          description:
+            'The `minScore` that the guide advises, and the one that is best for these cases. With both kinds of cases, since a release that has it.',
+        },
       ),
     ),
     milliseconds: Type.Object(

@@ -136,6 +136,14 @@ function Summary({ run: { id, summary, parameters, note } }: { run: Run }) {
                         `${summary.separation.toFixed(2)}: how surely a question with an answer scores higher than one without; 0.5 is chance`,
                       ] as [string, string],
                     ]),
+                ...(summary.thresholds === undefined
+                  ? []
+                  : [
+                      [
+                        'Suggested lowest score',
+                        describeThreshold(summary.thresholds.suggested),
+                      ] as [string, string],
+                    ]),
                 ...(summary.gone === 0
                   ? []
                   : [
@@ -150,6 +158,13 @@ function Summary({ run: { id, summary, parameters, note } }: { run: Run }) {
       />
     </>
   )
+}
+
+type Threshold = NonNullable<NonNullable<Run['summary']>['thresholds']>['suggested']
+
+function describeThreshold({ minScore, kept, refused }: Threshold): string {
+  const percent = (share: number) => `${Math.round(100 * share)} %`
+  return `${minScore.toFixed(2)}: keeps ${percent(kept)} of the answers, and refuses ${percent(refused)} of the other questions`
 }
 
 function RemoveRun({ setId, run }: { setId: string; run: Run }) {

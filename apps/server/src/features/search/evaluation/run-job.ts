@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { mean, quantile, separate } from '../../../domain/ranking-measures.js'
+import {
+  advisedMinScore,
+  judgeThreshold,
+  mean,
+  quantile,
+  separate,
+  suggestThreshold,
+} from '../../../domain/ranking-measures.js'
 import { isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'
@@ -192,6 +199,10 @@ function summarize(figures: readonly runs.Figures[]) {
     ...(answerable.length > 0 &&
       others.length > 0 && {
         separation: separate(scoresOf(answerable), scoresOf(others)).chance,
+        thresholds: {
+          advised: judgeThreshold(scoresOf(answerable), scoresOf(others), advisedMinScore),
+          suggested: suggestThreshold(scoresOf(answerable), scoresOf(others)),
+        },
       }),
     milliseconds: { p50: quantile(milliseconds, 0.5), p95: quantile(milliseconds, 0.95) },
   }
