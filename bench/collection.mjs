@@ -52,10 +52,10 @@ async function fill(server, passages, words, file) {
 }
 
 /** Uploads a file and waits until it is searchable; returns milliseconds from the first call on. */
-export async function upload(inBot, key, content) {
+export async function upload(inBot, key, content, description = {}) {
   const begin = performance.now()
   const size = Buffer.byteLength(content)
-  const { file } = await inBot.upsertFile({ key, size, index: true })
+  const { file } = await inBot.upsertFile({ key, size, index: true, ...description })
   await fetch(file.uploadUrl, { method: 'PUT', body: content })
   let now = file
   do {
@@ -68,7 +68,7 @@ export async function upload(inBot, key, content) {
 }
 
 /** Every passage has its vector once none waits, and the model is final once it was fitted to about as many. */
-async function awaitVectors(reads, botId, passages) {
+export async function awaitVectors(reads, botId, passages) {
   for (let quiet = 0; quiet < 3; ) {
     await sleep(sized(1000, 50))
     const isDone = await reads.snapshot(async (db) => {

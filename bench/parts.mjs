@@ -23,6 +23,7 @@ export const parts = {
   'search-put': async (folder) => (await import('./search-impact.mjs')).timeToSearchable(folder),
   'search-impact': async (folder) =>
     (await import('./search-impact.mjs')).measureIndexingImpact(folder),
+  'search-scores': async (folder) => (await import('./search-scores.mjs')).measureScores(folder),
   index: async () => (await import('./index.mjs')).measureIndexing(),
   dashboard: async (folder) => (await import('./dashboard.mjs')).measureDashboard(folder),
   analytics: async (folder) => (await import('./analytics.mjs')).measureAnalytics(folder),

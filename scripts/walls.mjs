@@ -46,13 +46,14 @@ const rooms = {
 
 /** What benchmarks may import: the rooms that a server is made of, and of slices the doors and what is named here. */
 const bench = {
-  rooms: ['platform', 'config', 'migrations', 'http', 'app', 'features'],
+  rooms: ['platform', 'domain', 'config', 'migrations', 'http', 'app', 'features'],
   /** Inner parts that are measured by themselves. */
   measured: new Set(
     [
       'conversations/analytics/counting.ts',
       'search/query.ts',
       'search/retrieval/candidate-texts.ts',
+      'search/retrieval/find.ts',
       'search/retrieval/grams.ts',
       'search/retrieval/ranker.ts',
       'search/retrieval/semantic-retriever.ts',
