@@ -160,3 +160,13 @@ Die Garantie gilt zwei Jahre. Sie gilt nicht, wenn eine andere Werkstatt die Mas
 Wird die Maschine verkauft, so geht die Garantie auf den neuen Besitzer über.`,
   ],
 ]
+
+/** Part numbers with separators and without, and numbers with digits of two scripts. */
+export const partNumbers: readonly Text[] = [
+  ['parts/toner.txt', 'Toner, part 4711-AB/3, is in the cupboard next to the kitchen.'],
+  ['parts/contract.txt', 'Paper comes from the north, contract 88-120-4.'],
+  ['parts/seal.txt', 'The seal 9050KX7 is greased before it is fitted.'],
+  ['parts/filter.txt', 'Order the filter by 773102.'],
+  ['parts/valve.txt', 'رقم الصمام ٠١٢٣ في المخزن.'],
+  ['parts/pump.txt', 'The spare pump has the number 4567.'],
+]

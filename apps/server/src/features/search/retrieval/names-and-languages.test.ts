@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
-import { germanManuals, licences, manualPages } from './names-and-languages.fixture.js'
+import { germanManuals, licences, manualPages, partNumbers } from './names-and-languages.fixture.js'
 
 describeEachEngine('search by names and in two languages', (engine) => {
   const bench = useFiles(engine)
@@ -77,6 +77,34 @@ describeEachEngine('search by names and in two languages', (engine) => {
         const contents = (await best(german, query)).map(({ content }) => content)
         expect(contents).toEqual([expect.stringContaining('schön')])
       }
+    })
+  })
+
+  describe('a part number', () => {
+    let parts: TestBot
+
+    beforeAll(async () => {
+      parts = bench().newBot()
+      for (const [key, content] of partNumbers) {
+        await parts.uploadAndWait({ key, index: true }, content)
+      }
+    })
+
+    it.each([
+      ['4711AB3', 'parts/toner.txt'],
+      ['4711-AB/3', 'parts/toner.txt'],
+      ['4711–AB–3', 'parts/toner.txt'],
+      ['881204', 'parts/contract.txt'],
+      ['٨٨١٢٠٤', 'parts/contract.txt'],
+      ['８８-１２０-４', 'parts/contract.txt'],
+      ['9050-KX/7', 'parts/seal.txt'],
+      ['77-310-2', 'parts/filter.txt'],
+      ['0123', 'parts/valve.txt'],
+      ['٠١٢٣', 'parts/valve.txt'],
+      ['٤٥٦٧', 'parts/pump.txt'],
+    ])('%s is found in any notation: %s', async (query, key) => {
+      const passages = await best(parts, query)
+      expect(passages.map(({ file }) => file.key)).toEqual([key])
     })
   })
 
