@@ -138,7 +138,7 @@ async function ask(db, ranker, botId, query) {
   const { hits, nearby, files } = await find(db, ranker, request)
   const fileOf = new Map(nearby.map(({ hit, file_id }) => [hit, file_id]))
   const keyOf = new Map(files.map(({ id, key }) => [id, decodeURIComponent(key)]))
-  const ranked = hits.map(({ number }) => keyOf.get(fileOf.get(number)))
+  const ranked = hits.map(({ number }) => keyOf.get(fileOf.get(number) ?? '') ?? '')
   return { score: hits[0]?.score ?? 0, ranked: [...new Set(ranked)] }
 }
 
@@ -152,17 +152,18 @@ async function measureOne({ name, set, documents, isWhole }, search, sets) {
     other === set ? [] : shuffled(other.questions).slice(0, most),
   )
   const ndcg = []
+  /** @type {Record<string, { id: string, text: string, score: number, ranked?: string[] }[]>} */
   const scored = { answered: [], removed: [], foreign: [] }
   for (const [at, { id, text, relevant }] of answered.entries()) {
     if (!isWhole && at >= most) break
     const { score, ranked } = await search(text)
     const there = new Map([...relevant].filter(isPresent))
     ndcg.push(measure(ranked, there).ndcg)
-    scored.answered.push({ id, text, score, ranked: ranked.slice(0, 10) })
+    scored.answered?.push({ id, text, score, ranked: ranked.slice(0, 10) })
   }
   for (const [kind, questions] of Object.entries({ removed, foreign })) {
     for (const { id, text } of questions) {
-      scored[kind].push({ id, text, score: (await search(text)).score })
+      scored[kind]?.push({ id, text, score: (await search(text)).score })
     }
   }
   return { name, documents: documents.length, ndcg: mean(ndcg), ...scored }
