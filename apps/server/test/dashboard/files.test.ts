@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, it, vi } from 'vitest'
 import { browserPath } from '../browser.js'
 import { type TestServer, useServer } from '../harness.js'
+import { eventually } from '../jobs.js'
 import { scanOf } from '../scans.js'
 import { openDashboard } from './page.js'
 
@@ -223,9 +224,10 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
         content: await scanOf('Other words.', undefined, undefined),
       }),
     ])
-    await expect
-      .poll(async () => (await client.searchFiles({ query: 'other' })).passages.length)
-      .toBe(1)
+    await eventually(async () => {
+      const { passages } = await client.searchFiles({ query: 'other' })
+      expect(passages).toHaveLength(1)
+    })
     expect((await client.getFile({ id: 'scan.pdf' })).file.status).toBe('indexing_completed')
     expect(faults).toEqual([])
   })
