@@ -116,7 +116,8 @@ describeEachEngine('a bot that was deleted at another process', (engine) => {
         const actor = { kind: 'workspace', accountId: 'none', tokenId: 'none' } as const
         return bots.remove({ ...actor, workspaceId }, gone.bot.id)
       })
-      await expect(gone.call()).rejects.toThrow('The bot was deleted.')
+      // It knows the address, unless it was reading it when a hint about the other bot came: then it reads again.
+      await expect(gone.call()).rejects.toThrow(/The bot was deleted\.|the bot has no address/)
     })
     const keys = await inDatabase(server(), ({ db }) =>
       db.selectFrom('access_tokens').select('id').where('bot_id', '=', gone.bot.id).execute(),
