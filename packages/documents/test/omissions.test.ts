@@ -72,6 +72,22 @@ describe('a document of which parts could not be read', () => {
     })
   })
 
+  it('is refused in few words whatever its parts are called, and with what to do', () => {
+    const places = Array.from({ length: maxPlaces }, (_, at) => ({
+      part: `${at}${'\u4e00'.repeat(200)}`,
+    }))
+    const missing = { kind: 'missing_part', count: 3, places } as const
+    const message = refusalOf(4, 3, missing)?.message ?? ''
+    expect(message).toMatch(/ \u2026\)\. .*To index the rest nevertheless/)
+    expect(message.length).toBeLessThan(1000)
+  })
+
+  it('has no message that a database refuses', () => {
+    const { message } = new ExtractionError('damaged', `a\0b\ud800 ${'x'.repeat(5000)}`)
+    expect(message).toMatch(/^ab x+ \u2026$/)
+    expect(message.length).toBeLessThan(2010)
+  })
+
   it('is refused also if a reader names nothing', () => {
     expect(refusalOf(3, 2)?.message).toMatch(/^2 of 3 parts could not be read\. To index/)
   })

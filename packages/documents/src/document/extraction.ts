@@ -1,5 +1,6 @@
 import type { Root } from 'mdast'
 import type { Omission, Omissions, Reading } from './omissions.js'
+import { shorten, storable } from './storable.js'
 
 declare module 'mdast' {
   interface Data {
@@ -108,12 +109,15 @@ export class ExtractionError extends Error {
     message: string,
     options?: ErrorOptions & { reading?: Reading | undefined },
   ) {
-    super(message, options)
+    super(shorten(storable(message), maxMessageLength), options)
     this.failure = failure
     const { reading } = options ?? {}
     if (reading !== undefined && reading.omissions.length > 0) this.reading = reading
   }
 }
+
+/** Most characters of a message: it stands in the row of the file, and files may choose what it names. */
+const maxMessageLength = 2000
 
 /**
  * A file that is not of the format that its name and type state, or is incomplete.

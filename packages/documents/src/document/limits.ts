@@ -2,7 +2,7 @@ import type { Nodes } from 'mdast'
 import { describeOmission } from './describe-omission.js'
 import { type Extraction, ExtractionError, type Source } from './extraction.js'
 import { omissionTexts, type Reading } from './omissions.js'
-import { storable } from './storable.js'
+import { shorten, storable } from './storable.js'
 
 /** Chunking walks the tree recursively and relies on this bound. */
 const maxDepth = 600
@@ -79,6 +79,8 @@ export function requireUsable(
 
 /** Kinds of omissions that a refusal names: its text is for a person to read. */
 const namedKinds = 3
+/** Most characters about each of them: files may choose the names of their parts. */
+const maxDescription = 300
 
 /**
  * Refuses a document of which more than half could not be read: search would find the rest, and nobody would know that
@@ -91,7 +93,7 @@ export function requireMostlyRead({ omissions, parts }: Reading): void {
   const places = omissions.flatMap((each) => each.places)
   const unit = (['page', 'slide', 'sheet'] as const).find((name) => places.some((at) => at[name]))
   const most = omissions.toSorted((a, b) => b.count - a.count).slice(0, namedKinds)
-  const what = most.map(describeOmission).join('; ')
+  const what = most.map((each) => shorten(describeOmission(each), maxDescription)).join('; ')
   const advice = most.map(({ kind }) => omissionTexts[kind].advice)
   const sentences = [
     `${parts.unread} of ${parts.count} ${unit ?? 'part'}s could not be read${what && ` (${what})`}.`,

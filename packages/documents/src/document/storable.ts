@@ -17,3 +17,8 @@ export function storable(text: string): string {
   if (!mayBeUnstorable.test(text)) return text
   return text.replace(separators, ' ').replace(unstorable, '')
 }
+
+/** The beginning of a text that is longer than it may be, with a sign that more follows. */
+export function shorten(text: string, maxLength: number): string {
+  return text.length <= maxLength ? text : `${storable(text.slice(0, maxLength))} …`
+}

@@ -32,6 +32,8 @@ export function readJson(text: string): Value {
   try {
     return createJsonReader(text).whole()
   } catch (error) {
+    // Another parser would nest as deeply as the file, in memory that nothing bounds.
+    if (error instanceof ExtractionError) throw error
     // The parser of JavaScript says where the fault is.
     JSON.parse(text)
     throw error

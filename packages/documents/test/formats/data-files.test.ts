@@ -192,6 +192,12 @@ test.each([
     { failure: 'too_large', message: /The record in line 2 has more than 1,000,000 characters/ },
   ],
   [
+    'a.json',
+    'lists in lists that do not end',
+    () => '['.repeat(100_000),
+    { failure: 'too_deep', message: /more than 100 levels deep/ },
+  ],
+  [
     'a.yaml',
     'lists in lists',
     () => `a: ${'['.repeat(100_000)}${']'.repeat(100_000)}`,

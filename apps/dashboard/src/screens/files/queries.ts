@@ -70,10 +70,10 @@ export function usePassages(id: string) {
 }
 
 /** What was not read of a file; asked again when the file has changed. */
-export function useIndexingReport({ id, updatedAt }: File) {
+export function useIndexingReport({ id, updatedAt, indexingOmissions }: File) {
   const { botId } = useScope()
   return useQuery({
-    queryKey: ['getFileIndexingReport', { botId }, { id, updatedAt }],
+    queryKey: ['getFileIndexingReport', { botId }, { id, updatedAt, indexingOmissions }],
     queryFn: async ({ signal }) =>
       await call({ botId }, 'getFileIndexingReport', { id }, { signal }),
   })

@@ -76,8 +76,14 @@ export async function awaitIndexed(
   async function describeOmissions(file: AwaitedFile): Promise<string | undefined> {
     if (!isPartly(file)) return undefined
     const ask = () => client.getFileIndexingReport({ id: file.id }, { signal })
-    const { report: found } = await withRetries(signal, ask)
-    return found.omissions.map(({ summary }) => summary).join('; ')
+    try {
+      const { report: found } = await withRetries(signal, ask)
+      return found.omissions.map(({ summary }) => summary).join('; ')
+    } catch (error) {
+      // It was deleted since it was listed.
+      if (error instanceof ApiError && error.type === 'ResourceNotFound') return undefined
+      throw error
+    }
   }
 
   /** Key of the first file that was read in part. */
@@ -88,7 +94,8 @@ export async function awaitIndexed(
   result.partly = known.length
   partly = known[0]?.key
   await inParallel(known.slice(0, mostReported), concurrency, signal, async (file) => {
-    report('partly', file, `: ${await describeOmissions(file)}`)
+    const omissions = await describeOmissions(file)
+    report('partly', file, omissions && `: ${omissions}`)
   })
   const more = known.length - mostReported
   if (more > 0) out.line(`${more} more were read in part: npx botstead files ls names them.`)
