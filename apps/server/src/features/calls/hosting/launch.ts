@@ -16,7 +16,12 @@ import {
 } from './confinement.js'
 import type { ControlGroup } from './control-groups.js'
 import { forgetPid, makeFolder, notePid } from './leftovers.js'
-import { type TreeUsage, usageOfTree, type Waits, waitsOfTree } from './process-tree.js'
+import {
+  type ProcessorTimes,
+  processorTimesOfTree,
+  type TreeUsage,
+  usageOfTree,
+} from './process-tree.js'
 import { canHoldSockets, type OpenSocket, openSocket } from './socket.js'
 
 /** Milliseconds that a wrapping command has to end what it started, before it is killed. */
@@ -44,8 +49,8 @@ interface Launched {
   kill(): void
   /** What it uses now, with whatever it started. */
   usage(): Promise<TreeUsage>
-  /** How long it has waited for a processor so far, with whatever it started. Never rejects. */
-  waits(): Promise<Waits>
+  /** What it has had of a processor so far, with whatever it started. Never rejects. */
+  processorTimes(): Promise<ProcessorTimes>
   /** Whether the system ended it because of its memory. */
   ranOutOfMemory(): Promise<boolean>
   /** Removes its folder and control group, and gives back its user. Call it after the end. Never rejects. */
@@ -144,7 +149,7 @@ export async function openLauncher(deps: LauncherDeps): Promise<Launcher> {
           if (memoryBytes !== undefined) return { memoryBytes, tasks: 1 }
           return await usageOfTree(pid)
         },
-        waits: () => waitsOfTree(pid),
+        processorTimes: () => processorTimesOfTree(pid),
         ranOutOfMemory: async () => (await group?.ranOutOfMemory()) ?? false,
         clear,
       }

@@ -37,7 +37,7 @@ async function open({ waitsMs = 0, delayMs = 0, respondsTo }: Question) {
       waited += waitsMs
       return asked === respondsTo
     },
-    waits: async () => new Map([[7, waited]]),
+    processorTimes: async () => new Map([[7, { ranMs: 0, waitedMs: waited, isRunnable: false }]]),
     compiled: async () => undefined,
     usage: async () => ({ memoryBytes: undefined, tasks: 1 }),
     end: async () => {},

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock.js'
 import type { Instance } from './instance.js'
-import { waitedBetween } from './process-tree.js'
+import { starvedMsBetween } from './process-tree.js'
 import type { Program } from './program.js'
 import { probeMs } from './program-client.js'
 
@@ -44,11 +44,14 @@ export function createLiveness(deps: LivenessDeps): Liveness {
   /** Asks a program once. @returns undefined if it responds, else how much its silence counts: from 0 to 1 */
   async function ask(program: Program): Promise<number | undefined> {
     const endDelay = watchDelay()
-    const before = await program.waits()
+    const startedAt = performance.now()
+    const before = await program.processorTimes()
     const responds = await program.responds()
     const delayMs = endDelay()
     if (responds) return undefined
-    const ownMs = probeMs - waitedBetween(before, await program.waits()) - delayMs
+    const after = await program.processorTimes()
+    const starvedMs = starvedMsBetween(before, after, performance.now() - startedAt)
+    const ownMs = probeMs - starvedMs - delayMs
     return Math.min(1, Math.max(0, ownMs / fairMs))
   }
 

@@ -24,24 +24,45 @@ export async function usageOfTree(pid: number): Promise<TreeUsage> {
   return { memoryBytes, tasks }
 }
 
-/**
- * For each process, milliseconds that its first thread has waited for a processor so far, while it could have run: Node
- * has its event loop there.
- */
-export type Waits = ReadonlyMap<number, number>
-
-/** How long a process and all below it have waited for a processor. Empty if the system does not show it. */
-export async function waitsOfTree(pid: number): Promise<Waits> {
-  const { pids } = await treeOf(pid)
-  const waits = await Promise.all(pids.map(async (at) => [at, await waitedMsOf(at)] as const))
-  return new Map(waits.filter((wait): wait is [number, number] => wait[1] !== undefined))
+/** What the first thread of a process has had of a processor so far: Node has its event loop there. */
+export interface ProcessorTime {
+  ranMs: number
+  /** Time in which it could have run and had no processor. A wait counts only once it is over. */
+  waitedMs: number
+  /** Whether it runs now, or waits for a processor. */
+  isRunnable: boolean
 }
 
-/** Milliseconds that the processes of the later time have waited for a processor since the earlier one, in all. */
-export function waitedBetween(earlier: Waits, later: Waits): number {
-  let ms = 0
-  for (const [pid, waited] of later) ms += Math.max(0, waited - (earlier.get(pid) ?? 0))
-  return ms
+/** By the id of the process. */
+export type ProcessorTimes = ReadonlyMap<number, ProcessorTime>
+
+/** What a process and all below it have had of a processor. Empty if the system does not show it. */
+export async function processorTimesOfTree(pid: number): Promise<ProcessorTimes> {
+  const { pids } = await treeOf(pid)
+  const times = await Promise.all(pids.map(async (at) => [at, await processorTimeOf(at)] as const))
+  return new Map(times.filter((time): time is [number, ProcessorTime] => time[1] !== undefined))
+}
+
+/**
+ * Milliseconds between two looks for which the processes of the later one had no processor although they could have run,
+ * in all. The system says nothing of a wait that goes on: of a process that can run now, all counts in which it did not.
+ *
+ * @param elapsedMs milliseconds between the looks
+ */
+export function starvedMsBetween(
+  earlier: ProcessorTimes,
+  later: ProcessorTimes,
+  elapsedMs: number,
+): number {
+  let sum = 0
+  for (const [pid, { ranMs, waitedMs, isRunnable }] of later) {
+    const before = earlier.get(pid)
+    const starved = isRunnable
+      ? elapsedMs - (ranMs - (before?.ranMs ?? 0))
+      : waitedMs - (before?.waitedMs ?? 0)
+    sum += Math.max(0, starved)
+  }
+  return sum
 }
 
 /** A process and all below it, and how many processes and threads they are: no more are looked at if those are too many. */
@@ -101,9 +122,14 @@ async function memoryOf(pid: number): Promise<number | undefined> {
   return (resident - shared) * pageBytes
 }
 
-async function waitedMsOf(pid: number): Promise<number | undefined> {
+async function processorTimeOf(pid: number): Promise<ProcessorTime | undefined> {
+  const [times, stat] = await Promise.all(
+    ['schedstat', 'stat'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')),
+  )
   // Nanoseconds in which the thread ran, those in which it waited, and how often it ran.
-  const text = await readFile(`/proc/${pid}/schedstat`, 'utf8').catch(() => '')
-  const [, waited] = text.split(' ')
-  return waited === undefined ? undefined : Number(waited) / 1e6
+  const [ran, waited] = times?.split(' ') ?? []
+  if (ran === undefined || waited === undefined) return undefined
+  // The state follows the name, which may contain anything.
+  const state = stat?.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3)
+  return { ranMs: Number(ran) / 1e6, waitedMs: Number(waited) / 1e6, isRunnable: state === 'R' }
 }

@@ -8,7 +8,7 @@ import { connectReports, untilListening } from './connection.js'
 import type { Launcher } from './launch.js'
 import { type LineReading, readLines } from './lines.js'
 import type { OutputListener } from './output.js'
-import { type TreeUsage, type Waits, watchUsage } from './process-tree.js'
+import { type ProcessorTimes, type TreeUsage, watchUsage } from './process-tree.js'
 import { createProgramClient, type ProgramClient } from './program-client.js'
 import { longestReport, ReportError, readReport } from './reports.js'
 import type { ResponseMemory } from './response-memory.js'
@@ -62,8 +62,8 @@ export interface Program extends Pick<ProgramClient, 'send' | 'responds' | 'comp
   readonly pid: number | undefined
   /** Resolves when it has ended; never rejects. */
   readonly ended: Promise<ProgramEnd>
-  /** How long it has waited for a processor so far: it could not respond meanwhile. */
-  waits(): Promise<Waits>
+  /** What it has had of a processor so far: it could not respond without. */
+  processorTimes(): Promise<ProcessorTimes>
   /**
    * What the process and all that it started use now. From its start until the first call, which is that of whoever
    * watches it from then on, the program is ended if it uses too much.
@@ -251,7 +251,7 @@ export async function startProgram(
     send: client.send,
     responds: client.responds,
     compiled: client.compiled,
-    waits: launched.waits,
+    processorTimes: launched.processorTimes,
 
     usage() {
       endWatch()
