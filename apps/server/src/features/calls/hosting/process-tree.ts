@@ -25,7 +25,7 @@ export async function usageOfTree(pid: number): Promise<TreeUsage> {
 }
 
 /** What the first thread of a process has had of a processor so far: Node has its event loop there. */
-export interface ProcessorTime {
+interface ProcessorTime {
   ranMs: number
   /** Time in which it could have run and had no processor. A wait counts only once it is over. */
   waitedMs: number
