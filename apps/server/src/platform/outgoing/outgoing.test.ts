@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate as nextRound } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { freePort } from '../../../test/ports.js'
 import { createAddressRules } from './address-rules.js'
@@ -152,6 +154,31 @@ describe('a call to another server', () => {
       failure: 'connection',
       message: expect.stringContaining('Nobody listens'),
     })
+  })
+
+  it('reads a response that came in time although the event loop was held until later', async () => {
+    // 1 after the server got the request, 2 when it may respond, 3 after it did.
+    const state = new Int32Array(new SharedArrayBuffer(4))
+    const worker = new Worker(
+      `const { parentPort, workerData: state } = require('node:worker_threads')
+      const server = require('node:http').createServer((request, response) => {
+        Atomics.store(state, 0, 1)
+        Atomics.wait(state, 0, 1)
+        response.end('in time', () => Atomics.store(state, 0, 3))
+      })
+      server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`,
+      { eval: true, workerData: state },
+    )
+    cleanups.push(() => worker.terminate())
+    const [port] = await once(worker, 'message')
+    const timeoutMs = 3000
+    const startedAt = performance.now()
+    const call = open(true).send(`http://localhost:${port}/`, { ...request, timeoutMs })
+    while (Atomics.load(state, 0) === 0) await nextRound()
+    Atomics.store(state, 0, 2)
+    Atomics.notify(state, 0)
+    while (Atomics.load(state, 0) !== 3 || performance.now() - startedAt < timeoutMs + 200);
+    expect(String((await call).body)).toBe('in time')
   })
 
   it('ends with the reason of its signal', async () => {
