@@ -1,26 +1,39 @@
-// Prints the one line that tools read, and fails when anything failed. Arguments, three for each part: its
-// name, the status with which it ended, and the file of its report if it consists of tests.
+// Prints which tests failed, then the one line that tools read, and fails when anything failed. Arguments,
+// three for each part: its name, the status with which it ended, and the file of its report if it consists of
+// tests.
 import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 
 const given = process.argv.slice(2)
 const total = { passed: 0, failed: 0, skipped: 0 }
 
-function counts(report) {
+function read(report) {
   try {
-    const { numPassedTests, numFailedTests, numPendingTests } = JSON.parse(
+    const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
       readFileSync(report, 'utf8'),
     )
-    return { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests }
+    const failures = testResults.flatMap(failuresOf)
+    return { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests, failures }
   } catch {
-    return { passed: 0, failed: 0, skipped: 0 }
+    return { passed: 0, failed: 0, skipped: 0, failures: [] }
   }
+}
+
+/** The failed tests of a file with their errors, or the file itself if it failed as a whole. */
+function failuresOf({ name, status, message, assertionResults }) {
+  const file = relative(process.cwd(), name)
+  const failed = assertionResults.filter((test) => test.status === 'failed')
+  if (failed.length === 0 && status === 'failed') return [`${file}\n${message}`]
+  return failed.map((test) => `${file} > ${test.fullName}\n${test.failureMessages.join('\n')}`)
 }
 
 for (let at = 0; at < given.length; at += 3) {
   const [name, status, report] = given.slice(at, at + 3)
-  const { passed, failed, skipped } = counts(report)
+  const { passed, failed, skipped, failures } = read(report)
   // A part counts as one more failure if something other than a test ended it, or if it has no tests.
   const unseen = failed === 0 && (status !== '0' || (report !== '' && passed === 0)) ? 1 : 0
+  // The output of a part is long, and is often cut: what failed is repeated where it can be seen.
+  for (const failure of failures) console.log(`Failed in ${name}: ${failure.slice(0, 4000)}\n`)
   if (status !== '0') console.log(`${name} ended with status ${status}`)
   total.passed += passed
   total.failed += failed + unseen
