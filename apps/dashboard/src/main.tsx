@@ -4,10 +4,10 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queryClient } from './api/queries.js'
-import { readRemembered } from './frame/remembered.js'
-import { listenToShortcuts } from './frame/shortcuts.js'
 import { setTheme, type Theme } from './frame/theme.js'
 import { router } from './router.js'
+import { readRemembered } from './ui/remembered.js'
+import { listenToShortcuts } from './ui/shortcuts.js'
 
 setTheme(readRemembered<Theme>('theme', 'system'))
 listenToShortcuts()

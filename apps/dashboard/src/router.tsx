@@ -6,13 +6,13 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
+import { everyBot, parseSearch, stringifySearch } from './api/address.js'
 import { basePath, isSignedOut } from './api/client.js'
 import { queryClient, read } from './api/queries.js'
-import { everyBot, parseSearch, stringifySearch } from './frame/address.js'
 import { Broken, Frame } from './frame/frame.js'
-import { readRemembered } from './frame/remembered.js'
 import { SignInScreen } from './frame/sign-in.js'
 import { mayBeSignedIn } from './frame/signed-in.js'
+import { readRemembered } from './ui/remembered.js'
 import { ErrorPanel, Skeleton } from './ui/states.js'
 
 const root = createRootRoute({ component: Outlet })

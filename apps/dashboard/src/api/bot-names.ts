@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQueries, useQuery } from '@tanstack/react-query'
 import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
-import { useScope } from '../frame/address.js'
+import { useScope } from './address.js'
 import { list, read } from './queries.js'
 
 /** Bots of one request for names. */

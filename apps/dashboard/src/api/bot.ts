@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { useScope } from '../frame/address.js'
+import { useScope } from './address.js'
 import { call, read } from './queries.js'
 
 // Installations by alias: several of one integration have the same id.

@@ -1,6 +1,6 @@
 import { Dialog } from '../ui/dialog.js'
+import { activeShortcuts } from '../ui/shortcuts.js'
 import styles from './keys-dialog.module.css'
-import { activeShortcuts } from './shortcuts.js'
 
 /** All keys that do something on the page that is shown. */
 export function KeysDialog({ onClose }: { onClose: () => void }) {

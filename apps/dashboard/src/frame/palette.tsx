@@ -1,10 +1,10 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { everyBot, useScope } from '../api/address.js'
 import { useBotSearch } from '../api/bot-names.js'
 import { type Choice, ChoiceList } from '../ui/choice-list.js'
 import { Dialog } from '../ui/dialog.js'
 import { ShowMore } from '../ui/show-more.js'
-import { everyBot, useScope } from './address.js'
 import { screens } from './screens.js'
 
 interface Target extends Choice {

@@ -1,4 +1,4 @@
-import { readRemembered, remember } from './remembered.js'
+import { readRemembered, remember } from '../ui/remembered.js'
 
 const name = 'is signed in'
 let isKnown: boolean | undefined

@@ -1,13 +1,13 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { everyBot, useScope } from '../api/address.js'
 import { list, read, useFurtherPages } from '../api/queries.js'
 import { BotSelect } from '../ui/bot-select.js'
 import { ChoiceList } from '../ui/choice-list.js'
 import { Dialog } from '../ui/dialog.js'
 import { type SearchProps, SearchSelect } from '../ui/search-select.js'
 import { ErrorPanel } from '../ui/states.js'
-import { everyBot, useScope } from './address.js'
 import styles from './frame.module.css'
 
 /** The workspace, and below it the bot; the choice is in the address. */

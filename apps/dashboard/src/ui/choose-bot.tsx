@@ -1,7 +1,7 @@
 import { Link, Navigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useAddressSearch, usePathTo, useScope } from '../api/address.js'
 import { useBotNames, useBotSearch } from '../api/bot-names.js'
-import { useAddressSearch, usePathTo, useScope } from '../frame/address.js'
 import { botstead } from './commands.js'
 import { TextField } from './form.js'
 import { ItemList, Pane, Part } from './part.js'

@@ -11,11 +11,11 @@ import { Columns3 } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { type FurtherPages, useFurtherPages } from '../api/queries.js'
-import { useRemembered } from '../frame/remembered.js'
-import { useShortcuts } from '../frame/shortcuts.js'
 import { Button } from './button.js'
 import styles from './data-table.module.css'
 import { formatNumber } from './numbers.js'
+import { useRemembered } from './remembered.js'
+import { useShortcuts } from './shortcuts.js'
 import { ErrorPanel, Skeleton } from './states.js'
 
 const features = tableFeatures({ columnVisibilityFeature, rowSelectionFeature })

@@ -1,9 +1,9 @@
 import { ArrowUp } from 'lucide-react'
 import { useEffect } from 'react'
-import { useShortcuts } from '../frame/shortcuts.js'
 import { Button } from './button.js'
 import styles from './new-items.module.css'
 import { formatNumber } from './numbers.js'
+import { useShortcuts } from './shortcuts.js'
 
 interface NewItemsProps {
   count: number

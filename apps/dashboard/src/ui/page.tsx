@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { ArrowLeft } from 'lucide-react'
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useId } from 'react'
-import { useAddressSearch } from '../frame/address.js'
-import { useRemembered } from '../frame/remembered.js'
-import { useShortcuts } from '../frame/shortcuts.js'
+import { useAddressSearch } from '../api/address.js'
 import styles from './page.module.css'
+import { useRemembered } from './remembered.js'
 import { ScrollBox } from './scroll-box.js'
+import { useShortcuts } from './shortcuts.js'
 
 interface PageProps {
   /** Name of the screen or item: in the heading, and in the title of the tab. */

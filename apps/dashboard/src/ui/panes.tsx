@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { useAddressSearch } from '../frame/address.js'
+import { useAddressSearch } from '../api/address.js'
 import styles from './panes.module.css'
 import { Tabs } from './tabs.js'
 

@@ -1,6 +1,6 @@
 import { useState } from 'react'
+import { useAddressSearch, usePathTo } from '../../api/address.js'
 import { useBot } from '../../api/bot.js'
-import { useAddressSearch, usePathTo } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
 import { CopyButton, Id } from '../../ui/copy.js'
 import { InstallationStatus } from '../../ui/installation-status.js'

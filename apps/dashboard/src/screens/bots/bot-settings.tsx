@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { usePathTo } from '../../frame/address.js'
+import { usePathTo } from '../../api/address.js'
 import { ConfigurationField } from '../../ui/configuration-field.js'
 import { DeleteByName } from '../../ui/delete-by-name.js'
 import { Form, NameField, PurposeField, TextArea, TextField } from '../../ui/form.js'

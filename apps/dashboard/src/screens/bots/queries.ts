@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useScope } from '../../api/address.js'
 import { call, list, read, refresh } from '../../api/queries.js'
-import { useScope } from '../../frame/address.js'
 
 type Client = import('@botstead/contract').Client
 type UpdateBot = Omit<NonNullable<Parameters<Client['updateBot']>[0]>, 'id'>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { usePathTo } from '../../api/address.js'
 import { useBotNames } from '../../api/bot-names.js'
-import { usePathTo } from '../../frame/address.js'
 import { Id } from '../../ui/copy.js'
 import { Fold } from '../../ui/fold.js'
 import { Json } from '../../ui/json.js'

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
+import { useAddressSearch, useScope } from '../../api/address.js'
 import { useTimeline } from '../../api/timeline.js'
-import { useAddressSearch, useScope } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
 import { Empty, ErrorPanel, Skeleton } from '../../ui/states.js'
 import { Transcript } from '../../ui/transcript/transcript.js'

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
-import { useScope } from '../../frame/address.js'
+import { useScope } from '../../api/address.js'
 import { curlOf } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'
 import { Dialog } from '../../ui/dialog.js'

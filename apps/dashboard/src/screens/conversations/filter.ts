@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { type Search, useAddressSearch, useScope } from '../../frame/address.js'
+import { type Search, useAddressSearch, useScope } from '../../api/address.js'
 import type { FilterField } from '../../ui/filters.js'
 import { rangeOptions, startOfRange } from '../../ui/ranges.js'
 import { tagValuesOf } from '../../ui/tags.js'

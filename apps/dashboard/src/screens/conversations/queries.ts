@@ -1,9 +1,9 @@
 import { type Client, toApiError } from '@botstead/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { useScope } from '../../api/address.js'
 import { fetchFromServer, headersOf, serverUrl } from '../../api/client.js'
 import { call, list, pendingUntilRow, queryClient, read, refresh } from '../../api/queries.js'
-import { useScope } from '../../frame/address.js'
 import { mediaIn } from '../../ui/payload/read.js'
 import type { ConversationFilter } from './filter.js'
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { usePathTo } from '../../frame/address.js'
+import { usePathTo } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
 import { Id } from '../../ui/copy.js'
 import { Json } from '../../ui/json.js'

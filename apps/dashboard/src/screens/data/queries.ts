@@ -1,7 +1,7 @@
 import type { Client } from '@botstead/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useScope } from '../../api/address.js'
 import { call, list, read, refresh } from '../../api/queries.js'
-import { useScope } from '../../frame/address.js'
 
 type Input<Id extends keyof Client> = NonNullable<Parameters<Client[Id]>[0]>
 export type User = Awaited<ReturnType<Client['getUser']>>['user']

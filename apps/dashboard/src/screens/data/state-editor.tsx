@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useAddressSearch } from '../../frame/address.js'
+import { useAddressSearch } from '../../api/address.js'
 import { Form, SelectField, TextField } from '../../ui/form.js'
 import { JsonField } from '../../ui/json-field.js'
 import { requireObject } from '../../ui/json-text.js'

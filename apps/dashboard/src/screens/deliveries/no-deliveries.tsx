@@ -1,4 +1,4 @@
-import { useAddressSearch } from '../../frame/address.js'
+import { useAddressSearch } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
 import { anyBot, botstead, curlOf } from '../../ui/commands.js'
 import { Empty } from '../../ui/states.js'

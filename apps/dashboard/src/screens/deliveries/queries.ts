@@ -1,8 +1,8 @@
 import type { Client } from '@botstead/contract'
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef } from 'react'
+import { useScope } from '../../api/address.js'
 import { call, list, pendingUntilRow, queryClient, read, refresh } from '../../api/queries.js'
-import { useScope } from '../../frame/address.js'
 import type { DeliveryFilter, DeliveryStatus } from './filter.js'
 
 type ListPage = Awaited<ReturnType<Client['listWorkspaceDeliveries']>>

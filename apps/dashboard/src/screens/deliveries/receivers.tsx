@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { usePathTo } from '../../api/address.js'
 import { useBotNames } from '../../api/bot-names.js'
-import { usePathTo } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
 import { ShowMore } from '../../ui/show-more.js'
 import { Status } from '../../ui/status.js'

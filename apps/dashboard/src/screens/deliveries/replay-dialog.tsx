@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { useScope } from '../../api/address.js'
 import { read } from '../../api/queries.js'
-import { useScope } from '../../frame/address.js'
 import { curlOf } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'
 import { Dialog } from '../../ui/dialog.js'

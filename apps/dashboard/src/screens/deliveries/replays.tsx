@@ -1,6 +1,6 @@
-import { useRemembered } from '../../frame/remembered.js'
 import { Button } from '../../ui/button.js'
 import { formatNumber } from '../../ui/numbers.js'
+import { useRemembered } from '../../ui/remembered.js'
 import { Status, type StatusKind } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'
 import { noteFailure } from '../../ui/toasts.js'

@@ -1,6 +1,6 @@
 import { useState } from 'react'
+import { useScope } from '../../api/address.js'
 import { useBotNames } from '../../api/bot-names.js'
-import { useScope } from '../../frame/address.js'
 import { BotField } from '../../ui/bot-select.js'
 import { curlOf } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useAddressSearch, usePathTo } from '../../frame/address.js'
+import { useAddressSearch, usePathTo } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
 import { Id } from '../../ui/copy.js'
 import { formatBytes, formatNumber } from '../../ui/numbers.js'

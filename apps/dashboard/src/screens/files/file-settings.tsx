@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { usePathTo } from '../../frame/address.js'
+import { usePathTo } from '../../api/address.js'
 import { DeleteByName } from '../../ui/delete-by-name.js'
 import { CheckField, Form, TextArea, TextField } from '../../ui/form.js'
 import { requireObject } from '../../ui/json-text.js'

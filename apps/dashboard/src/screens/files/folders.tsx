@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { Folder } from 'lucide-react'
-import { usePathTo } from '../../frame/address.js'
+import { usePathTo } from '../../api/address.js'
 import { formatNumber } from '../../ui/numbers.js'
 import styles from './files.module.css'
 import { partsOf, trailOf } from './keys.js'

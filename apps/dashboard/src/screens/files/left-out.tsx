@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { usePathTo } from '../../frame/address.js'
+import { usePathTo } from '../../api/address.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Empty, Unread } from '../../ui/states.js'
 import styles from './files.module.css'

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
+import { useAddressSearch } from '../../api/address.js'
 import { useFurtherPages } from '../../api/queries.js'
-import { useAddressSearch } from '../../frame/address.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { ShowMore } from '../../ui/show-more.js'
 import { Empty, ErrorPanel, Skeleton } from '../../ui/states.js'

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useState } from 'react'
-import { useRemembered } from '../../frame/remembered.js'
 import { Button } from '../../ui/button.js'
+import { useRemembered } from '../../ui/remembered.js'
 import { Empty, ErrorPanel, Skeleton } from '../../ui/states.js'
 import { contentUrl, kindOf, pdfMaximum, readBlob, readText } from './content.js'
 import styles from './files.module.css'

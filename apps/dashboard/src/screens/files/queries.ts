@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useScope } from '../../api/address.js'
 import { call, list, queryClient, read, refresh } from '../../api/queries.js'
-import { useScope } from '../../frame/address.js'
 
 type Client = import('@botstead/contract').Client
 export type ListInput = NonNullable<Parameters<Client['listFiles']>[0]>

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { usePathTo, useScope } from '../../frame/address.js'
+import { usePathTo, useScope } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Status } from '../../ui/status.js'

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { usePathTo } from '../../frame/address.js'
+import { usePathTo } from '../../api/address.js'
 import { botstead, npm } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'
 import styles from './home.module.css'

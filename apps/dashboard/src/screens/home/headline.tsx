@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { CircleAlert, CircleCheck } from 'lucide-react'
-import { usePathTo, useScope } from '../../frame/address.js'
+import { usePathTo, useScope } from '../../api/address.js'
 import { Time } from '../../ui/time.js'
 import styles from './home.module.css'
 import type { Overview } from './queries.js'

@@ -1,7 +1,7 @@
 import type { Client } from '@botstead/contract'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
+import { useScope } from '../../api/address.js'
 import { call, read, refresh } from '../../api/queries.js'
-import { useScope } from '../../frame/address.js'
 import { formatNumber } from '../../ui/numbers.js'
 
 /** The state of the workspace. */

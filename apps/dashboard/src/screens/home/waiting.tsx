@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { usePathTo } from '../../api/address.js'
 import { useBotNames } from '../../api/bot-names.js'
-import { usePathTo } from '../../frame/address.js'
 import { formatBytes } from '../../ui/numbers.js'
 import { Status, type StatusKind } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { usePathTo, useScope } from '../../api/address.js'
 import { useBotNames } from '../../api/bot-names.js'
-import { usePathTo, useScope } from '../../frame/address.js'
 import { BotField } from '../../ui/bot-select.js'
 import { ConfigurationField } from '../../ui/configuration-field.js'
 import { Form, TextField } from '../../ui/form.js'

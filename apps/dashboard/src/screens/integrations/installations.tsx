@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { usePathTo } from '../../frame/address.js'
+import { usePathTo } from '../../api/address.js'
 import { Id } from '../../ui/copy.js'
 import { InstallationStatus } from '../../ui/installation-status.js'
 import { OutsideLink } from '../../ui/outside-link.js'

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import { useAddressSearch, usePathTo } from '../../frame/address.js'
+import { useAddressSearch, usePathTo } from '../../api/address.js'
 import { Id } from '../../ui/copy.js'
 import { DeleteByName } from '../../ui/delete-by-name.js'
 import { Json } from '../../ui/json.js'

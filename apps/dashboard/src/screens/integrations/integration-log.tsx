@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useAddressSearch, usePathTo } from '../../frame/address.js'
+import { useAddressSearch, usePathTo } from '../../api/address.js'
 import { SelectField } from '../../ui/form.js'
 import { LevelWord } from '../../ui/level.js'
 import { ItemList, Pane, Part } from '../../ui/part.js'

@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router'
-import { useAddressSearch, usePathTo, useScope } from '../../frame/address.js'
+import { useAddressSearch, usePathTo, useScope } from '../../api/address.js'
 import { curlOf } from '../../ui/commands.js'
 import { type Column, DataTable } from '../../ui/data-table.js'
 import { type FilterField, Filters } from '../../ui/filters.js'

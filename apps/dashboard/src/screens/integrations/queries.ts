@@ -1,8 +1,8 @@
 import type { Client } from '@botstead/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useScope } from '../../api/address.js'
 import { byAlias } from '../../api/bot.js'
 import { call, list, read, refresh } from '../../api/queries.js'
-import { useScope } from '../../frame/address.js'
 
 export type Integration = Awaited<ReturnType<Client['getIntegration']>>['integration']
 

@@ -1,6 +1,6 @@
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useAddressSearch, usePathTo } from '../../frame/address.js'
+import { useAddressSearch, usePathTo } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
 import { Id } from '../../ui/copy.js'
 import { type Column, DataTable } from '../../ui/data-table.js'

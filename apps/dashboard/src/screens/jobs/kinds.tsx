@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { usePathTo } from '../../frame/address.js'
+import { usePathTo } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
 import { ItemList, Pane, Part } from '../../ui/part.js'
 import { ErrorPanel, Skeleton } from '../../ui/states.js'

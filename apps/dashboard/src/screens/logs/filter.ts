@@ -1,6 +1,6 @@
 import type { Client } from '@botstead/contract'
 import { useMemo } from 'react'
-import { type Search, useAddressSearch, useScope } from '../../frame/address.js'
+import { type Search, useAddressSearch, useScope } from '../../api/address.js'
 import type { FilterField } from '../../ui/filters.js'
 import { rangeOptions, startOfRange } from '../../ui/ranges.js'
 

@@ -1,4 +1,4 @@
-import { useAddressSearch } from '../../frame/address.js'
+import { useAddressSearch } from '../../api/address.js'
 import { levels } from '../../ui/level.js'
 import { Time } from '../../ui/time.js'
 import { TimeChart } from '../../ui/time-chart.js'

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { usePathTo } from '../../frame/address.js'
+import { usePathTo } from '../../api/address.js'
 import { CopyButton, Id } from '../../ui/copy.js'
 import { Level } from '../../ui/level.js'
 import { Detail, Facts } from '../../ui/page.js'

@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
+import { useAddressSearch, usePathTo, useScope } from '../../api/address.js'
 import { useBotNames } from '../../api/bot-names.js'
-import { useAddressSearch, usePathTo, useScope } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
 import { curlOf } from '../../ui/commands.js'
 import { CopyButton } from '../../ui/copy.js'

@@ -1,5 +1,5 @@
+import { useAddressSearch } from '../../api/address.js'
 import { serverUrl } from '../../api/client.js'
-import { useAddressSearch } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
 import { anyBot, botInCode, curlOf } from '../../ui/commands.js'
 import { Empty } from '../../ui/states.js'

@@ -1,9 +1,9 @@
 import type { Client } from '@botstead/contract'
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useState } from 'react'
+import { useScope } from '../../api/address.js'
 import { call, list, pendingUntilRow, queryClient, read } from '../../api/queries.js'
 import { followStream } from '../../api/stream.js'
-import { useScope } from '../../frame/address.js'
 import type { LogFilter } from './filter.js'
 
 type LogPage = Awaited<ReturnType<Client['listLogs']>>

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useAddressSearch } from '../../frame/address.js'
+import { useAddressSearch } from '../../api/address.js'
 import { CheckField, TextField } from '../../ui/form.js'
 import { useTypedText } from '../../ui/typed-text.js'
 import { nameOf, type SettingName, type Side } from './parameters.js'

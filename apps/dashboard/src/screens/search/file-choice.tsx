@@ -1,6 +1,6 @@
 import { X } from 'lucide-react'
 import { useId, useState } from 'react'
-import { useAddressSearch } from '../../frame/address.js'
+import { useAddressSearch } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
 import { TextField } from '../../ui/form.js'
 import { useFileKey, useFileSuggestions } from './queries.js'

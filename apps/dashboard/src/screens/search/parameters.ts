@@ -1,4 +1,4 @@
-import type { Search } from '../../frame/address.js'
+import type { Search } from '../../api/address.js'
 import { tagConditionsOf } from '../../ui/tags.js'
 import type { SearchInput } from './queries.js'
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { usePathTo } from '../../frame/address.js'
+import { usePathTo } from '../../api/address.js'
 import { Button } from '../../ui/button.js'
 import { formatNumber } from '../../ui/numbers.js'
 import { Thumbs } from './evaluation/thumbs.js'

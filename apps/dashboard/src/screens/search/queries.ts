@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
+import { useScope } from '../../api/address.js'
 import { read } from '../../api/queries.js'
-import { useScope } from '../../frame/address.js'
 
 type Client = import('@botstead/contract').Client
 export type SearchInput = Parameters<Client['explainSearch']>[0]

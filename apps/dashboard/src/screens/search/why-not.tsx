@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { usePathTo } from '../../frame/address.js'
+import { usePathTo } from '../../api/address.js'
 import { Status } from '../../ui/status.js'
 import { foundOfTarget } from './found.js'
 import { outcomes } from './outcomes.js'

@@ -1,7 +1,7 @@
 import { type Client, followConversation, type Signal } from '@botstead/contract'
+import { useScope } from '../../api/address.js'
 import { ConnectionError, fetchFromServer, serverUrl } from '../../api/client.js'
 import { call, refresh } from '../../api/queries.js'
-import { useScope } from '../../frame/address.js'
 
 /** A user who was made to try a bot, with its conversation. */
 export interface Guest {

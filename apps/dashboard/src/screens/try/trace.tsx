@@ -1,5 +1,5 @@
+import { useAddressSearch, useScope } from '../../api/address.js'
 import { type EntryKind, useTimeline } from '../../api/timeline.js'
-import { useAddressSearch, useScope } from '../../frame/address.js'
 import { Unread } from '../../ui/states.js'
 import { Transcript } from '../../ui/transcript/transcript.js'
 import { useReplay } from './queries.js'

@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { usePathTo, useScope } from '../../api/address.js'
 import { useBot } from '../../api/bot.js'
-import { usePathTo, useScope } from '../../frame/address.js'
 import { Button } from '../../ui/button.js'
 import { ChooseBot } from '../../ui/choose-bot.js'
 import { Form, TextField } from '../../ui/form.js'

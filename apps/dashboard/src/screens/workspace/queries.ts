@@ -1,7 +1,7 @@
 import type { Client } from '@botstead/contract'
 import { useQuery } from '@tanstack/react-query'
+import { useScope } from '../../api/address.js'
 import { call, read, refresh } from '../../api/queries.js'
-import { useScope } from '../../frame/address.js'
 
 type UpdateWorkspace = Omit<NonNullable<Parameters<Client['updateWorkspace']>[0]>, 'id'>
 

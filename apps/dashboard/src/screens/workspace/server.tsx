@@ -1,6 +1,6 @@
 import type { Client } from '@botstead/contract'
 import { useMemo } from 'react'
-import { useAddressSearch } from '../../frame/address.js'
+import { useAddressSearch } from '../../api/address.js'
 import { type FilterField, Filters } from '../../ui/filters.js'
 import { formatBytes } from '../../ui/numbers.js'
 import { Facts } from '../../ui/page.js'

@@ -1,4 +1,4 @@
-import { useAddressSearch } from '../../frame/address.js'
+import { useAddressSearch } from '../../api/address.js'
 import { Page, PageBody } from '../../ui/page.js'
 import { ErrorPanel, Skeleton } from '../../ui/states.js'
 import { Tabs } from '../../ui/tabs.js'

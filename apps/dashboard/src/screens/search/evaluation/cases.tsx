@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { usePathTo } from '../../../frame/address.js'
+import { usePathTo } from '../../../api/address.js'
 import { Button } from '../../../ui/button.js'
 import { type Column, DataTable } from '../../../ui/data-table.js'
 import { Dialog } from '../../../ui/dialog.js'

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { usePathTo } from '../../../frame/address.js'
+import { usePathTo } from '../../../api/address.js'
 import { formatNumber } from '../../../ui/numbers.js'
 import { ErrorPanel, Skeleton } from '../../../ui/states.js'
 import styles from './evaluation.module.css'

@@ -1,4 +1,4 @@
-import { useAddressSearch } from '../../../frame/address.js'
+import { useAddressSearch } from '../../../api/address.js'
 import type { Found } from '../found.js'
 import type { Case } from './queries.js'
 

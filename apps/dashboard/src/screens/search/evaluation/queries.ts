@@ -1,6 +1,6 @@
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useScope } from '../../../api/address.js'
 import { call, list, read, refresh } from '../../../api/queries.js'
-import { useScope } from '../../../frame/address.js'
 
 type Client = import('@botstead/contract').Client
 type CaseInput = Omit<Parameters<Client['createEvaluationCase']>[0], 'id'>

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { useAddressSearch, usePathTo } from '../../../frame/address.js'
+import { useAddressSearch, usePathTo } from '../../../api/address.js'
 import { ShowMore } from '../../../ui/show-more.js'
 import { Empty, ErrorPanel, Skeleton } from '../../../ui/states.js'
 import { Status } from '../../../ui/status.js'

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Download } from 'lucide-react'
 import { useState } from 'react'
-import { usePathTo } from '../../../frame/address.js'
+import { usePathTo } from '../../../api/address.js'
 import { Button } from '../../../ui/button.js'
 import { DeleteByName } from '../../../ui/delete-by-name.js'
 import { Form, NameField, TextArea, TextField } from '../../../ui/form.js'

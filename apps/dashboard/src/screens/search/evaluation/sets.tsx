@@ -1,7 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
-import { usePathTo, useScope } from '../../../frame/address.js'
+import { usePathTo, useScope } from '../../../api/address.js'
 import { Button } from '../../../ui/button.js'
 import { curlOf } from '../../../ui/commands.js'
 import { type Column, DataTable } from '../../../ui/data-table.js'

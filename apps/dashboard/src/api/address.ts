@@ -1,5 +1,5 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import type { Scope } from '../api/client.js'
+import type { Scope } from './client.js'
 
 /** The part of an address that stands for every bot. */
 export const everyBot = 'all'
