@@ -5,7 +5,18 @@ import { Compartment, EditorState } from '@codemirror/state'
 import { EditorView, keymap } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
-import type { JsonFieldProps } from './json-field.js'
+
+export interface JsonFieldProps {
+  label: string
+  /** What the value is for. */
+  hint?: string
+  error?: string | undefined
+  /** Text of the value; not necessarily JSON yet. */
+  value: string
+  onChange: (value: string) => void
+  /** Lines that are shown at least. */
+  rows?: number
+}
 
 const colors = HighlightStyle.define([
   { tag: tags.propertyName, color: 'var(--accent)' },

@@ -1,20 +1,9 @@
 import { lazy, Suspense } from 'react'
 import form from './form.module.css'
+import type { JsonFieldProps } from './json-editor.js'
 import styles from './json-field.module.css'
 
 const Editor = lazy(async () => ({ default: (await import('./json-editor.js')).JsonEditor }))
-
-export interface JsonFieldProps {
-  label: string
-  /** What the value is for. */
-  hint?: string
-  error?: string | undefined
-  /** Text of the value; not necessarily JSON yet. */
-  value: string
-  onChange: (value: string) => void
-  /** Lines that are shown at least. */
-  rows?: number
-}
 
 /** A JSON value with its label, in an editor that colours it and matches brackets. */
 export function JsonField(props: JsonFieldProps) {

@@ -1,7 +1,26 @@
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
-import type { TimeChartProps } from './time-chart.js'
+
+/** What is counted, stacked from the first one upwards. */
+export interface Series {
+  label: string
+  /** Name of a token of colour, such as `--attention`. */
+  color: string
+  /** One count for each bucket. */
+  counts: readonly number[]
+}
+
+export interface TimeChartProps {
+  /** What the chart shows. */
+  label: string
+  /** Begins of the buckets in milliseconds, oldest first. */
+  starts: readonly number[]
+  bucketMs: number
+  series: readonly Series[]
+  /** Called with the range that was dragged over, in milliseconds. */
+  onZoom: (since: number, until: number) => void
+}
 
 const height = 96
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })

@@ -1,28 +1,9 @@
 import { lazy, Suspense, useState } from 'react'
 import { formatNumber } from './numbers.js'
 import styles from './time-chart.module.css'
+import type { Series, TimeChartProps } from './time-chart-canvas.js'
 
 const Canvas = lazy(async () => ({ default: (await import('./time-chart-canvas.js')).ChartCanvas }))
-
-/** What is counted, stacked from the first one upwards. */
-export interface Series {
-  label: string
-  /** Name of a token of colour, such as `--attention`. */
-  color: string
-  /** One count for each bucket. */
-  counts: readonly number[]
-}
-
-export interface TimeChartProps {
-  /** What the chart shows. */
-  label: string
-  /** Begins of the buckets in milliseconds, oldest first. */
-  starts: readonly number[]
-  bucketMs: number
-  series: readonly Series[]
-  /** Called with the range that was dragged over, in milliseconds. */
-  onZoom: (since: number, until: number) => void
-}
 
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 

@@ -3,8 +3,7 @@ import { useTranslation } from './context.js'
 import { Icon } from './icon.js'
 import { safeMedia } from './links.js'
 import { OutsideLink } from './outside-link.js'
-import type { Choose } from './payload.js'
-import { isFilled, type Members, objectsIn } from './payload-values.js'
+import { type Choose, isFilled, type Members, objectsIn } from './payload-values.js'
 
 /** A card with its picture and its buttons; actions of the type `url` are links. */
 export function Card({ card, onChoose }: { card: Members; onChoose: Choose }) {

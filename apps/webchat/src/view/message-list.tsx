@@ -5,7 +5,7 @@ import { format } from '../translations/index.js'
 import { useChat, useChatState, useTranslation } from './context.js'
 import { Markdown } from './markdown.js'
 import { MessageView, OutgoingView } from './message.js'
-import type { Choose } from './payload.js'
+import type { Choose } from './payload-values.js'
 import { isFilled, objectsIn } from './payload-values.js'
 
 /** Pixels from the end within which the list counts as scrolled to its end. */

@@ -1,8 +1,7 @@
 import { useId, useState } from 'react'
 import { format } from '../translations/index.js'
 import { useTranslation } from './context.js'
-import type { Choose } from './payload.js'
-import { isFilled, type Members } from './payload-values.js'
+import { type Choose, isFilled, type Members } from './payload-values.js'
 
 interface OptionsProps {
   label: string

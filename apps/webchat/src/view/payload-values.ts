@@ -1,5 +1,8 @@
 import type { Payload } from '../shared/bridge.js'
 
+/** Called when the user presses an option or a button, with its label and its value. */
+export type Choose = (label: string, value: unknown) => void
+
 /** Members of a payload: of any type, because bots may send anything. */
 export type Members = Readonly<Record<string, unknown>>
 

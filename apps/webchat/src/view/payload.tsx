@@ -8,10 +8,7 @@ import { Markdown } from './markdown.js'
 import { Media } from './media.js'
 import { Choice, Dropdown } from './options.js'
 import { OutsideLink } from './outside-link.js'
-import { isFilled, type Members, objectsIn, partsOf } from './payload-values.js'
-
-/** Called when the user presses an option or a button, with its label and its value. */
-export type Choose = (label: string, value: unknown) => void
+import { type Choose, isFilled, type Members, objectsIn, partsOf } from './payload-values.js'
 
 export interface PayloadProps {
   payload: Payload

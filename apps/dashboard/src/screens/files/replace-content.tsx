@@ -3,7 +3,8 @@ import { useRef } from 'react'
 import { Button } from '../../ui/button.js'
 import { note } from '../../ui/toasts.js'
 import type { File as StoredFile } from './queries.js'
-import { type Plan, startUploads } from './uploads/uploads.js'
+import type { Plan } from './uploads/remembered.js'
+import { startUploads } from './uploads/uploads.js'
 
 /** Uploads another content under the key of a file; what is said about the file stays. */
 export function ReplaceContent({ file }: { file: StoredFile }) {

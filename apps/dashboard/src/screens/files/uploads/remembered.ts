@@ -1,4 +1,20 @@
-import type { Plan } from './uploads.js'
+import type { Client } from '@botstead/contract'
+
+/** What is to be uploaded, without the content. */
+export interface Plan {
+  botId: string
+  key: string
+  size: number
+  /** Whether search is to find it. */
+  index: boolean
+  tags: Record<string, string>
+  /** What stays of a file whose content is replaced. */
+  metadata?: Record<string, unknown>
+  accessPolicies?: ('public_content' | 'integrations')[]
+  expiresAt?: string
+  contentType?: string
+  indexing?: NonNullable<Parameters<Client['upsertFile']>[0]['indexing']>
+}
 
 /** An upload that a reload of the page interrupted: all but the content, which the browser does not keep. */
 export interface Interrupted {

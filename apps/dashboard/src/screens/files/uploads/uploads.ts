@@ -3,26 +3,8 @@ import { useSyncExternalStore } from 'react'
 import { call } from '../../../api/queries.js'
 import { messageOf } from '../../../ui/states.js'
 import { refreshFiles } from '../queries.js'
-import { type Interrupted, readInterrupted, rememberInterrupted } from './remembered.js'
+import { type Interrupted, type Plan, readInterrupted, rememberInterrupted } from './remembered.js'
 import { BrokenConnectionError, offsetOf, sendRest, terminate } from './tus.js'
-
-type Client = import('@botstead/contract').Client
-
-/** What is to be uploaded, without the content. */
-export interface Plan {
-  botId: string
-  key: string
-  size: number
-  /** Whether search is to find it. */
-  index: boolean
-  tags: Record<string, string>
-  /** What stays of a file whose content is replaced. */
-  metadata?: Record<string, unknown>
-  accessPolicies?: ('public_content' | 'integrations')[]
-  expiresAt?: string
-  contentType?: string
-  indexing?: NonNullable<Parameters<Client['upsertFile']>[0]['indexing']>
-}
 
 /**
  * `waiting` for other uploads, `sending`, `retrying` after the connection broke, `paused` by the reader, `lost`: the page was

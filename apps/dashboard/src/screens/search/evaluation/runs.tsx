@@ -1,42 +1,16 @@
-import { useAddressSearch, useScope } from '../../../frame/address.js'
+import { useAddressSearch, useScope } from '../../../api/address.js'
 import { botstead } from '../../../ui/commands.js'
 import { type Column, DataTable } from '../../../ui/data-table.js'
 import { formatNumber } from '../../../ui/numbers.js'
 import { Split } from '../../../ui/page.js'
 import { Empty } from '../../../ui/states.js'
-import { Status, type StatusKind } from '../../../ui/status.js'
 import { Time } from '../../../ui/time.js'
 import styles from './evaluation.module.css'
 import { describeParameters, formatDifference, measures } from './parameters.js'
 import { type EvaluationSet, type Run, useRuns } from './queries.js'
 import { RunDetail } from './run-detail.js'
+import { baselineOf, isCompleted, RunState } from './run-state.js'
 import { Trend } from './trend.js'
-
-const states: Record<Run['state'], { kind: StatusKind; label: string }> = {
-  waiting: { kind: 'waiting', label: 'Waiting' },
-  running: { kind: 'working', label: 'Running' },
-  completed: { kind: 'done', label: 'Completed' },
-  failed: { kind: 'attention', label: 'Failed' },
-}
-
-/** The state of a run, with its progress. */
-export function RunState({ run: { state, done, total } }: { run: Run }) {
-  const { kind, label } = states[state]
-  return (
-    <Status kind={kind}>
-      {state === 'running' ? `${label} ${formatNumber(done)} of ${formatNumber(total)}` : label}
-    </Status>
-  )
-}
-
-/** The completed run before another one; the list is newest first. */
-export function baselineOf(run: Run, runs: readonly Run[]): Run | undefined {
-  return runs.slice(runs.findIndex(({ id }) => id === run.id) + 1).find(isCompleted)
-}
-
-function isCompleted({ state }: Run): boolean {
-  return state === 'completed'
-}
 
 function countOf(some: number, all: number): string {
   return `${formatNumber(some)} of ${formatNumber(all)}`
