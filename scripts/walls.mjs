@@ -1,8 +1,9 @@
-// Who may import whom, and who may query which table: `npm run check:walls`. The page
+// Who may import whom, who may query which table, and how long a function may be: `npm run check:walls`. The page
 // ARCHITECTURE.md says the same in words. Imports of types count like others.
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { functionFaults, lateHookFaults } from './functions.mjs'
 
 const server = 'apps/server/src'
 
@@ -43,6 +44,88 @@ const rooms = {
   app: ['platform', 'domain', 'config', 'http', 'features', 'migrations'],
   cli: ['platform', 'domain', 'config', 'app'],
 }
+
+/** Rooms of the other apps that may import a room; files beside the rooms may import all of them. */
+const apps = {
+  dashboard: {
+    api: [],
+    ui: ['api'],
+    frame: ['api', 'ui'],
+    screens: ['api', 'ui', 'frame'],
+  },
+  webchat: {
+    shared: [],
+    translations: ['shared'],
+    client: ['shared'],
+    view: ['shared', 'translations', 'client'],
+    loader: ['shared', 'translations'],
+    preview: ['shared', 'loader'],
+  },
+  'bot-host': {},
+}
+/** Rooms of apps whose folders do not know each other. */
+const separateFolders = new Set(['dashboard/screens'])
+
+/** Functions of more lines than they may have, that are left. */
+const longFunctions = new Set([
+  'apps/dashboard/src/ui/data-table.tsx DataTable',
+  'apps/server/src/app/features.ts createFeatures',
+  'apps/server/src/features/bots/bots/lookups.ts botLookups',
+  'apps/server/src/features/bots/bots/service.ts createBotsService',
+  'apps/server/src/features/bots/integrations/service.ts createIntegrationsService',
+  'apps/server/src/features/bots/issues/service.ts createIssuesService',
+  'apps/server/src/features/calls/hosting/index.ts createHosting',
+  'apps/server/src/features/calls/hosting/instance.ts createInstance',
+  'apps/server/src/features/calls/hosting/program.ts startProgram',
+  'apps/server/src/features/calls/registration/integrations.ts createIntegrationRegistration',
+  'apps/server/src/features/calls/shared-addresses/index.ts createSharedAddresses',
+  'apps/server/src/features/calls/tunnels/registry.ts createRegistry',
+  'apps/server/src/features/calls/tunnels/relay.ts createRelay',
+  'apps/server/src/features/chat/conversations.ts conversationOperations',
+  'apps/server/src/features/chat/webchat/files.ts createChatFiles',
+  'apps/server/src/features/conversations/conversations/participants.ts createParticipants',
+  'apps/server/src/features/conversations/conversations/service.ts createConversationsService',
+  'apps/server/src/features/conversations/events/service.ts createEventsService',
+  'apps/server/src/features/conversations/messages/service.ts createMessagesService',
+  'apps/server/src/features/conversations/states/service.ts createStatesService',
+  'apps/server/src/features/conversations/users/service.ts createUsersService',
+  'apps/server/src/features/conversations/workflows/service.ts createWorkflowsService',
+  'apps/server/src/features/deliveries/dispatcher.ts createDispatcher',
+  'apps/server/src/features/deliveries/service.ts createDeliveriesService',
+  'apps/server/src/features/deliveries/settle.ts createSettle',
+  'apps/server/src/features/files/contents/generations.ts createGenerations',
+  'apps/server/src/features/files/maintenance/sweeps.ts createSweeps',
+  'apps/server/src/features/files/service.ts createFilesService',
+  'apps/server/src/features/files/uploads/resumable.ts createResumableUploads',
+  'apps/server/src/features/inspection/conversation-list/service.ts createConversationListService',
+  'apps/server/src/features/operations/logs/tail.ts createTails',
+  'apps/server/src/features/search/evaluation/cases.ts createCasesService',
+  'apps/server/src/features/search/evaluation/runs.ts createRunsService',
+  'apps/server/src/features/search/service.ts createSearchService',
+  'apps/server/src/features/search/vectors/vector-jobs.ts createVectorJobs',
+  'apps/server/src/features/tenancy/access/authenticator.ts createTokenAuthenticator',
+  'apps/server/src/features/tenancy/workspaces/service.ts createWorkspacesService',
+  'apps/server/src/platform/db/group-commit.ts createGroupCommit',
+  'apps/webchat/src/client/session.ts createSession',
+  'apps/webchat/src/loader/main.ts start',
+])
+
+/** Methods that complete a slice after it was built, that are left. */
+const lateHooks = new Set([
+  'provideAttempts',
+  'provideBackupCheck',
+  'provideBotCounts',
+  'provideChecks',
+  'provideEmptying',
+  'provideFiles',
+  'provideMessages',
+  'provideParticipants',
+  'provideRecurringHealth',
+  'provideRequestedEvents',
+  'provideSignals',
+  'provideSubject',
+  'provideTryOut',
+])
 
 /** What benchmarks may import: the rooms that a server is made of, and of slices the doors and what is named here. */
 const bench = {
@@ -90,12 +173,16 @@ const isStore = (path) => /\/([a-z-]+-)?store\.ts$|\/table\.ts$/.test(path)
 /** All sources of a checkout, by path. */
 async function readSources(checkout) {
   const packages = await readdir(join(checkout, 'packages')).catch(() => [])
-  const folders = [server, ...packages.map((name) => `packages/${name}/src`)]
+  const named = await readdir(join(checkout, 'apps')).catch(() => [])
+  const folders = [
+    ...named.map((name) => `apps/${name}/src`),
+    ...packages.map((name) => `packages/${name}/src`),
+  ]
   const sources = new Map()
   for (const folder of folders) {
     const names = await readdir(join(checkout, folder), { recursive: true }).catch(() => [])
     for (const name of names) {
-      if (!name.endsWith('.ts') || /\.test\.ts$|(^|\/)conformance\.ts$|\.fixture\.ts$/.test(name))
+      if (!/\.tsx?$/.test(name) || /\.test\.ts$|(^|\/)conformance\.ts$|\.fixture\.ts$/.test(name))
         continue
       const path = `${folder}/${name.replaceAll('\\', '/')}`
       sources.set(path, await readFile(join(checkout, path), 'utf8'))
@@ -120,8 +207,8 @@ function importsOf(path, text, sources) {
     } else if (!given.startsWith('.')) modules.push(given)
     else {
       const target = normalize(join(dirname(path), given)).replace(/\.js$/, '.ts')
-      if (sources.has(target)) files.push(target)
-      else if (!given.endsWith('.json')) files.push(target)
+      if (sources.has(`${target}x`)) files.push(`${target}x`)
+      else if (!/\.(json|css)$/.test(given)) files.push(target)
     }
   }
   return { files, modules }
@@ -129,11 +216,45 @@ function importsOf(path, text, sources) {
 
 /** The location of a file: the room of the server, and in features the wing and the slice. */
 function placeOf(path) {
-  if (!path.startsWith(`${server}/`)) return { package: path.split('/').slice(0, 2).join('/') }
+  if (!path.startsWith(`${server}/`)) return placeInApp(path)
   const [room, wing, slice] = path.slice(server.length + 1).split('/')
   if (room !== 'features' || !(wing in wings))
     return { room: room.endsWith('.ts') ? undefined : room }
   return { room, wing, slice: singleSlices.has(wing) ? wing : `${wing}/${slice}` }
+}
+
+/** The location of a file outside of the server: its package, and in an app its room and the folder there. */
+function placeInApp(path) {
+  const [kind, name, , room, folder, ...rest] = path.split('/')
+  const place = { package: `${kind}/${name}` }
+  if (kind !== 'apps' || folder === undefined) return place
+  return { ...place, app: name, appRoom: room, folder: rest.length > 0 ? folder : undefined }
+}
+
+/** The room of a file that no list here names: nobody would have said who may import it. */
+function unlistedRoom(path) {
+  const [kind, name, , room, wing, slice] = path.split('/')
+  if (kind === 'packages') return isListedPackage(name) ? undefined : `packages/${name}`
+  if (kind !== 'apps') return undefined
+  if (name !== 'server') {
+    if (!(name in apps)) return `apps/${name}`
+    return wing === undefined || room in apps[name] ? undefined : `apps/${name}/src/${room}`
+  }
+  if (wing === undefined || (room in rooms && room !== 'features')) return undefined
+  return room === 'features' && (slice === undefined || wing in wings)
+    ? undefined
+    : `${server}/${room === 'features' ? `features/${wing}` : room}`
+}
+
+function isListedPackage(name) {
+  return forbiddenModules.some(([beginning]) => beginning === `packages/${name}/src`)
+}
+
+function* unlistedRooms(sources) {
+  for (const room of new Set([...sources.keys()].map(unlistedRoom))) {
+    if (room !== undefined)
+      yield `${room} is in no list of scripts/walls.mjs: say what it may import`
+  }
 }
 
 /** Benchmarks know each other, and the server as `#server/...`. */
@@ -152,6 +273,7 @@ function importFault(from, to) {
   const here = placeOf(from)
   const there = placeOf(to)
   if (here.package !== there.package) return 'packages are imported by their names'
+  if (here.appRoom !== undefined) return appFault(here, there)
   if (here.room === undefined || there.room === undefined) return undefined
   if (here.room !== there.room && !rooms[here.room]?.includes(there.room)) {
     return `${here.room} does not import ${there.room}`
@@ -166,6 +288,19 @@ function importFault(from, to) {
     return `the wing ${here.wing} does not import ${there.wing}`
   }
   return isDoor.test(to) ? undefined : 'another slice is imported through its index.ts'
+}
+
+function appFault(here, there) {
+  if (there.appRoom === undefined) return 'a room does not import the files beside it'
+  if (here.appRoom !== there.appRoom) {
+    return apps[here.app]?.[here.appRoom]?.includes(there.appRoom)
+      ? undefined
+      : `${here.appRoom} does not import ${there.appRoom}`
+  }
+  const room = `${here.app}/${here.appRoom}`
+  return separateFolders.has(room) && there.folder !== undefined && here.folder !== there.folder
+    ? `folders of ${room} do not import each other`
+    : undefined
 }
 
 /** Sub-folders of one slice have doors of their own. */
@@ -281,6 +416,9 @@ const checkout = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)
 const sources = await readSources(checkout)
 const breaches = [
   ...importFaults(sources),
+  ...unlistedRooms(sources),
+  ...functionFaults(sources, longFunctions),
+  ...lateHookFaults(sources, lateHooks),
   ...benchFaults(sources),
   ...circles(sources),
   ...tableFaults(sources),

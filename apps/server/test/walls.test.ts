@@ -27,6 +27,11 @@ const sound = {
   'packages/contract/src/index.ts': "import { Type } from 'typebox'",
   'packages/documents/src/index.ts': "import './read.js'",
   'packages/documents/src/read.ts': "import { createHash } from 'node:crypto'",
+  'apps/dashboard/src/main.tsx': "import './screens/files/list.js'",
+  'apps/dashboard/src/screens/files/list.tsx':
+    "import '../../ui/page.js'\nimport './list.module.css'",
+  'apps/dashboard/src/screens/logs/list.tsx': '',
+  'apps/dashboard/src/ui/page.tsx': '',
 }
 
 describe('the walls between rooms and slices', () => {
@@ -132,6 +137,67 @@ describe('the walls between rooms and slices', () => {
       'packages/documents/src/read.ts',
       "import { x } from '../../../apps/server/src/app/container.js'",
       'packages are imported by their names',
+    ],
+    [
+      'rooms of an app are imported one way',
+      'apps/dashboard/src/ui/page.tsx',
+      "import type { List } from '../screens/files/list.js'",
+      'ui does not import screens',
+    ],
+    [
+      'rooms of an app do not import what stands beside them',
+      'apps/dashboard/src/ui/page.tsx',
+      "import { start } from '../main.js'",
+      'a room does not import the files beside it',
+    ],
+    [
+      'screens do not know each other',
+      'apps/dashboard/src/screens/files/list.tsx',
+      "import { List } from '../logs/list.js'",
+      'folders of dashboard/screens do not import each other',
+    ],
+    [
+      'a room of the server says what it may import',
+      `${server}/extras/x.ts`,
+      '',
+      `${server}/extras is in no list`,
+    ],
+    [
+      'a wing says what it may import',
+      `${server}/features/extras/x/index.ts`,
+      '',
+      `${server}/features/extras is in no list`,
+    ],
+    [
+      'a room of an app says what it may import',
+      'apps/dashboard/src/extras/x.ts',
+      '',
+      'apps/dashboard/src/extras is in no list',
+    ],
+    [
+      'an app says what its rooms may import',
+      'apps/extra/src/x.ts',
+      '',
+      'apps/extra is in no list',
+    ],
+    ['a package says what it may import', 'packages/extra/src/x.ts', '', 'packages/extra is in no'],
+    [
+      'a function has 150 lines at most',
+      `${bots}/index.ts`,
+      `export function create() {${'\n'.repeat(150)}}`,
+      'create has 151 lines, 150 are the most',
+    ],
+    [
+      'a function that may be longer is taken from the list when it is not',
+      `${bots}/service.ts`,
+      'export function createBotsService() {}',
+      'createBotsService is no longer too long',
+    ],
+    [
+      'no slice is completed after it was built',
+      `${bots}/index.ts`,
+      'export interface Bots { provideName(name: string): void }',
+      'provideName completes a slice later',
     ],
     [
       'benchmarks import doors of slices',

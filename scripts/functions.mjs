@@ -1,0 +1,63 @@
+// How long a function may be, and which late hooks are left: rules of `npm run check:walls`.
+import { parseSync, Visitor } from 'oxc-parser'
+
+/** Most lines of a function: a reader has it before them nearly at once. */
+const mostLines = 150
+
+/** Every function of a file that is too long, by its name. */
+function* longFunctionsOf(path, text) {
+  // Quicker than a parse of every file.
+  if (text.split('\n', mostLines + 1).length <= mostLines) return
+  const { program } = parseSync(path, text)
+  const found = []
+  const look = ({ id, body, start, end }) => {
+    const lines = body ? text.slice(start, end).split('\n').length : 0
+    if (lines > mostLines) found.push({ name: id?.name ?? 'a function without a name', lines })
+  }
+  new Visitor({
+    FunctionDeclaration: look,
+    FunctionExpression: look,
+    ArrowFunctionExpression: look,
+  }).visit(program)
+  yield* found
+}
+
+/**
+ * Functions that are too long.
+ * @param known names of those that may be, as `path name`
+ */
+export function* functionFaults(sources, known) {
+  const left = new Set(known)
+  for (const [path, text] of sources) {
+    for (const { name, lines } of longFunctionsOf(path, text)) {
+      if (left.delete(`${path} ${name}`)) continue
+      yield `${path}: ${name} has ${lines} lines, ${mostLines} are the most: take parts out of it`
+    }
+  }
+  for (const name of left) {
+    if (sources.has(name.split(' ')[0]))
+      yield `${name} is no longer too long: take it from scripts/walls.mjs`
+  }
+}
+
+const lateHook = /\bprovide[A-Z]\w*(?=[(:<])/g
+
+/**
+ * Methods that complete a slice after it was built. No type shows one that is forgotten.
+ * @param known names of those that are left
+ */
+export function* lateHookFaults(sources, known) {
+  const used = new Set()
+  for (const [path, text] of sources) {
+    if (!path.startsWith('apps/server/src/features/')) continue
+    for (const [name] of text.matchAll(lateHook)) {
+      used.add(name)
+      if (!known.has(name))
+        yield `${path}: ${name} completes a slice later: a port refuses to start unfilled`
+    }
+  }
+  for (const name of known) {
+    if (used.size > 0 && !used.has(name))
+      yield `${name} is no late hook any more: take it from scripts/walls.mjs`
+  }
+}
