@@ -1,4 +1,4 @@
-// How long a function may be, and which late hooks are left: rules of `npm run check:walls`.
+// How long a function may be, and that no slice is completed later: rules of `npm run check:walls`.
 import { parseSync, Visitor } from 'oxc-parser'
 
 /** Most lines of a function: a reader has it before them nearly at once. */
@@ -42,22 +42,12 @@ export function* functionFaults(sources, known) {
 
 const lateHook = /\bprovide[A-Z]\w*(?=[(:<])/g
 
-/**
- * Methods that complete a slice after it was built. No type shows one that is forgotten.
- * @param known names of those that are left
- */
-export function* lateHookFaults(sources, known) {
-  const used = new Set()
+/** Methods that complete a slice after it was built. No type shows one that is forgotten. */
+export function* lateHookFaults(sources) {
   for (const [path, text] of sources) {
     if (!path.startsWith('apps/server/src/features/')) continue
     for (const [name] of text.matchAll(lateHook)) {
-      used.add(name)
-      if (!known.has(name))
-        yield `${path}: ${name} completes a slice later: a port refuses to start unfilled`
+      yield `${path}: ${name} completes a slice later: use a port, which the server does not start without`
     }
-  }
-  for (const name of known) {
-    if (used.size > 0 && !used.has(name))
-      yield `${name} is no late hook any more: take it from scripts/walls.mjs`
   }
 }

@@ -110,23 +110,6 @@ const longFunctions = new Set([
   'apps/webchat/src/loader/main.ts start',
 ])
 
-/** Methods that complete a slice after it was built, that are left. */
-const lateHooks = new Set([
-  'provideAttempts',
-  'provideBackupCheck',
-  'provideBotCounts',
-  'provideChecks',
-  'provideEmptying',
-  'provideFiles',
-  'provideMessages',
-  'provideParticipants',
-  'provideRecurringHealth',
-  'provideRequestedEvents',
-  'provideSignals',
-  'provideSubject',
-  'provideTryOut',
-])
-
 /** What benchmarks may import: the rooms that a server is made of, and of slices the doors and what is named here. */
 const bench = {
   rooms: ['platform', 'domain', 'config', 'migrations', 'http', 'app', 'features'],
@@ -418,7 +401,7 @@ const breaches = [
   ...importFaults(sources),
   ...unlistedRooms(sources),
   ...functionFaults(sources, longFunctions),
-  ...lateHookFaults(sources, lateHooks),
+  ...lateHookFaults(sources),
   ...benchFaults(sources),
   ...circles(sources),
   ...tableFaults(sources),

@@ -147,6 +147,7 @@ async function createBench(
     blobs,
     timers,
     bots: { workspaceOf: async (botId) => workspaces.get(botId) },
+    isBackupRunning: async () => false,
     // Every caller is the key of a bot, but reaches the other bots of its workspace too.
     reach: {
       isBotKey: async () => true,

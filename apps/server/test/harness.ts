@@ -98,7 +98,7 @@ export async function startTestServer(
   engine: TestEngine,
   environment: Record<string, string> = {},
   log?: Log,
-  options: Pick<ServerOptions, 'findEntry' | 'syncLog'> = {},
+  options: Pick<ServerOptions, 'findEntry' | 'syncLog' | 'ports'> = {},
 ): Promise<TestServer> {
   const dataDir = await mkdtemp(join(tmpdir(), 'botstead-data-'))
   const place = engine.name === 'postgres' ? await engine.createPlace(true) : undefined

@@ -1,5 +1,6 @@
 import type { SettingInForce } from '../config/config.js'
 import type { Addresses } from '../domain/addresses.js'
+import { createPorts, type Ports } from '../domain/ports.js'
 import { createBots, purgeBotJob } from '../features/bots/bots/index.js'
 import { createDeployments } from '../features/bots/deployments/index.js'
 import { builtInChat } from '../features/bots/installations/index.js'
@@ -65,6 +66,8 @@ export interface FeaturesOptions {
   findEntry?: URL
   /** Weights of the retrievers: for measuring the contribution of each. */
   weights?: RetrieverWeights
+  /** What slices need of those that are built after them: for tests. */
+  ports?: Ports
 }
 
 /**
@@ -74,14 +77,14 @@ export interface FeaturesOptions {
 export function createFeatures(
   context: Context,
   { blobs, addresses }: { blobs: BlobStore; addresses: Addresses },
-  { settings = [], findEntry, weights }: FeaturesOptions = {},
+  { settings = [], findEntry, weights, ports = createPorts() }: FeaturesOptions = {},
 ) {
   const { config, log, clock, timers, ids, keys, sealer, pager, tracing } = context
   const { database, dialect, db, run, bus, authorities, publisher, queue, domainEvents } = context
   const { limits, missedEventsMs, botLogRetentionMs: retentionMs } = config
   const maxPayloadBytes = limits.messageBytes
   /** What most slices need: the database, the time, ids and page tokens. */
-  const storage = { db, run, dialect, clock, ids, pager, authorities }
+  const storage = { db, run, dialect, clock, ids, pager, authorities, ports }
   const list: Feature[] = []
 
   function add<Slice extends Feature>(slice: Slice): Slice {
@@ -89,6 +92,12 @@ export function createFeatures(
     if (slice.on) domainEvents.subscribe(slice.on)
     return slice
   }
+
+  /** What has to work, in any slice. */
+  const checks = (): readonly ReadinessCheck[] => [
+    { name: 'database', check: () => database.check() },
+    ...list.flatMap((feature) => feature.checks ?? []),
+  ]
 
   // Tenants, and what their bots and integrations declare.
   const accounts = add(createAccounts(storage))
@@ -248,6 +257,26 @@ export function createFeatures(
       limits,
     }),
   )
+  // Files. No content is deleted while a backup is made.
+  const backups = add(createBackupsOf(context, blobs))
+  const files = add(
+    createFiles({
+      ...storage,
+      timers,
+      queue,
+      bus,
+      blobs,
+      addresses,
+      signer: createSigner(keys.fileAddresses, clock),
+      bots: bots.service,
+      reach: access.reach,
+      isBackupRunning: backups.isRunning,
+      limits,
+      quotas: { storage: limits.storageQuotaBytes, vector: limits.vectorQuotaBytes },
+    }),
+  )
+
+  // The chat.
   const chat = add(
     createChat({
       ...inConversations,
@@ -260,6 +289,7 @@ export function createFeatures(
       messages: messages.service,
       targets,
       deliveries,
+      files: files.ofUsers,
       publicAddresses: addresses,
       ...chatOptionsOf(context),
       version,
@@ -276,23 +306,7 @@ export function createFeatures(
   const { streams } = chat
   add(createConversationStream({ ...inspecting, conversations: shown, streams }))
 
-  // Files and the search in them.
-  const files = add(
-    createFiles({
-      ...storage,
-      timers,
-      queue,
-      bus,
-      blobs,
-      addresses,
-      signer: createSigner(keys.fileAddresses, clock),
-      bots: bots.service,
-      reach: access.reach,
-      limits,
-      quotas: { storage: limits.storageQuotaBytes, vector: limits.vectorQuotaBytes },
-    }),
-  )
-  chat.provideFiles(files.ofUsers)
+  // The search in files.
   add(
     createSearch({
       database,
@@ -314,9 +328,6 @@ export function createFeatures(
     }),
   )
 
-  const backups = add(createBackupsOf(context, blobs))
-  files.provideBackupCheck(backups.isRunning)
-
   // What people see who operate all of it.
   const sources = { bot: botLogSource, delivery: attemptSource, integration: integrationLogSource }
   const ofWorkspaces = { bots: bots.service, integrations: integrations.service }
@@ -336,7 +347,7 @@ export function createFeatures(
   )
   add(createLimits({ db, config, workspaces: workspaces.service, ...ofWorkspaces }))
   add(createInstallationList({ db, pager, addresses, ...ofWorkspaces }))
-  const serverState = add(
+  add(
     createServerState({
       ...storage,
       timers,
@@ -346,6 +357,7 @@ export function createFeatures(
       hasObjectStore: config.objectStore !== undefined,
       folders: foldersOf(context),
       accounts: accounts.service,
+      checks,
     }),
   )
   add(
@@ -372,16 +384,12 @@ export function createFeatures(
     }),
   )
 
-  const checks: ReadinessCheck[] = [
-    { name: 'database', check: () => database.check() },
-    ...list.flatMap((feature) => feature.checks ?? []),
-  ]
-  serverState.provideChecks(checks)
+  ports.requireFilled()
   for (const feature of list) if (feature.actions) actions.provide(feature.actions)
   const operatorTokens = createOperatorTokens({ ...storage, accounts: accounts.service })
   return {
     list,
-    checks,
+    checks: checks(),
     accounts,
     workspaces,
     access,

@@ -35,12 +35,7 @@ import {
 } from './streams/index.js'
 import { createUserKeys } from './user-keys.js'
 import type { ChatMessageRecord } from './view.js'
-import {
-  createWebchat,
-  type FilesOfUsers,
-  toWebchatMessage,
-  type WebchatDeps,
-} from './webchat/index.js'
+import { createWebchat, toWebchatMessage, type WebchatDeps } from './webchat/index.js'
 import {
   createWebchatSettings,
   type WebchatSettingsDeps,
@@ -64,7 +59,7 @@ interface OwnDeps {
   publisher: EventPublisher
   domainEvents: Pick<EventDispatcher, 'raise'>
   targets: Pick<Targets, 'provide'>
-  deliveries: Pick<Deliveries, 'provideSignals'>
+  deliveries: Pick<Deliveries, 'signals'>
   log: Log
   timers: Timers
   /** Undefined where no traces are made. */
@@ -90,8 +85,6 @@ export interface Chat extends Feature {
   webchatSettings: WebchatSettingsService
   /** Builds a signal, by its position in the log of its conversation, for its delivery. */
   describeSignal(botId: string, position: string): Promise<string | undefined>
-  /** Plugs in the slice of files, which is built later. */
-  provideFiles(files: FilesOfUsers): void
 }
 
 /**
@@ -147,7 +140,7 @@ export function createChat(deps: ChatDeps): Chat {
   )
   const signals = createSignalDeliveries({ ...deps, render })
   deps.targets.provide(builtInChat.alias, signals.findTarget)
-  deps.deliveries.provideSignals(signals.describe)
+  deps.deliveries.signals.fill(signals.describe)
 
   authorities.onChange((ground) => {
     const [kind, id] = ground === undefined ? [undefined, undefined] : splitGround(ground)
@@ -186,7 +179,6 @@ export function createChat(deps: ChatDeps): Chat {
     streams,
     webchatSettings,
     describeSignal: signals.describe,
-    provideFiles: webchat.provideFiles,
     actions: {
       ...createChatActions({
         publishMessageStream: writing.publishMessageStream,

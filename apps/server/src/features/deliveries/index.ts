@@ -1,3 +1,4 @@
+import type { Port, Ports } from '../../domain/ports.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
 import { purge } from '../../platform/db/purge.js'
@@ -56,8 +57,8 @@ export { toDelivery } from './view.js'
 
 /** The slice of deliveries, as others see it. */
 export interface Deliveries extends Feature {
-  /** Plugs in the function that builds the bodies of signals. */
-  provideSignals(describe: DescribeSignal): void
+  /** Builds the bodies of signals. */
+  signals: Port<DescribeSignal>
   purge(botId: string): Promise<void>
 }
 
@@ -66,10 +67,11 @@ interface DeliveriesDeps
     DispatcherDeps,
     'buildBodies' | 'reportIssue' | 'retry' | 'pausing' | 'random' | 'limits'
   > {
+  ports: Pick<Ports, 'open'>
   bots: Pick<BotsService, 'requireIn' | 'installationsOf' | 'idsIn' | 'workspaceOf'>
-  botLogs: Pick<BotLogsService, 'provideAttempts'>
+  botLogs: Pick<BotLogsService, 'attempts'>
   issues: Pick<IssuesService, 'report'>
-  events: Pick<EventsService, 'findAll' | 'provideRequestedEvents' | 'trim'>
+  events: Pick<EventsService, 'findAll' | 'requestedEvents' | 'trim'>
   messages: Pick<MessagesService, 'describe'>
   changes: Pick<Changes, 'findAll' | 'trim'>
   pager: Pager
@@ -96,14 +98,14 @@ const minute = 60 * second
 
 /** Notifies bots and integrations by webhooks that are repeated until they are accepted. */
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
-  const { run, bus, log, clock, limits } = deps
-  let describeSignal: DescribeSignal = async () => undefined
+  const { run, bus, log, clock, limits, ports } = deps
+  const signals = ports.open<DescribeSignal>('deliveries: the bodies of signals')
   const outbox = createOutbox(deps)
-  deps.events.provideRequestedEvents(requestedEvents)
-  deps.botLogs.provideAttempts(pageAttempts)
+  deps.events.requestedEvents.fill(requestedEvents)
+  deps.botLogs.attempts.fill(pageAttempts)
   const buildBodies = createBuildBodies({
     ...deps,
-    describeSignal: (botId, subjectId) => describeSignal(botId, subjectId),
+    describeSignal: signals.call,
   })
   const dispatcher = createDispatcher({
     ...deps,
@@ -157,9 +159,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     stop: dispatcher.stop,
     // The log of a conversation is kept while its signals are pending.
     keepsEvents: keepWaitingSignals(builtInChat.alias),
-    provideSignals(describe) {
-      describeSignal = describe
-    },
+    signals,
     async purge(botId) {
       await purge(run, (tx, limit) => deleteSomeOfBot(tx, botId, limit))
       await purge(run, (tx, limit) => deleteReplaysOfBot(tx, botId, limit))

@@ -26,4 +26,6 @@ export interface FilesDeps {
   reach: Reach
   limits: FileLimits
   quotas: Quotas
+  /** Whether a backup is being made, during which all contents must stay. */
+  isBackupRunning: () => Promise<boolean>
 }

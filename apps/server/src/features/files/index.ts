@@ -82,8 +82,6 @@ export type Files = FeatureWith<'routes' | 'jobs' | 'schedule' | 'purge'> & {
   indexing: FilesIndexing
   /** What other slices do with files on behalf of people who have no access to the files of the bot. */
   ofUsers: FilesOfUsers
-  /** Provides the sweeps with a check whether a backup is being made, during which all contents must stay. */
-  provideBackupCheck(isBackupRunning: () => Promise<boolean>): void
   /** Converts a file to its form in the API. */
   toFile(row: FileRow): ReturnType<typeof toFile>
 }
@@ -97,8 +95,7 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
   const service = createFilesService(deps)
   const waiting = createWaiting(deps.bus, service.get)
   const uploads = createUploads(deps)
-  let isBackupRunning = async () => false
-  const sweeps = createSweeps({ ...deps, isBackupRunning: () => isBackupRunning() })
+  const sweeps = createSweeps(deps)
   const knowledgeBases = createKnowledgeBases(deps)
   return {
     name: 'files',
@@ -107,9 +104,6 @@ export function createFiles(given: FilesDeps & { addresses: Addresses; signer: S
     waiting,
     indexing: createIndexing(deps),
     toFile: (row) => toFile(row, addresses),
-    provideBackupCheck(check) {
-      isBackupRunning = check
-    },
     ofUsers: {
       create: async (actor, file, alsoDo) =>
         toUploadableFile(await service.upsert(actor, file, alsoDo), file.size, addresses),

@@ -32,7 +32,7 @@ export interface Bots extends Feature {
 }
 
 interface Deps extends Omit<BotsDeps, 'integrations'>, Pick<BotView, 'addresses'> {
-  workspaces: Pick<WorkspacesService, 'provideBotCounts'>
+  workspaces: Pick<WorkspacesService, 'botCounts'>
   integrations: { service: BotsDeps['integrations']; known: Pick<KnownIntegrations, 'of'> }
   plugins: Pick<Plugins, 'service' | 'inBots'>
 }
@@ -46,7 +46,7 @@ export function createBots(deps: Deps): Bots {
     plugins: deps.plugins.inBots,
   })
   const service = createBotsService({ ...deps, integrations: integrations.service })
-  deps.workspaces.provideBotCounts(service.countByWorkspace)
+  deps.workspaces.botCounts.fill(service.countByWorkspace)
   return {
     name: 'bots',
     service,

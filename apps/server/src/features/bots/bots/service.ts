@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { contract, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { onlyTakesAway } from '../../../domain/patches.js'
+import type { Ports } from '../../../domain/ports.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Database } from '../../../platform/db/engine.js'
@@ -63,6 +64,7 @@ declare module '../../../platform/domain-events.js' {
 type BotListQuery = Query<typeof contract.bots.list>
 
 export interface BotsDeps extends Omit<InstallingDeps, 'plugins'> {
+  ports: Pick<Ports, 'open'>
   db: Db
   run: Run
   clock: Clock
@@ -94,10 +96,10 @@ export type BotsService = ReturnType<typeof createBotsService>
  * with an actor throw `ResourceNotFound` for a bot outside of the actor's workspace.
  */
 export function createBotsService(deps: BotsDeps) {
-  const { db, run, clock, ids, sealer, queue, domainEvents, deployments } = deps
+  const { db, run, clock, ids, sealer, queue, domainEvents, deployments, ports } = deps
   const plugins = deps.plugins.inBots
   const installing = createInstalling({ ...deps, plugins })
-  let readRecurringHealth: ReadRecurringHealth = async () => new Map()
+  const recurringHealth = ports.open<ReadRecurringHealth>('bots: the health of recurring events')
   const revision = createBotsRevision(() => deps.database.foreignChanges())
 
   async function raiseChanged(tx: Tx, botId: string): Promise<void> {
@@ -124,7 +126,7 @@ export function createBotsService(deps: BotsDeps) {
       ),
       plugins: await plugins.list(executor, bot.workspace_id, id),
       signingSecret: '',
-      recurring: await readRecurringHealth(executor, id),
+      recurring: await recurringHealth.call(executor, id),
     }
   }
 
@@ -371,10 +373,7 @@ export function createBotsService(deps: BotsDeps) {
     /** Raises `bot.changed` for bots whose integration or plugin was changed. */
     raiseChanged,
 
-    /** Plugs in the slice that knows the health of recurring events. */
-    provideRecurringHealth(read: ReadRecurringHealth): void {
-      readRecurringHealth = read
-    },
+    recurringHealth,
 
     ...botLookups(deps),
   }

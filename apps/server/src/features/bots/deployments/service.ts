@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ApiError } from '@botstead/contract'
+import type { Ports } from '../../../domain/ports.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
@@ -122,6 +123,7 @@ declare module '../../../platform/domain-events.js' {
 }
 
 export interface DeploymentsDeps {
+  ports: Pick<Ports, 'open'>
   db: Db
   run: Run
   clock: Clock
@@ -147,16 +149,12 @@ export function createDeploymentsService({
   ids,
   sealer,
   domainEvents,
+  ports,
 }: DeploymentsDeps) {
-  let tryOut: TryOut = async () => {
-    throw new Error('Nothing was provided that runs code')
-  }
+  const tryOut = ports.open<TryOut>('deployments: what runs code')
 
   return {
-    /** Plugs in the slice that runs code. */
-    provideTryOut(run: TryOut): void {
-      tryOut = run
-    },
+    tryOut,
 
     /**
      * Starts the code that a change deploys: new code, or the code in force with other secrets. A `url` in the
@@ -175,7 +173,7 @@ export function createDeploymentsService({
       const code = await deployedCode(db, workspaceId, current, patch)
       if (code === undefined) return undefined
       const deployment = { id: ids.uuid(), workspaceId, owner }
-      const trial = await tryOut(deployment, { code, secrets: openSecrets(sealer, secrets) })
+      const trial = await tryOut.call(deployment, { code, secrets: openSecrets(sealer, secrets) })
       // Not in the transaction, for which others wait: code may have many megabytes.
       const bundle = createHash('sha256').update(code).digest('hex')
       return { ...deployment, code, bundle, formerId: current.deployment_id, trial }

@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
 import type { Receiver } from '../../../domain/deliveries.js'
+import type { Ports } from '../../../domain/ports.js'
 import { bodyTimeOf, timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { storableText } from '../../../platform/db/columns.js'
@@ -42,6 +43,7 @@ export interface PrintedLine {
 }
 
 export interface BotLogsDeps {
+  ports: Pick<Ports, 'open'>
   db: Db
   run: Run
   clock: Clock
@@ -75,8 +77,8 @@ export type BotLogsService = ReturnType<typeof createBotLogsService>
 
 /** The log of each bot: lines of the server, and lines of the bot itself. */
 export function createBotLogsService(deps: BotLogsDeps) {
-  const { db, run, clock, ids } = deps
-  let pageAttempts: PageAttempts = async () => ({ rows: [], nextToken: undefined })
+  const { db, run, clock, ids, ports } = deps
+  const attempts = ports.open<PageAttempts>('bot logs: attempts at deliveries')
   const limiter = createRateLimiter({ perMinute: callsPerMinute, burst: callsAtOnce, clock })
 
   function toRow({ botId, level, message, ...about }: LogLine, at: number): store.LogRow {
@@ -103,10 +105,7 @@ export function createBotLogsService(deps: BotLogsDeps) {
   }
 
   return {
-    /** Plugs in the slice that has the attempts at deliveries. */
-    provideAttempts(page: PageAttempts): void {
-      pageAttempts = page
-    },
+    attempts,
 
     /** Writes a line in the transaction of the change that it reports. */
     async writeLine(tx: Tx, line: LogLine): Promise<void> {
@@ -165,7 +164,7 @@ export function createBotLogsService(deps: BotLogsDeps) {
       })
       const conditions = (executor: Db) => store.conditionsOf(executor, filter)
       const written = await store.pageLogs(db, botId, filter, page)
-      return mergePages([written, await pageAttempts(db, botId, conditions, page)], page)
+      return mergePages([written, await attempts.call(db, botId, conditions, page)], page)
     },
 
     /** Deletes some of the expired lines and returns how many. */

@@ -76,7 +76,7 @@ export interface HostingDeps {
   /** Least level of what the SDK logs in programs. */
   logLevel: string
   addresses: Pick<Addresses, 'base' | 'local' | 'webhooks'>
-  deployments: Pick<DeploymentsService, 'provideTryOut' | 'codeOf'>
+  deployments: Pick<DeploymentsService, 'tryOut' | 'codeOf'>
   deploymentKeys: DeploymentKeys
   bots: Pick<BotsService, 'findHosted' | 'listAlwaysAlive'>
   bus: EventBus
@@ -332,7 +332,7 @@ export function createHosting(deps: HostingDeps): Hosting {
     log.warn({ err }, 'the deployment in force of a program cannot be read now')
   }
 
-  deployments.provideTryOut(tryOut)
+  deployments.tryOut.fill(tryOut)
 
   return {
     name: 'hosting',

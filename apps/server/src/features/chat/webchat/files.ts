@@ -25,7 +25,7 @@ interface UserFile {
   expiresAt?: string
 }
 
-/** The functions of the slice of files, which is built later and provides them. */
+/** What the chat does with files, by the slice of files. */
 export interface FilesOfUsers {
   create(
     actor: BotActor,
@@ -48,6 +48,7 @@ export interface ChatFilesDeps extends ChatAccessDeps {
   dialect: Dialect
   queue: Queue
   bots: Pick<BotsService, 'workspaceOf'>
+  files: FilesOfUsers
   fileLimits: {
     /** Bytes of one file. */
     bytes: number
@@ -70,15 +71,8 @@ const announcementMs = 60 * 60 * 1000
 
 /** Files of chat users: they belong to conversations and have limits of their own. */
 export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
-  const { db, run, clock, ids, dialect, queue, bots, fileLimits } = deps
+  const { db, run, clock, ids, dialect, queue, bots, files, fileLimits } = deps
   const types = fileLimits.types === 'none' ? [] : fileLimits.types.map(toPattern)
-  let files: FilesOfUsers | undefined
-
-  function requireFiles(): FilesOfUsers {
-    if (files === undefined) throw new Error('The slice of files was not provided')
-    return files
-  }
-
   function requireAcceptable({ size }: NewFile, contentType: string): void {
     const media = contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
     if (!types.some((pattern) => pattern.test(media))) {
@@ -132,11 +126,9 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
 
   async function removeFiles(actor: BotActor, fileIds: readonly string[]): Promise<void> {
     for (const id of fileIds) {
-      await requireFiles()
-        .remove(actor, id)
-        .catch((error: unknown) => {
-          if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
-        })
+      await files.remove(actor, id).catch((error: unknown) => {
+        if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
+      })
     }
     await run((tx) => store.deleteChatFiles(tx, actor.botId, fileIds), { mayUseReserve: true })
   }
@@ -144,7 +136,7 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
   /** Removes some files that were announced and not sent; returns whether there were any. */
   async function removeUnsent(actor: BotActor): Promise<boolean> {
     const { botId } = actor
-    const unsent = requireFiles().unsent(db, botId, isoTime(clock.now() - announcementMs))
+    const unsent = files.unsent(db, botId, isoTime(clock.now() - announcementMs))
     const fileIds = await store.listUnsentChatFiles(db, botId, unsent, removedAtOnce)
     if (fileIds.length === 0) return false
     await removeFiles(actor, fileIds)
@@ -170,11 +162,6 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
   }
 
   return {
-    /** Provides the functions of the slice of files. */
-    provide(given: FilesOfUsers): void {
-      files = given
-    },
-
     /**
      * Creates a file of a user, whose content follows with a `PUT` to its `uploadUrl`.
      * @param countBytes counts its bytes for the address of the network; throws `RateLimited` if there are too many
@@ -206,7 +193,7 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
         key: `chat/${folder}/${ids.uuid()}/${key.replaceAll('/', '_')}`,
         ...(contentType && { contentType }),
       }
-      requireAcceptable(input, requireFiles().contentTypeOf(described))
+      requireAcceptable(input, files.contentTypeOf(described))
       countBytes(size)
       const bot = asBot(chat.workspaceId, botId)
       const announced: UserFile = {
@@ -219,7 +206,7 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
       const conversationId = conversation?.id ?? null
       // In one transaction: no file is left without its conversation, and none without being counted.
       const announce = () =>
-        requireFiles().create(bot, announced, (tx, { id }) =>
+        files.create(bot, announced, (tx, { id }) =>
           reserve(tx, { id, botId, userId: user.id, conversationId }, size),
         )
       for (;;) {
@@ -247,7 +234,7 @@ export function createChatFiles(deps: ChatFilesDeps, access: ChatAccess) {
     /** Deletes the rows of some files that were deleted or have expired; returns how many were checked. */
     async sweep(tx: Tx): Promise<number> {
       const now = clock.now()
-      return await store.deleteMissingChatFiles(tx, requireFiles().existing(tx), {
+      return await store.deleteMissingChatFiles(tx, files.existing(tx), {
         before: isoTime(now - checkIntervalMs),
         now: isoTime(now),
         limit: checkedAtOnce,

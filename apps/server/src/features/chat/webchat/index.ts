@@ -21,7 +21,6 @@ import { deleteSecret } from './secret-store.js'
 import { type ChatSecretsDeps, createChatSecrets } from './secrets.js'
 import { createWebchatRender, type WebchatSignalsDeps } from './signals.js'
 
-export type { FilesOfUsers } from './files.js'
 export type { AdminCheck } from './secrets.js'
 export { toWebchatMessage } from './shapes.js'
 
@@ -82,7 +81,6 @@ export function createWebchat(
     /** The listeners of all protocols. */
     listeners: streams.all,
     lastMessagesOf: state.lastMessagesOf,
-    provideFiles: files.provide,
     actions: createWebchatActions(deps),
     jobs: files.jobs,
     sweeps: [files.sweep, openings.sweep],

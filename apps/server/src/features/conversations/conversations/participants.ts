@@ -28,7 +28,7 @@ export interface ParticipantsDeps {
   run: Run
   clock: Clock
   pager: Pager
-  users: Pick<UsersService, 'findVisible' | 'findMember' | 'pageMembers' | 'provideParticipants'>
+  users: Pick<UsersService, 'findVisible' | 'findMember' | 'pageMembers' | 'participants'>
 }
 
 /** Adds and removes participants of conversations, for chat users, bots and integrations. */
@@ -38,7 +38,7 @@ export function createParticipants(
   getConversation: (actor: BotActor, id: string) => Promise<unknown>,
 ) {
   const participantsOf = (id: string) => store.participantsOf(db, id)
-  users.provideParticipants(participantsOf)
+  users.participants.fill(participantsOf)
 
   /** Adds a user without logging it; returns whether the user was added. */
   async function join(tx: Tx, conversationId: string, member: Member): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it, vi } from 'vitest'
 import { asIntegration, type Chats, createChats, text } from '../../../../test/chats.js'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import type { BotActor } from '../../../domain/actor.js'
@@ -192,10 +192,8 @@ describeEachEngine('conversations', (engine) => {
         undefined,
       )
     }
-    const failing = async () => Promise.reject(new Error('interrupted'))
-    chats.conversations.provideEmptying(failing)
+    vi.spyOn(chats.conversations.emptying, 'call').mockRejectedValueOnce(new Error('interrupted'))
     await expect(chats.conversations.purge(botId)).rejects.toThrow('interrupted')
-    chats.conversations.provideEmptying(chats.messages.emptyConversations)
     await chats.conversations.purge(botId)
     const tables = ['conversations', 'participants', 'messages', 'scheduled_messages'] as const
     for (const table of tables) {

@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
+import type { Ports } from '../../../domain/ports.js'
 import { storedFilter, type Tags } from '../../../domain/tags.js'
 import { timeOf } from '../../../domain/times.js'
 import { isoTime } from '../../../platform/clock.js'
@@ -43,12 +44,13 @@ declare module '../../../platform/domain-events.js' {
 }
 
 export interface ConversationsDeps extends ParticipantsDeps {
+  ports: Pick<Ports, 'open'>
   dialect: Dialect
   ids: Ids
   /** Log of what happens in conversations. */
   publisher: EventPublisher
   /** Events of bots, whose subjects may be conversations. */
-  events: Pick<EventsService, 'provideSubject'>
+  events: Pick<EventsService, 'subjects'>
   domainEvents: Pick<EventDispatcher, 'raise'>
   botProfiles: BotProfiles
   changes: Pick<Changes, 'record'>
@@ -70,7 +72,7 @@ export type ConversationsService = ReturnType<typeof createConversationsService>
 export function createConversationsService(deps: ConversationsDeps) {
   const { db, run, dialect, clock, ids, pager, botProfiles, changes, domainEvents, chatAlias } =
     deps
-  let emptyConversations: EmptyConversations = async () => {}
+  const emptying = deps.ports.open<EmptyConversations>('conversations: the deletion of messages')
 
   const { unknown, findVisible, requireVisible, getOrCreateIn, ...objects } = taggedObjects<
     store.ConversationRow,
@@ -100,8 +102,7 @@ export function createConversationsService(deps: ConversationsDeps) {
   })
   const appendEvent = createConversationLog(deps)
   const { join, ...participants } = createParticipants(deps, appendEvent, objects.get)
-  deps.events.provideSubject(
-    'conversationId',
+  deps.events.subjects.conversationId.fill(
     async (...conversation) => (await findVisible(...conversation)) !== undefined,
   )
 
@@ -321,11 +322,6 @@ export function createConversationsService(deps: ConversationsDeps) {
     )
   }
 
-  /** Plugs in the slice of messages, which is built later. */
-  function provideEmptying(empty: EmptyConversations): void {
-    emptyConversations = empty
-  }
-
   /**
    * Deletes the conversations of a deleted bot after their messages, so that an interrupted purge
    * can be repeated.
@@ -336,7 +332,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     for (;;) {
       const conversationIds = await store.listConversationIds(db, botId, purgedAtOnce)
       if (conversationIds.length === 0) return
-      await emptyConversations(botId, conversationIds)
+      await emptying.call(botId, conversationIds)
       await run((tx) => store.deleteConversations(tx, botId, conversationIds), {
         mayUseReserve: true,
       })
@@ -360,7 +356,7 @@ export function createConversationsService(deps: ConversationsDeps) {
     remove,
     removeUnused: createRemoveUnused({ domainEvents, hold, remove }),
     removeById,
-    provideEmptying,
+    emptying,
     purge,
   }
 }

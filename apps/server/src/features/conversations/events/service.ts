@@ -2,6 +2,7 @@ import { ApiError, type Body, type contract, type Query } from '@botstead/contra
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import type { NeededSubjects } from '../../../domain/deliveries.js'
 import { encodePayload, requireShape } from '../../../domain/payload.js'
+import type { Ports } from '../../../domain/ports.js'
 import { dueTimeOf } from '../../../domain/times.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
@@ -44,6 +45,7 @@ type DescribeMessages = (
 ) => Promise<ReadonlyMap<string, object>>
 
 export interface EventsDeps extends EventRecorderDeps {
+  ports: Pick<Ports, 'open'>
   db: Db
   run: Run
   queue: Queue
@@ -70,34 +72,20 @@ export type EventsService = ReturnType<typeof createEventsService>
  * lists them. Slices that are built later provide the messages and other subjects that events refer to.
  */
 export function createEventsService(deps: EventsDeps) {
-  const { db, run, clock, queue, pager, botProfiles, domainEvents, maxPayloadBytes } = deps
-  const { provideSubject, subjectExists, requireSubjects } = createSubjects()
-  let describeMessages: DescribeMessages = async () => new Map()
-  let listUnreported: ListUnreported = async () => []
-  let requestedEvents: store.RequestedEvents = store.noEvents
+  const { db, run, clock, queue, pager, botProfiles, domainEvents, maxPayloadBytes, ports } = deps
+  const { subjects, subjectExists, requireSubjects } = createSubjects(ports)
+  const messages = ports.open<DescribeMessages>('events: messages')
+  const unreported = ports.open<ListUnreported>('events: messages without an event')
+  const requestedEvents = ports.open<store.RequestedEvents>('events: those that await delivery')
   const recorder = createEventRecorder(deps)
   const backfill = createBackfill({
     clock,
     queue,
     recorder,
-    listUnreported: (...args) => listUnreported(...args),
-    requestedEvents: (...args) => requestedEvents(...args),
+    listUnreported: unreported.call,
+    requestedEvents: requestedEvents.call,
     windowMs: deps.missedEventsMs,
   })
-
-  /** Plugs in the slice of messages, which is built later. */
-  function provideMessages(source: {
-    describe: DescribeMessages
-    listUnreported: ListUnreported
-  }): void {
-    describeMessages = source.describe
-    listUnreported = source.listUnreported
-  }
-
-  /** Plugs in the slice of deliveries, which is built later. */
-  function provideRequestedEvents(requested: store.RequestedEvents): void {
-    requestedEvents = requested
-  }
 
   /** Creates an event as a bot, a person or an integration; scheduled, it happens later. */
   async function create(
@@ -223,7 +211,7 @@ export function createEventsService(deps: EventsDeps) {
     const about = rows.flatMap(({ payload, message_id }) =>
       payload === null && message_id !== null ? [message_id] : [],
     )
-    const described = await describeMessages(executor, botId, about)
+    const described = await messages.call(executor, botId, about)
     return rows.map((row) => ({
       row,
       // If the message was deleted since, the payload is empty.
@@ -292,11 +280,12 @@ export function createEventsService(deps: EventsDeps) {
   }
 
   return {
-    provideSubject,
+    subjects,
+    messages,
+    unreported,
+    requestedEvents,
     subjectExists,
     requireSubjects,
-    provideMessages,
-    provideRequestedEvents,
     record: recorder.record,
     create,
     get,

@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
+import type { Ports } from '../../../domain/ports.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 
 /** Ids of what an event, a state or an observation is about; undefined members name nothing. */
@@ -16,12 +17,13 @@ type Exists = (executor: Db | Tx, actor: BotActor, id: string) => Promise<boolea
 const fields = ['conversationId', 'userId', 'messageId', 'workflowId'] as const
 
 /** Looks up the subjects of events in the slices that own them, which are built later. */
-export function createSubjects() {
-  const lookups = new Map<keyof Subjects, Exists>()
-
-  /** Plugs in the slice that owns a kind of subject: `exists` looks it up. */
-  function provideSubject(field: keyof Subjects, exists: Exists): void {
-    lookups.set(field, exists)
+export function createSubjects(ports: Pick<Ports, 'open'>) {
+  /** For each kind of subject, whether the slice that owns it has one. */
+  const subjects = {
+    conversationId: ports.open<Exists>('events: conversations'),
+    userId: ports.open<Exists>('events: users'),
+    messageId: ports.open<Exists>('events: messages as subjects'),
+    workflowId: ports.open<Exists>('events: workflows'),
   }
 
   async function subjectExists(
@@ -30,7 +32,7 @@ export function createSubjects() {
     field: keyof Subjects,
     id: string,
   ): Promise<boolean> {
-    return (await lookups.get(field)?.(executor, actor, id)) ?? false
+    return await subjects[field].call(executor, actor, id)
   }
 
   /**
@@ -54,5 +56,5 @@ export function createSubjects() {
     }
   }
 
-  return { provideSubject, subjectExists, requireSubjects }
+  return { subjects, subjectExists, requireSubjects }
 }

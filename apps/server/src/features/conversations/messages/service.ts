@@ -71,7 +71,7 @@ interface GetOrCreateResult {
 export interface MessagesDeps extends AppendDeps, ScheduledMessagesDeps, ImportDeps {
   db: Db
   pager: Pager
-  events: Pick<EventsService, 'record' | 'provideSubject' | 'provideMessages'>
+  events: Pick<EventsService, 'record' | 'subjects' | 'messages' | 'unreported'>
   changes: Pick<Changes, 'record'>
   users: UsersService
   conversations: ConversationsService
@@ -88,9 +88,10 @@ export function createMessagesService(deps: MessagesDeps) {
   const { schedule, ...scheduled } = createScheduledMessages(deps, append)
   const updates = createUpdates(deps)
   const imports = createImport(deps, { createIn, getOrCreateIn })
-  deps.events.provideSubject('messageId', exists)
-  deps.events.provideMessages({ describe, listUnreported: store.listUnreportedMessages })
-  conversations.provideEmptying(emptyConversations)
+  deps.events.subjects.messageId.fill(exists)
+  deps.events.messages.fill(describe)
+  deps.events.unreported.fill(store.listUnreportedMessages)
+  conversations.emptying.fill(emptyConversations)
 
   /** Creates a message: incoming from an integration, outgoing from everybody else. */
   async function create(

@@ -27,7 +27,7 @@ interface RecurringDeps {
   queue: Queue
   botProfiles: BotProfiles
   events: Pick<EventsService, 'record'>
-  bots: Pick<BotsService, 'provideRecurringHealth'>
+  bots: Pick<BotsService, 'recurringHealth'>
   /** Most bytes of a payload. */
   maxPayloadBytes: number
 }
@@ -44,7 +44,7 @@ interface RecurringJob {
 /** Recurring events, sent to bots on the schedules that they declare. */
 export function createRecurring(deps: RecurringDeps) {
   const { run, clock, queue, botProfiles, events, maxPayloadBytes } = deps
-  deps.bots.provideRecurringHealth(healthOf)
+  deps.bots.recurringHealth.fill(healthOf)
 
   async function plan(tx: Tx, botId: string, name: string, runAt: number): Promise<void> {
     await queue.enqueue(tx, {

@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
+import type { Ports } from '../../../domain/ports.js'
 import { storedFilter, type Tags } from '../../../domain/tags.js'
 import { timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
@@ -52,6 +53,7 @@ export interface UserOrigin {
 }
 
 export interface UsersDeps {
+  ports: Pick<Ports, 'open'>
   db: Db
   run: Run
   dialect: Dialect
@@ -61,15 +63,15 @@ export interface UsersDeps {
   botProfiles: BotProfiles
   remoteCreator: RemoteCreator
   domainEvents: Pick<EventDispatcher, 'raise'>
-  events: Pick<EventsService, 'provideSubject' | 'requireSubjects'>
+  events: Pick<EventsService, 'subjects' | 'requireSubjects'>
 }
 
 export type UsersService = ReturnType<typeof createUsersService>
 
 /** Users: for chat clients by foreign or native id, for bots and integrations by native id. */
 export function createUsersService(deps: UsersDeps) {
-  const { db, run, dialect, clock, ids, pager, domainEvents, events } = deps
-  let participantsOf: ((conversationId: string) => store.Members) | undefined
+  const { db, run, dialect, clock, ids, pager, domainEvents, events, ports } = deps
+  const participants = ports.open<(conversationId: string) => store.Members>('users: participants')
 
   const { unknown, findVisible, requireVisible, getOrCreateIn, ...objects } = taggedObjects<
     store.UserRow,
@@ -97,7 +99,7 @@ export function createUsersService(deps: UsersDeps) {
     addedTo: ({ integrationName: _, tags: __, ...profile }) => profile,
   })
   const keys = createUserKeys({ run, clock, domainEvents, requireVisible, isOfCaller, unknown })
-  events.provideSubject('userId', async (...user) => (await findVisible(...user)) !== undefined)
+  events.subjects.userId.fill(async (...user) => (await findVisible(...user)) !== undefined)
 
   /** A user that is not stored yet. */
   function draft(origin: UserOrigin, id: string | undefined, profile: Profile): store.UserRow {
@@ -246,14 +248,6 @@ export function createUsersService(deps: UsersDeps) {
     return await store.patchUser(tx, botId, id, { ...changes, attributes })
   }
 
-  /**
-   * Plugs in the slice of conversations, which is built later: `of` returns the participants of
-   * one.
-   */
-  function provideParticipants(of: (conversationId: string) => store.Members): void {
-    participantsOf = of
-  }
-
   /** The users of an installation, or of the bot without the bot itself. */
   async function list(actor: BotActor, query: UserQuery): Promise<Page<store.UserRow>> {
     const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
@@ -274,7 +268,7 @@ export function createUsersService(deps: UsersDeps) {
       actor.botId,
       {
         integration: alias,
-        members: conversationId === undefined ? undefined : participantsOf?.(conversationId),
+        members: conversationId === undefined ? undefined : participants.call(conversationId),
         tags: storedFilter(alias, filter.tags ?? {}),
         rangeColumn: filter.rangeField === 'updatedAt' ? 'updated_at' : 'created_at',
         after: timeOf('afterDate', filter.afterDate, 'beginning'),
@@ -341,7 +335,7 @@ export function createUsersService(deps: UsersDeps) {
     findAll: store.findUsersById,
     patch,
     list,
-    provideParticipants,
+    participants,
     pageMembers: store.pageMembers,
     findMember: store.findMember,
     publicIds,

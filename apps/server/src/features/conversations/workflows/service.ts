@@ -50,7 +50,7 @@ export interface WorkflowsDeps extends WorkflowUpdatesDeps {
   pager: Pager
   botProfiles: BotProfiles
   domainEvents: Pick<EventDispatcher, 'raise'>
-  events: Pick<EventsService, 'record' | 'find' | 'provideSubject' | 'requireSubjects'>
+  events: Pick<EventsService, 'record' | 'find' | 'subjects' | 'requireSubjects'>
   /** Most bytes of an input or output. */
   maxPayloadBytes: number
 }
@@ -64,7 +64,7 @@ export type WorkflowsService = ReturnType<typeof createWorkflowsService>
 export function createWorkflowsService(deps: WorkflowsDeps) {
   const { db, run, dialect, clock, ids, queue, pager, botProfiles, events, domainEvents } = deps
   const { showCurrent, notify, notifyParent } = createWorkflowUpdates(deps)
-  events.provideSubject('workflowId', exists)
+  events.subjects.workflowId.fill(exists)
 
   async function planTimeout(tx: Tx, botId: string, id: string, runAt: number): Promise<void> {
     await queue.enqueue(tx, {

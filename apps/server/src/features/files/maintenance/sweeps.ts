@@ -43,10 +43,8 @@ export interface Sweeps {
 
 /** Deletes what is already hidden. Every sweep can be interrupted and repeated. */
 export function createSweeps(
-  deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'queue' | 'blobs'> & {
+  deps: Pick<FilesDeps, 'db' | 'run' | 'clock' | 'queue' | 'blobs' | 'isBackupRunning'> & {
     generations: Generations
-    /** Whether a backup is being made, during which all blobs must stay. */
-    isBackupRunning: () => Promise<boolean>
   },
 ): Sweeps {
   const { db, run, clock, queue, blobs, generations, isBackupRunning } = deps

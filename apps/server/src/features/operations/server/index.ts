@@ -22,11 +22,8 @@ interface ServerDeps {
   /** The address at which callers reach the server. */
   addresses: { base(): string }
   accounts: Pick<AccountsService, 'requireOperator'>
-}
-
-/** The feature, and where the checks of all features are plugged in. */
-export interface ServerState extends Feature {
-  provideChecks(checks: readonly ReadinessCheck[]): void
+  /** What has to work, of all features; read at each request. */
+  checks: () => readonly ReadinessCheck[]
 }
 
 type WireState = Output<typeof contract.server.get>
@@ -36,10 +33,9 @@ type Part = WireState['parts'][number]
 const checkTimeout = 5000
 
 /** The state and the settings of the server, for its operator. */
-export function createServerState(deps: ServerDeps): ServerState {
+export function createServerState(deps: ServerDeps): Feature {
   const { db, clock, timers } = deps
   const startedAt = clock.now()
-  let checks: readonly ReadinessCheck[] = []
 
   async function checkPart({ name, check }: ReadinessCheck): Promise<Part> {
     let cancel = () => {}
@@ -75,7 +71,7 @@ export function createServerState(deps: ServerDeps): ServerState {
         totalBytes,
         usedBytes: Math.max(0, totalBytes - freeBytes),
       })),
-      parts: await Promise.all(checks.map(checkPart)),
+      parts: await Promise.all(deps.checks().map(checkPart)),
       settings: [...deps.settings],
     }
   }
@@ -88,8 +84,5 @@ export function createServerState(deps: ServerDeps): ServerState {
         return await describe()
       }),
     ],
-    provideChecks(all) {
-      checks = all
-    },
   }
 }

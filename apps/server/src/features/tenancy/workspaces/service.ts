@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Output, type Query } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
 import { scopeRefusal } from '../../../domain/authenticator.js'
+import type { Ports } from '../../../domain/ports.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
@@ -35,6 +36,7 @@ export interface WorkspaceRecord {
 }
 
 export interface WorkspacesDeps {
+  ports: Pick<Ports, 'open'>
   db: Db
   run: Run
   dialect: Dialect
@@ -56,11 +58,11 @@ const mostSuggestions = 3
 
 /**
  * Makes the service of workspaces. Methods with an actor throw `ResourceNotFound` for a workspace in
- * which the actor is not a member. Every count of bots is 0 until `provideBotCounts` is called.
+ * which the actor is not a member.
  */
 export function createWorkspacesService(deps: WorkspacesDeps) {
-  const { db, run, clock, ids } = deps
-  let countBots: CountBots = async () => new Map()
+  const { db, run, clock, ids, ports } = deps
+  const botCounts = ports.open<CountBots>('workspaces: the numbers of their bots')
 
   async function require(executor: Db | Tx, actor: WorkspaceActor, id: string) {
     const workspace = await store.findForMember(executor, actor.accountId, id)
@@ -74,7 +76,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
   }
 
   async function counted(workspace: store.WorkspaceRow): Promise<WorkspaceRecord> {
-    const counts = await countBots([workspace.id])
+    const counts = await botCounts.call([workspace.id])
     return { workspace, botCount: counts.get(workspace.id) ?? 0 }
   }
 
@@ -122,7 +124,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
           pageSize,
         }),
       )
-      const counts = await countBots(page.rows.map(({ id }) => id))
+      const counts = await botCounts.call(page.rows.map(({ id }) => id))
       return {
         rows: page.rows.map((workspace) => ({
           workspace,
@@ -215,10 +217,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
       )
     },
 
-    /** Plugs in the slice of bots. */
-    provideBotCounts(count: CountBots): void {
-      countBots = count
-    },
+    botCounts,
 
     /** The handle of a workspace; null if it has none. */
     async handleOf(executor: Db | Tx, workspaceId: string): Promise<string | null> {
