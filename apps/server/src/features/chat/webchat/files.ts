@@ -26,7 +26,7 @@ interface UserFile {
 }
 
 /** What the chat does with files, by the slice of files. */
-export interface FilesOfUsers {
+interface FilesOfUsers {
   create(
     actor: BotActor,
     file: UserFile,

@@ -18,9 +18,6 @@ export type EventRow = Selectable<BotEventsTable>
 /** Ids of the events of a bot whose delivery was requested since an ISO 8601 time. */
 export type RequestedEvents = (tx: Tx, botId: string, since: string) => Expression<string>
 
-/** For servers without deliveries. */
-export const noEvents: RequestedEvents = () => sql<string>`(select null where 1 = 0)`
-
 /** Filter of a list of events; undefined members match anything. */
 export interface EventFilter {
   /** Alias of the integration that created them. */
