@@ -88,8 +88,8 @@ it('the list of decisions has each record, with its number and heading', async (
   expect(rows.map((row) => row.slice(0, row.indexOf(') |') + 3))).toEqual(expected)
 })
 
-it('the guide of operation explains lines that the log has', async () => {
-  const text = await readFile(join(checkout, 'docs/guides/operation.md'), 'utf8')
+it('the guide to troubleshooting explains lines that the log has', async () => {
+  const text = await readFile(join(checkout, 'docs/guides/troubleshooting.md'), 'utf8')
   const chapter = text.split('\n## ').find((part) => part.startsWith('The log')) ?? ''
   const lines = [...chapter.matchAll(/^\| `([^`]+)`/gm)].map(([, line = '']) => line)
   expect(lines.length).toBeGreaterThan(5)

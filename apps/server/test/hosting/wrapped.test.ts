@@ -8,7 +8,7 @@ import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { deployBot, isRunning, program } from './hosted.js'
 
-const guide = await readDocument('docs/guides/operation.md')
+const guide = await readDocument('docs/guides/hosting.md')
 /** The command of the guide for operators. */
 const bubblewrap = /^BOTSTEAD_HOSTING_COMMAND="(bwrap .*)"$/m.exec(guide)?.[1] ?? ''
 /** The script of the guide for containers. */
