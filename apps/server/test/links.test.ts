@@ -72,12 +72,13 @@ describe.each(documents)('%s', (document) => {
   })
 })
 
-it('the list of decisions has each record, with its number and heading', async () => {
+it('the list of decisions has each record, with its number and heading, and each has a status', async () => {
   const folder = join(checkout, 'docs/decisions')
   const records = (await readdir(folder)).filter((name) => /^\d{4}-.*\.md$/.test(name)).sort()
   const expected = await Promise.all(
     records.map(async (name) => {
-      const [head = ''] = (await readFile(join(folder, name), 'utf8')).split('\n', 1)
+      const [head = '', , status = ''] = (await readFile(join(folder, name), 'utf8')).split('\n', 3)
+      expect(status, name).toMatch(/^Status: (accepted|superseded)/)
       const [, number, heading] = /^# (\d+)\. (.*)$/.exec(head) ?? []
       expect(Number(number), name).toBe(Number(name.slice(0, 4)))
       return `| ${number} | [${heading}](${name}) |`
