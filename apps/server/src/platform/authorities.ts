@@ -13,7 +13,7 @@ export function splitGround(ground: Ground): [kind: GroundKind, id: string] {
   return [ground.slice(0, end) as GroundKind, ground.slice(end + 1)]
 }
 
-/** Why authorities are checked: something changed, or the last check was some time ago. */
+/** The reason for a check of authorities: a change, or the regular round. */
 type Occasion = 'change' | 'round'
 
 /**

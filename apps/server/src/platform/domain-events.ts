@@ -16,7 +16,7 @@ type Subscriber<Name extends DomainEventName> = (
   event: DomainEvents[Name],
 ) => Promise<unknown>
 
-/** What a slice does when something happens elsewhere, by the name of the event. */
+/** The handlers of a slice for domain events, by name. */
 export type Subscriptions = { readonly [Name in DomainEventName]?: Subscriber<Name> }
 
 /**

@@ -173,7 +173,7 @@ describe('the memory of facts', () => {
         let now = 0
         let version = 1
         let forgotten = 0
-        /** When each version stopped being true. */
+        /** The time at which each version became outdated. */
         const ends = new Map<number, number>()
         for (const each of steps) {
           switch (each.type) {

@@ -5,8 +5,8 @@ import { createLruCache } from './lru-cache.js'
 /** A small cache of facts from the database, so that a busy caller costs no read. */
 export interface FactCache<Fact> {
   /**
-   * What is known under a key, undefined if there is nothing: at once from memory, otherwise as it
-   * is read. Callers that request it while it is being read share that one read; its failure is not kept.
+   * Returns the fact of a key, undefined if there is none: synchronously from memory, otherwise by a
+   * read. Concurrent callers share one read; failures are not cached.
    */
   get(key: string): Fact | undefined | Promise<Fact | undefined>
   /**

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from './clock.js'
 // Our own ULID and not the `ulid` package: that one makes neighbours of one millisecond by adding
 // one, so that knowing an id means knowing the next, and it requests random bytes from the system for every character.
 
-/** What an id names, by its prefix. Workspaces, bots and integrations have UUIDs instead. */
+/** Prefixes of ids, one per kind of object. Workspaces, bots and integrations have UUIDs instead. */
 type IdPrefix =
   | 'accnt'
   | 'action'
@@ -136,7 +136,7 @@ export function idsSince(prefix: IdPrefix, milliseconds: number): string {
   return `${prefix}_${encode(Math.max(0, Math.floor(milliseconds)), timeLength)}`
 }
 
-/** When an id was made, in milliseconds since the Unix epoch; 0 for an empty text. */
+/** Returns the creation time of an id in milliseconds since the Unix epoch; 0 for an empty text. */
 export function timeOfId(id: string): number {
   const text = id.slice(id.indexOf('_') + 1).slice(0, timeLength)
   return [...text].reduce((time, character) => time * 32 + alphabet.indexOf(character), 0)
@@ -158,8 +158,8 @@ export function newSigningSecret(): string {
 }
 
 /**
- * What is stored of a token: SHA-256 in hex. A slow hash would protect guessable secrets only, and
- * a token holds 256 random bits.
+ * Returns the stored form of a token: SHA-256 in hex. A slow hash would protect guessable secrets only,
+ * and a token has 256 random bits.
  */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')

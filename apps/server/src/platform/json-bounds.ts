@@ -4,7 +4,7 @@
 /** Nesting levels of JSON that is passed on; serializing deeper ones would exhaust the stack. */
 export const maxJsonDepth = 500
 
-/** What a JSON text may have at most; without a bound, as many as it has. */
+/** Upper bounds for a JSON text; an omitted bound is unlimited. */
 export interface JsonBounds {
   /** Nesting levels. */
   depth?: number
@@ -15,7 +15,8 @@ export interface JsonBounds {
 }
 
 /**
- * Which bound a JSON text exceeds first, in one pass; undefined if none. Texts that are too short for it are not read.
+ * Returns the first bound that a JSON text exceeds, in one pass; undefined if none. It does not read texts that are
+ * too short to exceed one.
  */
 export function exceededBound(
   json: string,

@@ -18,14 +18,14 @@ export function nearest(word: string, candidates: readonly string[]): string | u
 export interface EditOptions {
   /** Above it, the result is only known to be more than that, which saves most of the work. */
   limit: number
-  /** What two swapped neighbours count: as one edit, or as the two without which they are not swapped. */
+  /** Edits that swapped neighbours count as: 1, or 2 as without this rule. */
   swap: 1 | 2
 }
 
-/** How many letters must be added, left out, replaced or swapped to get from one word to the other. */
+/** Counts the letters to insert, delete, replace or swap to turn one word into the other. */
 export function editDistance(left: string, right: string, options: EditOptions): number {
   if (Math.abs(left.length - right.length) > options.limit) return options.limit + 1
-  // What both begin or end with is no edit.
+  // A common prefix or suffix needs no edit.
   const shorter = Math.min(left.length, right.length)
   let begin = 0
   while (begin < shorter && left[begin] === right[begin]) begin++

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream'
 
-/** What became of several blobs that were to be removed. */
+/** The outcome of a removal of several blobs. */
 export interface RemovedBlobs {
   removed: string[]
   failure?: unknown
 }
 
 /**
- * Where file contents live: bytes under keys that the server makes, `[A-Za-z0-9_-]`, 8 to 128
- * characters. No text of a caller ever becomes part of a key. A blob is there completely or not at all.
+ * Stores file contents: bytes under keys that the server creates, `[A-Za-z0-9_-]`, 8 to 128
+ * characters. No text of a caller ever becomes part of a key. A blob exists completely or not at all.
  */
 export interface BlobStore {
   /**
@@ -82,7 +82,7 @@ export interface DirectAccess {
 }
 
 export interface ReadAddressOptions {
-  /** How long it works, from 1 to 604,800. */
+  /** Lifetime, from 1 to 604,800. */
   seconds: number
   contentType: string
   /** Value of `Content-Disposition`. */
@@ -97,7 +97,7 @@ export interface PutOptions {
   signal?: AbortSignal
 }
 
-/** What was learned from the bytes while they passed. */
+/** Size and hash of a stored content, computed while it was written. */
 export interface StoredBlob {
   /** Bytes. */
   size: number
@@ -111,7 +111,7 @@ export interface ByteRange {
   end: number
 }
 
-/** What the store knows of a blob besides its bytes. */
+/** Metadata of a blob. */
 export interface BlobFacts {
   /** Bytes. */
   size: number
@@ -148,7 +148,7 @@ export class BlobRangeError extends Error {
 /** A stream has more bytes than the caller allowed. */
 export class BlobTooLargeError extends Error {
   override name = 'BlobTooLargeError'
-  /** What was allowed, in bytes. */
+  /** Size limit, in bytes. */
   readonly maxBytes: number
 
   constructor(maxBytes: number) {

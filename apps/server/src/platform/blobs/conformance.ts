@@ -36,7 +36,7 @@ function givesThen(chunk: Uint8Array, wanted: () => void): Readable {
 }
 
 /**
- * What every blob store must do, whatever it stores in.
+ * Tests that every blob store must pass.
  * @param largest bytes of the largest content that it takes
  */
 export function testBlobStore(

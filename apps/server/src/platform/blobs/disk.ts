@@ -100,7 +100,7 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
         await syncFolder(folder)
         return stored
       } catch (error) {
-        // What cannot be removed now is left to the sweep; the first error is the one to throw.
+        // The sweep removes a draft that cannot be removed now; the first error is thrown.
         await rm(draftPath, { force: true }).catch(ignore)
         throw explain(error, root)
       } finally {

@@ -1,10 +1,10 @@
-/** Where and as whom to reach an object store that speaks S3. */
+/** Address and credentials of an object store with the S3 interface. */
 export interface S3Address {
   /** Origin of the service, without a trailing slash. */
   endpoint: string
   region: string
   bucket: string
-  /** What every key begins with: empty, or a path that ends with a slash. */
+  /** Prefix of every key: empty, or a path that ends with a slash. */
   prefix: string
   /** Whether the bucket stands in the path; otherwise it is part of the host name. */
   pathStyle: boolean
@@ -14,7 +14,7 @@ export interface S3Address {
   sessionToken: string | undefined
   /** Milliseconds without a byte after which a request has failed; 30,000 if undefined. */
   idleTimeoutMs?: number
-  /** What errors call the address; the name of a setting by default. */
+  /** Name of the address in errors. Default `BOTSTEAD_BLOBS_URL`. */
   calledBy?: string
 }
 

@@ -39,7 +39,7 @@ export interface S3ClientOptions {
   firstPause?: number
 }
 
-/** What is signed into an address that a caller may use without credentials. */
+/** The signed part of a presigned URL. */
 interface Presigned {
   method: 'GET' | 'PUT'
   key: string

@@ -64,7 +64,7 @@ describe('a store that fails for a moment', () => {
     expect(Buffer.concat(large()).equals(await buffer(await store.get(key)))).toBe(true)
     expect(await store.head(key)).toMatchObject({ size: 12 * mebibyte })
     await store.remove(key)
-    // What was begun, but not heard of, is for the sweep.
+    // The sweep removes the upload whose start got no response.
     await store.sweepTemporary(0)
     expect(s3().openUploads()).toEqual([])
   })

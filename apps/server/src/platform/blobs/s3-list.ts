@@ -94,7 +94,7 @@ export async function* listUploads(
   } while (next !== undefined)
 }
 
-/** When the latest part of an upload came, in milliseconds since the Unix epoch; 0 without parts. */
+/** Returns when the latest part of an upload arrived, in milliseconds since the Unix epoch; 0 without parts. */
 export async function lastWriteOf(client: S3Client, upload: UploadInParts): Promise<number> {
   const { key, uploadId } = upload
   const read = pageReader('Part')

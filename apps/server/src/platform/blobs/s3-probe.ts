@@ -5,7 +5,7 @@ import { createS3Client } from './s3-client.js'
 import { listObjects } from './s3-list.js'
 import { explain } from './s3-responses.js'
 
-/** What a probe of an object store found. */
+/** The result of a probe of an object store. */
 export interface S3Probe {
   /** Time of the store, in milliseconds since the Unix epoch; undefined if it sends none. */
   storeTime: number | undefined

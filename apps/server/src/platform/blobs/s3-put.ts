@@ -89,7 +89,7 @@ function* cut(chunk: Uint8Array, remaining: number, partSize: number): Generator
   }
 }
 
-/** What is gathered for one request. */
+/** The bytes that one request sends. */
 class Part {
   size = 0
   readonly #chunks: Uint8Array[] = []

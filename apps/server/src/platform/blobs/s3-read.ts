@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { S3ConnectionError } from './s3-responses.js'
 
-/** How to read a content on after a break. */
+/** A content whose reading resumes after a broken connection. */
 export interface ResumingReader {
   /** The part that is open already. */
   first: IncomingMessage
-  /** Where that part begins and where the content ends, both included. */
+  /** First byte of that part and last byte of the content, counted from 0, both included. */
   start: number
   end: number
   /** Opens what is left from a byte on; rejects when the content is another one by now. */

@@ -30,7 +30,7 @@ export class S3SetupError extends Error {
   override name = 'S3SetupError'
 }
 
-/** What an address of an object store is called unless it says otherwise. */
+/** Default of `calledBy` of an address. */
 export const usualSetting = 'BOTSTEAD_BLOBS_URL'
 
 const throttled = [

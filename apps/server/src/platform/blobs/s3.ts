@@ -101,7 +101,7 @@ export async function openS3BlobStore(
         start,
         end,
         idleTimeout,
-        // What was replaced meanwhile must not be joined to what was read before.
+        // `if-match`: the rest of another content must not follow what was read before.
         reopen: (from, signal) =>
           openObject(
             client,

@@ -28,7 +28,7 @@ export function listen(bus: EventBus, subscription: Subscription) {
 }
 
 /**
- * What every bus must do, whatever carries it.
+ * Tests that every event bus must pass.
  * @param make opens the bus of a publisher and that of a listener, which may be the same
  */
 export function testEventBus(

@@ -5,13 +5,13 @@
 export interface Hint {
   /** Kind of log, a fixed name such as `conversation`. */
   readonly topic: string
-  /** Which log of that kind: an id made by the server. */
+  /** Id of the log within its topic, made by the server. */
   readonly key: string
   /** Highest sequence that can be read now; absent when the publisher does not know it. */
   readonly seq?: number
 }
 
-/** What to listen to: one log, or with no key every log of the topic. */
+/** The logs to listen to: one log, or without a key every log of the topic. */
 export interface Subscription {
   readonly topic: string
   readonly key?: string

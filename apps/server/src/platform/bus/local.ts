@@ -49,7 +49,7 @@ interface Topic {
   readonly byKey: Map<string, Set<Entry>>
 }
 
-/** Who in this process listens to what. Finding the listeners of a hint does not depend on their number. */
+/** The listeners in this process. The time to find those of a hint does not depend on their number. */
 export class Subscribers {
   readonly #topics = new Map<string, Topic>()
   readonly #log: Log

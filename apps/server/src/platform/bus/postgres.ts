@@ -110,7 +110,7 @@ const maxBytes = 7_900
 
 type WireHint = [topic: string, key: string, seq?: number]
 
-/** Which process sent a notification, and its hints. */
+/** The sender and the hints of a notification. */
 export interface Notification {
   from: string
   hints: Hint[]

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { dialectOf } from './dialect.js'
 
-/** What people want to know of a database. */
+/** Facts about a database for people. */
 export interface DatabaseInfo {
   engine: 'sqlite' | 'postgres'
   /** Version of the engine. */

@@ -42,14 +42,14 @@ export interface Dialect {
   /** As `holdName`, but beside others that share the name: waits only for who holds it alone. */
   shareName<DB>(tx: Kysely<DB>, name: string): Promise<void>
   /**
-   * When the oldest transaction that has written something began, in milliseconds since the Unix epoch: rows from
-   * before then are all visible, or never will be. Undefined if there is none; on SQLite, where rows are visible in
+   * Returns when the oldest open transaction with writes began, in milliseconds since the Unix epoch: rows from
+   * before then are visible, or never will be. Undefined if there is none, and on SQLite, where rows become visible in
    * the order in which they are written.
    */
   oldestWriterSince<DB>(handle: Kysely<DB>): Promise<number | undefined>
   /** Whether `column` contains `text`, without regard to case; wildcards in `text` mean themselves. */
   contains(column: Expression<string>, text: string): RawBuilder<SqlBool>
-  /** Where `text` first occurs in `column`, in characters from 1; 0 if it does not. */
+  /** Position of the first `text` in `column`, in characters from 1; 0 if there is none. */
   positionOf(column: Expression<string>, text: string): RawBuilder<number>
   /** The text under a top-level key of a JSON object column; null if the key is missing. */
   jsonText(column: Expression<string>, key: string): RawBuilder<string | null>

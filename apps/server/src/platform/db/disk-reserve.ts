@@ -51,7 +51,7 @@ export function createDiskReserve(file: string, bytes: number): DiskReserve {
         size += bytesWritten
       }
     } catch (error) {
-      // What fits is better than nothing, and more of it is taken after the next deletion.
+      // A smaller reserve is better than none; the next refill after a deletion extends it.
       if (!hasErrorCode(error, 'ENOSPC', 'EDQUOT')) throw error
     }
   }

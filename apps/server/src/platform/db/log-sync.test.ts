@@ -152,7 +152,7 @@ function randomOf(seed: number) {
 /** The rows that a caller received, and the log at that moment. */
 interface Received {
   ids: readonly number[]
-  /** What was on the disk for certain. */
+  /** The part of the log that was synced to the disk. */
   durable: Buffer
   written: Buffer
 }

@@ -171,7 +171,7 @@ function pendingMigrations(
   return migrations.slice(applied.length)
 }
 
-/** How an operator returns to what was before an upgrade. */
+/** Instructions for undoing an upgrade. */
 function wayBack(file: string | undefined): string {
   const copy =
     file === undefined

@@ -2,11 +2,11 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { InvalidPageTokenError } from './errors.js'
 import type { PageRequest, Position } from './paginate.js'
 
-/** What a client requests of a list, and what the token it got belongs to. */
+/** The request for a page of a list; a page token is valid for the same request only. */
 export interface PageQuery<Sort extends string> {
   /** Id of the operation. */
   readonly operation: string
-  /** Whose list it is: the id of a workspace, a bot and the like. */
+  /** Id of the owner of the list, such as a workspace or a bot. */
   readonly scope: string
   /** All that narrows the list, as JSON can express it; the order of keys is of no importance. */
   readonly filter?: unknown

@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 
-/** Where a page ends: the sort value and the id of its last row. */
+/** The end of a page: the sort value and the id of its last row. */
 export interface Position {
   readonly value: string | number
   readonly id: string
@@ -13,7 +13,7 @@ export interface PageRequest<Sort extends string = string> {
   readonly direction: 'asc' | 'desc'
   /** Most rows on the page. */
   readonly size: number
-  /** Where the page before ended; undefined for the first one. */
+  /** End of the previous page; undefined for the first page. */
   readonly after: Position | undefined
   /** Makes the token of the page behind a position. */
   tokenAfter(position: Position): string

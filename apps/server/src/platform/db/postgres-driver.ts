@@ -156,7 +156,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     url,
     run,
     upgrade,
-    // What a transaction has committed is visible only once it is durable.
+    // PostgreSQL makes a transaction visible only once it is durable.
     durable: async () => {},
     foreignChanges: () => undefined,
     check,

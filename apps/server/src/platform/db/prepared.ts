@@ -22,7 +22,7 @@ type Parameter<P> = <Name extends keyof P & string>(name: Name) => Expression<P[
 
 type Build<P, DB, Query> = (db: Kysely<DB>, parameter: Parameter<P>, dialect: Dialect) => Query
 
-/** What Kysely calls the row of a write that returns none. */
+/** Kysely's results of writes that return no rows. */
 type WriteResult = InsertResult | UpdateResult | DeleteResult
 type Returned<Row> = Row extends WriteResult ? never : Row
 type Select<Row> = Compilable<Row> & { readonly isSelectQueryBuilder: true }

@@ -14,7 +14,7 @@ export type Tx = Transaction<Schema>
 /** Runs work in a transaction and resolves once it is durable. The work awaits queries of `tx` only. */
 export type Run = <T>(work: (tx: Tx) => Promise<T>, options?: RunOptions) => Promise<T>
 
-/** What the database should know of a transaction. */
+/** Options of a transaction. */
 export interface RunOptions {
   /**
    * Whether it may use the disk reserve, so that it succeeds on a full disk: it deletes, revokes access

@@ -12,7 +12,7 @@ import { isDiskFull } from '../disk/free-space.js'
 import { sqliteDialect } from './dialect.js'
 import { DatabaseFullError } from './errors.js'
 
-/** How a connection is used, which determines its pragmas. */
+/** The use of a connection, which determines its pragmas. */
 export type SqliteRole = 'reader' | 'writer' | 'inspector'
 
 interface CachedStatement {

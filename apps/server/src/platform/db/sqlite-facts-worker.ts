@@ -2,7 +2,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { serveThread } from '../workers/thread-task.js'
 import type { TableCount } from './snapshot.js'
 
-/** What is in a SQLite file. */
+/** The tables and migrations of a SQLite file. */
 export interface SqliteFacts {
   tables: TableCount[]
   /** Names of the migrations. */

@@ -70,7 +70,7 @@ export class TransactionAttempt<DB> {
     throw error
   }
 
-  /** Why the transaction takes no query, if it takes none. */
+  /** The reason why the transaction accepts no queries, if it does not. */
   #misuse(): TransactionMisuseError | undefined {
     if (this.closed) {
       return new TransactionMisuseError(

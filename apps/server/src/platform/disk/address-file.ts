@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** File of the data folder that says where its server listens. */
 const fileName = 'server.address'
 
-/** What the file contains: where a server listens, and its process. */
+/** The content of the file: the address of a server and its process. */
 interface ListeningServer {
   /** As callers use it. */
   address: string
@@ -13,7 +13,7 @@ interface ListeningServer {
   pid: number
 }
 
-/** What a server recorded, which may have ended since. */
+/** A recorded server, which may have ended since. */
 export interface RecordedServer {
   /** As callers use it, without a trailing slash. */
   address: string
@@ -43,7 +43,7 @@ export async function removeAddressFile(dataDir: string): Promise<void> {
   if (server?.pid === process.pid) await rm(join(dataDir, fileName), { force: true })
 }
 
-/** What the server of a data folder recorded, also if it was killed since; undefined if there is nothing. */
+/** Reads the record of the server of a data folder, also after a kill; undefined if there is none. */
 export async function readRecordedServer(dataDir: string): Promise<RecordedServer | undefined> {
   const server = await readServer(dataDir)
   if (server === undefined) return undefined

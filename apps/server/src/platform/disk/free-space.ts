@@ -15,7 +15,7 @@ export async function freeBytes(folder: string): Promise<number> {
 
 /** The space on the disk of a folder, in bytes. */
 export interface DiskSpace {
-  /** What this process may still write. */
+  /** Space that this process may still use. */
   freeBytes: number
   totalBytes: number
 }

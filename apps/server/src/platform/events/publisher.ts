@@ -12,7 +12,7 @@ import {
 
 /** Something that happened, before it has its place in a stream. */
 export interface NewEvent {
-  /** What the sequence belongs to: the id of a conversation, or another name that is never reused. */
+  /** The stream of the sequence: the id of a conversation, or another name that is never reused. */
   stream: string
   botId: string
   type: string

@@ -12,7 +12,7 @@ export interface StoredEvent {
   type: string
   /** Id of what the event is about; that may be gone by now. */
   subjectId: string
-  /** What the writer added; undefined if nothing. */
+  /** `data` of the published event; undefined if it had none. */
   data: unknown
   /** ISO 8601 time of the change. */
   createdAt: string

@@ -2,7 +2,7 @@ import type { JsonColumn, TimeColumn } from '../db/columns.js'
 
 /** The log of what happened: one row per event, in the same transaction as the change. */
 interface EventsTable {
-  /** What the sequence belongs to: the id of a conversation, or another name that is never reused. */
+  /** The stream of the sequence: the id of a conversation, or another name that is never reused. */
   stream: string
   /** 1, 2, 3, ... within the stream, without gaps and in the order of the commits. */
   sequence: number

@@ -6,7 +6,7 @@ import type { Db, Tx } from '../db/schema.js'
 import type { Sealer } from '../security/sealing.js'
 import type { IdempotencyTable } from './table.js'
 
-/** What a key is unique within. */
+/** The scope within which an idempotency key is unique. */
 interface IdempotencyScope {
   principal: string
   operation: string

@@ -36,7 +36,7 @@ export interface Attempt {
   readonly ended: Promise<void>
 }
 
-/** How a handler ended. */
+/** The outcome of a handler. */
 type Handled = { readonly result: unknown } | { readonly error: Error }
 
 /** Starts the handler on a claimed job. */

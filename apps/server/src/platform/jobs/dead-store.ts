@@ -10,7 +10,7 @@ export interface StateCount {
   earliest: string | null
 }
 
-/** How many jobs there are of each kind and state. */
+/** Counts the jobs of each kind and state. */
 export async function countJobs(db: Db): Promise<StateCount[]> {
   return db
     .selectFrom('jobs')

@@ -33,7 +33,7 @@ export async function storeJob(tx: Tx, draft: JobDraft): Promise<string> {
       await patchJob(tx, standing.id, renewal(standing, row, draft.dueAt))
       return standing.id
     }
-    // What stood there was done between the two statements, so its place is free now.
+    // The job with this key ended between the two statements, so the key is free now.
   }
 }
 

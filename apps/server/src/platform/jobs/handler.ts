@@ -7,13 +7,13 @@ export interface Job<Payload = unknown> {
   /** Undefined if it was enqueued without. */
   key: string | undefined
   payload: Payload
-  /** Which attempt this is, from 1. */
+  /** Number of this attempt, from 1. */
   attempt: number
   /** Attempts before the job is given up. */
   maxAttempts: number
 }
 
-/** What a handler may use besides its job. */
+/** The context in which a handler runs. */
 export interface JobContext {
   /**
    * Aborted when the attempt has to end: it took too long, the job is no longer this worker's, or the
@@ -28,8 +28,8 @@ export interface JobContext {
 }
 
 /**
- * What a runner does with the jobs of one kind. A job can be attempted more than once, also after it
- * was done but its end could not be stored, so a handler leads to the same result when repeated.
+ * Processes the jobs of one kind. A runner can attempt a job more than once, also if it was done but its
+ * end could not be stored, so a handler must be idempotent.
  *
  * `Payload` is what callers of `enqueue` give this kind; being methods, handlers of all payloads fit
  * into one list.

@@ -156,7 +156,7 @@ async function createPlay(database: Database) {
     async finish(): Promise<void> {
       for (let round = 0; round < 100; round++) {
         for (const run of open) run.end()
-        // What lost its workers again and again waits for longer.
+        // Jobs that lost their workers repeatedly wait for longer.
         await wait(round < 20 ? lease / 3 : day)
         const left = (await bench.queue.stats()).find((stats) => stats.kind === kind)
         if (!left || left.waiting + left.running === 0) break

@@ -11,9 +11,9 @@ export interface LaneDeps extends AttemptDeps {
   db: Db
   /** Name of the runner. */
   owner: string
-  /** How long a claim is valid without a heartbeat. */
+  /** Milliseconds for which a claim is valid without a heartbeat. */
   leaseMilliseconds: number
-  /** How long to wait without a hint before looking all the same, a quarter more or less. */
+  /** Milliseconds between polls without a hint, plus or minus a quarter. */
   pollMilliseconds: number
   /** Shared by all lanes, which a database that is away concerns together. */
   outages: OutageLog

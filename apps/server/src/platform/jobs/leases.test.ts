@@ -202,7 +202,7 @@ describeEachEngine('the lease of a job', (engine) => {
     )
     expect(await queue.listDead({ kind })).toEqual([])
 
-    // What it does wrong by itself counts, and ends the row of interruptions.
+    // Failures of its own count, and reset the number of interruptions.
     const survivor = controlledHandler()
     start({ [kind]: survivor }, { alone: true })
     ;(await awaitRun(survivor, 0)).fail(new Error('its own fault'))

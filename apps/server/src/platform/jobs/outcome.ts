@@ -11,7 +11,7 @@ const retries: Backoff = { firstMs: 1000, longestMs: 600_000 }
 /** After interruptions: up to a minute at first, up to a day. */
 const deferrals: Backoff = { firstMs: 60_000, longestMs: 24 * 60 * 60 * 1000 }
 
-/** What became of a job whose attempt failed. */
+/** The state of a job after a failed attempt. */
 export type Failure = 'retried' | 'followed up' | 'dead'
 
 /** One claimed job on its way to its end. */

@@ -16,11 +16,11 @@ const storedPriority: Record<JobPriority, number> = { high: 0, normal: 1, low: 2
 
 /** A job to enqueue, as its caller describes it. */
 export interface NewJob {
-  /** Which handler does it. */
+  /** Kind of the handler. */
   kind: string
-  /** What the work is about, such as the id of a file: there is one job per kind and key. */
+  /** Subject of the work, such as the id of a file: there is one job per kind and key. */
   key?: string
-  /** What the handler gets, as JSON can express it. Ids, not contents. */
+  /** Input of the handler, as JSON can express it. Ids, not contents. */
   payload: unknown
   /** Earliest time to run, in milliseconds since the Unix epoch. Default now. */
   runAt?: number

@@ -21,7 +21,7 @@ export interface RunnerOptions {
   ids: Ids
   /** Undefined where no traces are made. */
   tracing?: Tracing | undefined
-  /** What to do, by kind. Jobs of other kinds are left to other runners. */
+  /** Handlers by kind. Other runners process jobs of other kinds. */
   handlers: Readonly<Record<string, JobHandler>>
   /**
    * Whether no other process can be working, as with SQLite: what a crash left is taken up at once.
@@ -31,13 +31,13 @@ export interface RunnerOptions {
   /** A number from 0 up to 1. Default `Math.random`. */
   random?: () => number
   /**
-   * How long a job is this runner's without a sign of life; every third of it there is one. Clocks of
-   * processes that share a database differ by less. Default 30,000.
+   * Duration of a lease; the runner extends its leases every third of it. Clocks of processes that share
+   * a database must differ by less. Default 30,000.
    */
   leaseMilliseconds?: number
-  /** How long to wait without a hint before looking all the same, a quarter more or less. Default 5,000. */
+  /** Time between polls without a hint, plus or minus a quarter. Default 5,000. */
   pollMilliseconds?: number
-  /** How long a handler may go on after its signal was aborted. Default 5,000. */
+  /** Time that a handler has to end after its signal was aborted. Default 5,000. */
   graceMilliseconds?: number
 }
 

@@ -39,7 +39,7 @@ export async function lockJobOfKey(
   return dialectOf(tx).lockRows(query).executeTakeFirst()
 }
 
-/** Which jobs a runner claims, and until when. */
+/** A request of a runner to claim jobs. */
 export interface ClaimRequest {
   kind: string
   /** Most jobs to claim. */
@@ -51,7 +51,7 @@ export interface ClaimRequest {
   leaseUntil: string
   /** Jobs that the runner still works on, whatever the table contains about them. */
   held: readonly string[]
-  /** When to try a job again that lost its worker for so many times in a row; undefined for now. */
+  /** Returns when to retry a job after consecutive losses of its worker, as an ISO 8601 time; undefined for now. */
   postpone(interruptions: number): string | undefined
 }
 
@@ -163,7 +163,7 @@ const selectNextDue = prepared<{ kind: string }>()((db, p) => {
   return db.selectFrom(all.as('due')).select((eb) => eb.fn.min('due.due_at').as('due_at'))
 })
 
-/** When the next job of a kind is due or loses its worker; undefined if there is none. */
+/** Finds when the next job of a kind is due or its lease ends; undefined if there is none. */
 export async function findNextDue(db: Db, kind: string): Promise<string | undefined> {
   const row = await selectNextDue.first(db, { kind })
   return row?.due_at ?? undefined

@@ -3,7 +3,7 @@ import type { JsonColumn, TimeColumn } from '../db/columns.js'
 /** Work that is yet to be done, being done, or given up. What is done has no row any more. */
 export interface JobsTable {
   id: string
-  /** Which handler does it. */
+  /** Kind of the handler. */
   kind: string
   /** Unique within the kind; null for jobs that are all different. */
   key: string | null
@@ -11,14 +11,14 @@ export interface JobsTable {
   state: 'waiting' | 'running' | 'dead'
   /** 0 is first. */
   priority: number
-  /** When a worker may take it: while it waits, its time; while it runs, the end of the lease. */
+  /** Earliest time of the next claim: while it waits, its due time; while it runs, the end of the lease. */
   due_at: TimeColumn | null
   /** While it runs: when it is to run once more, because it was enqueued again. */
   follow_up_at: TimeColumn | null
   /** Attempts that ended by themselves, and the running one: those that were lost do not count. */
   attempts: number
   max_attempts: number
-  /** How long one attempt may take. */
+  /** Time limit of one attempt. */
   deadline_milliseconds: number
   /** Counts every claim and never falls: distinguishes the worker that holds the job from one that held it. */
   claims: number
@@ -37,7 +37,7 @@ export interface JobsTable {
 interface JobRunsTable {
   kind: string
   ended_at: TimeColumn
-  /** Why it failed; null if it did not. */
+  /** Error of the run; null if it succeeded. */
   error: string | null
 }
 

@@ -4,7 +4,7 @@ import { createAddressRules } from './address-rules.js'
 
 const strict = createAddressRules({ allowed: [], allowLoopback: false })
 
-/** What a URL makes of a host, which is what a connection is made to. */
+/** The host of a URL after parsing, which connections are made to. */
 function hostOf(text: string): string {
   return new URL(`http://${text}/`).hostname.replace(/^\[|\]$/g, '')
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Which addresses the server may call on behalf of others. */
+/** Decides which addresses the server may call on behalf of others. */
 export interface AddressRules {
   /** Whether an IP address, in any notation that the system's resolver returns, may be called. */
   permits(address: string): boolean
@@ -16,7 +16,7 @@ export interface AddressRulesOptions {
 const loopback4 = '127.0.0.0/8'
 const loopback6 = '::1/128'
 
-/** What is not the public internet (IANA registries of special-purpose addresses, RFC 6890). */
+/** Networks outside of the public internet (IANA registries of special-purpose addresses, RFC 6890). */
 const special4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',

@@ -5,7 +5,7 @@ import type { Agent, Dispatcher } from 'undici'
 import { createLruCache } from '../lru-cache.js'
 import type { AddressRules } from './address-rules.js'
 
-/** Why a call to another server got no response. */
+/** The reason why a call to another server got no response. */
 export type OutgoingFailure =
   /** The address is not one that may be called. */
   | 'refused'
@@ -59,7 +59,7 @@ export interface Outgoing extends AsyncDisposable {
 
 /** Longest time to connect to a server, apart from its response. */
 const connectTimeoutMs = 10_000
-/** How long an idle connection is kept for the next request. */
+/** Time that an idle connection is kept for the next request. */
 const keepAliveMs = 15_000
 
 export interface OutgoingOptions {

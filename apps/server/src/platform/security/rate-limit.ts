@@ -39,7 +39,7 @@ interface Bucket {
   at: number
 }
 
-/** What one request costs. A millisecond refills `perMinute`, so that all levels are whole numbers. */
+/** Cost of one request. A millisecond refills `perMinute`, so that all levels are whole numbers. */
 const cost = 60_000
 const defaultMaxKeys = 50_000
 

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Clock } from '../clock.js'
 
-/** What became of a signed value: its content, or why it must not be trusted. */
+/** The result of verifying a signed value: its content, or the reason for its rejection. */
 export type Verified =
   /** `expiresAt` is in milliseconds since the Unix epoch. */
   { ok: true; value: string; expiresAt: number } | { ok: false; reason: 'invalid' | 'expired' }

@@ -45,8 +45,8 @@ export class Frame {
 }
 
 /**
- * What keeps a quiet connection alive. The clients of the interface are reset by real messages only:
- * comments and protocol pings do not count.
+ * Messages that keep an idle connection alive. Only real messages reset the timeout of clients: comments
+ * and pings of the protocol do not.
  */
 export const keepAlive = {
   eventStream: Buffer.from('event: message\ndata: ping\n\n'),

@@ -16,7 +16,7 @@ export interface Peer {
   cut(): void
 }
 
-/** What happens at one connection; none of it may throw. */
+/** Receives the events of one connection; its methods must not throw. */
 export interface PeerListener {
   /** A whole text arrived; undefined for bytes that are no text. */
   onText(text: string | undefined): void

@@ -1,6 +1,6 @@
 import type { Frame } from './frame.js'
 
-/** Why the server ends a stream: clients may reconnect, or the caller may no longer listen. */
+/** The reason for which the server ends a stream: `stopping`, after which clients may reconnect, or `unauthorized`. */
 export type EndReason = 'stopping' | 'unauthorized'
 
 /** Codes of RFC 6455 with which the server closes WebSockets. */

@@ -11,7 +11,7 @@ export interface LogOptions {
   pretty?: boolean
   /** Returns fields for every line, such as the ids of the current span. */
   fields?: () => object | undefined
-  /** Where lines go in place of standard output. */
+  /** Destination of lines. Default standard output. */
   destination?: DestinationStream
   /** Whether a line, as JSON, is left out. */
   skip?: (line: string) => boolean

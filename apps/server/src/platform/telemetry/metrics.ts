@@ -3,7 +3,7 @@ export interface Sample {
   /** Of the same names in all samples of one family. */
   labels?: Readonly<Record<string, string>>
   value: number
-  /** What a histogram adds to the name of its family: `_bucket`, `_sum` or `_count`. */
+  /** Suffix of the name in a histogram: `_bucket`, `_sum` or `_count`. */
   suffix?: string
 }
 

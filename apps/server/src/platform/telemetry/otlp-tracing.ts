@@ -31,7 +31,7 @@ import {
   type Tracing,
 } from './tracing.js'
 
-/** Which traces are sent, and where to, as the `OTEL_*` variables say. */
+/** Sampling and export of traces, from the `OTEL_*` variables. */
 export interface TracingOptions {
   /** Address that batches are posted to. */
   readonly url: string

@@ -9,7 +9,7 @@ export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer
 /** Attributes, named by the semantic conventions. They never contain texts of messages or secrets. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>
 
-/** What a span begins with. */
+/** Properties of a span at its start. */
 interface SpanStart {
   kind: SpanKind
   attributes?: SpanAttributes

@@ -1,4 +1,4 @@
-/** How many tasks run and wait. */
+/** Numbers of running and waiting tasks. */
 export interface Load {
   running: number
   waiting: number

@@ -4,11 +4,11 @@ import type { ThreadReady, ThreadResult } from './thread-task.js'
 import { createTimeLimit, type TimeLimit } from './time-limit.js'
 import { resolveThreadEntry, type ThreadEntry } from './worker-entry.js'
 
-/** What bounds the work of a pool. */
+/** Options of a pool of threads. */
 export interface ThreadPoolOptions {
   /** Built module that calls `serveThread`; in a checkout its source is run. */
   entry: URL
-  /** What every thread is given when it starts; cloned. */
+  /** Data that every thread receives at its start, as a structured clone. */
   setup: unknown
   /** Tasks that run at a time, each in a thread of its own; threads start when they are needed. */
   threads: number

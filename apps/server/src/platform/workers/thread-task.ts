@@ -2,7 +2,7 @@ import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 
-/** What a thread returns for a task. */
+/** The result of a task in a thread. */
 export type ThreadResult<Output> =
   | { output: Output }
   | { error: { name: string; message: string; stack?: string } }

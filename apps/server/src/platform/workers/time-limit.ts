@@ -1,4 +1,4 @@
-/** What the time of a task is spent on; each has a limit of its own. */
+/** The phases of a task, each with a time limit of its own. */
 type Spending = 'work' | 'start'
 
 /** Limits what a task spends on two things, of which it does one at a time. */

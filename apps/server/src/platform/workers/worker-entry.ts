@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** How to load a module in a process of its own. */
+/** The arguments that start a module in a process of its own. */
 export interface WorkerEntry {
   /** Path of the module. */
   filename: string
@@ -25,7 +25,7 @@ export function resolveEntry(entry: URL): WorkerEntry {
   }
 }
 
-/** How to load a module in a thread. */
+/** The arguments that start a module in a thread. */
 export interface ThreadEntry {
   /** Script, or path of the module when `isScript` is false. */
   code: string

@@ -1,5 +1,5 @@
-// What the server and a worker send each other, over pipes: frames of one byte for the kind and four for the length,
-// and then the content. The channel of Node for messages ends the receiving process when it gets anything else.
+// Messages between the server and a worker, over pipes: frames of one byte for the kind, four for the length, and the
+// content. Node's own message channel ends the receiving process when it receives malformed data.
 
 const kinds = ['task', 'output', 'outputBytes', 'error', 'progress', 'piece', 'spent'] as const
 /** `task` is for the worker, serialised by V8; all others are for the server, as JSON. */

@@ -3,7 +3,7 @@ import { resolveEntry } from './worker-entry.js'
 import { startWorkerProcess, WorkerExitError, type WorkerProcess } from './worker-process.js'
 import type { TaskEnvelope, TaskResult } from './worker-task.js'
 
-/** What bounds the work of a pool. */
+/** Options of a pool of processes. */
 export interface WorkerPoolOptions {
   /** Built module that calls `serveTasks`; in a checkout its source is run. */
   entry: URL
@@ -25,7 +25,7 @@ export interface WorkerPoolOptions {
   onError(error: Error): void
 }
 
-/** What a single task may differ in. */
+/** Options of a single task. */
 interface TaskOptions<Progress, Piece> {
   /** Stops the task, also while it runs. */
   signal?: AbortSignal
@@ -102,7 +102,7 @@ export function createWorkerPool<Input, Output, Progress = never, Piece = never>
     idle.set(worker, setTimeout(end, options.idleTimeoutMs, worker).unref())
   }
 
-  /** What becomes of a worker after a task. */
+  /** Ends a worker after a task, or returns it to the pool. */
   function settle(worker: WorkerProcess, slot: TaskSlot, signal: AbortSignal): void {
     // A process that has once been put last cannot be put first again.
     if (slot.isSlow() || worker.isSpent()) end(worker)
@@ -216,7 +216,7 @@ interface SlowLane {
 }
 
 interface SlowLaneOptions {
-  /** How many may run beside the ordinary places; with more, the others wait after all. */
+  /** Maximum number of slow tasks outside of the ordinary places; further ones keep theirs. */
   places: number
   /** Milliseconds after which a task counts as slow. */
   afterMs: number

@@ -8,7 +8,7 @@ import type { WorkerEntry } from './worker-entry.js'
 import { createFrameReader, type FrameKind, frameHead } from './worker-frames.js'
 import type { TaskEnvelope, TaskResult } from './worker-task.js'
 
-/** How much of the error output of an ending process is kept, in characters. */
+/** Maximum length of the kept error output of a process, in characters. */
 const maximumErrorText = 8192
 /** Most bytes of a message that is no output, and most reports of progress of a task. */
 const maximumMessageBytes = 2 ** 20
@@ -29,7 +29,7 @@ export class WorkerExitError extends Error {
 
 /** Receives what a task sends before its result. */
 interface TaskListener {
-  /** How far it is, as its handler reports it. */
+  /** @param progress as the handler of the task reports it */
   onProgress(progress: unknown): void
   /** @param piece part of its output, as JSON */
   onPiece(piece: string): void
@@ -82,7 +82,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
     child.on('error', (error) => finish(new WorkerExitError(error.message, false)))
     child.once('close', (code, signal) => finish(toExitError(code, signal, errorText)))
   })
-  /** What is left to a task of what it may send. */
+  /** Bytes of output that the task may still send. */
   let outputLeft = 0
   let reportsLeft = maximumReports
   let isSpent = false

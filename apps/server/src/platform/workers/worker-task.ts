@@ -3,13 +3,13 @@ import { deserialize, getHeapStatistics } from 'node:v8'
 import { Worker } from 'node:worker_threads'
 import { createFrameReader, type FrameKind, frameHead } from './worker-frames.js'
 
-/** What the pool sends to a worker for one task. */
+/** A task as the pool sends it to a worker. */
 export interface TaskEnvelope<Input> {
   input: Input
   maximumOutputBytes: number
 }
 
-/** What a worker returns: an output as JSON, the size of one that is too large, or what was thrown. */
+/** The result of a task: an output as JSON, the size of an output that is too large, or the error thrown. */
 export type TaskResult =
   | { output: string }
   | { outputBytes: number }
