@@ -55,7 +55,7 @@ export interface AppOptions {
   tracing?: Tracing | undefined
   /** Origins that browsers may call from; undefined allows any. */
   allowedOrigins: readonly string[] | undefined
-  /** Which pages may use which chat; undefined where there are no chats. */
+  /** Allowed origins of chats; undefined if there are no chats. */
   chatOrigins?: Omit<ChatOriginOptions, 'admitUnmatched'>
   /** Mounts what is served besides the API. */
   mountOthers?: (app: FastifyInstance, context: Pick<HttpContext, 'admitUnmatched'>) => void

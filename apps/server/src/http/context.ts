@@ -15,7 +15,7 @@ interface BodyLimit {
   setting?: string
 }
 
-/** What mounting an operation requires from the application. */
+/** Services of the application that mounted operations use. */
 export interface HttpContext {
   /** Authenticates the caller and counts the request, before the body is read. */
   admit(

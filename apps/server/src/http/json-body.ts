@@ -48,8 +48,8 @@ export function readJsonBodies(app: FastifyInstance): ReadJson {
 }
 
 /**
- * What a text may contain that the parser of the framework treats in its own way: names of members that change
- * prototypes, whose characters can be escaped as `\u00..`, and a byte order mark.
+ * Matches texts that need the parser of the framework: member names that change prototypes, whose characters
+ * can be escaped as `\u00..`, and a byte order mark.
  */
 const special = /__proto__|constructor|\\u00|^\uFEFF/
 
@@ -119,7 +119,7 @@ function beyond(bound: keyof JsonBounds): ApiError {
 
 type Expected = keyof typeof expectedWords
 
-/** What a position of a JSON text may contain, in words. */
+/** Descriptions of the tokens that are allowed at a position of a JSON text. */
 const expectedWords = {
   value: 'a value',
   'value or ]': 'a value or ]',
@@ -137,8 +137,8 @@ const part = /[^"\\\p{Cc}]+|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/uy
 const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)(?!\w)/y
 
 /**
- * Where a text stops being JSON, for a person: the line and column, from 1, what is there and what
- * must be there. Undefined if it is valid JSON.
+ * Describes the first syntax error of a JSON text: line and column from 1, the token found, and the token
+ * expected. Undefined if the text is valid JSON.
  */
 export function jsonFaultOf(json: string): string | undefined {
   const open: ('{' | '[')[] = []

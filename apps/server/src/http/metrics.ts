@@ -17,7 +17,7 @@ const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 const callBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const contentBounds = [0.01, 0.05, 0.25, 1, 5, 30, 120, 600]
 
-/** Who may read the metrics. */
+/** Access to the metrics. */
 interface MetricsAccess {
   readonly access: 'off' | 'loopback' | 'public'
   /** Callers from anywhere may read the metrics with this token, unless they are off. */

@@ -17,7 +17,7 @@ import { compileQueryReader } from './query.js'
 import { streamHandlers } from './streams/index.js'
 import { createResponseCache, sendBytes, sendJson, sendJsonText } from './whole-response.js'
 
-/** What a handler receives: validated, typed and with the caller identified. */
+/** The request that a handler receives: authenticated, validated and typed. */
 interface Call<Spec extends Operation> {
   actor: ActorByAuth[Spec['auth']]
   params: Params<Spec>
@@ -73,7 +73,7 @@ interface Download extends HeadersResponse {
   readAt?(): Promise<string>
 }
 
-/** What a handler returns, by the response kind of its operation. */
+/** Return types of handlers, by the response kind of the operation. */
 interface ResponseByKind<Spec extends Operation> {
   json: Spec['response'] extends { redirect: string } ? Output<Spec> | ContinueAt : Output<Spec>
   headers: HeadersResponse
@@ -88,7 +88,7 @@ export type Handler<Spec extends Operation> = (
   call: Call<Spec>,
 ) => Promise<ResponseByKind<Spec>[Spec['response']['kind']]>
 
-/** What a slice passes to the HTTP layer: its operations with their handlers. */
+/** An operation with its handler, which a slice passes to the HTTP layer. */
 export interface Route {
   operation: Operation
   register(app: FastifyInstance, context: HttpContext): void

@@ -15,7 +15,7 @@ export function plainPath(path: string): string {
 }
 
 interface UnencodedParam {
-  /** What precedes the parameter. Each part ends where the next begins, so that no text is read twice. */
+  /** The part before the parameter. Each part ends where the next begins, so that no text is read twice. */
   prefix: RegExp
   /** The segment that follows the parameter, and ends the path. */
   suffix: string

@@ -147,7 +147,7 @@ function connect(
   )
 }
 
-/** What one read of the connection may contain beyond the text that ended in it. */
+/** Bytes that one read of the connection may contain beyond the end of a text. */
 const readBytes = 256 * 1024
 
 /**

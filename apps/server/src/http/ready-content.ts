@@ -26,8 +26,8 @@ export interface ReadyContentOptions {
   /** The content as the build has compressed it with brotli, if it has, at a level that takes too long for a request. */
   makeBrotli?(): Promise<Buffer | undefined>
   /**
-   * How long caches may use it without asking. Otherwise they revalidate: another version of the server has
-   * other content. `immutable` is for addresses that change with the content.
+   * Time for which caches may use it without revalidation. By default they revalidate: another version of the
+   * server has other content. `immutable` is for addresses that change with the content.
    */
   caching?: keyof typeof cacheControls
   /** Additional headers of every response. */

@@ -80,7 +80,7 @@ export async function checkPart({
   }
 }
 
-/** Why a part does not work, for anybody: details, such as addresses, are in the log only. */
+/** The public reason why a component does not work. Details, such as addresses, appear in the log only. */
 function reasonOf(cause: unknown): string {
   if (cause instanceof DatabaseFullError) return 'because its disk is full'
   const isAway =

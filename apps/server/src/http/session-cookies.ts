@@ -49,7 +49,7 @@ export function createSessionCookies(options: SessionCookiesOptions): SessionCoo
     return isRead && request.headers[pageHeader] !== undefined
   }
 
-  /** Where the server is behind https, the cookie must not travel without. */
+  /** The cookie is `secure` if callers reach the server over https. */
   const attributes = (request: FastifyRequest) => {
     const base = new URL(options.baseUrl())
     return {

@@ -238,9 +238,9 @@ const bytesToDrop = 4 * 1024 * 1024
 const timeToDrop = 5000
 
 /**
- * When an upload gets its response before its end, the rest is read and discarded for a moment, as in other
- * servers: closing at once would reset the connection, and the sender might never see the reason. A sender
- * that continues is cut off; one that was nearly done keeps the connection.
+ * Reads and discards the rest of an upload for a moment after an early response, as other servers do:
+ * closing at once would reset the connection, and the sender might never see the response. A sender
+ * that continues is disconnected; one that ends in time keeps the connection.
  */
 export function discardUnreadBody(request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 /** Counts a response, with its status and the milliseconds since the head of its request arrived. */
 type Observe = (status: number, milliseconds: number) => void
 
-/** What the rate-limit headers of a response say. */
+/** Values of the rate-limit headers of a response. */
 export interface Allowance {
   /** Requests that may come at once. */
   readonly limit: number
@@ -112,7 +112,7 @@ export class Response<
     socket.cork()
     this.write(body, encoding)
     socket.uncork()
-    // What the operating system did not take is sent as fast as the client reads, and counts as time.
+    // The rest, which the operating system did not take, is sent as fast as the client reads; its time counts.
     const isTaken = socket.writableLength === 0
     if (!isTaken && this.observe !== undefined) this.once('finish', this.#report)
     super.end()

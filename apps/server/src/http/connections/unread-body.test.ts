@@ -42,7 +42,7 @@ function holdTime(): void {
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** How many responses a connection receives until it closes, two at most. */
+/** Counts the responses on a connection until it closes, at most two. */
 async function answersTo(bytes: number): Promise<number> {
   const { client } = await (await listen()).connect()
   let received = ''

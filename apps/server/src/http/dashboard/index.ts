@@ -7,7 +7,7 @@ import { assets, createBuiltFiles } from '../built-files.js'
 import type { HttpContext } from '../context.js'
 import { readyContent } from '../ready-content.js'
 
-/** Where the build puts the dashboard: inside of the package, from the sources and from the build. */
+/** Folder of the built dashboard, which is inside of the package for sources and for builds. */
 const built = packageFile('dist/dashboard')
 
 /**

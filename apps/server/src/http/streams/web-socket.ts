@@ -70,7 +70,7 @@ interface UpgradeOptions {
   connections: Pick<Connections, 'afterResponses' | 'hasPending'>
   /** Milliseconds without a byte after which a connection is given up. */
   idleMilliseconds: number
-  /** What serves WebSockets at an address, if anything. */
+  /** Returns which server handles WebSockets at a URL, if any. */
   socketsAt(url: string): keyof Upgrades['servers'] | undefined
 }
 

@@ -10,7 +10,7 @@ import type { HttpContext } from '../context.js'
 import { readyContent } from '../ready-content.js'
 import { absencePage, headersOfPages, headersOfPreview, previewPage, sharePage } from './pages.js'
 
-/** Where the build puts the web chat: inside of the package, from the sources and from the build. */
+/** Folder of the built web chat, which is inside of the package for sources and for builds. */
 const built = packageFile('dist/webchat')
 
 /** The chat that the script loads; its name changes with its content. */
@@ -147,7 +147,7 @@ export function mountWebchat(
 
 type Respond = (call: {
   webhookId: string
-  /** What follows the fixed part of the path. */
+  /** The part of the path after the webhook id. */
   rest: string
   request: FastifyRequest
   reply: FastifyReply

@@ -101,7 +101,7 @@ export function previewPage(path: string): string {
 `
 }
 
-/** What people see whose link is wrong or old. */
+/** Sends the page for wrong and outdated links. */
 export async function absencePage(reply: FastifyReply): Promise<FastifyReply> {
   return reply
     .code(404)
