@@ -21,7 +21,7 @@ export interface ServerAccess {
   token: string
   /** Bot that the environment names. */
   bot: string | undefined
-  /** How to name the same server again, in commands that are suggested. */
+  /** Options that select the same server in suggested commands. */
   again: {
     /** Options with a space before them; empty if they are not needed. */
     words: string
@@ -152,7 +152,7 @@ export function isConnectionFailure(error: unknown): boolean {
   return error instanceof TypeError && error.message === 'fetch failed'
 }
 
-/** Why a connection was not made although something answers; undefined if that is not known. */
+/** The reason why TLS with a server that accepts connections failed; undefined for other failures. */
 function encryptionFailure(url: string, error: unknown): string | undefined {
   const cause: unknown = error instanceof Error ? error.cause : undefined
   const { code, reason } = Object(cause)

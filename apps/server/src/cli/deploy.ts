@@ -24,7 +24,7 @@ interface DeployOptions extends ConnectionOptions {
 /** Lists integrations by alias, so that the chat is found under its own. */
 const byAlias = { headers: { 'x-multiple-integrations': 'true' } }
 
-/** How the server names the code in its refusal. */
+/** Name of the code in validation errors of the server. */
 const codeField = 'body.code'
 
 /** The line that bundles a file, and the name of the bundle. */

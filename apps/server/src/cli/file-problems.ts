@@ -1,5 +1,5 @@
 /**
- * What is wrong with a file or folder of the user, and what to do; undefined for an error that is not about one.
+ * Describes a problem of a file or folder of the user and its remedy; undefined for errors that are not about one.
  * @param path as the user gave it, unless the error has one
  */
 export function fileProblem(error: unknown, path?: string): string | undefined {

@@ -27,7 +27,7 @@ export function healthcheckCommand(): Command {
     })
 }
 
-/** Why a server is not ready; undefined if it is. */
+/** The reason why a server is not ready; undefined if it is. */
 async function reasonNotReady(address: string, milliseconds: number): Promise<string | undefined> {
   try {
     const response = await fetch(address, { signal: AbortSignal.timeout(milliseconds) })

@@ -6,9 +6,9 @@ interface Wanted {
   token: string
   /** Id or name; undefined for the only one. */
   wanted: string | undefined
-  /** How to select one, for the error message. */
+  /** Instruction for selecting one of several bots, for the error message. */
   advice?: string
-  /** What else helps if there is no such bot, for the error message. */
+  /** Another remedy if there is no such bot, for the error message. */
   otherwise?: string
 }
 

@@ -66,7 +66,7 @@ export function logsCommand(): Command {
 interface Following {
   token: string
   workspaceId: string
-  /** Where the stream begins. */
+  /** Position in the log from which the stream is read. */
   position: string
   /** Ids of lines that are shown already: the stream may send those of the last seconds again. */
   shown: Set<string>

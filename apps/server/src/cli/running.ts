@@ -66,7 +66,7 @@ export async function findRunningDemo(): Promise<RunningServer | undefined> {
   return address === undefined ? undefined : { kind: 'demonstration', address, dataDir }
 }
 
-/** What responds at the address of the settings, where nothing here tells whose it is: it may run in a container. */
+/** Finds a server at the configured address when the data folder here identifies none: it may run in a container. */
 async function findConfigured(local: LocalSettings): Promise<RunningServer | undefined> {
   const { publicUrl: address, dataDir } = local
   if ((await readInstance(local)) !== undefined) return undefined
@@ -98,7 +98,7 @@ async function findRecorded(
   return isRunning ? recorded.address : undefined
 }
 
-/** What `/healthz` of the server on a data folder returns to identify it; undefined without a secret. */
+/** The identifier that `/healthz` of the server on a data folder returns; undefined without a secret. */
 async function readInstance(local: {
   dataDir: string
   secret?: string | undefined
@@ -113,8 +113,8 @@ async function readSecret(dataDir: string): Promise<string | undefined> {
 }
 
 /**
- * What responds at an address: the installation with this `instance`, another one, one that does not say or is not
- * known, something that takes too long, or nothing that is a server of this program.
+ * Identifies the server at an address: `this` for the installation with this `instance`, `other` for another one,
+ * `unknown` if either is not known, `late` after a timeout, and `none` if it is no server of this program.
  */
 async function probe(
   base: string,

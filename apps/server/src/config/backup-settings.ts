@@ -15,7 +15,7 @@ import {
   type Values,
 } from './setting-kinds.js'
 
-/** When backups are made: every day at a time, or at intervals. */
+/** The schedule of backups: daily at a time, or at intervals. */
 export type BackupSchedule =
   /** Minutes after midnight, UTC. */
   { readonly dailyAt: number } | { readonly everyMs: number }
@@ -103,7 +103,7 @@ export function parseBackupLocation(
   }
 }
 
-/** Why backups must not be stored at a location; undefined if they may. */
+/** The reason why backups must not be stored at a location; undefined if they may. */
 export function conflictOf(
   location: BackupLocation,
   { dataDir, objectStore }: { dataDir: string; objectStore: S3Address | undefined },

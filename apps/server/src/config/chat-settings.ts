@@ -5,7 +5,7 @@ const mediaType = text(
   /^[\w.+*-]+\/[\w.+*-]+$/,
 )
 
-/** What chat users may do. */
+/** Settings of chats. */
 export const chatSettings = {
   chatKeyLifetime: setting(
     'BOTSTEAD_CHAT_KEY_LIFETIME',
@@ -65,7 +65,7 @@ export const chatSettings = {
   }),
 }
 
-/** How much the files of chat users may take. */
+/** Size limits for files of chat users. */
 export const chatLimitSettings = {
   chatFileBytes: setting('BOTSTEAD_MAX_CHAT_FILE_BYTES', bytes('0', '5TiB'), {
     default: '25MiB',

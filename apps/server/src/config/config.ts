@@ -56,7 +56,7 @@ interface Rate {
   readonly exemptLoopback: boolean
 }
 
-/** Who may read the metrics. */
+/** Access to the metrics. */
 interface MetricsAccess {
   readonly access: 'off' | 'loopback' | 'public'
   /** With it, callers from anywhere may, unless it is off. */
@@ -67,12 +67,12 @@ interface MetricsAccess {
 export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Derived>> {
   /** Without a slash at the end. */
   readonly publicUrl: string
-  /** Where file contents are; undefined stands for the data folder. */
+  /** Object store for file contents; undefined for the data folder. */
   readonly objectStore: S3Address | undefined
   readonly roles: { readonly api: boolean; readonly worker: boolean }
   /** Origins that browsers may call from; undefined allows any. */
   readonly allowedOrigins: readonly string[] | undefined
-  /** What the server may call on behalf of others. */
+  /** Rules for requests of the server to configured addresses. */
   readonly outgoing: AddressRulesOptions
   /** Addresses and networks of proxies whose account of the caller is trusted. */
   readonly trustedProxies: readonly string[]
@@ -80,7 +80,7 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
   readonly rateLimit: Rate & { readonly burst: number }
   /** Milliseconds for which user keys of the server are good; undefined for ever. */
   readonly chatKeyLifetimeMs: number | undefined
-  /** What is counted at chat addresses beside all requests. */
+  /** Rate limits of chat addresses, in addition to the general one. */
   readonly chatRates: {
     /** New users per network address. */
     readonly newUsers: Rate
@@ -98,11 +98,11 @@ export interface Config extends Readonly<Omit<Values<typeof serverSettings>, Der
   readonly tunnels: Values<typeof tunnelSettings>
   /** Backups that the server makes by itself; undefined for none. */
   readonly backup: BackupConfig | undefined
-  /** Where traces go; undefined for none. */
+  /** Export of traces; undefined for none. */
   readonly tracing: TracingOptions | undefined
 }
 
-/** How deployed code runs here. */
+/** Settings for running deployed code. */
 export interface HostingConfig {
   readonly mode: 'off' | 'trusted' | 'wrapped'
   /** The words of the command that wraps the start of a program; none unless wrapped. */
@@ -275,7 +275,7 @@ function settingsInForce(environment: Environment, file: Environment): SettingIn
   })
 }
 
-/** What a command knows of the server that it calls, before its options. */
+/** The connection settings of a command, before its options are applied. */
 export interface ClientConfig extends Values<typeof clientSettings> {
   /** The server that would start in this folder, and where its token is kept. */
   readonly local: Pick<Config, 'publicUrl' | 'dataDir' | 'secret' | 'adminToken'>
@@ -329,9 +329,9 @@ function readObjectStore(environment: Environment, problems: string[]): S3Addres
   }
 }
 
-/** What an address of an object store leaves out. */
+/** The settings of an object store that its address may omit. */
 export function s3EnvironmentOf(environment: Environment): S3Environment {
-  // What is wrong is reported with the settings of the object store.
+  // `readConfig` reports errors of these settings.
   const { blobsUrl: _, ...rest } = readSettings(objectStoreSettings, environment, [])
   return rest
 }

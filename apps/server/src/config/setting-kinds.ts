@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 
 /** A kind of value that a setting may have. */
 export interface Kind<T> {
-  /** What is accepted, to stand after the words "accepts" and in the list of settings. */
+  /** Description of accepted values, which follows the word "accepts" in errors and stands in the list of settings. */
   accepts: string
   /** The value of a text, or undefined when the text is not accepted. */
   parse(text: string): T | undefined

@@ -28,7 +28,7 @@ const postgresAddress = url('an address such as postgres://user:password@host/da
   /^postgres(ql)?:$/.test(given.protocol) ? given.href : undefined,
 )
 
-/** How the server runs. The texts of all settings are shown by `botstead config --help`. */
+/** Settings of the server. `botstead config --help` prints the texts of all settings. */
 export const serverSettings = {
   port: setting('PORT', integer(0, 65_535), {
     default: '8787',
@@ -325,7 +325,7 @@ export const limitSettings = {
   }),
 }
 
-/** What commands that call a running server need, such as `botstead files`; each is also an option. */
+/** Settings of commands that call a running server, such as `botstead files`; each is also an option. */
 export const clientSettings = {
   url: optional('BOTSTEAD_URL', webAddress, {
     default: 'the server of this folder',

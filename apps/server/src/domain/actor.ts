@@ -1,6 +1,6 @@
 /**
- * Who makes a call and what it is scoped to. Built once by authentication, then handed through
- * services as one value; every store function takes its scope from here.
+ * The authenticated caller of an operation and its scope. Authentication creates it once, services pass
+ * it on as one value, and every store function takes its scope from it.
  */
 export type Actor =
   | AccountActor

@@ -11,8 +11,8 @@ import type {
 export type Awaitable<T> = T | Promise<T>
 
 /**
- * What the HTTP layer needs to identify callers. Every method returns from memory when it can, so that
- * the hot path does no read, and throws `Unauthorized` when it cannot vouch for the caller.
+ * Identifies callers for the HTTP layer. Methods answer from memory when they can, so that the hot path
+ * reads no row, and throw `Unauthorized` when they cannot authenticate the caller.
  */
 export interface Authenticator {
   /** Throws `Forbidden` for the key of a bot, which acts for no account. */
@@ -36,7 +36,7 @@ export interface Authenticator {
   holderOf(actor: ChatUserActor): Promise<string | undefined>
 }
 
-/** What a call is about to do, by its method: some members of a workspace may only read. */
+/** The kind of access that a call needs, by its method: some members of a workspace may only read. */
 export type Intent = 'read' | 'write'
 
 /** The optional headers that name on whose behalf a call inside a bot is made. They prove nothing. */
@@ -54,8 +54,8 @@ const scopes = { 'x-workspace-id': 'a workspace', 'x-bot-id': 'a bot' } as const
 export type ScopeHeader = keyof typeof scopes
 
 /**
- * Why the value of such a header is refused: the same for an unknown and a foreign id, because it must not reveal what
- * exists. `metadata` tells programs that it is not the token.
+ * Creates the error for a refused scope header. It is the same for an unknown and a foreign id, because it must not
+ * reveal which ids exist. Its `metadata` tells programs that the header is at fault and not the token.
  */
 export function scopeRefusal(field: ScopeHeader, { isMissing = false } = {}): ApiError {
   const rule = `The header ${field} must name ${scopes[field]} that the token may use.`

@@ -1,6 +1,6 @@
 import type { AliasedExpression } from 'kysely'
 
-/** Who gets a delivery: a bot, or an integration installed in it. */
+/** The receiver of a delivery: a bot, or an integration installed in it. */
 export interface Receiver {
   botId: string
   /** Alias of the installation; empty for the bot. */
@@ -18,7 +18,7 @@ export function receiverOf(key: string): Receiver {
   return { botId: key.slice(0, slash), integration: key.slice(slash + 1) }
 }
 
-/** What a delivery carries, by the kind of its body. */
+/** The kind of the body of a delivery. */
 export type DeliveryKind =
   | 'event_received'
   | 'message_created'
@@ -53,7 +53,7 @@ export interface DeliveryRef {
 /** Deliveries that ended in the same way. */
 interface DeliveriesEnded {
   readonly deliveries: readonly DeliveryRef[]
-  /** Why the receivers did not accept them; null if they did, or had nothing to accept. */
+  /** The reason why the receivers did not accept them; null if they did, or had nothing to accept. */
   readonly failure: string | null
 }
 

@@ -7,7 +7,7 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 /** All severities, the least severe first. */
 export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
-/** Which log contains a line: of a bot, the attempts at its deliveries, or of an integration. */
+/** The log that contains a line: of a bot, of attempts at its deliveries, or of an integration. */
 export type LogSourceName = 'bot' | 'delivery' | 'integration'
 
 /** A line of any log of a workspace. */
@@ -30,7 +30,7 @@ export interface WorkspaceLogLine {
   createdAt: string
 }
 
-/** Where a line stands: lines are sorted by time, and those of one moment by id. */
+/** The position of a line: lines are sorted by time, and lines of the same time by id. */
 export interface LogPosition {
   /** ISO 8601 time. */
   time: string
@@ -73,7 +73,7 @@ export interface LogCount {
  * the selection: the reader checks each line.
  */
 export interface LogSource {
-  /** What reading one line costs, in proportion to others. */
+  /** Cost of reading one line, relative to other sources. */
   readonly weight: number
   /** The ranges that may contain lines of the selection in the period; empty ones are left out. */
   findRanges(db: Db, selection: LogSelection, period: Period): Promise<LogRange[]>

@@ -1,4 +1,4 @@
-/** What a patch of a map leaves: a value sets, null removes, what is not mentioned stays. */
+/** Applies a patch to a map: a value sets a key, null removes it, and keys that the patch omits stay. */
 export function mergePatch<Value>(
   current: Record<string, Value>,
   patch: Readonly<Record<string, Value | null>> | undefined,

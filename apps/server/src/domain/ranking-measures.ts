@@ -8,7 +8,7 @@ export interface Measures {
   mrr: number
 }
 
-/** How many of the first documents count. */
+/** Number of top-ranked documents that are measured. */
 export const depth = 10
 
 /**
@@ -97,7 +97,7 @@ function createBits(seed: number): () => boolean {
   }
 }
 
-/** How well scores separate questions that the documents answer from questions about something else. */
+/** The separation, by scores, of questions that the documents answer from questions about something else. */
 export interface Separation {
   /** Probability that a question with an answer has the higher score of the two; 0.5 is guessing. */
   chance: number
@@ -124,7 +124,7 @@ export function separate(answered: readonly number[], offTopic: readonly number[
 /** The score from which the guides advise to take a result for an answer. */
 export const advisedMinScore = 0.4
 
-/** What a `minScore` does to the questions of a measurement. */
+/** The effect of a `minScore` on the questions of a measurement. */
 export interface ThresholdFigures {
   minScore: number
   /** Share of the questions with an answer that keep a result, from 0 to 1. */

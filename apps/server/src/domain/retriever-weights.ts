@@ -1,7 +1,7 @@
 /** One of the ways in which passages are found or compared with a question. */
 export type Retriever = 'keyword' | 'grams' | 'semantic'
 
-/** How much each retriever weighs against the others, from 0; one without a weight is not used. */
+/** The relative weight of each retriever, from 0; a retriever without a weight is not used. */
 export type RetrieverWeights = Readonly<Partial<Record<Retriever, number>>>
 
 /**

@@ -29,7 +29,7 @@ export function bodyTimeOf(field: string, given: string): number {
   throw invalid(field, 'is not a time that exists.')
 }
 
-/** When something is to happen: `dateTime`, or `delay` in milliseconds. */
+/** A schedule in a request: `dateTime`, or `delay` in milliseconds. */
 interface WireSchedule {
   dateTime?: string
   delay?: number
@@ -39,8 +39,8 @@ interface WireSchedule {
 const furthest = 366 * 24 * 60 * 60 * 1000
 
 /**
- * When something is due, in milliseconds since the Unix epoch; undefined without a schedule. A time
- * that has passed is due at once.
+ * Returns the due time of a schedule in milliseconds since the Unix epoch; undefined without a schedule.
+ * A time in the past is due at once.
  */
 export function dueTimeOf(schedule: WireSchedule | undefined, now: number): number | undefined {
   if (schedule === undefined) return undefined

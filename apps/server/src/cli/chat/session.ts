@@ -94,7 +94,7 @@ async function createUser(address: Address): Promise<string> {
   }
 }
 
-/** Why a message gets no reply. */
+/** The reason why a message gets no reply. */
 export interface Trouble {
   reason: string
   /** Whether no reply will come: `message` to this one, `bot` to any until somebody does something. */

@@ -50,7 +50,7 @@ export async function talk(session: ChatSession, options: TalkOptions): Promise<
   const transcript = createTranscript({ session, screen, replies })
   const ending = new AbortController()
   const { listening, opened } = listen({ session, transcript, notice, signal: ending.signal })
-  // When the subscription ends by itself, so does the conversation.
+  // The end of the subscription also ends the conversation.
   listening.catch(() => {}).finally(() => lines.close())
 
   try {

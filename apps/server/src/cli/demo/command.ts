@@ -61,7 +61,7 @@ async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1
   return 0
 }
 
-/** What the bot says of the message that it refuses on purpose: no warning for whoever watches. */
+/** Part of the log line about the message that the bot refuses on purpose; the line is not printed. */
 const refusal = 'once, for you to replay.'
 
 async function startDemoServer(dataDir: string, port: string, print: Printer): Promise<Server> {

@@ -176,7 +176,7 @@ async function evaluate(
 /** Most documents of a reason that are named. */
 const maxNamed = 3
 
-/** What is not searchable, a line for each reason: a folder may have many pictures. */
+/** Describes documents that are not searchable, in one line per reason: a folder may have many pictures. */
 function describeFailed(failed: readonly { key: string; reason: string }[]): string[] {
   return [...groupBy(failed, ({ reason }) => reason)].map(([reason, files]) => {
     const ids = files.map(({ key }) => documentOf(key))
@@ -194,7 +194,7 @@ async function documentsOf(
   return documents === undefined ? await readCorpus(folder) : await readDocuments(documents)
 }
 
-/** What is asked, of how many documents. */
+/** The questions of a run, and the number of documents that they are asked of. */
 interface Asked {
   documents: number
   questions: readonly Question[]

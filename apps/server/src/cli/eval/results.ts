@@ -32,7 +32,7 @@ export interface Results {
   latency: { p50: number; p95: number }
   /** From questions about something else, if there were any. */
   separation?: Separation
-  /** What the advised `minScore` does to these questions, and the one that is best for them; with `separation`. */
+  /** Effects of the advised `minScore` and of the best one for these questions; present with `separation`. */
   thresholds?: { advised: ThresholdFigures; suggested: ThresholdFigures }
   /** By question. */
   each: Record<string, Measures>

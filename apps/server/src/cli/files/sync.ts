@@ -23,7 +23,7 @@ export interface SyncOptions {
   concurrency: number
 }
 
-/** What a synchronisation did, in files unless noted. */
+/** The outcome of a synchronisation, in files unless noted. */
 export interface SyncResult {
   sent: number
   /** Files whose content was there already; only their tags changed. */
@@ -164,7 +164,7 @@ function vanishedKeys(
   return [...remote.keys()].filter((key) => !here.has(key))
 }
 
-/** What the file on the server lacks. */
+/** The part of a file that must be sent to the server. */
 function need(
   sha256: string,
   remote: RemoteFile | undefined,
