@@ -159,7 +159,7 @@ export function toApiError(status: number, text: string): ApiError {
   return error
 }
 
-/** What a response means that is none of the server: its text, or if it is a page or nothing, what it is likely to be. */
+/** Explains a response of another program: its text, or the probable cause if it is a page or empty. */
 function explainForeign(status: number, text: string): string {
   const isPage = /^\s*(<(!doctype|html|\?xml)|$)/i.test(text)
   if (!isPage) return `status ${status}: ${text.slice(0, 1000)}`

@@ -5,7 +5,7 @@ import type { ChatEvent, ChatMessage } from './resources/chat/entities.js'
 
 type Message = Static<typeof ChatMessage>
 
-/** What listeners receive, by the type of the signal. */
+/** The data of a signal, by its type. */
 export interface SignalData {
   message_created: Message & {
     /** Whether the bot wrote the message. */

@@ -1,7 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorType } from './errors.js'
 
-/** Who may call an operation, and what the call is scoped to. */
+/** The callers that may use an operation, and the scope of the call. */
 export type Auth =
   /** Anyone. */
   | 'public'
@@ -51,27 +51,27 @@ export type OperationResponse =
   | {
       kind: 'json'
       schema: TSchema
-      /** When the response is 307 instead, and what its URL is for. */
+      /** The condition for a response of 307 instead, and the purpose of its URL. */
       redirect?: string
     }
   /** Content, streamed. */
   | {
       kind: 'download'
-      /** What the content is. */
+      /** Description of the content. */
       description: string
-      /** When the response is 307 instead, and what its URL is for. */
+      /** The condition for a response of 307 instead, and the purpose of its URL. */
       redirect?: string
     }
   /** Headers without a body. */
   | {
       kind: 'headers'
-      /** What the headers mean. */
+      /** Meaning of the headers. */
       description: string
     }
   /** Signals until one side ends the connection, as server-sent events or over WebSocket. */
   | {
       kind: 'stream'
-      /** What the signals are about. */
+      /** Subject of the signals. */
       description: string
     }
 
@@ -95,7 +95,7 @@ export interface Operation {
   tag: Tag
   /** One line, imperative. */
   summary: string
-  /** What a caller must know beyond the summary and the fields. */
+  /** Details that the summary and the fields do not tell. */
   description?: string
   auth: Auth
   params?: TObject

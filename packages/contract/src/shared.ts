@@ -130,7 +130,7 @@ export const PropertiesPatch = (description: string) =>
 export const Properties = (description: string) =>
   MapOf(Type.String({ description: 'Value of the property.' }), { description })
 
-/** When to do something that is scheduled: one of the two. */
+/** A schedule: exactly one of the two fields. */
 export const Schedule = Type.Object(
   {
     dateTime: Type.Optional(Timestamp('The time; at most one year from now.')),

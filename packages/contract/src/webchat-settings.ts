@@ -5,8 +5,8 @@ import { OneOf, Text, Url } from './shared.js'
 export const mostSuggestedQuestions = 8
 
 /**
- * How the web chat of a bot looks, and what it offers. The script of a page, the share page and whoever edits the
- * settings have this one type; the names are those of `configuration` in existing web chats.
+ * Appearance and features of the web chat of a bot. The script of a page, the share page and the editor of the
+ * settings share this type; the names are those of `configuration` in existing web chats.
  */
 export const WebchatSettings = Type.Object(
   {

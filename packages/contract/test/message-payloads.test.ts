@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 
 const validate = new Ajv({ discriminator: true }).compile(contract.chat.createMessage.body)
 
-/** What is wrong with a message that has this payload, as `<where> <rule>`; undefined when nothing is. */
+/** Errors of a message with this payload, as `<where> <rule>`; undefined if it is valid. */
 function complaintAbout(payload: unknown): string | undefined {
   if (validate({ conversationId: 'conv_1', payload })) return undefined
   return validate.errors?.map((error) => `${error.instancePath} ${error.message}`).join(', ')

@@ -4,7 +4,7 @@ import type { Check, ValidationRun } from './validation-run.js'
 /** A JSON Schema that is an object; the other two schemas are `true` and `false`. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What a keyword may use while it is compiled. */
+/** Compiles the subschemas of a keyword. */
 export interface SubschemaCompiler {
   /** The checks of a subschema that applies to the same value. */
   inPlace(schema: unknown): readonly Check[]

@@ -8,7 +8,7 @@ export type Check = (value: unknown, path: ValuePath, run: ValidationRun) => boo
 
 /** Thrown when a validation would block other callers for too long. */
 export class WorkLimitExceeded extends Error {
-  /** Where the limit was reached. */
+  /** Path of the value at which the limit was reached. */
   readonly path: ValuePath
 
   constructor(path: ValuePath) {

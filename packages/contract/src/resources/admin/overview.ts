@@ -91,7 +91,7 @@ const ErrorGroup = Type.Object(
   { title: 'ErrorGroup', description: 'Errors of the last 24 hours with the same cause.' },
 )
 
-/** What members of a workspace see first. */
+/** The overview of a workspace. */
 export const overview = {
   get: operation({
     id: 'getOverview',

@@ -64,7 +64,7 @@ const entry = <const Kind extends (typeof entryKinds)[number], Fields extends TP
     { title: `Timeline${kind[0]?.toUpperCase()}${kind.slice(1)}`, description },
   )
 
-/** What happened in a conversation. */
+/** An entry of the timeline of a conversation. */
 const TimelineEntry = Type.Union(
   [
     entry('message', { message: Message, author: Person, deliveries }, 'A message was written.'),

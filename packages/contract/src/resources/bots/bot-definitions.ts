@@ -33,7 +33,7 @@ export const declaredTagsPatch = (of: string) =>
     ),
   )
 
-/** When a state expires. */
+/** The idle time after which a state expires. */
 export const stateExpiry = Type.Optional(
   Type.Number({
     minimum: 1,

@@ -10,7 +10,7 @@ const attributes = Type.Optional(
   }),
 )
 
-/** What a bot or a plugin declares for users, conversations or messages. */
+/** The tags that a bot or a plugin declares for users, conversations or messages. */
 export const declaredTags = (of: string) =>
   Type.Object(
     {

@@ -5,7 +5,7 @@ import { Empty, Id, MapOf, OneOf, pageOf, paging, Timestamp, wrap } from '../../
 const botId = Type.Object({ id: Id('Id of the bot.') })
 const issueId = Type.Object({ id: Id('Id of the bot.'), issueId: Id('Id of the issue.') })
 
-/** What an issue is about. */
+/** Categories of issues. */
 const issueCategories: ['user_code', 'limits', 'configuration', 'other'] = [
   'user_code',
   'limits',

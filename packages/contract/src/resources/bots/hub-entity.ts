@@ -13,7 +13,7 @@ export const OwnerWorkspace = Type.Object(
   { title: 'OwnerWorkspace', description: 'Workspace that publishes it.' },
 )
 
-/** How much something in the hub is used. */
+/** Usage of an entry of the hub. */
 export const HubMeta = Type.Object(
   {
     installs: Type.Integer({ description: 'Number of bots in which it is installed.' }),

@@ -37,7 +37,7 @@ const IntegrationInstallation = Type.Object(
   { title: 'IntegrationInstallation', description: 'An integration as it is installed in a bot.' },
 )
 
-/** Where an integration is installed. */
+/** The installations of an integration. */
 export const integrationInstallations = {
   list: operation({
     id: 'listIntegrationInstallations',

@@ -23,7 +23,7 @@ const definitionErrors = [
   'LimitExceeded',
 ] as const
 
-/** How often an integration can request to be registered again. */
+/** Intervals at which an integration can request to be registered again. */
 const intervals = [
   'hourly',
   'daily',

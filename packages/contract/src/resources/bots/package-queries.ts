@@ -25,7 +25,7 @@ export const packageSearch = {
 
 const encoded = 'in base64, at most'
 
-/** What people see of an interface or a plugin, in a request. */
+/** Descriptive fields of an interface or a plugin in a request. */
 export const aboutPackage = {
   title: Type.Optional(Text(200, 'Display name, at most 200 characters.')),
   description: Type.Optional(Text(2000, 'What it is for, at most 2,000 characters.')),
@@ -48,7 +48,7 @@ export const newName = {
 
 const text = (description: string) => Type.String({ description })
 
-/** What a response contains of every interface and plugin. */
+/** Fields of every interface and plugin in a response. */
 export const packageBase = <Extra extends Record<string, TSchema>>(extra: Extra) => ({
   name: text('Name, preceded by the handle of the workspace and a `/` if it has one.'),
   version: text('Semantic version.'),

@@ -10,7 +10,7 @@ export const address = Type.Object({ webhookId })
 export const ForeignId = (description: string) =>
   Type.String({ minLength: 1, maxLength: 70, pattern: '^[A-Za-z0-9_/\\\\-]+$', description })
 
-/** What users can set in their own profile. */
+/** Fields of a profile that its user can set. */
 export const profile = {
   name: Type.Optional(Text(1000, 'Name shown to others, at most 1,000 characters.')),
   pictureUrl: Type.Optional(Url('URL of a picture, at most 65,536 characters.')),
@@ -19,7 +19,7 @@ export const profile = {
 
 const attributeBounds = { maxProperties: 200, propertyNames: { minLength: 1, maxLength: 200 } }
 
-/** What web chats send about their user beside the profile. */
+/** Data about a user that web chats send beside the profile. */
 export const userDetails = {
   userData: Type.Optional(
     Type.Union([AnyMapInput('Any members.'), Text(65_536, 'A signed token.'), Type.Null()], {

@@ -11,10 +11,10 @@ const offset = (description: string) => Type.Integer({ minimum: 0, description }
 const marksMaximum = 500
 /** Most passages of a file in the answer to why it was not found. */
 const targetPassagesMaximum = 5
-/** How many of the best passages of a retriever are counted to determine a rank. */
+/** Number of the best passages of a retriever among which a rank is determined. */
 const rankDepth = 1000
 
-/** How a word of a text is related to the word of the question that it matches. */
+/** Relations of a word of a text to the word of the question that it matches. */
 export const wordRelations = [
   'exact',
   'form',
@@ -204,7 +204,7 @@ const Question = Type.Object(
   { title: 'ExplainedQuestion', description: 'How the question was understood.' },
 )
 
-/** What became of a file or a passage in a search. */
+/** Outcomes of a file or a passage in a search. */
 export const searchOutcomes = [
   'found',
   'beyond_limit',

@@ -9,7 +9,7 @@ const flag = (description: string) => Type.Optional(Type.Boolean({ description }
 /** Pages of a document: all of them, or a list. Existing callers send other objects too. */
 const pages = (description: string) => Type.Optional(Type.Unknown({ description }))
 
-/** How a file is indexed. Options that need a language model are accepted and have no effect. */
+/** Options of indexing. Those that need a language model are accepted and have no effect. */
 export const Indexing = Type.Object(
   {
     configuration: Type.Object(
@@ -129,7 +129,7 @@ export const fileStatuses = [
   'indexing_completed',
 ] as const
 
-/** Who besides the owner has access to a file. */
+/** Policies that give others than the owner access to a file. */
 export const accessPolicies = ['public_content', 'integrations'] as const
 
 const FileOwner = Type.Object(

@@ -6,7 +6,7 @@ export const searchLimitDefault = 20
 export const searchLimitMaximum = 50
 export const contextDepthMaximum = 10
 
-/** How a passage was created. */
+/** Origins of passages. */
 export const passageTypes = ['chunk', 'summary', 'consolidated', 'image'] as const
 
 /** The types of passages that a caller can provide. */

@@ -211,7 +211,7 @@ export const messagePayloads = {
   bloc: Bloc,
 } as const
 
-/** What a chat user may send. Undeclared fields are kept. */
+/** A payload that a chat user may send. Undeclared fields are kept. */
 export const MessagePayload = byType(
   [
     Text,
