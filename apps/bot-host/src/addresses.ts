@@ -60,7 +60,7 @@ export function readAddress(text: string): Address | undefined {
       bytes[at++] = isDotted ? decimal : hexadecimal & 255
       hexadecimal = decimal = digits = 0
     }
-    // What follows names the network interface.
+    // The rest names the network interface.
     if (code === percent) break
     if (code === colon && codeAt(text, index + 1) === colon) gap = at
   }

@@ -133,7 +133,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** What a request is about, as its body names it; see the operations of the platform's interface. */
+/** The subject of a request, read from its body; see the operations of the platform's interface. */
 function subjectOf({ headers, body = '{}' }: HandlerRequest): Subject {
   const botId = headers['x-bot-id']
   let parsed: unknown

@@ -1,6 +1,6 @@
 import { on } from 'node:events'
 
-/** Which addresses the code may connect to. */
+/** Addresses that the code may connect to. */
 export interface NetworkRules {
   /** Networks such as `10.0.0.0/8` that are refused. */
   refused: readonly string[]
@@ -10,7 +10,7 @@ export interface NetworkRules {
   api: { host: string; port: number }
 }
 
-/** What the server sends to the standard input of this program. */
+/** The start message, which the server sends to the standard input of this program. */
 export interface Order {
   /** The program: one CommonJS file. */
   code: string

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Socket } from 'node:net'
 
-/** What an output is about, as far as the request says so during which it was written. */
+/** The subject of an output, as far as the request that wrote it names one. */
 export interface Subject {
   botId?: string | undefined
   conversationId?: string | undefined

@@ -7,7 +7,7 @@ type Connection = 'connecting' | 'open' | 'waiting' | 'refused'
 
 /** A message of this user that the server has not confirmed. */
 export interface Outgoing extends Unsent {
-  /** Why the server refused it; undefined if it did not. */
+  /** Error for which the server refused it; undefined if it did not. */
   refusal?: string
 }
 
@@ -20,7 +20,7 @@ export interface ChatState {
   connection: Connection
   /** Whether a connection was open before: then the next one is a reconnection. */
   wasOpen: boolean
-  /** Why the server rejected the connection. */
+  /** Error for which the server rejected the connection. */
   refusal: string | undefined
   conversation: Conversation | undefined
   /** Whether the conversation stands in for one that the server no longer had; until the user writes in it. */

@@ -1,6 +1,6 @@
 import type { Payload } from '../shared/bridge.js'
 
-/** Who the user is and which conversation is open, in the form in which `@botpress/webchat` stores it. */
+/** The user and the open conversation, in the form in which `@botpress/webchat` stores them. */
 export interface Identity {
   conversationId?: string | undefined
   user?: { userId?: string | undefined; userToken?: string | undefined } | undefined
@@ -17,8 +17,8 @@ export interface Unsent {
 }
 
 /**
- * What the browser stores of a chat, shared by all tabs; in memory where the browser stores nothing. Each unsent
- * message is an item of its own: a tab can see the changes of others late, and would overwrite them in a common list.
+ * The browser's storage of a chat, shared by all tabs; in memory where the browser stores nothing. Each unsent
+ * message is an item of its own: tabs can see changes of other tabs late, and would overwrite them in a common list.
  */
 export interface ChatStorage {
   readIdentity(): Identity

@@ -35,7 +35,7 @@ function start({ src, dataset }: HTMLScriptElement): void {
     ...(isPage && { selector: dataset.page }),
     ...(!isPage && dataset.selector && { selector: dataset.selector }),
   }
-  /** What the button needs; the chat loads the other settings. */
+  /** The settings of the button; the chat loads the others. */
   const buttonConfiguration = (): Configuration => ({
     ...served,
     ...settings,

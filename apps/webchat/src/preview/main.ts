@@ -31,7 +31,7 @@ function show(base: URL): void {
   const chat = document.createElement('script')
   chat.src = `${base.href}inject.js`
   chat.dataset.open = ''
-  // Where it would cover the page, an open chat takes the focus, which belongs to the page around this one.
+  // On a small screen an open chat covers the page and takes the focus from the page around this one.
   if (matchMedia(small).matches) {
     chat.dataset.selector = '#chat'
   }

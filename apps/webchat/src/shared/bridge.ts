@@ -3,7 +3,7 @@ import type { WebchatSettings } from '@botstead/contract'
 /** The settings that the server writes into the script of pages: those of the button. */
 export type ButtonSettings = Pick<WebchatSettings, 'botName' | 'color' | 'position' | 'language'>
 
-/** What a page may set: the settings of the bot, and more members that `@botpress/webchat` has. */
+/** Settings that a page may set: those of the bot, and others of `@botpress/webchat`. */
 export interface Configuration extends Partial<WebchatSettings> {
   fontFamily?: string
   /** Radius of corners, in units of 4 px. */
@@ -23,7 +23,7 @@ export interface Credentials {
   userToken?: string
 }
 
-/** What a page knows about its user. */
+/** The user as the page describes it. */
 export interface Profile {
   name?: string
   pictureUrl?: string
@@ -42,13 +42,13 @@ export interface InitOptions {
   selector?: string
 }
 
-/** Where the chat is displayed: in a corner of the page, in an element of it, or as the whole page. */
+/** The placement of the chat: in a corner of the page, in an element of it, or as the whole page. */
 export type Layout = 'corner' | 'element' | 'page'
 
 /** A payload of a message, by its type. */
 export type Payload = { type: string } & Record<string, unknown>
 
-/** What the script of the page passes to the chat. */
+/** Options that the script of the page passes to the chat. */
 export interface WidgetOptions {
   /** Address of the chat, with a slash at the end. */
   base: string
