@@ -1,5 +1,5 @@
-// What counting a day of a large bot costs. Processor time is measured, because others may use the machine; that of
-// PostgreSQL itself is not in it.
+// Measures the count of a day of a large bot, in processor time because others may use the machine. It excludes
+// the time of PostgreSQL itself.
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { countDay } from '#server/features/conversations/analytics/counting.js'

@@ -1,5 +1,5 @@
-// What the dashboard reads, on a server with much to look at: the time of every list, frames while
-// one is scrolled, and the cost for messages.
+// Measures the dashboard on a server with much data: the time of every list, frames while one is scrolled,
+// and the cost for messages.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -97,7 +97,7 @@ function createStopwatch(noted) {
   }
 }
 
-/** What each server takes for each kind of work, once for each round. */
+/** Measures each kind of work on each server in alternation, once per round. */
 async function takeTurns(server, nginx) {
   const bot = await makeBot(server)
   const noted = {}

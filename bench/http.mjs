@@ -1,4 +1,4 @@
-// What each step of the HTTP layer costs, compared with the bare framework.
+// Measures the cost of each step of the HTTP layer, compared with the bare framework.
 import { join } from 'node:path'
 import { limitOfClient, measure, medians } from './load.mjs'
 import { startBareServer, startBenchServer } from './processes.mjs'

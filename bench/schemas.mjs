@@ -1,4 +1,4 @@
-// How long hostile schemas and values block a server, compared with parsing them as JSON.
+// Measures how long hostile schemas and values block a server, compared with parsing them as JSON.
 import { findSchemaFault, findViolation } from '@botstead/json-schema'
 import { tsImport } from 'tsx/esm/api'
 import { sized } from './size.mjs'

@@ -1,5 +1,5 @@
-// How well scores tell questions that a collection answers from others: each set of questions is asked of collections of
-// its own documents, of those of the other sets, and of collections from which its answers were removed.
+// Measures how well scores separate questions that a collection answers from others: each set of questions is asked of
+// its own documents, of those of the other sets, and of collections without its answers.
 // BENCH_SETS=<folder>          sets in the layout of BEIR, a folder each; without it the questions about our guides
 // BENCH_SCORES_DATA=<folder>   keeps the filled databases there, and reuses existing ones
 // BENCH_THRESHOLD=0.4          the score from which a result counts as an answer

@@ -1,5 +1,5 @@
-// How much is measured. With `--smallest` each part runs to its end within seconds: its figures mean nothing, but a part
-// that no longer works is noticed.
+// The size of a measurement. With `--smallest` each part runs to its end within seconds: its figures mean nothing, but
+// the run shows which parts no longer work.
 export const isSmallest = process.argv.includes('--smallest')
 
 /**

@@ -1,6 +1,6 @@
 // Measures work that is done many times.
 
-/** How often the work is done for each question; the median counts, because others may use the machine. */
+/** Rounds per question; the median counts, because others may use the machine. */
 const rounds = 3
 
 /**

@@ -1,4 +1,4 @@
-// How long a function may be, and that no slice is completed later: rules of `npm run check:walls`.
+// Limits the length of functions and refuses late hooks of slices: rules of `npm run check:walls`.
 import { parseSync, Visitor } from 'oxc-parser'
 
 /** Most lines of a function: a reader has it before them nearly at once. */

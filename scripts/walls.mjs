@@ -1,4 +1,4 @@
-// Who may import whom, who may query which table, and how long a function may be: `npm run check:walls`. The page
+// Checks imports between rooms, access to tables and the length of functions: `npm run check:walls`. The page
 // ARCHITECTURE.md says the same in words. Imports of types count like others.
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
@@ -110,7 +110,7 @@ const longFunctions = new Set([
   'apps/webchat/src/loader/main.ts start',
 ])
 
-/** What benchmarks may import: the rooms that a server is made of, and of slices the doors and what is named here. */
+/** Imports that benchmarks may use: the rooms of the server, the doors of slices, and the parts named here. */
 const bench = {
   rooms: ['platform', 'domain', 'config', 'migrations', 'http', 'app', 'features'],
   /** Inner parts that are measured by themselves. */
