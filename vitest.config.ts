@@ -1,6 +1,7 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { configDefaults, defineConfig, type Plugin } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { part } from './apps/server/test/part.js'
 
 /**
  * Journeys first, and then what tests the whole server: they take longest, and the last file should not
@@ -33,11 +34,25 @@ const builtModules: Plugin = {
   },
 }
 
+const files = ['packages/*/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts']
+const longFiles = '**/*.long.test.ts'
+
+/** The files some of whose tests belong to the long run. */
+function slowFiles(): string[] {
+  return ['apps/server/src', 'apps/server/test'].filter(existsSync).flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => `${folder}/${name}`)
+      .filter((path) => /\bdescribe(Slow|InLong)\(/.test(readFileSync(path, 'utf8'))),
+  )
+}
+
 export default defineConfig({
   plugins: [builtModules],
   test: {
     server: { deps: { external: [/\/(apps|packages)\/[\w-]+\/dist\//] } },
-    include: ['packages/*/{src,test}/**/*.test.ts', 'apps/*/{src,test}/**/*.test.ts'],
+    include: part === 'long' ? [longFiles, ...slowFiles()] : files,
+    exclude: [...configDefaults.exclude, ...(part === 'usual' ? [longFiles] : [])],
     // Tests import what is built, so a change of its source has no importers that could be found.
     forceRerunTriggers: [
       ...configDefaults.forceRerunTriggers,

@@ -1,21 +1,33 @@
-// Prints which tests failed, then the one line that tools read, and fails when anything failed. Arguments,
-// three for each part: its name, the status with which it ended, and the file of its report if it consists of
-// tests.
+// Prints which test files took longest and which tests failed, then the one line that tools read, and fails when
+// anything failed. Arguments, three for each part: its name, the status with which it ended, and the file of its
+// report if it consists of tests.
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 
 const given = process.argv.slice(2)
 const total = { passed: 0, failed: 0, skipped: 0 }
+/** Test files of all parts, with the milliseconds that they took. */
+const files = []
+/** How many of them are named. */
+const named = 10
 
 function read(report) {
   try {
-    const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(
-      readFileSync(report, 'utf8'),
-    )
+    const {
+      numPassedTests,
+      numFailedTests,
+      numPendingTests,
+      testResults = [],
+    } = JSON.parse(readFileSync(report, 'utf8'))
     const failures = testResults.flatMap(failuresOf)
-    return { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests, failures }
+    const lengths = testResults.map(({ name, startTime, endTime }) => ({
+      file: relative(process.cwd(), name),
+      milliseconds: endTime - startTime,
+    }))
+    const counts = { passed: numPassedTests, failed: numFailedTests, skipped: numPendingTests }
+    return { ...counts, failures, lengths }
   } catch {
-    return { passed: 0, failed: 0, skipped: 0, failures: [] }
+    return { passed: 0, failed: 0, skipped: 0, failures: [], lengths: [] }
   }
 }
 
@@ -29,15 +41,21 @@ function failuresOf({ name, status, message, assertionResults }) {
 
 for (let at = 0; at < given.length; at += 3) {
   const [name, status, report] = given.slice(at, at + 3)
-  const { passed, failed, skipped, failures } = read(report)
+  const { passed, failed, skipped, failures, lengths } = read(report)
   // A part counts as one more failure if something other than a test ended it, or if it has no tests.
   const unseen = failed === 0 && (status !== '0' || (report !== '' && passed === 0)) ? 1 : 0
   // The output of a part is long, and is often cut: what failed is repeated where it can be seen.
   for (const failure of failures) console.log(`Failed in ${name}: ${failure.slice(0, 4000)}\n`)
   if (status !== '0') console.log(`${name} ended with status ${status}`)
+  for (const each of lengths) files.push({ part: name, ...each })
   total.passed += passed
   total.failed += failed + unseen
   total.skipped += skipped
+}
+const longest = files.sort((a, b) => b.milliseconds - a.milliseconds).slice(0, named)
+if (longest.length > 0) console.log('These files took longest:')
+for (const { part, file, milliseconds } of longest) {
+  console.log(`${(milliseconds / 1000).toFixed(1).padStart(7)} s  ${file} (${part})`)
 }
 const { passed, failed, skipped } = total
 console.log(`${passed} passed, ${failed} failed${skipped ? `, ${skipped} skipped` : ''}`)

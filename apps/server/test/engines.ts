@@ -1,10 +1,11 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, inject } from 'vitest'
+import { afterAll, beforeAll, describe, inject, it } from 'vitest'
 import { migrations as allMigrations } from '../src/migrations/index.js'
 import { type Migration, migrate } from '../src/platform/db/migrate.js'
 import { type Database, type DatabaseOptions, openDatabase } from '../src/platform/db/open.js'
+import { part } from './part.js'
 import { createPostgresDatabase, dropPostgresDatabase } from './postgres.js'
 
 /** A place for one database, without rows at first; it may be opened often, and by several processes. */
@@ -57,6 +58,27 @@ export const engines: readonly TestEngine[] = inject('postgresUrl')
 /** Defines the same tests once per engine. */
 export function describeEachEngine(name: string, define: (engine: TestEngine) => void): void {
   for (const engine of engines) describe(`${name} on ${engine.name}`, () => define(engine))
+}
+
+/**
+ * The same for tests that take long: the usual run has them on SQLite, and the long one on PostgreSQL, if that could be
+ * started.
+ */
+export function describeSlow(name: string, define: (engine: TestEngine) => void): void {
+  const isInRun = (engine: TestEngine) => (engine === sqliteEngine) === (part === 'usual')
+  const chosen = part === 'all' ? engines : engines.filter(isInRun)
+  for (const engine of chosen) describe(`${name} on ${engine.name}`, () => define(engine))
+  if (chosen.length === 0) it.skip(`${name} on postgres`, () => {})
+}
+
+/** Defines tests that take long and have no engine, in a file that has others: for the usual run alone. */
+export function describeInUsual(name: string, define: () => void): void {
+  if (part !== 'long') describe(name, define)
+}
+
+/** The same for tests that only the long run has. */
+export function describeInLong(name: string, define: () => void): void {
+  if (part !== 'usual') describe(name, define)
 }
 
 /** An open database of a test, and where it is, so that it can be opened once more. */

@@ -9,6 +9,7 @@ import type {
   TestSpecification,
   Vitest,
 } from 'vitest/node'
+import { part } from './part.js'
 
 /** A whole run of the tests: what the next one says about its length. */
 interface WholeRun {
@@ -21,7 +22,7 @@ interface ProgressOptions {
   everyMs?: number
 }
 
-const whereRemembered = 'node_modules/.cache/botstead/tests.json'
+const whereRemembered = `node_modules/.cache/botstead/tests-${part}.json`
 
 /**
  * Says how long the tests take, and how far they are: a line every 15 seconds where the output is no terminal.
@@ -115,10 +116,13 @@ class Progress implements Reporter {
   }
 }
 
+/** Minutes that a whole run takes on two cores, depending on them. */
+const minutesOfPart = part === 'usual' ? '5 to 15' : part === 'long' ? '4 to 10' : '9 to 25'
+
 /** Says what is known of the length of all tests. */
 function lengthOf(last: WholeRun | undefined): string {
   return last === undefined
-    ? `All of them took 5 to 20 minutes where that was measured, on two cores; this machine has ${counted(availableParallelism(), 'core')}.`
+    ? `All of them take ${minutesOfPart} minutes on two cores; this machine has ${counted(availableParallelism(), 'core')}.`
     : `The last time, all of them took ${duration(last.milliseconds)} here: ${counted(last.tests, 'test')}.`
 }
 

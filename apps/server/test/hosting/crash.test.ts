@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
-import { describeEachEngine } from '../engines.js'
+import { describeInUsual, describeSlow } from '../engines.js'
 import { existingClient, type ReachableServer } from '../existing-clients.js'
 import { freePort } from '../ports.js'
 import { startServerProcess } from '../processes.js'
@@ -31,7 +31,7 @@ async function foldersOf(pid: number | undefined): Promise<string[]> {
   return names.flat().filter((name) => new RegExp(`/${pid}-\\d+-\\d+$`).test(name))
 }
 
-describeEachEngine('deployed code under load', (engine) => {
+describeSlow('deployed code under load', (engine) => {
   it('loses nothing when its programs and then the server are killed', async () => {
     await using place = await createCommandPlace(engine)
     const environment = {
@@ -105,44 +105,46 @@ async function limitAfterFree(pid: number | undefined, free: number): Promise<nu
   return number
 }
 
-it.skipIf(!limit(process.pid, '--core'))(
-  'a server that can neither start nor clear a program, because too many files are open, goes on (needs prlimit)',
-  async () => {
-    await using place = await createCommandPlace()
-    await using running = await startServerProcess({
-      ...place.environment,
-      BOTSTEAD_ADMIN_TOKEN: token,
-      BOTSTEAD_HOSTING_IDLE: '1s',
-      LOG_LEVEL: 'error',
-    })
-    const server = await reach(running.url)
-    const { call, logs } = await deployBot(server, program('return { pid: process.pid }'))
-    const { pid } = await call()
-    const other = await deployBot(
-      server,
-      program('if (input.hang) await new Promise(() => {}); return { pid: process.pid }'),
-    )
-    const { pid: otherPid } = await other.call()
-    const hanging = expect(other.call({ hang: true })).rejects.toThrow(/SIGKILL/)
-    await eventually(() => expect(isRunning(pid)).toBe(false))
-    // One for the connection of this request, and too few for a program.
-    const all = await limitAfterFree(running.child.pid, 2)
-    expect(limit(running.child.pid, `--nofile=${all}:4096`)).toBe(true)
-    await expect(call()).rejects.toThrow(/EMFILE/)
-    // Without any, what the program leaves behind cannot be removed now.
-    expect(limit(running.child.pid, '--nofile=8:4096')).toBe(true)
-    process.kill(Number(otherPid), 'SIGKILL')
-    await hanging
-    expect(limit(running.child.pid, '--nofile=4096:4096')).toBe(true)
-    const again = await eventually(async () => await call())
-    expect(again.pid).not.toBe(pid)
-    expect(running.child.exitCode).toBe(null)
-    expect(await logs()).toContainEqual(expect.stringContaining('EMFILE'))
-    expect(await running.stop()).toBe(0)
-    expect(await foldersOf(running.child.pid)).toEqual([])
-  },
-  120_000,
-)
+describeInUsual('a server with too many open files', () => {
+  it.skipIf(!limit(process.pid, '--core'))(
+    'a server that can neither start nor clear a program, because too many files are open, goes on (needs prlimit)',
+    async () => {
+      await using place = await createCommandPlace()
+      await using running = await startServerProcess({
+        ...place.environment,
+        BOTSTEAD_ADMIN_TOKEN: token,
+        BOTSTEAD_HOSTING_IDLE: '1s',
+        LOG_LEVEL: 'error',
+      })
+      const server = await reach(running.url)
+      const { call, logs } = await deployBot(server, program('return { pid: process.pid }'))
+      const { pid } = await call()
+      const other = await deployBot(
+        server,
+        program('if (input.hang) await new Promise(() => {}); return { pid: process.pid }'),
+      )
+      const { pid: otherPid } = await other.call()
+      const hanging = expect(other.call({ hang: true })).rejects.toThrow(/SIGKILL/)
+      await eventually(() => expect(isRunning(pid)).toBe(false))
+      // One for the connection of this request, and too few for a program.
+      const all = await limitAfterFree(running.child.pid, 2)
+      expect(limit(running.child.pid, `--nofile=${all}:4096`)).toBe(true)
+      await expect(call()).rejects.toThrow(/EMFILE/)
+      // Without any, what the program leaves behind cannot be removed now.
+      expect(limit(running.child.pid, '--nofile=8:4096')).toBe(true)
+      process.kill(Number(otherPid), 'SIGKILL')
+      await hanging
+      expect(limit(running.child.pid, '--nofile=4096:4096')).toBe(true)
+      const again = await eventually(async () => await call())
+      expect(again.pid).not.toBe(pid)
+      expect(running.child.exitCode).toBe(null)
+      expect(await logs()).toContainEqual(expect.stringContaining('EMFILE'))
+      expect(await running.stop()).toBe(0)
+      expect(await foldersOf(running.child.pid)).toEqual([])
+    },
+    120_000,
+  )
+})
 
 async function reach(url: string): Promise<ReachableServer> {
   const { workspaces } = await existingClient({ url, token, workspaceId: '' }).listWorkspaces({})

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeEachEngine, describeInLong, describeSlow } from '../engines.js'
 import { makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { bundleCode, echoBot, talkTo } from '../hosted-code.js'
@@ -8,7 +8,7 @@ import { deployIntegration, program } from './hosted.js'
 
 const versions = [{ name: '@botpress/sdk' }, { name: 'sdk7' }]
 
-describeEachEngine('bots that are deployed', (engine) => {
+describeSlow('bots that are deployed', (engine) => {
   const server = useServer(engine)
 
   it.each(versions)('answer in the chat, with $name', async ({ name }) => {
@@ -23,63 +23,70 @@ describeEachEngine('bots that are deployed', (engine) => {
       expect(logs.map(({ message }) => message)).toContain('registered')
     })
   })
+})
 
-  it('answer every message once and in order while they are deployed again and again', async () => {
-    const { admin, bot, webhookId } = await makeBot(server())
-    const code = async (number: number) => await bundleCode(echoBot('@botpress/sdk', `${number}: `))
-    const codes = await Promise.all([0, 1, 2].map(code))
-    await admin.updateBot({ id: bot.id, code: codes[0] })
-    const talks = await Promise.all([1, 2, 3].map(() => talkTo(server(), webhookId)))
-    for (let deployed = 1; deployed <= 20; deployed++) {
-      const next = codes[deployed % codes.length]
-      const saying = talks.map(async ({ say }) => {
-        for (let number = 0; number < 5; number++) await say(`${deployed}.${number}`)
-      })
-      await Promise.all([admin.updateBot({ id: bot.id, code: next }), ...saying])
-    }
-    for (const { replies, said } of talks) {
-      await eventually(async () => {
-        const heard = (await replies()).map((text) => text.replace(/^\d: /, ''))
-        // What was being answered when its program was replaced may be answered again.
-        const once = heard.filter((text, at) => text !== heard[at - 1])
-        expect(once).toEqual(said())
-      })
-    }
-  })
+describeInLong('again and again', () => {
+  describeEachEngine('bots that are deployed', (engine) => {
+    const server = useServer(engine)
 
-  it('lose no action of an integration that is deployed again and again, nor a webhook', async () => {
-    // Nobody repeats these: each that gets lost is an error.
-    const code = (number: number) =>
-      program(
-        `await new Promise((resolve) => setTimeout(resolve, 30)); return { version: ${number}, key: process.env.SECRET_KEY }`,
-      )
-    const { admin, id, installed, redeploy } = await deployIntegration(server(), code(0), {
-      bots: 2,
-      secrets: { KEY: '0' },
-    })
-    const outputs: unknown[] = []
-    let isOver = false
-    const calling = installed.flatMap(({ call, webhookUrl }) => {
-      const hook = async () => {
-        const response = await fetch(webhookUrl)
-        return response.ok ? await response.json() : { failure: response.status }
+    it('answer every message once and in order while they are deployed again and again', async () => {
+      const { admin, bot, webhookId } = await makeBot(server())
+      const code = async (number: number) =>
+        await bundleCode(echoBot('@botpress/sdk', `${number}: `))
+      const codes = await Promise.all([0, 1, 2].map(code))
+      await admin.updateBot({ id: bot.id, code: codes[0] })
+      const talks = await Promise.all([1, 2, 3].map(() => talkTo(server(), webhookId)))
+      for (let deployed = 1; deployed <= 20; deployed++) {
+        const next = codes[deployed % codes.length]
+        const saying = talks.map(async ({ say }) => {
+          for (let number = 0; number < 5; number++) await say(`${deployed}.${number}`)
+        })
+        await Promise.all([admin.updateBot({ id: bot.id, code: next }), ...saying])
       }
-      return [call, hook].map(async (use) => {
-        while (!isOver) outputs.push(await use().catch((failure: unknown) => ({ failure })))
-      })
+      for (const { replies, said } of talks) {
+        await eventually(async () => {
+          const heard = (await replies()).map((text) => text.replace(/^\d: /, ''))
+          // What was being answered when its program was replaced may be answered again.
+          const once = heard.filter((text, at) => text !== heard[at - 1])
+          expect(once).toEqual(said())
+        })
+      }
     })
-    for (let deployed = 1; deployed <= 10; deployed++) {
-      await redeploy(code(deployed))
-      // A secret is part of the deployment: the next process has both.
-      await admin.updateIntegration({ id, secrets: { KEY: String(deployed) } })
-      expect(await installed[0]?.call()).toEqual({ version: deployed, key: String(deployed) })
-    }
-    isOver = true
-    await Promise.all(calling)
-    const wrong = outputs.filter(
-      (output) => !(typeof output === 'object' && output && 'version' in output),
-    )
-    expect(wrong).toEqual([])
-    expect(outputs.length).toBeGreaterThan(20)
+
+    it('lose no action of an integration that is deployed again and again, nor a webhook', async () => {
+      // Nobody repeats these: each that gets lost is an error.
+      const code = (number: number) =>
+        program(
+          `await new Promise((resolve) => setTimeout(resolve, 30)); return { version: ${number}, key: process.env.SECRET_KEY }`,
+        )
+      const { admin, id, installed, redeploy } = await deployIntegration(server(), code(0), {
+        bots: 2,
+        secrets: { KEY: '0' },
+      })
+      const outputs: unknown[] = []
+      let isOver = false
+      const calling = installed.flatMap(({ call, webhookUrl }) => {
+        const hook = async () => {
+          const response = await fetch(webhookUrl)
+          return response.ok ? await response.json() : { failure: response.status }
+        }
+        return [call, hook].map(async (use) => {
+          while (!isOver) outputs.push(await use().catch((failure: unknown) => ({ failure })))
+        })
+      })
+      for (let deployed = 1; deployed <= 10; deployed++) {
+        await redeploy(code(deployed))
+        // A secret is part of the deployment: the next process has both.
+        await admin.updateIntegration({ id, secrets: { KEY: String(deployed) } })
+        expect(await installed[0]?.call()).toEqual({ version: deployed, key: String(deployed) })
+      }
+      isOver = true
+      await Promise.all(calling)
+      const wrong = outputs.filter(
+        (output) => !(typeof output === 'object' && output && 'version' in output),
+      )
+      expect(wrong).toEqual([])
+      expect(outputs.length).toBeGreaterThan(20)
+    })
   })
 })

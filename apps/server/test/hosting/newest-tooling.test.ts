@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { existingClient, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { type RemoteResponse, useRemote } from '../remote/server.js'
 import { addAccount } from '../tenant.js'
 
 /** What the tools of today send, member for member, in the order in which they need it. */
-describeEachEngine('the tools of today', (engine) => {
+describeSlow('the tools of today', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
 

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { type Customer, deployShop, newCustomer, type Shop } from './shop.js'
 
 const hour = 3_600_000
 
-describeEachEngine('deployed code', (engine) => {
+describeSlow('deployed code', (engine) => {
   // Hours pass here: the programs need not start again after each of them.
   const server = useServer(engine, { BOTSTEAD_HOSTING_IDLE: '30d' })
 

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { parseBackupLocation } from '../../src/config/backup-settings.js'
 import { openTarget } from '../../src/features/operations/backup/index.js'
 import {
@@ -16,7 +16,7 @@ import {
   fileCalls,
   succeed,
 } from '../backups.js'
-import { describeEachEngine, engines, sqliteEngine } from '../engines.js'
+import { describeInUsual, describeSlow, engines, sqliteEngine } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { runCommand, startServerProcess } from '../processes.js'
 import { settle, type Tenant } from '../tenant.js'
@@ -71,7 +71,7 @@ async function fill(server: TestServer, tenant: Tenant): Promise<void> {
   }
 }
 
-describeEachEngine('kill -9', (engine) => {
+describeSlow('kill -9', (engine) => {
   let bench: BackupBench
   let server: TestServer
   let encrypted: string[]
@@ -150,7 +150,7 @@ describeEachEngine('kill -9', (engine) => {
   })
 })
 
-describe('a backup that was tampered with', () => {
+describeInUsual('a backup that was tampered with', () => {
   let bench: BackupBench
   let server: TestServer
   let target: string
@@ -367,7 +367,7 @@ function mountSmallDisk(folder: string, size: string): boolean {
   }
 }
 
-describe('a full disk', () => {
+describeInUsual('a full disk', () => {
   it('ends a backup or a restore with a clear error, and the next one succeeds', async ({
     skip,
   }) => {

@@ -7,7 +7,7 @@ import { Upload } from 'tus-js-client'
 import { expect, it, vi } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
 import { type CommandPlace, createCommandPlace } from '../command-place.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { freePort } from '../ports.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
 
@@ -28,7 +28,7 @@ function contentOf(key: string, round: number): string {
   return `${key} ${round} ${seal} `.repeat(isSmall ? 100 : 1000)
 }
 
-describeEachEngine('files under kill -9', (engine) => {
+describeSlow('files under kill -9', (engine) => {
   it('have their old or their new content, complete, and leave nothing behind', async () => {
     await using place = await createCommandPlace(engine)
     const environment = { ...place.environment, ...settings }

@@ -3,7 +3,7 @@ import { createClient } from '@botstead/contract'
 import { expect, it } from 'vitest'
 import { openDatabase } from '../../src/platform/db/open.js'
 import { createCommandPlace } from '../command-place.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
 
 const token = 'a-token-for-tests-only'
@@ -22,7 +22,7 @@ interface Conversation {
   sent: number
 }
 
-describeEachEngine('messages under kill -9', (engine) => {
+describeSlow('messages under kill -9', (engine) => {
   it('are all stored, once and in a gapless sequence, if they were acknowledged', async () => {
     await using place = await createCommandPlace(engine)
     const environment = { ...place.environment, ...settings }

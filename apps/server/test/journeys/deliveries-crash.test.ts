@@ -1,7 +1,7 @@
 import { createClient } from '@botstead/contract'
-import { describe, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
-import { engines } from '../engines.js'
+import { describeInLong, describeInUsual, engines } from '../engines.js'
 import { type HttpBot, startHttpBot } from '../http-bot.js'
 import { startServerProcess } from '../processes.js'
 
@@ -71,7 +71,7 @@ async function expectReceived(bot: HttpBot, said: Map<string, string[]>): Promis
   return repeats
 }
 
-describe('deliveries of several processes', () => {
+describeInUsual('deliveries of several processes', () => {
   it('survive kill -9: nothing is lost or reordered, and repeats are marked', async () => {
     await using place = await createCommandPlace()
     const environment = { ...place.environment, BOTSTEAD_ADMIN_TOKEN: token }
@@ -92,7 +92,9 @@ describe('deliveries of several processes', () => {
     }
     expect(await second.stop()).toBe(0)
   })
+})
 
+describeInLong('deliveries of several processes', () => {
   it.skipIf(!postgres)(
     'share the work on PostgreSQL: each is sent by one process, also when another is killed',
     async () => {

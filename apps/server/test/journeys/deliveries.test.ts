@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { useServer } from '../harness.js'
 import { startHttpBot, useHttpBots } from '../http-bot.js'
 import { eventually } from '../jobs.js'
@@ -8,7 +8,7 @@ import { firstTries, numbers, useNotifiedBots } from '../notified-bots.js'
 
 const hour = 60 * 60 * 1000
 
-describeEachEngine('bots that are notified over HTTP', (engine) => {
+describeSlow('bots that are notified over HTTP', (engine) => {
   const server = useServer(engine)
   const bots = useHttpBots()
   let admin: ReturnType<ReturnType<typeof server>['client']>

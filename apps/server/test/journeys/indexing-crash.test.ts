@@ -9,7 +9,7 @@ import { type Client, createClient } from '@botstead/contract'
 import { expect, it, vi } from 'vitest'
 import { smallBlobBytes } from '../../src/platform/blobs/small-blob-store.js'
 import { type Database, openDatabase } from '../../src/platform/db/open.js'
-import { describeEachEngine, engines, type TestEngine } from '../engines.js'
+import { describeInUsual, describeSlow, engines, type TestEngine } from '../engines.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
 import { untilIndexed } from '../tenant.js'
 import { createTrap, type Trap } from '../traps.js'
@@ -37,7 +37,7 @@ function slowDocument(name: string): string {
   return `# ${name}\n\n${Array.from({ length: 6000 }, () => part.repeat(12)).join('\n\n')}`
 }
 
-describeEachEngine('indexing under kill -9', (engine) => {
+describeSlow('indexing under kill -9', (engine) => {
   it('completes once from any step, and serves the old passages until then', async () => {
     await using place = await createPlace(engine)
     await place.start()
@@ -102,52 +102,54 @@ describeEachEngine('indexing under kill -9', (engine) => {
   }, 180_000)
 })
 
-it.skipIf(process.platform !== 'linux')(
-  'indexing does not fail because the server crashes, but because the reader of the file does',
-  async () => {
-    const [engine] = engines
-    if (engine === undefined) throw new Error('There is no engine to test on')
-    await using place = await createPlace(engine)
-    await place.start()
-    await place.createBot()
-    const { client } = place
-    await upload(client(), documentInFile('fox'), small)
-    const { id } = await untilIndexed(client(), key)
-    const pipe = await replaceByPipe(await place.blobOf(id))
-    await client().reindexFile({ id })
-    await pipe.untilRead()
-    for (const interruptions of [1, 2]) {
-      await place.kill()
+describeInUsual('an interrupted indexing', () => {
+  it.skipIf(process.platform !== 'linux')(
+    'indexing does not fail because the server crashes, but because the reader of the file does',
+    async () => {
+      const [engine] = engines
+      if (engine === undefined) throw new Error('There is no engine to test on')
+      await using place = await createPlace(engine)
       await place.start()
-      const state = interruptions === 1 ? 'running' : 'waiting'
-      await vi.waitFor(async () =>
-        expect(await place.jobOf(id)).toMatchObject({ state, interruptions }),
-      )
-    }
-    // It is retried with growing pauses, and never given up because of that.
-    expect((await client().getFile({ id })).file.status).toBe('indexing_pending')
-    await pipe.putBack()
-    await client().reindexFile({ id })
-    await place.endPauseOf(id)
-    expect((await untilIndexed(client(), id)).status).toBe('indexing_completed')
+      await place.createBot()
+      const { client } = place
+      await upload(client(), documentInFile('fox'), small)
+      const { id } = await untilIndexed(client(), key)
+      const pipe = await replaceByPipe(await place.blobOf(id))
+      await client().reindexFile({ id })
+      await pipe.untilRead()
+      for (const interruptions of [1, 2]) {
+        await place.kill()
+        await place.start()
+        const state = interruptions === 1 ? 'running' : 'waiting'
+        await vi.waitFor(async () =>
+          expect(await place.jobOf(id)).toMatchObject({ state, interruptions }),
+        )
+      }
+      // It is retried with growing pauses, and never given up because of that.
+      expect((await client().getFile({ id })).file.status).toBe('indexing_pending')
+      await pipe.putBack()
+      await client().reindexFile({ id })
+      await place.endPauseOf(id)
+      expect((await untilIndexed(client(), id)).status).toBe('indexing_completed')
 
-    const other = await replaceByPipe(await place.blobOf(id))
-    await client().reindexFile({ id })
-    await other.untilRead()
-    const readers = new Set<number>()
-    while (readers.size < 3) {
-      const reader = await vi.waitUntil(() => place.readerOf(other.path, readers))
-      process.kill(reader, 'SIGKILL')
-      readers.add(reader)
-    }
-    expect(await untilIndexed(client(), id)).toMatchObject({
-      status: 'indexing_failed',
-      failedStatusReason: expect.stringContaining('could not index the file, 3 times'),
-    })
-    await other.putBack()
-  },
-  180_000,
-)
+      const other = await replaceByPipe(await place.blobOf(id))
+      await client().reindexFile({ id })
+      await other.untilRead()
+      const readers = new Set<number>()
+      while (readers.size < 3) {
+        const reader = await vi.waitUntil(() => place.readerOf(other.path, readers))
+        process.kill(reader, 'SIGKILL')
+        readers.add(reader)
+      }
+      expect(await untilIndexed(client(), id)).toMatchObject({
+        status: 'indexing_failed',
+        failedStatusReason: expect.stringContaining('could not index the file, 3 times'),
+      })
+      await other.putBack()
+    },
+    180_000,
+  )
+})
 
 async function upload(
   client: Client,

@@ -3,7 +3,7 @@ import { createClient } from '@botstead/contract'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { listenBySocket, listenRaw, type RawListener } from '../listening/raw-stream.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
 
@@ -21,7 +21,7 @@ interface Seen {
   id: unknown
 }
 
-describeEachEngine('listeners under kill -9', (engine) => {
+describeSlow('listeners under kill -9', (engine) => {
   it('see the same log, in order and once, with everything acknowledged', async () => {
     await using place = await createCommandPlace(engine)
     const environment = {

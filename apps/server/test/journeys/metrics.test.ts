@@ -1,7 +1,7 @@
 import { request as plainRequest } from 'node:http'
 import { hostname } from 'node:os'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { describeEachEngine, engines } from '../engines.js'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { describeInUsual, describeSlow, engines } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { readMetrics, type Series } from '../prometheus.js'
 import { untilIndexed } from '../tenant.js'
@@ -29,7 +29,7 @@ function scrape(server: TestServer, headers: Record<string, string> = {}) {
   })
 }
 
-describeEachEngine('metrics', (engine) => {
+describeSlow('metrics', (engine) => {
   let server: TestServer
   let series: Series
   let contentType: string
@@ -185,7 +185,7 @@ describeEachEngine('metrics', (engine) => {
   })
 })
 
-describe('metrics of an operator', () => {
+describeInUsual('metrics of an operator', () => {
   const start = (access: string) =>
     startTestServer(engines[0] as NonNullable<(typeof engines)[0]>, {
       BOTSTEAD_METRICS: access,

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Client } from '@botstead/contract'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { describeEachEngine, engines } from '../engines.js'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { describeInUsual, describeSlow, engines } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { type Fault, startTestS3, type TestS3 } from '../s3/server.js'
 
-describeEachEngine('a server with an object store', (engine) => {
+describeSlow('a server with an object store', (engine) => {
   const prefix = randomUUID()
   let s3: TestS3
   let server: TestServer
@@ -143,7 +143,7 @@ describeEachEngine('a server with an object store', (engine) => {
   })
 })
 
-describe('a server whose object store cannot be used', () => {
+describeInUsual('a server whose object store cannot be used', () => {
   it('does not start, and reports the reason', async () => {
     const s3 = await startTestS3()
     const environment = { BOTSTEAD_BLOBS_URL: s3.url({ bucket: 'nowhere' }) }

@@ -1,7 +1,7 @@
 import type { Signals } from '@botpress/chat'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type BotProcess, startBotProcess } from '../bot-processes.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { connect, existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { openWebchat, webchatAddress } from '../webchats.js'
@@ -14,7 +14,7 @@ const hour = 60 * 60 * 1000
 
 const eventually = <T>(assertion: () => Promise<T> | T) => vi.waitFor(assertion, { interval: 25 })
 
-describeEachEngine('bots made with the SDK', (engine) => {
+describeSlow('bots made with the SDK', (engine) => {
   const server = useServer(engine)
 
   describe.each(versions)('of version $version', ({ name }) => {

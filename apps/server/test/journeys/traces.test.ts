@@ -3,10 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { createClient } from '@botstead/contract'
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { startBotProcess } from '../bot-processes.js'
 import { createCommandPlace } from '../command-place.js'
-import { describeEachEngine, sqliteEngine, type TestEngine } from '../engines.js'
+import { describeInUsual, describeSlow, sqliteEngine, type TestEngine } from '../engines.js'
 import { startHttpBot } from '../http-bot.js'
 import { listenRaw } from '../listening/raw-stream.js'
 import { freePort } from '../ports.js'
@@ -101,7 +101,7 @@ const until = <T>(assertion: () => T | Promise<T>) =>
 const ofTrace = ({ spans }: TraceCollector, id: string) =>
   spans.filter((span) => span.traceId === id)
 
-describeEachEngine('a trace', (engine) => {
+describeSlow('a trace', (engine) => {
   it('goes from a message through commit, signal and delivery to the answer of a bot', async () => {
     await using collector = await startTraceCollector()
     const server = await startTraced(engine, {
@@ -273,25 +273,27 @@ describeEachEngine('a trace', (engine) => {
   })
 })
 
-it('of a bot made with the SDK, which does not pass it on, refers to the delivery', async () => {
-  await using collector = await startTraceCollector()
-  const server = await startTraced(sqliteEngine, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
-  await using bot = await startBotProcess(
-    { url: server.url, token },
-    ['apps/server/test/processes/sdk-bot.mjs', '@botpress/sdk'],
-    /^ready .+\n/m,
-    { BP_API_URL: server.url, BP_TOKEN: token },
-  )
-  const { say } = await meet(server, /^ready (.+)$/m.exec(bot.output())?.[1] ?? '')
-  await say({ traceparent: `00-${traceId}-b7ad6b7169203331-01` })
-  await until(() => {
-    const delivery = ofTrace(collector, traceId).find(({ name }) => name === 'process deliveries')
-    const answer = collector.spans.find(({ name }) => name === 'POST /v1/chat/messages')
-    expect(answer?.links).toEqual([{ traceId, spanId: delivery?.spanId }])
+describeInUsual('a trace', () => {
+  it('of a bot made with the SDK, which does not pass it on, refers to the delivery', async () => {
+    await using collector = await startTraceCollector()
+    const server = await startTraced(sqliteEngine, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
+    await using bot = await startBotProcess(
+      { url: server.url, token },
+      ['apps/server/test/processes/sdk-bot.mjs', '@botpress/sdk'],
+      /^ready .+\n/m,
+      { BP_API_URL: server.url, BP_TOKEN: token },
+    )
+    const { say } = await meet(server, /^ready (.+)$/m.exec(bot.output())?.[1] ?? '')
+    await say({ traceparent: `00-${traceId}-b7ad6b7169203331-01` })
+    await until(() => {
+      const delivery = ofTrace(collector, traceId).find(({ name }) => name === 'process deliveries')
+      const answer = collector.spans.find(({ name }) => name === 'POST /v1/chat/messages')
+      expect(answer?.links).toEqual([{ traceId, spanId: delivery?.spanId }])
+    })
   })
 })
 
-describe('log lines', () => {
+describeInUsual('log lines', () => {
   it('carry the ids of the trace and the span', async () => {
     await using collector = await startTraceCollector()
     const server = await startTraced(sqliteEngine, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
@@ -318,7 +320,7 @@ describe('log lines', () => {
   })
 })
 
-describe('a collector', () => {
+describeInUsual('a collector', () => {
   /** Messages are written and delivered, and the server stops in time, whatever the collector does. */
   async function works(endpoint: string, options: { isReported: boolean }) {
     const server = await startTraced(sqliteEngine, { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })
@@ -355,7 +357,7 @@ describe('a collector', () => {
   })
 })
 
-describe('the settings of traces', () => {
+describeInUsual('the settings of traces', () => {
   const start = async (environment: Record<string, string>) => {
     await using place = await createCommandPlace(sqliteEngine)
     return await runCommand(['config'], { ...place.environment, ...environment })

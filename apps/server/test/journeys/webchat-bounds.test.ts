@@ -1,10 +1,10 @@
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { connect, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { openWebchat, webchatAddress } from '../webchats.js'
 
-describeEachEngine('the web chat', (engine) => {
+describeSlow('the web chat', (engine) => {
   const server = useServer(engine, {
     BOTSTEAD_CHAT_NEW_USERS: '6',
     BOTSTEAD_MAX_LISTENERS_PER_USER: '2',

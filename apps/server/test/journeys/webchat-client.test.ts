@@ -5,14 +5,14 @@ import {
   sendPerfMetrics,
 } from '@botpress/webchat-client'
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { hear, openWebchat, webchatAddress } from '../webchats.js'
 
 const text = (words: string) => ({ type: 'text' as const, text: words })
 
-describeEachEngine('the client of the web chat', (engine) => {
+describeSlow('the client of the web chat', (engine) => {
   const server = useServer(engine)
   let webhookId: string
   let botId: string

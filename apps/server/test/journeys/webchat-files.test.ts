@@ -1,13 +1,13 @@
 import { createUser } from '@botpress/webchat-client'
 import { beforeAll, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { openWebchat, webchatAddress } from '../webchats.js'
 
 const day = 86_400_000
 
-describeEachEngine('files of web chats', (engine) => {
+describeSlow('files of web chats', (engine) => {
   const server = useServer(engine, {
     BOTSTEAD_MAX_CHAT_FILE_BYTES: '1000B',
     BOTSTEAD_MAX_CHAT_FILES_BYTES: '2500B',
@@ -132,7 +132,7 @@ describeEachEngine('files of web chats', (engine) => {
   })
 })
 
-describeEachEngine('files of one network address', (engine) => {
+describeSlow('files of one network address', (engine) => {
   const server = useServer(engine, {
     BOTSTEAD_MAX_CHAT_FILE_BYTES: '1000B',
     BOTSTEAD_CHAT_ADDRESS_FILE_BYTES: '3000B',
@@ -162,7 +162,7 @@ describeEachEngine('files of one network address', (engine) => {
   })
 })
 
-describeEachEngine('the admin secret of a chat', (engine) => {
+describeSlow('the admin secret of a chat', (engine) => {
   const server = useServer(engine)
   let made: Awaited<ReturnType<typeof makeBot>>
   beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { beforeAll, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { openWebchat, webchatAddress } from '../webchats.js'
 
 const day = 86_400_000
 
-describeEachEngine('conversations that page views opened', (engine) => {
+describeSlow('conversations that page views opened', (engine) => {
   const server = useServer(engine)
   let made: Awaited<ReturnType<typeof makeBot>>
   beforeAll(async () => {

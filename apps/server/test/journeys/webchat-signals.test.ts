@@ -1,13 +1,13 @@
 import { createUser } from '@botpress/webchat-client'
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { existingClient, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { type Init, openWebchat, webchatAddress } from '../webchats.js'
 
 const text = (words: string) => ({ type: 'text' as const, text: words })
 
-describeEachEngine('the signals of the web chat', (engine) => {
+describeSlow('the signals of the web chat', (engine) => {
   const server = useServer(engine)
   let made: Awaited<ReturnType<typeof makeBot>>
   beforeAll(async () => {

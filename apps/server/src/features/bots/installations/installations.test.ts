@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { existingClient } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { installMail } from '../../../../test/remote/integration.js'
@@ -9,7 +9,7 @@ import { inDatabase } from '../../../../test/tenancy/seed.js'
 
 const hour = 60 * 60 * 1000
 
-describeEachEngine('installed integrations', (engine) => {
+describeSlow('installed integrations', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()
   const install = () => installMail(server(), remote())

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { existingClient, makeBot } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { eventually } from '../../../../test/jobs.js'
@@ -17,7 +17,7 @@ exports.handler = async (request) => {
   return { body: JSON.stringify({ output }) }
 }`
 
-describeEachEngine('versions of a bot', (engine) => {
+describeSlow('versions of a bot', (engine) => {
   const server = useServer(engine, { BOTSTEAD_MAX_BOT_VERSIONS: '3' })
 
   async function deployed(number = 1) {

@@ -10,7 +10,7 @@ import {
   succeed,
 } from '../../../../test/backups.js'
 import { createCommandPlace } from '../../../../test/command-place.js'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { startTestServer } from '../../../../test/harness.js'
 import { startServerProcess } from '../../../../test/processes.js'
 
@@ -36,7 +36,7 @@ function settingsOf(bench: BackupBench): Record<string, string> {
   }
 }
 
-describeEachEngine('backups by a setting', (engine) => {
+describeSlow('backups by a setting', (engine) => {
   it('are made at intervals, seen in metrics, and removed when they are old', async () => {
     await using bench = await createBackupBench()
     const target = join(bench.folder, 'target')
@@ -133,7 +133,7 @@ describeEachEngine('backups by a setting', (engine) => {
   })
 })
 
-describeEachEngine('backups of several processes', (engine) => {
+describeSlow('backups of several processes', (engine) => {
   it.skipIf(engine.name === 'sqlite')('are made by one of them', async () => {
     await using bench = await createBackupBench()
     await using place = await createCommandPlace(engine)

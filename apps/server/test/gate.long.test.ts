@@ -40,6 +40,8 @@ interface Fault {
   test?: string
   /** Files of the checkout that are other ones. */
   files?: Record<string, string>
+  /** Whether it is one of the long run, or of both runs, instead of `npm test`. */
+  of?: 'long' | 'both'
   /** Number of tests that `.ci/run` counts as passed, without those in other versions of Node. */
   passed: number
 }
@@ -47,13 +49,18 @@ interface Fault {
 const faults: Record<string, Fault> = {
   'a failing test': {
     test: failing,
-    passed: 1,
+    passed: 2,
+  },
+  'a failing test of the long run': {
+    files: { 'apps/server/test/bad.long.test.ts': failing },
+    of: 'long',
+    passed: 2,
   },
   'a test process that is killed': {
     test: `import { it } from 'vitest'
 it('is killed', () => new Promise(() => process.kill(process.pid, 'SIGKILL')))
 `,
-    passed: 1,
+    passed: 2,
   },
   'a rejection that nobody handles': {
     test: `import { it } from 'vitest'
@@ -62,11 +69,17 @@ it('rejects', async () => {
   await new Promise((resolve) => setTimeout(resolve, 10))
 })
 `,
-    passed: 2,
+    passed: 3,
   },
-  'no test': { files: { 'apps/server/test/good.test.ts': '' }, passed: 0 },
+  'no test': { files: { 'apps/server/test/good.test.ts': '' }, passed: 1 },
+  'no test of the long run': {
+    files: { 'apps/server/test/good.long.test.ts': '' },
+    of: 'long',
+    passed: 1,
+  },
   'a broken build': {
     files: brokenBuild,
+    of: 'both',
     passed: 0,
   },
   'no PostgreSQL': {
@@ -76,6 +89,7 @@ it('rejects', async () => {
 }
 `,
     },
+    of: 'both',
     passed: 0,
   },
 }
@@ -105,6 +119,7 @@ const real = [
   'apps/server/test/global-setup.ts',
   'apps/server/test/keeper.ts',
   'apps/server/test/memory-folder.ts',
+  'apps/server/test/part.ts',
   'apps/server/test/ports.ts',
   'apps/server/test/progress.ts',
   'apps/server/test/processes/keeper.mjs',
@@ -125,7 +140,11 @@ async function createCheckout(
 ): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'botstead-gate-'))
   checkouts.push(root)
-  const written = { ...quick, 'apps/server/test/good.test.ts': good, ...files }
+  const tests = {
+    'apps/server/test/good.test.ts': good,
+    'apps/server/test/good.long.test.ts': good,
+  }
+  const written = { ...quick, ...tests, ...files }
   for (const [path, text] of Object.entries(written)) {
     await mkdir(dirname(join(root, path)), { recursive: true })
     if (text !== '' || !path.endsWith('.test.ts')) await writeFile(join(root, path), text)
@@ -196,6 +215,7 @@ function outcomeOf({ output, status }: Ended): Record<string, unknown> {
   return {
     line: output.match(/^\d+ passed, .+$/m)?.[0],
     test: after(/^npm test ended with status (\d+)$/m),
+    long: after(/^npm run test:long ended with status (\d+)$/m),
     check: after(/^npm run check ended with status (\d+)$/m),
     status,
   }
@@ -220,18 +240,28 @@ describe.runIf(process.env.CI)('the gate', () => {
   it('passes when everything is well', async () => {
     const root = await createCheckout()
     const [ci, verify] = await Promise.all([run(root, '.ci/run'), run(root, 'npm run verify')])
-    expect(outcomeOf(ci)).toEqual({ line: '3 passed, 0 failed', test: 0, check: 0, status: 0 })
+    expect(outcomeOf(ci)).toEqual({
+      line: '4 passed, 0 failed',
+      test: 0,
+      long: 0,
+      check: 0,
+      status: 0,
+    })
+    expect(ci.output).toMatch(/^These files took longest:$/m)
+    expect(ci.output).toMatch(/^ +\d+\.\d s {2}apps\/server\/test\/good\.test\.ts \(npm test\)$/m)
     expect(verify.status).toBe(0)
     for (const { output } of [ci, verify])
-      expect(output).toMatch(/^1 test file\. (The last time, a|A)ll of them took/m)
+      expect(output).toMatch(/^1 test file\. (The last time, all of them took|All of them take)/m)
   })
 
-  it.each(Object.entries(faults))('fails because of %s', async (_, { test, files, passed }) => {
-    const root = await createCheckout({ ...files, 'apps/server/test/bad.test.ts': test ?? '' })
+  it.each(Object.entries(faults))('fails because of %s', async (_, fault) => {
+    const { test = '', files, passed, of } = fault
+    const root = await createCheckout({ ...files, 'apps/server/test/bad.test.ts': test })
     const ci = await run(root, '.ci/run', { WELL })
     expect(outcomeOf(ci)).toEqual({
-      line: `${passed + 2} passed, 1 failed`,
-      test: 1,
+      line: `${passed + 2} passed, ${of === 'both' ? 2 : 1} failed`,
+      test: of === 'long' ? 0 : 1,
+      long: of === undefined ? 0 : 1,
       check: 0,
       status: 1,
     })
@@ -257,12 +287,18 @@ describe.runIf(process.env.CI)('the gate', () => {
 
   it('fails because of a failing check beside passing tests', async () => {
     const ci = await run(await createCheckout(), '.ci/run', { BROKEN: 'tsc' })
-    expect(outcomeOf(ci)).toEqual({ line: '3 passed, 1 failed', test: 0, check: 1, status: 1 })
+    expect(outcomeOf(ci)).toEqual({
+      line: '4 passed, 1 failed',
+      test: 0,
+      long: 0,
+      check: 1,
+      status: 1,
+    })
   })
 
   it('fails because another version of Node cannot be had', async () => {
     const ci = await run(await createCheckout({}, [onNode]), '.ci/run', { WELL })
-    expect(outcomeOf(ci)).toMatchObject({ line: '1 passed, 2 failed', test: 0, status: 1 })
+    expect(outcomeOf(ci)).toMatchObject({ line: '2 passed, 2 failed', test: 0, status: 1 })
     for (const version of Object.values(nodes)) {
       expect(ci.output).toContain(`@${version} could not be fetched from the registry`)
       expect(ci.output).toContain(`Node ${version} ended with status 1`)
@@ -310,7 +346,7 @@ describe.runIf(process.env.CI)('a run of the tests', () => {
     const line = (filter: string) =>
       `npm test -- --config impatient.config.ts ${filter} >output.txt; cat output.txt`
     const { output } = await run(root, line(''))
-    expect(output).toMatch(/^4 test files\. All of them took 5 to 20 minutes .+ on two cores; /m)
+    expect(output).toMatch(/^4 test files\. All of them take 5 to 15 minutes on two cores; /m)
     expect(output).toMatch(/^\d+ s: 3 of 4 test files and 2 tests done, 1 failed, 1 broken file$/m)
 
     const part = await run(root, line('good'))
@@ -329,7 +365,7 @@ describe.runIf(process.env.CI)('a run of the tests', () => {
     const command = 'npm test -- --config impatient.config.ts'
     const { output, status } = await run(root, `script -qefc '${command}' output.txt`)
     expect(status).toBe(0)
-    expect(output).toContain('2 test files. All of them took')
+    expect(output).toContain('2 test files. All of them take')
     expect(output).not.toMatch(/\d s: /)
   })
 })
