@@ -8,6 +8,9 @@ import { openDashboard } from './page.js'
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
 const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
 
+/** Milliseconds after which the pages ask again by themselves. */
+const refreshMs = 10_000
+
 describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
   const bots = useHttpBots()
 
@@ -89,6 +92,7 @@ describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
       const botId = await failingBot(server(), bots.as('refusing').url)
       const { page, open, faults, expectAccessible } = await openDashboard(server())
       const other = await openDashboard(server())
+      await other.page.clock.install()
       for (const tab of [{ open }, other]) await tab.open('home', botId)
       const resolve = page.getByRole('button', { name: 'Resolve' })
       await resolve.waitFor()
@@ -106,6 +110,7 @@ describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
       await expectAccessible()
       // The state of the workspace may be some seconds old.
       server().clock.advance(60_000)
+      await other.page.clock.fastForward(refreshMs)
       await other.page.getByRole('heading', { name: 'Everything works.' }).waitFor()
       expect([...faults, ...other.faults]).toEqual([])
     })
@@ -113,6 +118,7 @@ describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
     it('says that a bot had errors and works again, once it succeeds', async () => {
       const botId = await failingBot(server(), bots.as('refusing').url)
       const { page, open, faults, expectAccessible } = await openDashboard(server())
+      await page.clock.install()
       await open('home', botId)
       await page.getByRole('heading', { name: '1 delivery of the last day failed.' }).waitFor()
       await server().client().updateBot({ id: botId, url: bots.as().url })
@@ -122,6 +128,7 @@ describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
         expect(deliveries.map(({ status }) => status)).toContain('delivered')
       })
       server().clock.advance(60_000)
+      await page.clock.fastForward(refreshMs)
       await page.getByRole('heading', { name: 'Everything works.' }).waitFor()
       const health = page.getByRole('region', { name: 'Bots' })
       await health.getByText('It had errors before it last succeeded:').waitFor()
