@@ -18,7 +18,7 @@ const maxFirstLoad = 250_000
 const firstScreen = 'src/screens/home/home.tsx'
 
 const sources = {
-  folders: ['apps/dashboard/src', 'packages/contract/src'],
+  folders: ['apps/dashboard/src', 'packages/chat-view/src', 'packages/contract/src'],
   files: [
     'apps/dashboard/index.html',
     'apps/dashboard/vite.config.ts',

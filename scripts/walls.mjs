@@ -139,6 +139,11 @@ const forbiddenModules = [
     /^(node:|fastify|@fastify\/|@botstead\/(?!contract))/,
     'runs in browsers: typebox only',
   ],
+  [
+    'packages/chat-view/src',
+    /^(node:|fastify|@fastify\/|@botstead\/)/,
+    'runs in browsers, and stands alone',
+  ],
   ['packages/json-schema/src', /^@botstead\//, 'stands alone'],
   ['packages/documents/src', /^@botstead\//, 'stands alone'],
   [

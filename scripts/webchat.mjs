@@ -20,7 +20,7 @@ const maxScript = 5000
 const maxWidget = 90_000
 
 const sources = {
-  folders: ['apps/webchat/src', 'packages/contract/src'],
+  folders: ['apps/webchat/src', 'packages/chat-view/src', 'packages/contract/src'],
   files: [
     'package-lock.json',
     'scripts/webchat.mjs',

@@ -96,7 +96,7 @@ describe.skipIf(browserPath === undefined)(`the screen of conversations ${title}
     ]
     const options = [{ label: 'The pump', value: 'pump' }]
     const markdown = `# Heading\n\n*emphasis* [link](https://example.com) ![picture](${url})\n\n| a |\n|---|\n| cell |\n\n${hostile}`
-    await answer('text', { text: 'Read https://example.com/a?b=1, or javascript:alert(5).' })
+    await answer('text', { text: 'Read **this** at https://example.com/a?b=1, or javascript:alert(5).' })
     await answer('markdown', { markdown })
     await answer('image', { imageUrl: url, title: 'An image' })
     await answer('audio', { audioUrl: url, title: 'A recording' })
@@ -116,6 +116,7 @@ describe.skipIf(browserPath === undefined)(`the screen of conversations ${title}
     const transcript = page.getByLabel('Transcript')
     await transcript.getByText('emphasis').waitFor()
     expect(await transcript.locator('em').textContent()).toBe('emphasis')
+    expect(await transcript.locator('strong', { hasText: /^this$/ }).count()).toBe(1)
     expect(await transcript.getByRole('cell').textContent()).toBe('cell')
     for (const name of [
       'https://example.com/a?b=1',

@@ -1,8 +1,8 @@
+import { textOf } from '@botstead/chat-view'
 import { useEffect, useState } from 'react'
 import { format } from '../translations/index.js'
 import { useChatState, useTranslation } from './context.js'
 import { authorOf } from './message.js'
-import { textOf } from './payload-values.js'
 
 /** Milliseconds without a change after which a message counts as complete. */
 const quietPeriodMs = 1000

@@ -1,12 +1,13 @@
+import type { CardContent } from '@botstead/chat-view'
 import { useRef } from 'react'
 import { useTranslation } from './context.js'
 import { Icon } from './icon.js'
 import { safeMedia } from './links.js'
+import type { Choose } from './options.js'
 import { OutsideLink } from './outside-link.js'
-import { type Choose, isFilled, type Members, objectsIn } from './payload-values.js'
 
-/** A card with its picture and its buttons; actions of the type `url` are links. */
-export function Card({ card, onChoose }: { card: Members; onChoose: Choose }) {
+/** A card with its picture and its buttons, of which some are links. */
+export function Card({ card, onChoose }: { card: CardContent; onChoose: Choose }) {
   const { title, subtitle, imageUrl, actions } = card
   const picture = safeMedia(imageUrl)
   return (
@@ -14,11 +15,10 @@ export function Card({ card, onChoose }: { card: Members; onChoose: Choose }) {
       {picture !== undefined && (
         <img src={picture} alt="" loading="lazy" referrerPolicy="no-referrer" />
       )}
-      {isFilled(title) && <strong>{title}</strong>}
-      {isFilled(subtitle) && <p>{subtitle}</p>}
-      {objectsIn(actions).map(({ action, label, value }, index) => {
-        if (!isFilled(label)) return null
-        return action === 'url' ? (
+      {title !== undefined && <strong>{title}</strong>}
+      {subtitle !== undefined && <p>{subtitle}</p>}
+      {actions.map(({ opensUrl, label, value }, index) =>
+        opensUrl ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: buttons never move, and may have one label
           <OutsideLink key={index} url={value} className="option">
             {label}
@@ -33,14 +33,14 @@ export function Card({ card, onChoose }: { card: Members; onChoose: Choose }) {
           >
             {label}
           </button>
-        )
-      })}
+        ),
+      )}
     </div>
   )
 }
 
 /** Cards side by side, scrolled by arrow keys, by two buttons, and by touch. */
-export function Carousel({ cards, onChoose }: { cards: readonly Members[]; onChoose: Choose }) {
+export function Carousel({ cards, onChoose }: { cards: readonly CardContent[]; onChoose: Choose }) {
   const texts = useTranslation()
   const list = useRef<HTMLUListElement>(null)
   const move = (direction: number) => {

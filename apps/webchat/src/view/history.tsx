@@ -1,9 +1,9 @@
+import { textOf } from '@botstead/chat-view'
 import { useEffect, useRef, useState } from 'react'
 import type { Conversation } from '../client/api.js'
 import { languageOf } from '../shared/appearance.js'
 import { format } from '../translations/index.js'
 import { useChat, useChatState, useTranslation } from './context.js'
-import { textOf } from './payload-values.js'
 
 /** The conversations of the user, newest first; pressing one opens it. */
 export function History({ onDone }: { onDone(): void }) {

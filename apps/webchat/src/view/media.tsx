@@ -1,18 +1,14 @@
-import type { Payload } from '../shared/bridge.js'
+import type { MediaContent } from '@botstead/chat-view'
 import { format } from '../translations/index.js'
 import { useTranslation } from './context.js'
 import { Icon } from './icon.js'
 import { safeMedia } from './links.js'
 import { OutsideLink } from './outside-link.js'
-import { isFilled } from './payload-values.js'
-
-type Kind = 'image' | 'audio' | 'video' | 'file'
 
 /** A picture, recording, video or file; shown by its title if its address may not be loaded. */
-export function Media({ kind, payload }: { kind: Kind; payload: Payload }) {
+export function Media({ media: kind, url, title: given }: MediaContent) {
   const texts = useTranslation()
-  const url = payload[`${kind}Url`]
-  const title = isFilled(payload.title) ? payload.title : texts[kind]
+  const title = given ?? texts[kind]
   const source = safeMedia(url)
   if (source === undefined || kind === 'file') {
     return (

@@ -1,3 +1,4 @@
+import { isFilled, readContent } from '@botstead/chat-view'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { Message } from '../client/api.js'
 import { type ChatState, clientIdOf, type Outgoing } from '../client/state.js'
@@ -5,8 +6,7 @@ import { format } from '../translations/index.js'
 import { useChat, useChatState, useTranslation } from './context.js'
 import { Markdown } from './markdown.js'
 import { MessageView, OutgoingView } from './message.js'
-import type { Choose } from './payload-values.js'
-import { isFilled, objectsIn } from './payload-values.js'
+import type { Choose } from './options.js'
 
 /** Pixels from the end within which the list counts as scrolled to its end. */
 const endTolerance = 60
@@ -150,10 +150,8 @@ function answerTo({ messages, outgoing, user }: ChatState, index: number): strin
   return isFilled(text) && labels.includes(text) ? text : undefined
 }
 
-function labelsOf(payload: Message['payload'] | undefined): unknown[] {
-  if (payload === undefined) return []
-  if (payload.type === 'choice' || payload.type === 'dropdown') {
-    return objectsIn(payload.options).map(({ label }) => label)
-  }
-  return []
+function labelsOf(payload: Message['payload'] | undefined): string[] {
+  if (payload?.type !== 'choice' && payload?.type !== 'dropdown') return []
+  const content = readContent(payload)
+  return content.kind === 'options' ? content.options.map(({ label }) => label) : []
 }

@@ -5,8 +5,8 @@ import { type Language, languageOf } from '../shared/appearance.js'
 import { format, type Translation } from '../translations/index.js'
 import { useChat, useChatState, useTranslation } from './context.js'
 import { Icon } from './icon.js'
+import type { Choose } from './options.js'
 import { PayloadView } from './payload.js'
-import type { Choose } from './payload-values.js'
 
 interface MessageProps {
   message: Message

@@ -1,3 +1,4 @@
+import { isFilled } from '@botstead/chat-view'
 import { isComposing } from '@botstead/contract/composing'
 import { type ReactNode, useState } from 'react'
 import { Announcer } from './announcer.js'
@@ -9,7 +10,6 @@ import { safeMedia } from './links.js'
 import { Markdown } from './markdown.js'
 import { MessageList } from './message-list.js'
 import { OutsideLink } from './outside-link.js'
-import { isFilled, type Members } from './payload-values.js'
 import { Status } from './status.js'
 
 /** The whole chat: header, messages, and the field for new ones. */
@@ -112,7 +112,7 @@ function Contacts() {
   const { configuration } = useChatState()
   const { email, phone, website, termsOfService, privacyPolicy } = configuration
   const links = [email, phone, website, termsOfService, privacyPolicy].flatMap((given) => {
-    const { title, link }: Members = Object(given)
+    const { title, link }: { title?: unknown; link?: unknown } = Object(given)
     const text = [title, link].find(isFilled)
     return text === undefined ? [] : [{ text, link }]
   })

@@ -121,9 +121,9 @@ function SentFiles({ id }: { id: string }) {
     <>
       {files.length === 0 && <p className="muted">None in the newest messages.</p>}
       <ul className={styles.items}>
-        {files.map(({ key, kind, url, title, at }) => (
+        {files.map(({ key, media, url, title, at }) => (
           <li key={key}>
-            <Media kind={kind} url={url} title={title} />
+            <Media media={media} url={url} title={title} />
             <span className="muted">
               <Time at={at} />
             </span>

@@ -1,10 +1,10 @@
+import { mediaIn } from '@botstead/chat-view'
 import { type Client, toApiError } from '@botstead/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useScope } from '../../api/address.js'
 import { fetchFromServer, headersOf, serverUrl } from '../../api/client.js'
 import { call, list, pendingUntilRow, queryClient, read, refresh } from '../../api/queries.js'
-import { mediaIn } from '../../ui/payload/read.js'
 import type { ConversationFilter } from './filter.js'
 
 type Page = Awaited<ReturnType<Client['listWorkspaceConversations']>>
@@ -156,7 +156,7 @@ export function useSentFiles(id: string) {
     entry.kind === 'message' && entry.message.direction === 'incoming' ? [entry.message] : [],
   )
   const files = messages.flatMap(({ id: key, createdAt: at, type, payload }) =>
-    mediaIn(type, payload).map((media, part) => ({ ...media, at, key: `${key} ${part}` })),
+    mediaIn({ ...payload, type }).map((media, part) => ({ ...media, at, key: `${key} ${part}` })),
   )
   return { query, files: files.toReversed() }
 }

@@ -7,7 +7,9 @@ import { contentUrl, kindOf, pdfMaximum, readBlob, readText } from './content.js
 import styles from './files.module.css'
 import type { File } from './queries.js'
 
-const Markdown = lazy(async () => ({ default: (await import('../../ui/markdown.js')).Markdown }))
+const MarkdownDocument = lazy(async () => ({
+  default: (await import('./markdown.js')).MarkdownDocument,
+}))
 const PdfPages = lazy(async () => ({ default: (await import('./pdf/pdf.js')).Pdf }))
 
 /** The content of a file, shown without running anything that is in it. */
@@ -90,7 +92,7 @@ function Text({ file, isMarkdown }: { file: File; isMarkdown: boolean }) {
   const content: ReactNode =
     isMarkdown && !isSource ? (
       <Suspense fallback={<Skeleton />}>
-        <Markdown text={data.text} keepsLines={false} />
+        <MarkdownDocument text={data.text} />
       </Suspense>
     ) : (
       <pre>{data.text}</pre>

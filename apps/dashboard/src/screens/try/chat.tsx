@@ -22,7 +22,8 @@ export function Chat({ guest, botId }: { guest: Guest; botId: string }) {
   useEffect(() => {
     if (isAtEnd.current) scroller.current?.scrollTo(0, scroller.current.scrollHeight)
   }, [content])
-  const choose = (value: string) => void say(value).catch(noteFailure)
+  const choose = (label: string, value: unknown) =>
+    void say(value === undefined ? label : String(value)).catch(noteFailure)
   return (
     <div className={styles.chat}>
       {error !== undefined && <ErrorPanel error={error} />}
@@ -40,17 +41,13 @@ export function Chat({ guest, botId }: { guest: Guest; botId: string }) {
           {messages.map(({ id, userId, payload }) => (
             <li key={id} className={userId === botId ? styles.bot : styles.user}>
               <span className="visually-hidden">{userId === botId ? 'Bot' : 'You'}</span>
-              <Payload
-                type={payload.type}
-                payload={payload}
-                onChoose={userId === botId ? choose : undefined}
-              />
+              <Payload payload={payload} onChoose={userId === botId ? choose : undefined} />
             </li>
           ))}
           {[...writing].map(([id, pieces]) => (
             <li key={id} className={styles.bot} aria-busy="true">
               <span className="visually-hidden">The bot is writing</span>
-              <Payload type="text" payload={{ text: textOf(pieces) }} />
+              <Payload payload={{ type: 'text', text: textOf(pieces) }} />
             </li>
           ))}
         </ol>

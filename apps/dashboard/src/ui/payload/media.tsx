@@ -1,20 +1,16 @@
+import type { MediaContent } from '@botstead/chat-view'
 import { AudioLines, FileText, Film, Image } from 'lucide-react'
 import { ownContent, safeLink } from '../links.js'
 import { OutsideLink } from '../outside-link.js'
 import styles from './payload.module.css'
-import type { MediaKind } from './read.js'
 
 const icons = { image: Image, audio: AudioLines, video: Film, file: FileText } as const
 const words = { image: 'Image', audio: 'Audio', video: 'Video', file: 'File' } as const
 
-interface MediaProps {
-  kind: MediaKind
-  url: string
-  title?: string | undefined
-}
+type MediaProps = Omit<MediaContent, 'kind'>
 
 /** An image, recording or file: shown if it is a file of this server, and a link if it is elsewhere. */
-export function Media({ kind, url, title }: MediaProps) {
+export function Media({ media: kind, url, title }: MediaProps) {
   const own = ownContent(url)
   const name = title ?? words[kind]
   const Icon = icons[kind]

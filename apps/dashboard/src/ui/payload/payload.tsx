@@ -1,116 +1,120 @@
+import {
+  type Content,
+  isFilled,
+  Markdown,
+  type MarkdownElements,
+  type Payload as MessagePayload,
+  readContent,
+} from '@botstead/chat-view'
 import { ChevronDown, MapPin } from 'lucide-react'
-import { lazy, Suspense } from 'react'
 import { Json } from '../json.js'
-import { LinkedText } from '../linked-text.js'
+import markdown from '../markdown.module.css'
 import { OutsideLink } from '../outside-link.js'
 import { ScrollBox } from '../scroll-box.js'
 import { Card } from './card.js'
 import { Media } from './media.js'
-import { Options } from './options.js'
+import { type Choose, Options } from './options.js'
 import styles from './payload.module.css'
-import { type Choose, isFilled, type Members, mediaIn, membersOf, objectsIn } from './read.js'
-
-const Markdown = lazy(async () => ({ default: (await import('../markdown.js')).Markdown }))
 
 interface PayloadProps {
-  type: string
   /** As the interface has it; members may be missing or of any type, because bots may send anything. */
-  payload: Members
-  /** Buttons can be pressed if given; otherwise they only look like what they are. */
+  payload: MessagePayload
+  /** Buttons can be pressed if given; otherwise they only look like buttons. */
   onChoose?: Choose | undefined
 }
 
 /** A message as the person saw it, by its type; JSON for types that only the bot knows. */
-export function Payload({ type, payload, onChoose }: PayloadProps) {
-  return (
-    <div className={styles.payload}>
-      {toContent(type, payload, onChoose) ?? <Json value={payload} label={`Content (${type})`} />}
-    </div>
-  )
+export function Payload({ payload, onChoose }: PayloadProps) {
+  return <ContentView content={readContent(payload)} onChoose={onChoose} />
 }
 
-/** Undefined if the payload lacks what its type needs, or the type is unknown. */
-function toContent(type: string, payload: Members, onChoose: Choose | undefined) {
-  const { text, markdown, title, items } = payload
-  switch (type) {
-    case 'text':
-      return isFilled(text) ? (
-        <p className={styles.text}>
-          <LinkedText text={text} />
-        </p>
-      ) : undefined
+interface ContentProps {
+  content: Content
+  onChoose: Choose | undefined
+}
+
+function ContentView({ content, onChoose }: ContentProps) {
+  return <div className={styles.payload}>{toElement(content, onChoose)}</div>
+}
+
+function toElement(content: Content, onChoose: Choose | undefined) {
+  switch (content.kind) {
     case 'markdown':
-      return isFilled(markdown) ? (
-        <Suspense fallback={<p className={styles.text}>{markdown}</p>}>
-          <Markdown text={markdown} keepsLines />
-        </Suspense>
-      ) : undefined
-    case 'image':
-    case 'audio':
-    case 'video':
-    case 'file': {
-      const [media] = mediaIn(type, payload)
-      return media && <Media {...media} />
-    }
+      return <Text text={content.text} />
+    case 'media':
+      return <Media {...content} />
     case 'location':
-      return toLocation(payload)
+      return <Location {...content} />
     case 'card':
-      return isFilled(title) ? <Card card={payload} onChoose={onChoose} /> : undefined
+      return <Card card={content} onChoose={onChoose} />
     case 'carousel':
-      return Array.isArray(items) ? (
+      return (
         <ScrollBox label="Carousel" className={styles.carousel}>
-          {objectsIn(items).map((card, index) => (
+          {content.cards.map((card, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: cards never move
             <Card key={index} card={card} onChoose={onChoose} />
           ))}
         </ScrollBox>
-      ) : undefined
-    case 'choice':
-    case 'dropdown':
-      return isFilled(text) ? (
+      )
+    case 'options': {
+      const { isDropdown, text, options } = content
+      const list = <Options options={options} onChoose={onChoose} />
+      return (
         <>
-          <p className={styles.text}>{text}</p>
-          {type === 'dropdown' ? (
+          {text !== undefined && <Text text={text} />}
+          {isDropdown ? (
             <details className={styles.dropdown}>
               <summary>
-                <ChevronDown size={14} aria-hidden="true" /> {objectsIn(payload.options).length}{' '}
-                options
+                <ChevronDown size={14} aria-hidden="true" /> {options.length} options
               </summary>
-              <Options options={payload.options} onChoose={onChoose} />
+              {list}
             </details>
           ) : (
-            <Options options={payload.options} onChoose={onChoose} />
+            list
           )}
         </>
-      ) : undefined
+      )
+    }
     case 'bloc':
-      return Array.isArray(items)
-        ? objectsIn(items).map((item, index) => (
-            <Payload
-              // biome-ignore lint/suspicious/noArrayIndexKey: parts never move
-              key={index}
-              type={String(item.type)}
-              payload={membersOf(item)}
-              onChoose={onChoose}
-            />
-          ))
-        : undefined
+      return content.parts.map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: parts never move
+        <ContentView key={index} content={part} onChoose={onChoose} />
+      ))
+    case 'unknown':
+      return <Json value={content.payload} label={`Content (${content.payload.type})`} />
     default:
-      return undefined
+      return content satisfies never
   }
 }
 
-function toLocation({ latitude, longitude, title, address }: Members) {
-  if (typeof latitude !== 'number' || typeof longitude !== 'number') return undefined
+/** Images are links: nothing is loaded from elsewhere. */
+const elements: MarkdownElements = {
+  Link: OutsideLink,
+  Image: ({ url, text }) => (
+    <OutsideLink url={url}>Image{isFilled(text) ? `: ${text}` : ''}</OutsideLink>
+  ),
+}
+
+function Text({ text }: { text: string }) {
+  return (
+    <div className={markdown.markdown}>
+      <Markdown text={text} elements={elements} />
+    </div>
+  )
+}
+
+function Location({ title, address, position }: Extract<Content, { kind: 'location' }>) {
   return (
     <div className={styles.location}>
       <MapPin size={16} aria-hidden="true" />
       <div>
-        {isFilled(title) && <strong>{title}</strong>}
-        {isFilled(address) && <div>{address}</div>}
-        <OutsideLink url={`geo:${latitude},${longitude}`}>
-          {latitude}, {longitude}
-        </OutsideLink>
+        {title !== undefined && <strong>{title}</strong>}
+        {address !== undefined && <div>{address}</div>}
+        {position !== undefined && (
+          <OutsideLink url={`geo:${position.latitude},${position.longitude}`}>
+            {position.latitude}, {position.longitude}
+          </OutsideLink>
+        )}
       </div>
     </div>
   )

@@ -51,7 +51,7 @@ export function Message({ entry, when, isRaw, toggleRaw }: MessageProps) {
         {isRaw ? (
           <Json value={message} label="Message as stored" />
         ) : (
-          <Payload type={message.type} payload={message.payload} />
+          <Payload payload={{ ...message.payload, type: message.type }} />
         )}
       </div>
     </div>

@@ -1,30 +1,19 @@
 import MarkdownIt, { type Token } from 'markdown-it'
 import { Fragment, type ReactNode, useMemo } from 'react'
-import styles from './markdown.module.css'
-import { OutsideLink } from './outside-link.js'
-import { ScrollBox } from './scroll-box.js'
+import styles from '../../ui/markdown.module.css'
+import { OutsideLink } from '../../ui/outside-link.js'
+import { ScrollBox } from '../../ui/scroll-box.js'
 
 // HTML in the text stays text; long nesting ends, as the parser limits it.
 const parser = new MarkdownIt({ html: false, linkify: false })
 
-interface MarkdownProps {
-  text: string
-  /**
-   * Whether a line ends where it ends in the text, as people expect of what they write; otherwise the lines of a
-   * paragraph flow, as in a document.
-   */
-  keepsLines: boolean
-}
-
 /**
- * A text in Markdown as elements, never as HTML. Images are links: nothing is loaded from elsewhere. Loaded when
- * first needed.
+ * A document in Markdown as elements, never as HTML. Images are links: nothing is loaded from elsewhere. Loaded
+ * when first needed. Messages have a renderer of their own (`@botstead/chat-view`), which is smaller, but too slow
+ * for long documents.
  */
-export function Markdown({ text, keepsLines }: MarkdownProps) {
-  const nodes = useMemo(
-    () => toNodes(parser.parse(text, {}), keepsLines ? <br /> : '\n'),
-    [text, keepsLines],
-  )
+export function MarkdownDocument({ text }: { text: string }) {
+  const nodes = useMemo(() => toNodes(parser.parse(text, {})), [text])
   return <div className={styles.markdown}>{nodes}</div>
 }
 
@@ -34,7 +23,7 @@ interface Open {
 }
 
 /** Builds elements from the flat list of the parser, in which elements are opened and closed. */
-function toNodes(tokens: readonly Token[], lineEnd: ReactNode): ReactNode[] {
+function toNodes(tokens: readonly Token[]): ReactNode[] {
   const stack: Open[] = [{ token: undefined, children: [] }]
   const add = (node: ReactNode) => {
     const parent = stack.at(-1)
@@ -47,7 +36,7 @@ function toNodes(tokens: readonly Token[], lineEnd: ReactNode): ReactNode[] {
       const closed = stack.pop()
       if (closed?.token !== undefined) add(toElement(closed.token, closed.children))
     } else {
-      add(toLeaf(token, lineEnd))
+      add(toLeaf(token))
     }
   }
   return stack.flatMap(({ children }) => children)
@@ -76,14 +65,14 @@ function toElement(token: Token, children: ReactNode[]): ReactNode {
       return token.hidden ? children : <p>{children}</p>
     case 'heading_open':
       // Not a heading of the page, whose outline is its own.
-      return <p className={styles.heading}>{children}</p>
+      return <p className="heading">{children}</p>
     case 'ordered_list_open':
       return <ol start={Number(token.attrGet('start') ?? 1)}>{children}</ol>
     case 'link_open':
       return <OutsideLink url={String(token.attrGet('href') ?? '')}>{children}</OutsideLink>
     case 'table_open':
       return (
-        <ScrollBox label="Table" className={styles.table}>
+        <ScrollBox label="Table" className="table">
           <table>{children}</table>
         </ScrollBox>
       )
@@ -96,17 +85,17 @@ function toElement(token: Token, children: ReactNode[]): ReactNode {
   }
 }
 
-function toLeaf(token: Token, lineEnd: ReactNode): ReactNode {
+function toLeaf(token: Token): ReactNode {
   switch (token.type) {
     case 'inline':
-      return toNodes(token.children ?? [], lineEnd)
+      return toNodes(token.children ?? [])
     case 'code_inline':
       return <code>{token.content}</code>
     case 'fence':
     case 'code_block':
       return <pre>{token.content}</pre>
     case 'softbreak':
-      return lineEnd
+      return '\n'
     case 'hardbreak':
       return <br />
     case 'hr':

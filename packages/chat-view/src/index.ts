@@ -1,0 +1,13 @@
+export {
+  type CardContent,
+  type Content,
+  isFilled,
+  type MediaContent,
+  type MediaKind,
+  mediaIn,
+  type Option,
+  type Payload,
+  readContent,
+  textOf,
+} from './content.js'
+export { Markdown, type MarkdownElements } from './markdown.js'
