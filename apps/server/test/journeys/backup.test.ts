@@ -15,7 +15,7 @@ import {
   fileCalls,
   succeed,
 } from '../backups.js'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { startTestServer, type TestServer } from '../harness.js'
 import { startServerProcess } from '../processes.js'
 import { useTestS3 } from '../s3/server.js'
@@ -24,7 +24,7 @@ import { settle, type Tenant, untilIndexed, uploadText } from '../tenant.js'
 /** More than one piece. */
 const large = randomBytes(5_000_000)
 
-describeEachEngine('a backup', (engine) => {
+describeSlow('a backup', (engine) => {
   let bench: BackupBench
   let server: TestServer
   let tenant: Tenant
@@ -41,6 +41,8 @@ describeEachEngine('a backup', (engine) => {
     for (const [key, size] of Object.entries(sizes)) await upload(key, large.subarray(0, size))
     await uploadText(runtimeOf(), 'guide.md', '# Zebras\n\nThe zebra eats grass.', true)
     await untilIndexed(runtimeOf(), 'guide.md')
+    // Most tests need a backup of the server, whichever.
+    await succeed(['backup', target, ...encrypted], environmentOf(server))
   })
   afterAll(async () => {
     await server.close()
@@ -75,7 +77,6 @@ describeEachEngine('a backup', (engine) => {
   })
 
   it('copies only contents that the target does not have', async () => {
-    await succeed(['backup', target, ...encrypted], environmentOf(server))
     const contents = async () => {
       const names = await readdir(join(target, 'contents'), { recursive: true })
       return new Set(names.filter((name) => /[0-9a-f]{64}$/.test(name)))
@@ -97,7 +98,6 @@ describeEachEngine('a backup', (engine) => {
   })
 
   it('is verified by restoring it to a temporary place', async () => {
-    await succeed(['backup', target, ...encrypted], environmentOf(server))
     const { stderr } = await succeed(
       ['backup', 'verify', target, ...encrypted],
       environmentOf(server),
@@ -108,7 +108,6 @@ describeEachEngine('a backup', (engine) => {
   it.runIf(engine.name === 'postgres')(
     'is verified from a machine without the database',
     async () => {
-      await succeed(['backup', target, ...encrypted], environmentOf(server))
       const { environment } = await bench.createPlace(engine)
       const verify = ['backup', 'verify', target, ...encrypted]
       expect(await fail(verify, {})).toMatch(
@@ -123,7 +122,6 @@ describeEachEngine('a backup', (engine) => {
   )
 
   it('needs its passphrase', async () => {
-    await succeed(['backup', target, ...encrypted], environmentOf(server))
     const other = join(bench.folder, 'other-passphrase')
     await writeFile(other, 'another long passphrase\n')
     const place = await bench.createPlace(engine)
@@ -139,7 +137,6 @@ describeEachEngine('a backup', (engine) => {
   })
 
   it('is restored to empty places only', async () => {
-    await succeed(['backup', target, ...encrypted], environmentOf(server))
     const place = await bench.createPlace(engine)
     await succeed(['restore', target, ...encrypted], place.environment)
     for (const name of await readdir(place.dataDir)) {
@@ -162,7 +159,6 @@ describeEachEngine('a backup', (engine) => {
   })
 
   it('refuses a target of another server, and a place inside of the data folder', async () => {
-    await succeed(['backup', target, ...encrypted], environmentOf(server))
     await using stranger = await startServerProcess((await bench.createPlace(engine)).environment)
     const foreign = { BOTSTEAD_DATA_DIR: join(bench.folder, 'nowhere') }
     expect(stranger.output()).toContain('listening')
@@ -207,7 +203,6 @@ describeEachEngine('a backup', (engine) => {
   })
 
   it('is not restored to a folder that has anything', async () => {
-    await succeed(['backup', target, ...encrypted], environmentOf(server))
     for (const name of ['notes.txt', 'botstead.db-wal', 'blobs/ab/file']) {
       const place = await bench.createPlace(engine)
       const path = join(place.dataDir, name)
@@ -237,7 +232,6 @@ describeEachEngine('a backup', (engine) => {
       )
       expect(s3().keys()).toEqual(before)
 
-      await succeed(['backup', target, ...encrypted], environmentOf(server))
       const place = await bench.createPlace(engine)
       const environment = { ...place.environment, BOTSTEAD_BLOBS_URL: url }
       expect(await fail(['restore', target, ...encrypted], environment)).toMatch(

@@ -193,7 +193,7 @@ describe('botstead chat', () => {
       await server().client().deleteBot({ id: bot.id })
     })
     await server().client().updateBot({ id: bot.id, url })
-    const talk = await chat('Hello', ['--bot', bot.id, '--timeout', '30'])
+    const talk = await chat('Hello', ['--bot', bot.id, '--timeout', '10'])
     expect(talk).toMatchObject({ status: 1, stdout: '' })
     expect(talk.stderr).toContain(
       'The chat ended: the bot, its chat or the conversation was deleted.',
