@@ -33,7 +33,8 @@ const head = `socket.write('HTTP/1.1 200 OK\\r\\ntransfer-encoding: chunked\\r\\
 describe('what code writes to a connection of the server', () => {
   const server = useServer()
 
-  it.each([
+  // Each of them waits some seconds for the end of a program, which does not come.
+  it.concurrent.each([
     ['interim responses without end', `endless('HTTP/1.1 103 Early Hints\\r\\n\\r\\n')`, /interim/],
     ['pieces of one byte', `${head}; endless('1\\r\\na\\r\\n')`, /how long/],
     ['a chunk whose length has no end', `${head}; endless('0000')`, /how long/],
@@ -70,7 +71,7 @@ describe('what code writes to a connection of the server', () => {
     expect(await call()).toEqual({ fine: true })
   })
 
-  it.each([
+  it.concurrent.each([
     ['empty lines', '\\r\\n'],
     ['responses', 'HTTP/1.1 200 OK\\r\\ncontent-length: 2\\r\\n\\r\\n{}'],
     ['anything', 'x'],

@@ -196,7 +196,7 @@ describe.skipIf(!hasBubblewrap)(
       expect(await call()).toEqual({ own: lower, started: lower })
     })
 
-    it.each([
+    it.concurrent.each([
       [
         'starts processes without end',
         `for (let at = 0; at < 140; at++) spawn('/usr/bin/sh', ['-c', 'read end', input.mark], { detached: true })`,
@@ -225,7 +225,7 @@ describe.skipIf(!hasBubblewrap)(
       await eventually(() => expect(commandLines()).not.toContain(mark))
     })
 
-    it.each([
+    it.concurrent.each([
       ['is loaded', 'start(); Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)', ''],
       ['responds to the ping of its deployment', '', 'start(); await new Promise(() => {})'],
     ])('is ended when it starts processes without end while it %s', async (_, before, onPing) => {
