@@ -1,8 +1,8 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { browserPath } from '../browser.js'
 import { useServer } from '../harness.js'
 import { talkTo } from '../hosted-code.js'
-import { deployBot, echo } from '../hosting/hosted.js'
+import { deployBot, echo, withoutPauses } from '../hosting/hosted.js'
 import { openDashboard } from './page.js'
 
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
@@ -16,10 +16,10 @@ describe.skipIf(browserPath === undefined)(`a message that ends the code, ${titl
     const { bot, webhookId, redeploy } = await deployBot(server(), echo(poison))
     const talk = await talkTo(server(), webhookId)
     await talk.say('exit')
-    await vi.waitFor(async () => {
+    await withoutPauses(server)(async () => {
       const failed = await server().client().listDeliveries({ id: bot.id, status: 'failed' })
       expect(failed.deliveries).toHaveLength(1)
-    }, 60_000)
+    })
     // The state of the workspace may be some seconds old.
     server().clock.advance(60_000)
     const { page, open, faults, expectAccessible } = await openDashboard(server())

@@ -1,5 +1,6 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { existingClient, makeBot, type ReachableServer } from '../existing-clients.js'
+import type { TestServer } from '../harness.js'
 import { eventually } from '../jobs.js'
 import { readMetrics } from '../prometheus.js'
 
@@ -101,6 +102,24 @@ export async function untilRegistered(server: { url: string }) {
     }
   })
 }
+
+/** Waits for programs that start one after the other on a machine that is shared. */
+export const untilStarts = <T>(assertion: () => Promise<T> | T) =>
+  vi.waitFor(assertion, { timeout: 120_000, interval: 100 })
+
+/** The same, while the pauses of a server between attempts and between starts pass without a wait. */
+export const withoutPauses =
+  (server: () => TestServer) =>
+  <T>(assertion: () => Promise<T> | T) =>
+    untilStarts(async () => {
+      try {
+        return await assertion()
+      } catch (error) {
+        // Only as often as the server responds: its leases do not expire while it is busy.
+        server().clock.advance(1000)
+        throw error
+      }
+    })
 
 let integrations = 0
 

@@ -1,24 +1,30 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { createClient } from '@botstead/contract'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
-import { describeEachEngine } from '../engines.js'
+import { describeInLong, describeSlow, sqliteEngine } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { type TestServer, useServer } from '../harness.js'
 import { talkTo } from '../hosted-code.js'
 import { freePort } from '../ports.js'
 import { startServerProcess } from '../processes.js'
 import { inDatabase } from '../tenancy/seed.js'
-import { deployBot, deployIntegration, echo, isRunning } from './hosted.js'
+import {
+  deployBot,
+  deployIntegration,
+  echo,
+  isRunning,
+  untilStarts,
+  withoutPauses,
+} from './hosted.js'
 
 const poisons = `
   if (text === 'exit') process.exit(3)
   if (text === 'loop') for (;;);
   if (text === 'memory') for (const kept = []; ; ) kept.push(new Array(1e6).fill(Math.random()))
 `
-
-/** Waits for programs that start one after the other on a machine that is shared. */
-const eventually = <T>(assertion: () => Promise<T> | T) =>
-  vi.waitFor(assertion, { timeout: 120_000, interval: 100 })
 
 /** The address of a server and the token of a caller. */
 type Place = Pick<TestServer, 'url' | 'token' | 'workspaceId'>
@@ -30,74 +36,75 @@ async function failedOf(server: Place, botId: string) {
   return (await admin.listDeliveries({ id: botId, status: 'failed' })).deliveries
 }
 
-describeEachEngine('a message that ends the code of its bot', (engine) => {
+const givenUp =
+  'the message is given up after it ended the code three times, while others are answered: %s'
+
+/** The test of that name. */
+const giveUp = (server: () => TestServer) => async (text: string, reason: RegExp) => {
+  const eventually = withoutPauses(server)
+  const { admin, bot, webhookId, logs } = await deployBot(server(), echo(poisons))
+  const [poisonous, ...others] = await Promise.all(
+    [1, 2, 3, 4].map(() => talkTo(server(), webhookId)),
+  )
+  for (const other of others) await other.say('hello')
+  await eventually(async () => {
+    for (const other of others) expect(await other.replies()).toEqual(['hello!'])
+  })
+
+  // The others are open in the program when it ends, and more follow.
+  const said = Promise.all([poisonous?.say(text), ...others.flatMap((other) => [other.say('one')])])
+  await said
+  await poisonous?.say('after')
+  for (const other of others) await other.say('two')
+  await eventually(async () => {
+    for (const other of others) {
+      expect([...new Set(await other.replies())]).toEqual(['hello!', 'one!', 'two!'])
+    }
+  })
+  const [failed, ...rest] = await eventually(async () => {
+    const found = await failedOf(server(), bot.id)
+    expect(found).not.toEqual([])
+    return found
+  })
+  expect(rest).toEqual([])
+  expect(failed).toMatchObject({
+    orderKey: poisonous?.conversationId,
+    lastError: expect.stringMatching(/^Given up, because it ended the code 3 times\. /),
+  })
+  expect(failed?.lastError).toMatch(reason)
+  // Once more if others were open the first time; some more during a pause.
+  expect(failed?.attempts).toBeLessThan(8)
+  // The conversation goes on.
+  await eventually(async () => expect(await poisonous?.replies()).toEqual(['after!']))
+  expect(await logs()).toContainEqual(
+    expect.stringContaining(`given up (${failed?.id}). Given up, because it ended the code`),
+  )
+  const issue = await eventually(async () => {
+    const { issues } = await admin.listBotIssues({ id: bot.id })
+    const found = issues.find(({ code }) => code === 'delivery_ended_code')
+    expect(found).toMatchObject({ category: 'limits' })
+    return found
+  })
+  const { issueEvents } = await admin.listBotIssueEvents({
+    id: bot.id,
+    issueId: issue?.id ?? '',
+  })
+  expect(issueEvents[0]?.data.delivery?.raw).toBe(failed?.id)
+  await admin.deleteBot({ id: bot.id })
+}
+
+describeSlow('a message that ends the code of its bot', (engine) => {
   const server = useServer(engine, { BOTSTEAD_HOSTING_MEMORY_BYTES: '64MiB' })
+  const eventually = withoutPauses(server)
 
   // How a program ends is the same on each engine, and takes long to notice.
-  const slowEnds: [string, RegExp][] = [
-    ['loop', /endless loop/],
-    ['memory', /memory/],
-  ]
-  it.each([['exit', /exit code 3/] as const, ...(engine.name === 'sqlite' ? slowEnds : [])])(
-    'the message is given up after it ended the code three times, while others are answered: %s',
-    async (text, reason) => {
-      const { admin, bot, webhookId, logs } = await deployBot(server(), echo(poisons))
-      const [poisonous, ...others] = await Promise.all(
-        [1, 2, 3, 4].map(() => talkTo(server(), webhookId)),
-      )
-      for (const other of others) await other.say('hello')
-      await eventually(async () => {
-        for (const other of others) expect(await other.replies()).toEqual(['hello!'])
-      })
+  const slowEnds: [string, RegExp][] = [['memory', /memory/]]
+  it.concurrent.each([
+    ['exit', /exit code 3/] as const,
+    ...(engine.name === 'sqlite' ? slowEnds : []),
+  ])(givenUp, giveUp(server), 600_000)
 
-      // The others are open in the program when it ends, and more follow.
-      const said = Promise.all([
-        poisonous?.say(text),
-        ...others.flatMap((other) => [other.say('one')]),
-      ])
-      await said
-      await poisonous?.say('after')
-      for (const other of others) await other.say('two')
-      await eventually(async () => {
-        for (const other of others) {
-          expect([...new Set(await other.replies())]).toEqual(['hello!', 'one!', 'two!'])
-        }
-      })
-      const [failed, ...rest] = await eventually(async () => {
-        const found = await failedOf(server(), bot.id)
-        expect(found).not.toEqual([])
-        return found
-      })
-      expect(rest).toEqual([])
-      expect(failed).toMatchObject({
-        orderKey: poisonous?.conversationId,
-        lastError: expect.stringMatching(/^Given up, because it ended the code 3 times\. /),
-      })
-      expect(failed?.lastError).toMatch(reason)
-      // Once more if others were open the first time; some more during a pause.
-      expect(failed?.attempts).toBeLessThan(8)
-      // The conversation goes on.
-      await eventually(async () => expect(await poisonous?.replies()).toEqual(['after!']))
-      expect(await logs()).toContainEqual(
-        expect.stringContaining(`given up (${failed?.id}). Given up, because it ended the code`),
-      )
-      const issue = await eventually(async () => {
-        const { issues } = await admin.listBotIssues({ id: bot.id })
-        const found = issues.find(({ code }) => code === 'delivery_ended_code')
-        expect(found).toMatchObject({ category: 'limits' })
-        return found
-      })
-      const { issueEvents } = await admin.listBotIssueEvents({
-        id: bot.id,
-        issueId: issue?.id ?? '',
-      })
-      expect(issueEvents[0]?.data.delivery?.raw).toBe(failed?.id)
-      await admin.deleteBot({ id: bot.id })
-    },
-    600_000,
-  )
-
-  it('a replay sends the message again, and succeeds once the code is corrected', async () => {
+  it.concurrent('a replay sends the message again, and succeeds once the code is corrected', async () => {
     const { bot, webhookId, redeploy, admin } = await deployBot(server(), echo(poisons))
     const talk = await talkTo(server(), webhookId)
     await talk.say('exit')
@@ -127,7 +134,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
     await admin.deleteBot({ id: bot.id })
   }, 300_000)
 
-  it('messages that were open at the same time are not blamed', async () => {
+  it.concurrent('messages that were open at the same time are not blamed', async () => {
     const { bot, webhookId, admin } = await deployBot(server(), echo(poisons))
     const talks = await Promise.all(Array.from({ length: 12 }, () => talkTo(server(), webhookId)))
     // Three ends by three messages, with the others in the same program each time.
@@ -141,7 +148,7 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
     await admin.deleteBot({ id: bot.id })
   }, 300_000)
 
-  it('the message is given up too if it ends the code by a signal', async () => {
+  it.concurrent('the message is given up too if it ends the code by a signal', async () => {
     const { bot, webhookId, admin } = await deployBot(
       server(),
       echo(`
@@ -168,7 +175,34 @@ describeEachEngine('a message that ends the code of its bot', (engine) => {
   }, 300_000)
 })
 
-/** Code that says which process it is, and answers the text `slow` after a while. */
+// Each end of an endless loop takes ten seconds and more to notice.
+describeInLong('a message that holds the code of its bot', () => {
+  const server = useServer(sqliteEngine)
+  it.each([['loop', /endless loop/] as const])(givenUp, giveUp(server), 600_000)
+})
+
+/** Responds to requests of code once it is opened. */
+async function startGate() {
+  const waiting: (() => void)[] = []
+  let isOpen = false
+  const server = createServer((_, response) => {
+    if (isOpen) response.end()
+    else waiting.push(() => response.end())
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => {
+    server.close().closeAllConnections()
+  })
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    open() {
+      isOpen = true
+      for (const respond of waiting) respond()
+    },
+  }
+}
+
+/** Code that says which process it is, and answers the text `slow` when the gate at `__GATE__` opens. */
 const announcing = (before: string, poison: string) => `
   console.log('loaded by ' + process.pid)
   ${before}
@@ -176,7 +210,7 @@ const announcing = (before: string, poison: string) => `
     if (text === 'slow') {
       console.log('begun by ' + process.pid)
       globalThis.isSlow = true
-      await new Promise((resolve) => setTimeout(resolve, 6000))
+      await fetch('__GATE__')
     }
     ${poison}
   `)}
@@ -188,12 +222,14 @@ async function processesOf(logs: () => Promise<string[]>, did: 'loaded' | 'begun
   return lines.flatMap((line) => new RegExp(`${did} by (\\d+)`).exec(line)?.[1] ?? []).map(Number)
 }
 
-describeEachEngine('a message that is open when something else ends the code', (engine) => {
+describeSlow('a message that is open when something else ends the code', (engine) => {
   const server = useServer(engine)
+  const eventually = withoutPauses(server)
 
-  /** A bot that has one message open, which takes a while. */
+  /** A bot that gets a message which takes until `answer` is called. */
   async function startSlow(code: string) {
-    const deployed = await deployBot(server(), code)
+    const gate = await startGate()
+    const deployed = await deployBot(server(), code.replace('__GATE__', gate.address))
     const talk = await talkTo(server(), deployed.webhookId)
     const begun = () => processesOf(deployed.logs, 'begun')
     const delivery = async () => {
@@ -203,11 +239,11 @@ describeEachEngine('a message that is open when something else ends the code', (
       })
       return deliveries[0]
     }
-    return { ...deployed, talk, begun, delivery }
+    return { ...deployed, talk, begun, delivery, answer: gate.open }
   }
 
   it('the message is not given up when signals of others end the code', async () => {
-    const { admin, bot, talk, begun, delivery } = await startSlow(announcing('', ''))
+    const { admin, bot, talk, begun, delivery, answer } = await startSlow(announcing('', ''))
     await talk.say('slow')
     for (let times = 1; times <= 4; times += 1) {
       const pids = await eventually(async () => {
@@ -217,6 +253,7 @@ describeEachEngine('a message that is open when something else ends the code', (
       })
       process.kill(pids[0] ?? 0, 'SIGTERM')
     }
+    answer()
     await eventually(async () => expect(await talk.replies()).toEqual(['slow!']))
     await eventually(async () => expect((await delivery())?.status).toBe('delivered'))
     await admin.deleteBot({ id: bot.id })
@@ -231,7 +268,7 @@ describeEachEngine('a message that is open when something else ends the code', (
       "!== 'event_received')",
       "!== 'event_received' && headers['x-bp-operation'] === 'ping') clearTimeout(timer)\n  if (headers['x-bp-operation'] !== 'event_received')",
     )
-    const { admin, bot, talk, logs, delivery, redeploy } = await startSlow(crashing)
+    const { admin, bot, talk, logs, delivery, redeploy, answer } = await startSlow(crashing)
     const [first] = await eventually(async () => {
       const found = await processesOf(logs, 'loaded')
       expect(found).toHaveLength(1)
@@ -245,13 +282,14 @@ describeEachEngine('a message that is open when something else ends the code', (
     await talk.say('slow')
     await eventually(async () => expect((await delivery())?.attempts).toBeGreaterThan(3))
     expect((await delivery())?.status).toBe('pending')
-    await redeploy(announcing('', ''))
+    answer()
+    await redeploy(echo(''))
     await eventually(async () => expect(await talk.replies()).toEqual(['slow!']))
     await admin.deleteBot({ id: bot.id })
   }, 300_000)
 
   it('the message is not blamed for the timer of one that was answered before', async () => {
-    const { admin, bot, webhookId, talk, begun, delivery } = await startSlow(
+    const { admin, bot, webhookId, talk, begun, delivery, answer } = await startSlow(
       announcing(
         '',
         `if (text === 'later') setInterval(() => globalThis.isSlow && process.exit(5), 200)`,
@@ -267,6 +305,7 @@ describeEachEngine('a message that is open when something else ends the code', (
       db.selectFrom('deliveries').select('code_ends').where('id', '=', id).executeTakeFirst(),
     )
     expect(row).toEqual({ code_ends: 0 })
+    answer()
     await eventually(async () => expect(await talk.replies()).toEqual(['slow!']))
     await admin.deleteBot({ id: bot.id })
   }, 300_000)
@@ -283,8 +322,9 @@ exports.handler = async ({ headers, body }) => {
 }
 `
 
-describeEachEngine('a message that ends the code of an integration', (engine) => {
+describeSlow('a message that ends the code of an integration', (engine) => {
   const server = useServer(engine)
+  const eventually = withoutPauses(server)
 
   it('the message is given up after three times, while others are sent, also those of other bots', async () => {
     const { admin, id, installed, redeploy } = await deployIntegration(server(), sender(poisons), {
@@ -346,7 +386,7 @@ describeEachEngine('a message that ends the code of an integration', (engine) =>
 
 const token = 'a-token-for-tests-only'
 
-describeEachEngine('the ends of code, and a server that is killed', (engine) => {
+describeSlow('the ends of code, and a server that is killed', (engine) => {
   it('a server counts the ends that a message caused before and after it was killed', async () => {
     await using place = await createCommandPlace(engine)
     const environment = {
@@ -386,10 +426,10 @@ describeEachEngine('the ends of code, and a server that is killed', (engine) => 
 
       await innocent.say('wait')
       for (let times = 1; times <= 4; times += 1) {
-        await eventually(async () => expect(await begun()).toBeGreaterThanOrEqual(times))
+        await untilStarts(async () => expect(await begun()).toBeGreaterThanOrEqual(times))
         await restart()
       }
-      await eventually(async () => expect(await innocent.replies()).toContain('wait!'))
+      await untilStarts(async () => expect(await innocent.replies()).toContain('wait!'))
       expect(await failedOf(server, bot.id)).toEqual([])
 
       await poisonous.say('exit')
@@ -403,9 +443,9 @@ describeEachEngine('the ends of code, and a server that is killed', (engine) => 
         const ends = delivery.attemptLog.filter(({ error }) => error?.includes('exit code 3'))
         return { status: delivery.status, count: ends.length }
       }
-      await eventually(async () => expect((await endsOf()).count).toBeGreaterThan(0))
+      await untilStarts(async () => expect((await endsOf()).count).toBeGreaterThan(0))
       await restart()
-      await eventually(async () => expect((await endsOf()).status).toBe('failed'))
+      await untilStarts(async () => expect((await endsOf()).status).toBe('failed'))
       expect((await endsOf()).count).toBeLessThanOrEqual(4)
       expect(await process.stop()).toBe(0)
     } finally {

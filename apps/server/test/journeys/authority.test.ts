@@ -1,6 +1,6 @@
 import { allOperations } from '@botstead/contract'
 import { beforeAll, expect, it } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { credentialsOf, exampleOf } from '../examples.js'
 import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'
@@ -10,7 +10,7 @@ import { addAccount, addViewer, settle, type Tenant } from '../tenant.js'
 
 const inBots = allOperations.filter(({ auth }) => auth === 'bot')
 
-describeEachEngine('who may act as an integration', (engine) => {
+describeSlow('who may act as an integration', (engine) => {
   const server = useServer(engine)
   /** Installs an integration that somebody else publishes. */
   let guest: Tenant

@@ -1,6 +1,6 @@
 import { allOperations, type Operation } from '@botstead/contract'
 import { beforeAll, expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../engines.js'
+import { describeSlow } from '../engines.js'
 import { credentialsOf, exampleOf } from '../examples.js'
 import { type TestServer, useServer } from '../harness.js'
 import { beginningOf, expectRefusal, type Request, send } from '../request.js'
@@ -21,7 +21,7 @@ const closed = allOperations
   .sort((one, other) => Number(isFarewell(one)) - Number(isFarewell(other)))
   .map((operation) => [operation.id, operation] as const)
 
-describeEachEngine('tenancy', (engine) => {
+describeSlow('tenancy', (engine) => {
   const server = useServer(engine)
   let victim: Tenant
   /** A user of another account. */

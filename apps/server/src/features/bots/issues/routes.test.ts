@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeSlow } from '../../../../test/engines.js'
 import { existingClient, makeBot } from '../../../../test/existing-clients.js'
 import { useServer } from '../../../../test/harness.js'
 import { bundleCode, talkTo } from '../../../../test/hosted-code.js'
@@ -19,7 +19,7 @@ exports.handler = async (request) => {
 
 const day = 24 * 60 * 60 * 1000
 
-describeEachEngine('issues of a bot', (engine) => {
+describeSlow('issues of a bot', (engine) => {
   const server = useServer(engine, {
     BOTSTEAD_HOSTING_MEMORY_BYTES: '64MiB',
     BOTSTEAD_HOSTING_LOG_LINES: '5',
@@ -159,8 +159,18 @@ describeEachEngine('issues of a bot', (engine) => {
   })
 
   it('are floods of output', async () => {
-    const { call, untilIssue } = await deployed('for (let at = 0; at < 50; at++) console.log(at)')
+    const { call, issues, untilIssue } = await deployed(
+      'for (let at = 0; at < 50; at++) console.log(at)',
+    )
     await call()
+    // They are counted for ten seconds.
+    await vi.waitFor(
+      async () => {
+        server().clock.advance(1000)
+        expect((await issues()).map(({ code }) => code)).toContain('output_dropped')
+      },
+      { interval: 100 },
+    )
     expect(await untilIssue('output_dropped')).toMatchObject({
       category: 'limits',
       description: expect.stringContaining('BOTSTEAD_HOSTING_LOG_LINES'),

@@ -138,6 +138,7 @@ export function createHosting(deps: HostingDeps): Hosting {
     if (known) return known
     const sink = createLineSink({
       clock,
+      timers: deps.timers,
       log,
       perMinute: limits.hostingLogLines,
       onDropped: (lines) =>

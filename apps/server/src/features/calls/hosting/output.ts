@@ -1,4 +1,4 @@
-import type { Clock } from '../../../platform/clock.js'
+import type { Clock, Timers } from '../../../platform/clock.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { IssueReport } from '../../bots/issues/index.js'
 
@@ -59,6 +59,7 @@ const minuteMs = 60_000
 /** Lines beyond `perMinute` in a minute are dropped, and one line says how many. */
 export function createLineSink(deps: {
   clock: Clock
+  timers: Timers
   log: Pick<Log, 'warn'>
   perMinute: number
   /** Stores lines together. Rejects if they cannot be stored. */
@@ -66,9 +67,9 @@ export function createLineSink(deps: {
   /** Called with the number of lines that were dropped. */
   onDropped: (lines: number) => void
 }): LineSink {
-  const { clock, log, perMinute, store, onDropped } = deps
+  const { clock, timers, log, perMinute, store, onDropped } = deps
   let waiting: TimedLine[] = []
-  let timer: NodeJS.Timeout | undefined
+  let cancelFlush: (() => void) | undefined
   let minuteEnd = 0
   let left = 0
   let dropped = 0
@@ -102,12 +103,12 @@ export function createLineSink(deps: {
   }
 
   function flushSoon(milliseconds: number): void {
-    timer ??= setTimeout(() => void flush(), milliseconds).unref()
+    cancelFlush ??= timers.after(milliseconds, () => void flush())
   }
 
   function flush(): Promise<void> {
-    clearTimeout(timer)
-    timer = undefined
+    cancelFlush?.()
+    cancelFlush = undefined
     reportDropped()
     stored = stored.then(storeWaiting)
     return stored
