@@ -17,7 +17,7 @@ const runBy = {
   'apps/server/test/guides/': 'apps/server/test/journeys/guide-snippets.test.ts',
   'apps/server/test/processes/sdk-order-bot.mjs': 'apps/server/test/journeys/sdk-guide.test.ts',
   'apps/server/test/projects/messenger-bot/':
-    'apps/server/test/journeys/integrations-guide.test.ts',
+    'apps/server/test/journeys/integrations-guide.long.test.ts',
   'examples/order-bot/bot.mjs': 'apps/server/test/journeys/sdk-guide.test.ts',
   'examples/order-bot/main.mjs': 'apps/server/test/journeys/example-bots.test.ts',
   'examples/production-bot.mjs': 'apps/server/test/journeys/example-bots.test.ts',
