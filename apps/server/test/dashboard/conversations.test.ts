@@ -96,7 +96,9 @@ describe.skipIf(browserPath === undefined)(`the screen of conversations ${title}
     ]
     const options = [{ label: 'The pump', value: 'pump' }]
     const markdown = `# Heading\n\n*emphasis* [link](https://example.com) ![picture](${url})\n\n| a |\n|---|\n| cell |\n\n${hostile}`
-    await answer('text', { text: 'Read **this** at https://example.com/a?b=1, or javascript:alert(5).' })
+    await answer('text', {
+      text: 'Read **this** at https://example.com/a?b=1, or javascript:alert(5).',
+    })
     await answer('markdown', { markdown })
     await answer('image', { imageUrl: url, title: 'An image' })
     await answer('audio', { audioUrl: url, title: 'A recording' })
