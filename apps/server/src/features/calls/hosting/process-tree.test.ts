@@ -1,9 +1,11 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../../test/jobs.js'
-import { processorTimesOfTree, starvedMsBetween } from './process-tree.js'
+import { mostTasks } from './confinement.js'
+import { processorTimeIn, processorTimesOfTree, starvedMsBetween } from './process-tree.js'
 
 it.skipIf(!existsSync('/proc/self/schedstat'))(
   'the time without a processor is that of all processes below one (needs /proc)',
@@ -49,3 +51,32 @@ it('a wait that goes on counts: all in which a process that can run did not', ()
   expect(starvedMsBetween(runnable(100), runnable(100), 2000)).toBe(2000)
   expect(starvedMsBetween(runnable(100), runnable(2100), 2000)).toBe(0)
 })
+
+it('a process that is new has waited for what the system says, and not since the earlier look', () => {
+  const later = new Map([[1, { ranMs: 1, waitedMs: 3, isRunnable: true }]])
+  expect(starvedMsBetween(new Map(), later, 2000)).toBe(3)
+})
+
+it('the state of a process follows its name, whatever that contains', () => {
+  const timeOf = (name: string, state: string) =>
+    processorTimeIn('5000000 1000000 3\n', `7 (${name}) ${state} 1 7 7 0 -1 4194560`)
+  expect(timeOf('a) R (b', 'S')).toEqual({ ranMs: 5, waitedMs: 1, isRunnable: false })
+  expect(timeOf(') S 1\n', 'R')).toEqual({ ranMs: 5, waitedMs: 1, isRunnable: true })
+})
+
+it.each(['', '0 0 0\n'])('a system that does not count the time shows none: %j', (schedstat) => {
+  expect(processorTimeIn(schedstat, '7 (node) R 1')).toBeUndefined()
+})
+
+it.skipIf(!existsSync('/proc/self/schedstat'))(
+  'of a program with very many processes, no more are looked at than it may have (needs /proc)',
+  async () => {
+    const script = `for at in $(seq ${mostTasks + 20}); do sleep 600 & done; echo; wait`
+    const shell = spawn('/bin/sh', ['-c', script], { detached: true })
+    const { pid } = shell
+    if (pid === undefined) throw new Error('no shell')
+    onTestFinished(() => void process.kill(-pid, 'SIGKILL'))
+    await once(shell.stdout, 'data')
+    expect((await processorTimesOfTree(pid)).size).toBe(mostTasks)
+  },
+)

@@ -39,13 +39,16 @@ export type ProcessorTimes = ReadonlyMap<number, ProcessorTime>
 /** What a process and all below it have had of a processor. Empty if the system does not show it. */
 export async function processorTimesOfTree(pid: number): Promise<ProcessorTimes> {
   const { pids } = await treeOf(pid)
-  const times = await Promise.all(pids.map(async (at) => [at, await processorTimeOf(at)] as const))
+  // A program that has more is ended for that, and thousands of files would hold the event loop until then.
+  const some = pids.slice(0, mostTasks)
+  const times = await Promise.all(some.map(async (at) => [at, await processorTimeOf(at)] as const))
   return new Map(times.filter((time): time is [number, ProcessorTime] => time[1] !== undefined))
 }
 
 /**
  * Milliseconds between two looks for which the processes of the later one had no processor although they could have run,
- * in all. The system says nothing of a wait that goes on: of a process that can run now, all counts in which it did not.
+ * in all. The system says nothing of a wait that goes on: of a process that can run now, all counts in which it did not,
+ * unless it is new.
  *
  * @param elapsedMs milliseconds between the looks
  */
@@ -57,9 +60,8 @@ export function starvedMsBetween(
   let sum = 0
   for (const [pid, { ranMs, waitedMs, isRunnable }] of later) {
     const before = earlier.get(pid)
-    const starved = isRunnable
-      ? elapsedMs - (ranMs - (before?.ranMs ?? 0))
-      : waitedMs - (before?.waitedMs ?? 0)
+    const starved =
+      before && isRunnable ? elapsedMs - (ranMs - before.ranMs) : waitedMs - (before?.waitedMs ?? 0)
     sum += Math.max(0, starved)
   }
   return sum
@@ -123,13 +125,23 @@ async function memoryOf(pid: number): Promise<number | undefined> {
 }
 
 async function processorTimeOf(pid: number): Promise<ProcessorTime | undefined> {
-  const [times, stat] = await Promise.all(
+  const [times = '', stat = ''] = await Promise.all(
     ['schedstat', 'stat'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')),
   )
+  return processorTimeIn(times, stat)
+}
+
+/**
+ * Reads the files `schedstat` and `stat` of a process.
+ * @returns undefined if the system does not show or does not count the time
+ */
+export function processorTimeIn(schedstat: string, stat: string): ProcessorTime | undefined {
   // Nanoseconds in which the thread ran, those in which it waited, and how often it ran.
-  const [ran, waited] = times?.split(' ') ?? []
+  const [ran, waited] = schedstat.split(' ')
   if (ran === undefined || waited === undefined) return undefined
+  // Whatever runs has run for a moment: this system does not count, and would have it wait always.
+  if (Number(ran) === 0) return undefined
   // The state follows the name, which may contain anything.
-  const state = stat?.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3)
+  const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3)
   return { ranMs: Number(ran) / 1e6, waitedMs: Number(waited) / 1e6, isRunnable: state === 'R' }
 }
