@@ -27,6 +27,7 @@ async function open({ waitsMs = 0, delayMs = 0, respondsTo }: Question) {
   let waited = 60_000
   const bypassedAfter: number[] = []
   const endedAfter: number[] = []
+  const reasons: string[] = []
   const program: Program = {
     deployment: hosted,
     pid: undefined,
@@ -48,7 +49,10 @@ async function open({ waitsMs = 0, delayMs = 0, respondsTo }: Question) {
     watchDelay: () => () => delayMs,
     isStopped: () => false,
     bypass: () => void bypassedAfter.push(asked),
-    endStuck: () => void endedAfter.push(asked),
+    endStuck: (_, reason) => {
+      endedAfter.push(asked)
+      reasons.push(reason)
+    },
   })
   const instance: Instance = createInstance(hosted, Promise.resolve(program), {
     clock,
@@ -60,24 +64,38 @@ async function open({ waitsMs = 0, delayMs = 0, respondsTo }: Question) {
   })
   await instance.started
   await liveness.check(instance, 4)
-  return { bypassed: bypassedAfter[0], ended: endedAfter[0], asked }
+  return { bypassed: bypassedAfter[0], ended: endedAfter[0], asked, reason: reasons[0] }
 }
 
 describe('a program that does not respond', () => {
   it.each([
     ['it has a processor all the time', {}, { bypassed: 1, ended: 4 }],
-    ['it has one a quarter of the time', { waitsMs: 1500 }, { bypassed: 1, ended: 4 }],
-    ['it has one an eighth of the time', { waitsMs: 1750 }, { bypassed: 2, ended: 8 }],
+    ['it has one half of the time', { waitsMs: 1000 }, { bypassed: 1, ended: 7 }],
+    ['it has one a quarter of the time', { waitsMs: 1500 }, { bypassed: 1, ended: 14 }],
+    ['it has one an eighth of the time', { waitsMs: 1750 }, { bypassed: 2, ended: 16 }],
     ['it has none', { waitsMs: 2000 }, { bypassed: 16, ended: 16 }],
     ['it waits for several in several processes', { waitsMs: 9000 }, { bypassed: 16, ended: 16 }],
-    ['the server runs an eighth of the time', { delayMs: 1750 }, { bypassed: 2, ended: 8 }],
-    ['one runs after the other', { waitsMs: 1000, delayMs: 750 }, { bypassed: 2, ended: 8 }],
+    ['the server runs half of the time', { delayMs: 1000 }, { bypassed: 1, ended: 7 }],
+    ['one runs after the other', { waitsMs: 1000, delayMs: 500 }, { bypassed: 1, ended: 14 }],
   ])(
     'is replaced and ended by the time in which it could have responded: %s',
     async (_, question, after) => {
       expect(await open(question)).toMatchObject(after)
     },
   )
+
+  it('is told why: an endless loop, or perhaps too little of a processor', async () => {
+    expect((await open({})).reason).toMatch(/anything, as code in an endless loop does$/)
+    expect((await open({ waitsMs: 1500 })).reason).toMatch(/anything, as code in an endless/)
+    expect((await open({ waitsMs: 1750 })).reason).toMatch(/endless loop, or had hardly any time/)
+  })
+
+  it('goes on if it computes for as long as it may, however little of a processor others leave', async () => {
+    expect(await open({ waitsMs: 1500, respondsTo: 13 })).toMatchObject({
+      bypassed: 1,
+      ended: undefined,
+    })
+  })
 
   it('goes on, without another beside it, if it responds when it has a processor', async () => {
     expect(await open({ waitsMs: 1950, respondsTo: 9 })).toEqual({ asked: 9 })

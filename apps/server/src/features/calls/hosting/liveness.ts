@@ -11,8 +11,8 @@ export interface LivenessDeps {
   isStopped: () => boolean
   /** Lets requests go on in another program. */
   bypass: (instance: Instance) => void
-  /** Ends a program that is in an endless loop. */
-  endStuck: (instance: Instance) => void
+  /** Ends a program that did not respond. @param reason for the owner of the code */
+  endStuck: (instance: Instance, reason: string) => void
 }
 
 /** Asks programs whether their event loop runs: in an endless loop it does not. */
@@ -20,8 +20,9 @@ export interface Liveness {
   /**
    * Ends a program that does not respond. Code that only takes long for something may finish that: meanwhile another
    * program gets the other requests.
-   * @param times how often it is asked, unless it is being asked already; up to four times as often if it waits for a
-   * processor meanwhile, as all programs do on a busy machine, or if this server does not run
+   * @param times how many questions of two seconds it may leave open, unless it is being asked already. Time in which it waits
+   * for a processor, as all programs do on a busy machine, or in which this server does not run, does not count: it is
+   * asked up to four times as often
    */
   check(instance: Instance, times: number): Promise<void>
   /** Asks a program that has not responded to a request for a moment. */
@@ -34,14 +35,20 @@ const lateMs = 2000
 const mostTimes = 4
 /** How many times as often a program is asked at most that waits for a processor: it may be in an endless loop, too. */
 const patience = 4
-/** Milliseconds of a question in which a program and this server must have been able to run, so that it counts. */
+/** Milliseconds in which a program and this server could run, within which code responds that does nothing else. */
 const fairMs = probeMs / 4
+/** How many questions short of those that it may leave open a program is ended: some time is lost in each. */
+const lostQuestions = 0.5
+const stuck = 'it did not respond to anything, as code in an endless loop does'
+/** Said of a program that was asked as often as any is. */
+const stuckOrStarved =
+  'it did not respond to anything for long: it is in an endless loop, or had hardly any time of a processor, which this machine has too few of'
 
 export function createLiveness(deps: LivenessDeps): Liveness {
   const { clock, watchDelay, isStopped, bypass, endStuck } = deps
   const open = new Map<Instance, Promise<void>>()
 
-  /** Asks a program once. @returns undefined if it responds, else how much its silence counts: from 0 to 1 */
+  /** Asks a program once. @returns undefined if it responds, else for how many milliseconds it could have */
   async function ask(program: Program): Promise<number | undefined> {
     const endDelay = watchDelay()
     const startedAt = performance.now()
@@ -51,24 +58,24 @@ export function createLiveness(deps: LivenessDeps): Liveness {
     if (responds) return undefined
     const after = await program.processorTimes()
     const starvedMs = starvedMsBetween(before, after, performance.now() - startedAt)
-    const ownMs = probeMs - starvedMs - delayMs
-    return Math.min(1, Math.max(0, ownMs / fairMs))
+    return Math.max(0, probeMs - starvedMs - delayMs)
   }
 
   async function untilEnd(instance: Instance, times: number): Promise<void> {
     const { program } = instance
     if (program === undefined) return
-    let silent = 0
-    for (let time = 0; time < times * patience; time += 1) {
-      const silence = await ask(program)
-      if (silence === undefined || instance.hasEnded || isStopped()) return
-      silent += silence
-      if (silent >= times) break
+    // In all, so that code may compute for as long on a busy machine: what others use up ends nobody.
+    const enoughMs = (times - lostQuestions) * probeMs
+    let silentMs = 0
+    for (let time = 0; time < times * patience && silentMs < enoughMs; time += 1) {
+      const ms = await ask(program)
+      if (ms === undefined || instance.hasEnded || isStopped()) return
+      silentMs += ms
       // Before that, another program would wait for a processor as well.
-      if (silent >= 1) bypass(instance)
+      if (silentMs >= fairMs) bypass(instance)
     }
     bypass(instance)
-    endStuck(instance)
+    endStuck(instance, silentMs < enoughMs ? stuckOrStarved : stuck)
   }
 
   async function check(instance: Instance, times: number): Promise<void> {

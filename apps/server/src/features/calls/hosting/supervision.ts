@@ -50,8 +50,8 @@ export function createSupervision(deps: SupervisionDeps): Supervision {
     instance.turnAway()
   }
 
-  function endStuck(instance: Instance): void {
-    crashes.ofInstance(instance, 'it did not respond to anything, as code in an endless loop does')
+  function endStuck(instance: Instance, reason: string): void {
+    crashes.ofInstance(instance, reason)
     instance.program?.kill()
   }
 
