@@ -14,7 +14,8 @@ export interface Failures {
 
 interface Failure {
   count: number
-  /** Milliseconds of the clock before which the code is not started again. */
+  /** Milliseconds of the clock from which, and before which, the code is not started again. */
+  since: number
   until: number
   reason: string
 }
@@ -31,13 +32,17 @@ export function createFailures(clock: Clock): Failures {
     add(id, reason) {
       const count = (failures.get(id)?.count ?? 0) + 1
       const pause = Math.min(firstPauseMs * 2 ** (count - 1), longestPauseMs)
-      failures.set(id, { count, until: clock.now() + pause, reason })
+      const since = clock.now()
+      failures.set(id, { count, since, until: since + pause, reason })
       return pause
     },
     requireNoPause(id) {
       const failed = failures.get(id)
-      if (failed === undefined || clock.now() >= failed.until) return
-      const seconds = Math.ceil((failed.until - clock.now()) / 1000)
+      if (failed === undefined) return
+      const now = clock.now()
+      // A clock that was set back would have the code wait for as long as it was wrong.
+      if (now < failed.since || now >= failed.until) return
+      const seconds = Math.ceil((failed.until - now) / 1000)
       const times = failed.count === 1 ? 'once' : `${failed.count} times in a row`
       throw new OutgoingError(
         'connection',
