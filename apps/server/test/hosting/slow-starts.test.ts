@@ -1,8 +1,16 @@
 import { availableParallelism } from 'node:os'
 import { describe, expect, it } from 'vitest'
+import { existingClient, type ReachableServer } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
-import { deployBot, isRunning, metricsOf, program } from './hosted.js'
+import {
+  deployBot,
+  isRunning,
+  metricsOf,
+  openRequests,
+  program,
+  untilRegistered,
+} from './hosted.js'
 
 /** As many as may start at a time. */
 const slowBots = Math.max(2, availableParallelism())
@@ -44,5 +52,40 @@ describe('starts of deployed code', () => {
     await Promise.all(calls)
     expect(ended).toHaveLength(slowBots)
     await eventually(async () => expect(await started()).toBe(1))
+  })
+})
+
+describe('a server that runs two programs at a time', () => {
+  const server = useServer(undefined, {
+    BOTSTEAD_HOSTING_PROCESSES: '2',
+    BOTSTEAD_HOSTING_START_TIMEOUT: '10m',
+  })
+
+  it('keeps a place from code of one workspace that loads without end', async () => {
+    const { id } = await existingClient(server()).createWorkspace({ name: 'Another' })
+    const there = { ...server(), workspaceId: id }
+    // The first start, of the deployment, is quick: the folder of a program is named after the number of those before it.
+    const slow = program('', `if (process.argv[2].split('/').at(-2) > 3) for (;;);`)
+    const deploy = async (at: ReachableServer, code: string) => {
+      const deployed = await deployBot(at, code)
+      // A call that came after its program was ended for the next one would start it again.
+      await untilRegistered(server())
+      return deployed
+    }
+    const bots = [await deploy(server(), slow), await deploy(server(), slow)]
+    const other = await deploy(there, program('return { fine: true }'))
+    await eventually(async () => {
+      server().clock.advance(6 * 60_000)
+      expect((await metricsOf(server())).get('botstead_hosting_programs')).toBe(0)
+    })
+
+    const calls = Promise.allSettled(bots.map(({ call }) => call()))
+    await eventually(async () => expect(await openRequests(server())).toBe(2))
+    const reply = other.call()
+    await eventually(async () => {
+      expect(await Promise.race([reply, undefined])).toEqual({ fine: true })
+    })
+    for (const { admin, bot } of bots) await admin.deleteBot({ id: bot.id })
+    await calls
   })
 })

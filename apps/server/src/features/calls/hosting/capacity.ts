@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { Timers } from '../../../platform/clock.js'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
-import { createGate } from '../../../platform/workers/gate.js'
 
 export interface CapacityDeps {
   timers: Timers
@@ -13,10 +12,18 @@ export interface CapacityDeps {
   countEnding: () => number
 }
 
+/** Room for one program, from before its start until its end. */
+export interface Room {
+  /** Call it when the program has started: from then on it is none of those that keep others out. */
+  started(): void
+  /** Call it once, when the program has ended, or does not start. */
+  leave(): void
+}
+
 /** The room for programs of one process of the server. */
 export interface Capacity {
-  /** Waits for room for one more program. @returns a function to call once, when the program has ended */
-  enter(): Promise<() => void>
+  /** Waits for room for one more program of a workspace. */
+  enter(workspaceId: string): Promise<Room>
   /**
    * Waits until one more program of a workspace may start: some at a time do.
    * @returns a function to call when it has started
@@ -31,45 +38,45 @@ export interface Capacity {
 
 /** Milliseconds that a start waits until another program has ended. */
 const patienceMs = 10_000
+/** How many times as long it waits if other programs of its workspace are starting, which soon end that. */
+const mostWaits = 6
 /** Milliseconds after which a program that still loads does not delay the next start any more. */
 const turnMs = 3000
-/** Most starts that wait for room. */
+/** Most starts of a workspace that wait for room. */
 const mostWaiting = 1000
 
 export function createCapacity(deps: CapacityDeps): Capacity {
   const { timers, processes, endOneIdle, countEnding } = deps
   const turns = createStartTurns(timers, Math.max(2, availableParallelism()))
-  const running = createGate(processes, mostWaiting, tooMany)
-
-  function tooMany(): Error {
-    return new OutgoingError(
-      'connection',
-      `This server runs ${processes} programs already (BOTSTEAD_HOSTING_PROCESSES), and all are busy.`,
-    )
-  }
+  const rooms = createRooms(processes)
 
   function makeRoom(): void {
-    if (running.load().waiting > countEnding()) endOneIdle()
+    if (rooms.countNext() > countEnding()) endOneIdle()
   }
 
   return {
-    async enter() {
-      const patience = new AbortController()
-      const cancel = timers.after(patienceMs, () => patience.abort(tooMany()))
+    async enter(workspaceId) {
+      const entered = rooms.enter(workspaceId)
+      let waits = 1
+      const look = () => {
+        if (!entered.isBehindOwn() || waits === mostWaits) return entered.giveUp()
+        waits += 1
+        cancel = timers.after(patienceMs, look)
+      }
+      let cancel = timers.after(patienceMs, look)
       try {
-        const entered = running.enter(patience.signal)
         makeRoom()
-        return await entered
+        return await entered.room
       } finally {
         cancel()
       }
     },
     begin: turns.begin,
     makeRoom,
-    isFull: () => running.load().running >= processes,
+    isFull: rooms.isFull,
     close(reason) {
       turns.close(reason)
-      running.close(reason)
+      rooms.close(reason)
     },
   }
 }
@@ -77,6 +84,129 @@ export function createCapacity(deps: CapacityDeps): Capacity {
 interface Waiter {
   admit(): void
   refuse(reason: Error): void
+}
+
+/** A wait for room. */
+interface Entry {
+  room: Promise<Room>
+  /** Whether it is over when other programs of the workspace have started, and no sooner. */
+  isBehindOwn(): boolean
+  giveUp(): void
+}
+
+/**
+ * Workspaces take turns in getting room, and a workspace may have as many programs that start as it leaves places to others:
+ * one alone half of the places, two a third each. A program that starts cannot be ended for one that waits, unlike one
+ * that is idle, and code may load slowly on purpose.
+ */
+function createRooms(places: number) {
+  /** The workspace whose turn is next comes first. */
+  const waiting = new Map<string, Set<Waiter>>()
+  /** How many programs of each workspace are starting. */
+  const starting = new Map<string, number>()
+  let allStarting = 0
+  let taken = 0
+  let closed: Error | undefined
+
+  const startingOf = (workspaceId: string) => starting.get(workspaceId) ?? 0
+  const mayStart = (workspaceId: string) => startingOf(workspaceId) < places - allStarting
+
+  function countStarting(workspaceId: string, change: 1 | -1): void {
+    const count = startingOf(workspaceId) + change
+    if (count > 0) starting.set(workspaceId, count)
+    else starting.delete(workspaceId)
+    allStarting += change
+  }
+
+  function forget(workspaceId: string, waiter: Waiter): void {
+    const waiters = waiting.get(workspaceId)
+    waiters?.delete(waiter)
+    if (waiters?.size === 0) waiting.delete(workspaceId)
+  }
+
+  function admitNext(): void {
+    for (const [workspaceId, waiters] of [...waiting]) {
+      const [next] = waiters
+      if (taken === places) return
+      if (next === undefined || !mayStart(workspaceId)) continue
+      waiting.delete(workspaceId)
+      waiting.set(workspaceId, waiters)
+      forget(workspaceId, next)
+      next.admit()
+    }
+  }
+
+  /** Takes a place, which is free. */
+  function take(workspaceId: string): Room {
+    let isStarting = true
+    taken += 1
+    countStarting(workspaceId, 1)
+    const started = () => {
+      if (!isStarting) return
+      isStarting = false
+      countStarting(workspaceId, -1)
+      admitNext()
+    }
+    return {
+      started,
+      leave() {
+        taken -= 1
+        started()
+        admitNext()
+      },
+    }
+  }
+
+  function refusalOf(workspaceId: string): Error {
+    const reason =
+      taken === places
+        ? `This server runs ${places} programs already (BOTSTEAD_HOSTING_PROCESSES), and all are busy.`
+        : `${startingOf(workspaceId)} programs of the workspace are starting: it may have as many as it leaves places to others, of ${places} in all (BOTSTEAD_HOSTING_PROCESSES).`
+    return new OutgoingError('connection', reason)
+  }
+
+  return {
+    /** Begins to wait, unless there is room. */
+    enter(workspaceId: string): Entry {
+      let giveUp = () => {}
+      const room = new Promise<Room>((resolve, reject) => {
+        const waiter: Waiter = { admit: () => resolve(take(workspaceId)), refuse: reject }
+        if (closed !== undefined) return reject(closed)
+        const waiters = waiting.get(workspaceId) ?? new Set()
+        if (waiters.size >= mostWaiting) return reject(refusalOf(workspaceId))
+        waiting.set(workspaceId, waiters.add(waiter))
+        giveUp = () => {
+          forget(workspaceId, waiter)
+          reject(refusalOf(workspaceId))
+        }
+      })
+      admitNext()
+      return {
+        room,
+        giveUp,
+        isBehindOwn: () => startingOf(workspaceId) > 0 && !mayStart(workspaceId),
+      }
+    },
+
+    /** How many of those that wait could start if there were places. */
+    countNext(): number {
+      let count = 0
+      for (const [workspaceId, { size }] of waiting) {
+        const free = places - allStarting - count
+        // As many more as it leaves to the others then.
+        count += Math.min(size, Math.max(0, Math.ceil((free - startingOf(workspaceId)) / 2)))
+      }
+      return count
+    },
+
+    isFull: () => taken >= places,
+
+    close(reason: Error): void {
+      closed = reason
+      for (const waiters of waiting.values()) for (const { refuse } of waiters) refuse(reason)
+      waiting.clear()
+    },
+  }
 }
 
 /**

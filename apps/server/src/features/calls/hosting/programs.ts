@@ -3,7 +3,7 @@ import { createFactCache } from '../../../platform/fact-cache.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { CodeOwner, Deployment, HostedCode, Trial } from '../../bots/deployments/index.js'
 import { createBlame } from './blame.js'
-import { createCapacity } from './capacity.js'
+import { createCapacity, type Room } from './capacity.js'
 import { createCrashes } from './crashes.js'
 import { createFailures } from './failures.js'
 import type { Instance } from './instance.js'
@@ -44,8 +44,8 @@ export interface Programs {
   send: Send
   /** A started program as a trial: it takes over when it is adopted. */
   toTrial(program: Program, hosted: HostedCode): Trial
-  /** Waits for room for one more program. @returns a function to call once, when the program has ended */
-  enter(): Promise<() => void>
+  /** Waits for room for one more program of a workspace. */
+  enter(workspaceId: string): Promise<Room>
   /** Forgets the deployment in force, which may have changed: the next request reads it again. */
   forget(owner: CodeOwner): void
   /**

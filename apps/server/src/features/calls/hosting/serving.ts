@@ -92,19 +92,20 @@ export function createServing(deps: ServingDeps): Serving {
   }
 
   async function startInTurn(hosted: HostedCode, signal: AbortSignal): Promise<Program> {
-    const leave = await capacity.enter()
+    const room = await capacity.enter(hosted.workspaceId)
     try {
       const ready = await capacity.begin(hosted.workspaceId)
       try {
         signal.throwIfAborted()
         const program = await deps.start(hosted, signal)
-        void program.ended.finally(leave)
+        void program.ended.finally(room.leave)
+        room.started()
         return program
       } finally {
         ready()
       }
     } catch (error) {
-      leave()
+      room.leave()
       signal.throwIfAborted()
       if (!(error instanceof StartError)) throw error
       crashes.ofCode(hosted, error.message)

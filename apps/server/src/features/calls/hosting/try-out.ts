@@ -28,19 +28,20 @@ export async function tryOutCode(
   { enter, start, memoryBytes }: TryOutDeps,
   hosted: HostedCode,
 ): Promise<Program> {
-  const leave = await enter()
+  const room = await enter(hosted.workspaceId)
   let program: Program | undefined
   try {
     const started = await start(hosted)
     program = started
-    void started.ended.finally(leave)
+    void started.ended.finally(room.leave)
     await requirePing(started, hosted).catch(async (error: unknown) => {
       throw (await causeOf(started, error, memoryBytes)) ?? error
     })
+    room.started()
     return started
   } catch (error) {
     if (program) void program.end()
-    else leave()
+    else room.leave()
     throw error
   }
 }
