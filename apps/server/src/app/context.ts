@@ -20,6 +20,7 @@ import { createIds, type Ids } from '../platform/ids.js'
 import { createQueue, type Queue } from '../platform/jobs/queue.js'
 import { createAddressRules } from '../platform/outgoing/address-rules.js'
 import { createOutgoing, type Outgoing } from '../platform/outgoing/outgoing.js'
+import { createResponseMemory } from '../platform/outgoing/response-memory.js'
 import { createSealer, type Sealer } from '../platform/security/sealing.js'
 import {
   deriveKey,
@@ -80,6 +81,8 @@ export interface ContextOptions {
   syncLog?: DatabaseOptions['syncLog']
 }
 
+/** Most bytes of the responses of bots and integrations at addresses of their own that are in progress. */
+const responseMemoryBytes = 128_000_000
 /** Seconds. */
 const commitBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
@@ -172,7 +175,10 @@ export function createContext(
     publisher: createEventPublisher(bus, tracing),
     queue: createQueue({ db, bus, clock, ids, tracing }),
     domainEvents: createEventDispatcher(),
-    outgoing: createOutgoing({ rules: createAddressRules(config.outgoing) }),
+    outgoing: createOutgoing({
+      rules: createAddressRules(config.outgoing),
+      memory: createResponseMemory(responseMemoryBytes, 'addresses that this server calls'),
+    }),
   }
 }
 

@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { freePort } from '../../../test/ports.js'
 import { createAddressRules } from './address-rules.js'
 import { createOutgoing, type OutgoingRequest } from './outgoing.js'
+import { createResponseMemory } from './response-memory.js'
 
 const request: OutgoingRequest = {
   method: 'POST',
@@ -33,11 +34,12 @@ describe('a call to another server', () => {
     return { url: `http://localhost:${port}/bot?a=b` }
   }
 
-  function open(allowLoopback: boolean, connectionsPerOrigin?: number) {
+  function open(allowLoopback: boolean, connectionsPerOrigin?: number, memoryBytes?: number) {
     const rules = createAddressRules({ allowed: [], allowLoopback })
     const outgoing = createOutgoing({
       rules,
       ...(connectionsPerOrigin && { connectionsPerOrigin }),
+      ...(memoryBytes && { memory: createResponseMemory(memoryBytes, 'addresses') }),
     })
     cleanups.push(() => outgoing[Symbol.asyncDispose]())
     return outgoing
@@ -104,6 +106,30 @@ describe('a call to another server', () => {
     })
     const { body, cut } = await open(true).send(url, request)
     expect({ size: body.length, cut }).toEqual({ size: 1000, cut: true })
+  })
+
+  it('gets no more memory for responses that stay open than it leaves to other addresses', async () => {
+    let begun = 0
+    const hog = await listen((_, response) => {
+      begun += 1
+      response.write('x'.repeat(400))
+    })
+    const other = await listen((_, response) => response.end('y'.repeat(400)))
+    const outgoing = open(true, undefined, 1000)
+    const stop = new AbortController()
+    const first = expect(outgoing.send(hog.url, { ...request, signal: stop.signal })).rejects
+    await vi.waitUntil(() => begun === 1)
+    await expect(outgoing.send(hog.url, request)).rejects.toMatchObject({
+      failure: 'connection',
+      message: expect.stringContaining('all addresses together have 1.0 kB'),
+    })
+    const { body } = await outgoing.send(other.url, request)
+    expect(body).toHaveLength(400)
+    stop.abort(new Error('stopping'))
+    await first.toThrow('stopping')
+    // What it held is free again.
+    const { body: all } = await outgoing.send(other.url, request)
+    expect(all).toHaveLength(400)
   })
 
   it('ends in time when there is no response, or no end of it', async () => {

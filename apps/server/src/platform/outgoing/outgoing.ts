@@ -66,6 +66,8 @@ export interface OutgoingOptions {
   rules: AddressRules
   /** Connections to one origin at a time; further requests wait. */
   connectionsPerOrigin?: number
+  /** For the responses in progress, in which each origin has a part; unbounded if it is left out. */
+  memory?: ResponseMemory
 }
 
 /** Most addresses whose parts are remembered. */
@@ -79,7 +81,9 @@ interface Address {
 }
 
 /** Makes the client for outgoing calls, which connects only to addresses that `rules` permit. */
-export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOptions): Outgoing {
+export function createOutgoing(options: OutgoingOptions): Outgoing {
+  const { rules, connectionsPerOrigin = 256, memory } = options
+  const parts = memory && createParts(memory)
   const known = createLruCache<string, Address>(maxKnownAddresses)
   let opened: Promise<Agent> | undefined
 
@@ -110,7 +114,9 @@ export function createOutgoing({ rules, connectionsPerOrigin = 256 }: OutgoingOp
     async send(url, request) {
       const address = known.get(url) ?? requireAddress(url)
       opened ??= open()
-      return await sendThrough(await opened, address, request)
+      const client = await opened
+      if (parts === undefined) return await sendThrough(client, address, request)
+      return await parts.use(address.origin, (held) => sendThrough(client, address, request, held))
     },
     async [Symbol.asyncDispose]() {
       await (await opened)?.destroy()
@@ -125,7 +131,31 @@ export interface HeldBytes {
   release(bytes: number): void
 }
 
+/** Memory for the responses in progress of all programs, or of all addresses. */
+export interface ResponseMemory {
+  /** The part of one of them. */
+  open(): HeldBytes
+}
+
 const unbounded: HeldBytes = { hold() {}, release() {} }
+
+/** The part that each origin has in the memory for responses, as long as calls to it are open. */
+function createParts(memory: ResponseMemory) {
+  const parts = new Map<string, { held: HeldBytes; calls: number }>()
+  return {
+    async use<T>(origin: string, call: (held: HeldBytes) => Promise<T>): Promise<T> {
+      const part = parts.get(origin) ?? { held: memory.open(), calls: 0 }
+      parts.set(origin, part)
+      part.calls += 1
+      try {
+        return await call(part.held)
+      } finally {
+        part.calls -= 1
+        if (part.calls === 0) parts.delete(origin)
+      }
+    },
+  }
+}
 
 /** Most interim responses before a response. */
 const mostInterim = 10

@@ -12,6 +12,7 @@ import {
   type OutgoingRequest,
   type OutgoingResponse,
 } from '../../../platform/outgoing/outgoing.js'
+import { createResponseMemory } from '../../../platform/outgoing/response-memory.js'
 import { createRateLimiter } from '../../../platform/security/rate-limit.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import { createCounter, gauge } from '../../../platform/telemetry/metrics.js'
@@ -39,7 +40,6 @@ import { keyOf, ownerOf } from './owners.js'
 import { type Program, StartError, startProgram } from './program.js'
 import { createProgramKeys } from './program-keys.js'
 import { createPrograms } from './programs.js'
-import { createResponseMemory } from './response-memory.js'
 import type { SendOptions } from './sending.js'
 import { isReason, refusal, tryOutCode } from './try-out.js'
 

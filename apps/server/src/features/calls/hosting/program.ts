@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { NetworkLists } from '../../../platform/outgoing/address-rules.js'
+import type { ResponseMemory } from '../../../platform/outgoing/outgoing.js'
 import type { Deployment } from '../../bots/deployments/index.js'
 import type { OutputBudget } from './budget.js'
 import { connectReports, untilListening } from './connection.js'
@@ -11,7 +12,6 @@ import type { OutputListener } from './output.js'
 import { type ProcessorTimes, type TreeUsage, watchUsage } from './process-tree.js'
 import { createProgramClient, type ProgramClient } from './program-client.js'
 import { longestReport, ReportError, readReport } from './reports.js'
-import type { ResponseMemory } from './response-memory.js'
 
 /** How to start the code of a deployment. */
 export interface ProgramOrder {
