@@ -114,6 +114,10 @@ export async function startTestServer(
     ...environment,
   })
   const clock = createTestClock()
+  const removePlace = async () => {
+    await place?.remove()
+    await rm(dataDir, { recursive: true, force: true })
+  }
   const server = await startServer({
     config,
     settings,
@@ -122,6 +126,9 @@ export async function startTestServer(
     log: log ?? (await createLog({ level: 'silent' })),
     checkResponses: true,
     ...options,
+  }).catch(async (error: unknown) => {
+    await removePlace()
+    throw error
   })
   const first = server.firstStart
   if (first === undefined) throw new Error('A new data folder makes a first start')
@@ -149,8 +156,7 @@ export async function startTestServer(
     close: async () => {
       await server.stop(5000)
       await (await opened)?.close()
-      await place?.remove()
-      await rm(dataDir, { recursive: true, force: true })
+      await removePlace()
     },
   }
 }
