@@ -2,7 +2,7 @@ import { mentions, quote } from './quote.mjs'
 
 /** Most quotes in a reply, and the minimum score of a passage: below, it is about something else. */
 const most = 3
-const leastScore = 0.25
+const leastScore = 0.4
 /** Passages whose score is nearly that of the best are quoted too. */
 const nearlyAsGood = 0.7
 

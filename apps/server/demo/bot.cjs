@@ -3,7 +3,7 @@
 
 /** Passages in one reply, and their minimum score: below, a passage is about something else. */
 const maxQuotes = 2
-const minScore = 0.25
+const minScore = 0.4
 /** Passages whose score is nearly that of the best are quoted too. */
 const nearlyAsGood = 0.7
 const longestQuote = 280

@@ -102,6 +102,7 @@ export interface PassageFacts {
   /** UUID of the passage: its content never changes. */
   id: string
   headings: JsonColumn
+  own_headings: JsonColumn
   /** Key of the file. */
   key: string
 }
@@ -118,7 +119,13 @@ const selectFacts = prepared<ListOfNumbers>()((db, p, dialect) =>
     .selectFrom(dialect.jsonTexts(p('numbers')))
     .crossJoin('passages')
     .crossJoin(fileKeys(db).as('file'))
-    .select(['passages.number', 'passages.id', 'passages.headings', 'file.key'])
+    .select([
+      'passages.number',
+      'passages.id',
+      'passages.headings',
+      'passages.own_headings',
+      'file.key',
+    ])
     .where('passages.number', '=', givenNumber)
     .whereRef('file.file_id', '=', 'passages.file_id'),
 )

@@ -28,7 +28,7 @@ export const wordRelations = [
 
 const WordRelation = OneOf(
   [...wordRelations],
-  'How the word is related to that of the question. `exact`: the same, regardless of case and accents; `form`: another inflection; `spelling`: another spelling, such as British and American; `typo`: one or two typing errors apart; `compound`: a longer word that contains it; `part`: a part of it; `related`: derived from the same stem, or with the same beginning; `letters`: at least half of its runs of four letters.',
+  'How the word is related to that of the question. `exact`: the same, regardless of case and accents; `form`: another inflection; `spelling`: another spelling, such as British and American; `typo`: one or two typing errors apart; `compound`: a longer word that contains it; `part`: a part of it; `related`: derived from the same stem, with the same beginning, or of the same meaning; `letters`: at least half of its runs of four letters.',
 )
 
 const RetrieverFinding = Type.Optional(

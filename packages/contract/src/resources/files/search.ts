@@ -58,7 +58,7 @@ export const passageMembers = {
     minimum: 0,
     maximum: 1,
     description:
-      'How well the passage matches the query, from 0 to 1: its words weighted by rarity, their letters, and its meaning. The list is sorted by it. Comparable between queries; most unrelated passages score below 0.4.',
+      'How well the passage matches the query, from 0 to 1: its words weighted by rarity, their letters, and its meaning. The list is sorted by it. Comparable between queries: results below 0.4 are probably about something else.',
   }),
   meta: PassageMeta,
   file: Type.Object(
@@ -165,7 +165,8 @@ export const searchQuery = {
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: 'Omits passages with a lower score, 0 to 1; 0 by default.',
+      description:
+        'Omits passages with a lower score, 0 to 1; 0 by default. 0.4 is advised for answers that must be right.',
     }),
   ),
   explain: Type.Optional(

@@ -3,7 +3,15 @@ import type { KeywordIndex } from './keyword-index.js'
 import { postgresKeywords } from './postgres-keywords.js'
 import { sqliteKeywords } from './sqlite-keywords.js'
 
-export type { Frequencies, KeywordHit, KeywordIndex, KeywordReader } from './keyword-index.js'
+export {
+  bounded,
+  type Frequencies,
+  fairBm25,
+  type KeywordHit,
+  type KeywordIndex,
+  type KeywordReader,
+  withoutStar,
+} from './keyword-index.js'
 
 /** The keyword index of a database engine. */
 export function createKeywordIndex(dialect: Dialect): KeywordIndex {

@@ -39,6 +39,8 @@ export interface KeywordSearch {
  * their passages.
  */
 export interface KeywordIndex {
+  /** Whether the ranks of the engine are BM25; others only select candidates, which are then ranked by their texts. */
+  readonly ranksByBm25: boolean
   add(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
   /** Adds entries and replaces those of the same passages, also those of an earlier release. */
   replace(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
@@ -105,6 +107,9 @@ export function toParts(query: Query): Query[] {
 export function scopeWord(botId: string): string {
   return `bot${botId.replaceAll('-', '')}`
 }
+
+/** BM25 of a fair match. */
+export const fairBm25 = 5
 
 /** Maps a rank to the range from 0 to 1, with a fair one in the middle. */
 export function bounded(rank: number, fair: number): number {

@@ -11,6 +11,7 @@ import {
   bounded,
   type CountRow,
   type Frequencies,
+  fairBm25,
   type IndexEntry,
   type KeywordHit,
   type KeywordIndex,
@@ -27,8 +28,6 @@ import {
 const maxPassages = 20_000
 const maxWithWord = 2000
 
-const fairBm25 = 5
-
 /** A table of FTS5 and the columns to search. */
 interface Table {
   name: string
@@ -41,6 +40,7 @@ const former: Table = { name: 'passage_words', columns: '{headings body}' }
 
 /** FTS5: the words of all bots are in one table, and a word that identifies the bot restricts a query. */
 export const sqliteKeywords: KeywordIndex = {
+  ranksByBm25: true,
   add: insert,
 
   async replace(tx, botId, entries) {

@@ -215,7 +215,7 @@ describeEachEngine('answers', (engine) => {
       ['heating', 'Umwälzpmupe Wasser Leitung Sicherung', 'Umwälzpumpe', 0.3],
       ['server', 'recieve', 'Uploads', 0.7],
       ['server', 'confguration', 'Uploads', 0.7],
-      ['server', 'the adress for requests', 'Uploads', 0.7],
+      ['server', 'the adress for requests', 'Uploads', 0.6],
     ])('of %s, %s, come first: %s', async (bot, query, heading, least) => {
       const [best] = await ask(bot, query)
       expect(best?.heading).toBe(heading)

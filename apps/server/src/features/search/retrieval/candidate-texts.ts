@@ -1,4 +1,4 @@
-import { toFileName, toIndexText } from '@botstead/documents/text'
+import { type IndexFields, toFileName, toIndexFields, toIndexText } from '@botstead/documents/text'
 import { LRUCache } from 'lru-cache'
 import { decodeJson, type JsonColumn } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
@@ -12,6 +12,8 @@ import { type HashedText, hashText } from './gram-hash.js'
 export interface CandidateText extends HashedText {
   /** Name of its file alone. */
   name: HashedText
+  /** Its words as they are in the index, if they were asked for. */
+  fields?: IndexFields
 }
 
 /** Reads candidates by their numbers; those that were deleted are omitted. */
@@ -36,11 +38,14 @@ const bytesPerEntry = 500
 /**
  * Makes a reader of candidates that keeps the texts that were read last: normalising and hashing a text takes longer
  * than everything else that is done with it.
+ *
+ * @param withFields whether candidates have their fields too
  */
-export function createCandidateReader(): ReadCandidates {
+export function createCandidateReader(withFields = false): ReadCandidates {
   const texts = new LRUCache<string, CachedCandidate>({
     maxSize: maximumBytes,
-    sizeCalculation: ({ text }) => text.length * bytesPerCharacter + bytesPerEntry,
+    sizeCalculation: ({ text }) =>
+      text.length * (withFields ? bytesPerCharacter + 1 : bytesPerCharacter) + bytesPerEntry,
   })
   return async (db, numbers) => {
     const candidates = new Map<number, CachedCandidate>()
@@ -58,7 +63,7 @@ export function createCandidateReader(): ReadCandidates {
     for (const passage of unknown) {
       const content = contents.get(passage.number)
       if (content === undefined) continue
-      const candidate = toCandidate(passage, content)
+      const candidate = toCandidate(passage, content, withFields)
       texts.set(passage.id, candidate)
       candidates.set(passage.number, candidate)
     }
@@ -66,10 +71,18 @@ export function createCandidateReader(): ReadCandidates {
   }
 }
 
-function toCandidate({ key, headings }: PassageFacts, content: string): CachedCandidate {
+function toCandidate(
+  { key, headings, own_headings }: PassageFacts,
+  content: string,
+  withFields: boolean,
+): CachedCandidate {
   const file = toFileName(key)
+  const above = decodeJson<string[]>(headings)
   const name = toIndexText(file.name)
-  const text = toIndexText([...decodeJson<string[]>(headings), content].join('\n'))
+  const text = toIndexText([...above, content].join('\n'))
   const whole = hashText(`${toIndexText(file.folders)} ${name} ${text}`)
-  return { ...whole, name: hashText(name), key, headings }
+  const candidate = { ...whole, name: hashText(name), key, headings }
+  if (!withFields) return candidate
+  const passage = { content, headings: above, ownHeadings: decodeJson<string[]>(own_headings) }
+  return { ...candidate, fields: toIndexFields(passage, key) }
 }

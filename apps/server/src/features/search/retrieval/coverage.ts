@@ -1,6 +1,7 @@
 import type { Frequencies } from '../keywords/index.js'
 import type { Query, Subject } from '../query.js'
 import { codeAt, type HashedText, hashAt, indexOf, spaceCode, tableSize } from './gram-hash.js'
+import type { KnownWords } from './known-words.js'
 import { countBits, isForm, letterSet, minAlike, shortestForm, toGrams } from './word-likeness.js'
 
 /** A word or a literal phrase of a question, with its share of the question. */
@@ -11,6 +12,8 @@ export interface QueryPart {
   weight: number
   /** Substitutes for the word with their worth, from 0 to 1. */
   substitutes: ReadonlyMap<string, number>
+  /** What a word with the same letters is worth, relative to the share of its letters: less if people mean what they typed. */
+  trust?: number
 }
 
 /** Substitutes for words of a question, each with its worth. */
@@ -36,21 +39,51 @@ export function toQueryParts(
   subject: Subject,
   { passages, counts }: Frequencies,
   substitutes: Substitutes,
+  known: KnownWords,
 ): { parts: QueryPart[]; isVague: boolean } {
   const named = query.terms.filter((term) => subject.terms.has(term))
   const terms = named.length > 0 ? named : query.terms
   const phrases = query.exact.filter(({ length }) => length > 1)
   const all = [...terms.map((term) => [term]), ...phrases]
-  const weights = all.map((tokens) =>
+  const rarities = all.map((tokens) =>
     rarity(passages + assumedPassages, Math.min(passages, counts.get(tokens.join(' ')) ?? 0)),
   )
+  const information = rarities.reduce((total, each) => total + each, 0)
+  const weights = all.map(
+    (tokens, at) =>
+      (rarities[at] ?? 0) * (tokens.length === 1 ? known.informationIn(tokens[0] ?? '') : 1),
+  )
   const sum = weights.reduce((total, weight) => total + weight, 0)
-  const parts = all.map((tokens, at) => ({
-    tokens,
-    weight: (weights[at] ?? 0) / sum,
-    substitutes: substitutes.get(tokens.join(' ')) ?? new Map(),
-  }))
-  return { parts, isVague: phrases.length === 0 && (subject.isGrammar || sum < minInformation) }
+  const parts = all.map((tokens, at) => {
+    const [term = ''] = tokens
+    const isMeant = counts.get(term) !== 0 || known.has(term)
+    return {
+      tokens,
+      weight: (weights[at] ?? 0) / sum,
+      substitutes: substitutes.get(tokens.join(' ')) ?? new Map(),
+      trust: isMeant ? trustInLettersOfWord : trustInLetters,
+    }
+  })
+  const isVague = phrases.length === 0 && (subject.isGrammar || information < minInformation)
+  return { parts, isVague }
+}
+
+/** What a word with the same letters is worth: of a word that is none, and of one that people mean when they type it. */
+const trustInLetters = 0.8
+const trustInLettersOfWord = 0.4
+
+/** Worth from which a word of a text is a form of the word of the question; below it, it is a guess. */
+const leastOfForm = 0.65
+/** What each further guess counts, relative to the one before, and what guesses count that stand alone. */
+const furtherGuess = 0.5
+const loneGuess = 0.5
+
+/** How much of a question a text covers. */
+export interface Coverage {
+  /** Share of the weight of the question, from 0 to 1. */
+  share: number
+  /** Whether any of its words occurs in any form: otherwise all is guessed. */
+  isSure: boolean
 }
 
 /** As in BM25: the information in a part that `having` of `all` passages contain; above 0. */
@@ -59,10 +92,10 @@ function rarity(all: number, having: number): number {
 }
 
 /**
- * Returns a function that determines the share of a question that a text covers, from 0 to 1: the sum of the
- * weights of its parts that occur, where a similar word counts in proportion to its similarity.
+ * Returns a function that determines how much of a question a text covers: the sum of the weights of its parts that occur, where
+ * a similar word counts in proportion to its similarity. Guesses count less each, and less without a word that is sure.
  */
-export function coverageOf(parts: readonly QueryPart[]): (text: HashedText) => number {
+export function coverageOf(parts: readonly QueryPart[]): (text: HashedText) => Coverage {
   const patterns = parts.filter(isLiteral).map(({ tokens, weight }) => ({
     pattern: toPattern(tokens),
     weight,
@@ -72,10 +105,10 @@ export function coverageOf(parts: readonly QueryPart[]): (text: HashedText) => n
   // The candidates of a question have many words in common.
   const worthsOf = memoize(worthsOfWords(words))
   return (hashed) => {
-    let covered = 0
+    let sure = 0
     if (patterns.length > 0) {
       const padded = ` ${hashed.text} `
-      for (const { pattern, weight } of patterns) if (padded.includes(pattern)) covered += weight
+      for (const { pattern, weight } of patterns) if (padded.includes(pattern)) sure += weight
     }
     const best = new Float64Array(words.length)
     visitRelated(hashed, (word) => {
@@ -83,8 +116,18 @@ export function coverageOf(parts: readonly QueryPart[]): (text: HashedText) => n
         if (worth > (best[at] ?? 0)) best[at] = worth
       }
     })
-    for (const [at, { weight }] of words.entries()) covered += weight * (best[at] ?? 0)
-    return Math.min(1, covered)
+    const guesses: number[] = []
+    for (const [at, { weight }] of words.entries()) {
+      const worth = best[at] ?? 0
+      if (worth >= leastOfForm) sure += weight * worth
+      else if (worth > 0) guesses.push(weight * worth)
+    }
+    const guessed = guesses
+      .sort((a, b) => b - a)
+      .reduce((sum, each, at) => sum + each * furtherGuess ** at, 0)
+    const isAlone = sure === 0 && parts.length > 1
+    const share = Math.min(1, sure + guessed * (isAlone ? loneGuess : 1))
+    return { share, isSure: sure > 0 }
   }
 }
 
@@ -206,27 +249,27 @@ export interface Worth {
 export function worthsOfWords(parts: readonly QueryPart[]): (word: string) => readonly Worth[] {
   /** The words of the question and their substitutes. */
   const listed = new Map<string, Worth[]>()
-  const byBeginning = new Map<string, { term: string; at: number }[]>()
+  const byBeginning = new Map<string, (Worth & { term: string })[]>()
   for (const [at, { tokens, substitutes }] of parts.entries()) {
     const [term = ''] = tokens
     for (const [word, worth] of [...substitutes, [term, 1] as const]) {
       listed.set(word, [...(listed.get(word) ?? []), { at, worth }])
+      const beginning = word.slice(0, shortestForm)
+      byBeginning.set(beginning, [...(byBeginning.get(beginning) ?? []), { term: word, at, worth }])
     }
-    const beginning = term.slice(0, shortestForm)
-    byBeginning.set(beginning, [...(byBeginning.get(beginning) ?? []), { term, at }])
   }
-  const comparisons = parts.flatMap(({ tokens: [term = ''] }, at) => {
+  const comparisons = parts.flatMap(({ tokens: [term = ''], trust = 1 }, at) => {
     const likenessOf = likenessTo(term)
-    return likenessOf === undefined ? [] : [{ at, likenessOf }]
+    return likenessOf === undefined ? [] : [{ at, trust, likenessOf }]
   })
   return (word) => {
     const found = [...(listed.get(word) ?? [])]
-    for (const { term, at } of byBeginning.get(word.slice(0, shortestForm)) ?? []) {
-      if (isForm(term, word)) found.push({ at, worth: 1 })
+    for (const { term, at, worth } of byBeginning.get(word.slice(0, shortestForm)) ?? []) {
+      if (isForm(term, word)) found.push({ at, worth })
     }
     const letters = letterSet(word)
-    for (const { at, likenessOf } of comparisons) {
-      const worth = likenessOf(word, letters)
+    for (const { at, trust, likenessOf } of comparisons) {
+      const worth = likenessOf(word, letters) * trust
       if (worth > 0) found.push({ at, worth })
     }
     return found

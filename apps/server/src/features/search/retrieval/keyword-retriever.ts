@@ -1,12 +1,22 @@
 import type { Db } from '../../../platform/db/schema.js'
 import type { FileScope, TagCondition } from '../../files/lookup/index.js'
-import type { Frequencies, KeywordHit, KeywordReader } from '../keywords/index.js'
+import {
+  bounded,
+  type Frequencies,
+  fairBm25,
+  type KeywordHit,
+  type KeywordReader,
+} from '../keywords/index.js'
 import type { Query } from '../query.js'
 import { findWords } from '../vocabulary-store.js'
+import type { CandidateText } from './candidate-texts.js'
 import type { Substitutes } from './coverage.js'
 import { findGermanForms } from './german.js'
+import type { KnownWords } from './known-words.js'
 import { neighbourhood, toExpandable, toSubstitutes } from './query-expansion.js'
 import { toOtherEnglish, toSpellings } from './spellings.js'
+import { toSynonyms } from './synonyms.js'
+import { rankByWords } from './word-ranks.js'
 
 /**
  * The worth of a match by a similar word instead of the word of the question: less where the word itself
@@ -18,6 +28,8 @@ const groups = [
 ] as const
 /** The worth of a word that differs only in spelling. */
 const spellingWorth = 0.95
+/** The worth of a word that means about the same. */
+const synonymWorth = 0.7
 
 /** A question for the keyword index. */
 export interface KeywordRequest {
@@ -44,6 +56,7 @@ export async function findByWords(
   db: Db,
   query: Query,
   search: KeywordRequest & { limit: number },
+  known: KnownWords,
 ): Promise<WordFindings> {
   const { botId } = search.scope
   const frequencies = await keywords.frequencies(query)
@@ -57,6 +70,7 @@ export async function findByWords(
         spellings: spellings.get(word)?.similar ?? [],
         marked: spellings.get(word)?.marked ?? [],
         isMissing: frequencies.counts.get(word) === 0,
+        isWord: known.has(word),
       }))
       // With as many matches as can be used, compounds of a word add nothing.
       .filter(({ isMissing }) => isMissing || !isFull),
@@ -66,7 +80,10 @@ export async function findByWords(
       ? new Map()
       : toSubstitutes(expandable, await findWords(db, botId, neighbourhood(expandable)))
   const german = await findGermanForms(db, botId, search.query, query.terms)
-  const substitutes = join([toEnglishForms(query.terms), german, near])
+  // With as many matches as can be used, words of about the same meaning add nothing either.
+  const synonyms = isFull ? new Map() : toAll(query.terms, toSynonyms, synonymWorth)
+  const english = toAll(query.terms, toOtherEnglish, spellingWorth)
+  const substitutes = join([english, synonyms, german, near])
   const found = { hits, frequencies, substitutes }
   return { ...found, hits: await addSubstitutes(keywords, found, search) }
 }
@@ -87,25 +104,67 @@ export async function addSubstitutes(
   search: KeywordRequest & { limit: number },
 ): Promise<KeywordHit[]> {
   let all = hits
-  for (const { isMissing, worth } of groups) {
-    const ofGroup = [...substitutes].filter(
-      ([word]) => (frequencies.counts.get(word) === 0) === isMissing,
-    )
-    const terms = [...new Set(ofGroup.flatMap(([, others]) => [...others.keys()]))]
-    if (terms.length === 0) continue
+  for (const { terms, worth } of groupsOf(substitutes, frequencies)) {
     const query = { terms, phrases: [], exact: [] }
     all = merge(all, await keywords.search({ ...search, query }), worth, search.limit)
   }
   return all
 }
 
-/** American counterparts of British words and the reverse, which have the same meaning. */
-function toEnglishForms(terms: readonly string[]): Substitutes {
-  const forms = terms.map((word): [string, ReadonlyMap<string, number>] => [
-    word,
-    new Map(toOtherEnglish(word).map((other) => [other, spellingWorth])),
+/** Substitutes for the words that no passage has, and for the others, which count differently. */
+function groupsOf(
+  substitutes: Substitutes,
+  { counts }: Frequencies,
+): { terms: string[]; worth: number }[] {
+  return groups.flatMap(({ isMissing, worth }) => {
+    const ofGroup = [...substitutes].filter(([word]) => (counts.get(word) === 0) === isMissing)
+    const terms = [...new Set(ofGroup.flatMap(([, others]) => [...others.keys()]))]
+    return terms.length === 0 ? [] : [{ terms, worth }]
+  })
+}
+
+/**
+ * Ranks candidates by their texts, for an engine whose ranks are no BM25: those with words of the question, or with substitutes
+ * for them.
+ */
+export async function rankTexts(
+  keywords: KeywordReader,
+  query: Query,
+  { frequencies, substitutes }: Pick<WordFindings, 'frequencies' | 'substitutes'>,
+  texts: ReadonlyMap<number, CandidateText>,
+): Promise<Map<number, { rank: number; score: number }>> {
+  const fields = new Map(
+    [...texts].flatMap(([number, text]) => (text.fields ? [[number, text.fields] as const] : [])),
+  )
+  const ranks = new Map<number, { rank: number; score: number }>()
+  const add = (found: ReadonlyMap<number, number>, worth: number) => {
+    for (const [number, own] of found) {
+      const { rank, score } = ranks.get(number) ?? { rank: 0, score: 0 }
+      ranks.set(number, {
+        rank: rank + own * worth,
+        score: Math.max(score, bounded(own, fairBm25) * worth),
+      })
+    }
+  }
+  add(rankByWords(query, frequencies, fields), 1)
+  for (const { terms, worth } of groupsOf(substitutes, frequencies)) {
+    const others = { terms, phrases: [], exact: [] }
+    add(rankByWords(others, await keywords.frequencies(others), fields), worth)
+  }
+  return ranks
+}
+
+/** Substitutes that do not depend on the passages. */
+function toAll(
+  terms: readonly string[],
+  othersOf: (term: string) => readonly string[],
+  worth: number,
+): Substitutes {
+  const found = terms.map((term): [string, ReadonlyMap<string, number>] => [
+    term,
+    new Map(othersOf(term).map((other) => [other, worth])),
   ])
-  return new Map(forms.filter(([, others]) => others.size > 0))
+  return new Map(found.filter(([, others]) => others.size > 0))
 }
 
 /** Combines substitutes for each word; one that occurs several times has its highest worth. */

@@ -1,5 +1,5 @@
-import { editDistance } from '../../../platform/nearest.js'
 import type { Neighbourhood } from '../vocabulary-store.js'
+import { likelihoodOfSlip } from './slips.js'
 import { withoutMarks } from './spellings.js'
 import { countBits, isForm, letterSet } from './word-likeness.js'
 
@@ -12,6 +12,8 @@ export interface ExpandableWord {
   marked?: readonly string[]
   /** Whether no passage has it. A word that passages have is only searched as the last part of longer words. */
   isMissing: boolean
+  /** Whether it is a word of a language, which people mean when they type it. */
+  isWord?: boolean
 }
 
 /** Shorter words have too many neighbours with another meaning. */
@@ -38,13 +40,14 @@ const longestEnding = 3
 const worths = {
   spelling: 0.95,
   form: 0.9,
-  typo: 0.85,
-  typos: 0.7,
   longer: 0.8,
   compound: 0.7,
   part: 0.9,
   beginning: 0.3,
 }
+
+/** What the worth of a similar word is multiplied by if the question has a word of a language. */
+const worthsForWords = { slip: 0.25, longer: 0.6, part: 0.6 }
 
 /** Common first letters from which two compounds share a subject, such as the tax of a return and of a notice. */
 const shortestBeginning = 6
@@ -138,7 +141,7 @@ function hasAll(letters: number, others: number): boolean {
   return (others & ~letters) === 0
 }
 
-function toJudge({ word, spellings, isMissing }: ExpandableWord): Judge {
+function toJudge({ word, spellings, isMissing, isWord = false }: ExpandableWord): Judge {
   if (!isMissing) {
     const stem = stemOf(word)
     const lettersOfStem = letterSet(stem)
@@ -150,8 +153,8 @@ function toJudge({ word, spellings, isMissing }: ExpandableWord): Judge {
         ? worths.compound
         : 0
   }
-  const asTyped = toJudgeOfMissing(word)
-  const otherwise = spellings.map(toJudgeOfMissing)
+  const asTyped = toJudgeOfMissing(word, isWord)
+  const otherwise = spellings.map((each) => toJudgeOfMissing(each, isWord))
   return (other) => {
     if (other.word === word) return 0
     let worth = asTyped(other)
@@ -165,28 +168,30 @@ function toJudge({ word, spellings, isMissing }: ExpandableWord): Judge {
   }
 }
 
-function toJudgeOfMissing(word: string): Judge {
+function toJudgeOfMissing(word: string, isWord: boolean): Judge {
   if (word.length < shortestExpanded) return (other) => Number(other.word === word)
   const letters = letterSet(word)
   const stem = stemOf(word)
   const lettersOfStem = letterSet(stem)
   const allowed = word.length >= 8 ? 2 : 1
+  const factors = isWord ? worthsForWords : { slip: 1, longer: 1, part: 1 }
   return (listed) => {
     const other = listed.word
     if (word === other) return 1
-    if (hasAll(listed.letters, letters) && other.startsWith(word)) return worths.longer
+    if (hasAll(listed.letters, letters) && other.startsWith(word))
+      return worths.longer * factors.longer
     const isAsLong = Math.abs(word.length - other.length) <= allowed
     // Each error changes at most two letters of the set.
     if (isAsLong && countBits(letters ^ listed.letters) <= 2 * allowed) {
-      const edits = editDistance(word, other, { limit: allowed, swap: 1 })
-      if (edits <= allowed) return edits === 1 ? worths.typo : worths.typos
+      const slip = likelihoodOfSlip(word, other, allowed)
+      if (slip > 0) return slip * factors.slip
     }
     const isLonger = other.length >= stem.length + shortestHeadOfMissing
     const mayEndAlike = isLonger && hasAll(listed.letters, lettersOfStem)
     if (mayEndAlike && headLength(stem, other) >= shortestHeadOfMissing) return worths.compound
     const isPart =
       hasAll(letters, listed.letters) && (word.startsWith(other) || word.endsWith(other))
-    if (isPart) return (worths.part * other.length) / word.length
+    if (isPart) return (factors.part * worths.part * other.length) / word.length
     return beginAlike(word, other) ? worths.beginning : 0
   }
 }

@@ -13,6 +13,7 @@ import {
   type KeywordReader,
 } from '../keywords/index.js'
 import { type Query, toQuery, toSubject } from '../query.js'
+import { toAskedKind } from './asked-kind.js'
 import {
   type CandidateText,
   createCandidateReader,
@@ -26,7 +27,13 @@ import {
   toQueryParts,
 } from './coverage.js'
 import { scoreGrams } from './grams.js'
-import { findByWords, type KeywordRequest, type WordFindings } from './keyword-retriever.js'
+import {
+  findByWords,
+  type KeywordRequest,
+  rankTexts,
+  type WordFindings,
+} from './keyword-retriever.js'
+import { type KnownWords, loadKnownWords } from './known-words.js'
 import { type Candidate, type RankedPassage, type ScoreOptions, score } from './score.js'
 import {
   createSemanticRetriever,
@@ -34,6 +41,7 @@ import {
   type SemanticRequest,
   type SemanticRetriever,
 } from './semantic-retriever.js'
+import { bm25Rarity, mostPerWord } from './word-ranks.js'
 
 /** A question, the files that it is about, and the bounds of the ranking. */
 export interface RankRequest extends KeywordRequest, SemanticRequest {
@@ -62,6 +70,8 @@ export interface Understanding {
   spelling: string
   /** Whether it consists only of words that occur everywhere. */
   isVague: boolean
+  /** Whether a text has what it asks for; undefined if it asks for nothing so plain. */
+  hasAsked: ((text: string) => boolean) | undefined
   frequencies: Frequencies
 }
 
@@ -102,15 +112,16 @@ const proposals = 100
 export function createRanker({ dialect, weights = defaultWeights }: RankerOptions): Ranker {
   const index = createKeywordIndex(dialect)
   const semantics = createSemanticRetriever(dialect)
-  const readCandidates = createCandidateReader()
+  const readCandidates = createCandidateReader(!index.ranksByBm25)
   const isUsed = (retriever: Retriever) => (weights[retriever] ?? 0) > 0
 
   async function examine(db: Db, request: RankRequest): Promise<Examination> {
+    const known = await loadKnownWords()
     const query = toQuery(request.query)
     const limit = Math.max(proposals, request.limit)
     const keywords = await index.reader(db, request.scope.botId)
     const words = isUsed('keyword')
-      ? await findByWords(keywords, db, query, { ...request, limit })
+      ? await findByWords(keywords, db, query, { ...request, limit }, known)
       : undefined
     const { question, degraded } = isUsed('semantic')
       ? await semantics.search(db, request, limit)
@@ -120,12 +131,22 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
     if (candidates.size > 0) {
       const texts = await readCandidates(db, [...candidates.keys()])
       const frequencies = words?.frequencies ?? (await keywords.frequencies(query))
-      meaning = understand(request.query, query, frequencies, words?.substitutes ?? new Map())
+      meaning = understand(
+        request.query,
+        query,
+        frequencies,
+        words?.substitutes ?? new Map(),
+        known,
+      )
       addTexts(candidates, texts, query, meaning)
+      await addRanks(candidates, texts, { keywords, words, query })
     }
     const scoring = {
       weights,
       confidence: question?.confidence ?? 0,
+      proof: question?.proof ?? 0,
+      terms: meaning?.parts.length ?? 0,
+      mostRank: meaning === undefined ? 1 : mostRankOf(meaning.frequencies, meaning.parts),
       isVague: meaning?.isVague ?? false,
       limit: request.limit,
       minScore: request.minScore ?? 0,
@@ -146,6 +167,15 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
       }
     },
   }
+}
+
+/** BM25 of a passage that repeats each word of a question very often. */
+function mostRankOf({ passages, counts }: Frequencies, parts: readonly QueryPart[]): number {
+  const rarities = parts.map(({ tokens }) => {
+    const having = Math.min(passages, counts.get(tokens.join(' ')) ?? 0)
+    return bm25Rarity(passages, having)
+  })
+  return mostPerWord * rarities.reduce((sum, each) => sum + each, 0)
 }
 
 /** Collects the proposals of all retrievers, with the similarities of the semantic one for all of them. */
@@ -171,7 +201,7 @@ export function addTexts(
   candidates: ReadonlyMap<number, Candidate>,
   texts: ReadonlyMap<number, CandidateText>,
   query: Query,
-  { spelling, parts }: Pick<Understanding, 'spelling' | 'parts'>,
+  { spelling, parts, hasAsked }: Pick<Understanding, 'spelling' | 'parts' | 'hasAsked'>,
 ): void {
   const letters = scoreGrams(spelling, texts)
   const coverage = coverageOf(parts)
@@ -181,8 +211,11 @@ export function addTexts(
     const candidate = candidates.get(number)
     if (candidate === undefined) continue
     const { text, name } = hashed
-    candidate.found = coverage(hashed)
-    candidate.named = coverageByName.get(name.text) ?? coverage(name)
+    const { share, isSure } = coverage(hashed)
+    candidate.found = share
+    candidate.isSure = isSure
+    candidate.isAsked = share > 0 && hasAsked?.(text) === true
+    candidate.named = coverageByName.get(name.text) ?? coverage(name).share
     coverageByName.set(name.text, candidate.named)
     const grams = letters.get(number)
     if (grams !== undefined) {
@@ -196,16 +229,33 @@ export function addTexts(
   }
 }
 
+/** Replaces the ranks of an engine that are no BM25: then the texts have their fields. */
+export async function addRanks(
+  candidates: ReadonlyMap<number, Candidate>,
+  texts: ReadonlyMap<number, CandidateText>,
+  { keywords, words, query }: Pick<Examination, 'keywords' | 'words' | 'query'>,
+): Promise<void> {
+  const [first] = texts.values()
+  if (words === undefined || first?.fields === undefined) return
+  for (const [number, { rank, score }] of await rankTexts(keywords, query, words, texts)) {
+    const candidate = candidates.get(number)
+    if (candidate === undefined) continue
+    candidate.rank = rank
+    candidate.word = score
+  }
+}
+
 /** Weighs the words of a question by how common they are. */
 export function understand(
   text: string,
   query: Query,
   frequencies: Frequencies,
   substitutes: Substitutes,
+  known: KnownWords,
 ): Understanding {
-  const { parts, isVague } = toQueryParts(query, toSubject(text), frequencies, substitutes)
+  const { parts, isVague } = toQueryParts(query, toSubject(text), frequencies, substitutes, known)
   const spelling = asSpeltInPassages(meaningful(text), substitutes, frequencies)
-  return { parts, spelling, isVague, frequencies }
+  return { parts, spelling, isVague, hasAsked: toAskedKind(text), frequencies }
 }
 
 /** The words of a question without stopwords; all words if there is no other. */

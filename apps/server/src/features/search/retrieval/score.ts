@@ -17,6 +17,10 @@ export interface Candidate {
   coverage?: number
   /** Share of the question that its words cover, from 0 to 1. */
   found?: number
+  /** Whether it has what the question asks for, such as a time for `when`. */
+  isAsked?: boolean
+  /** Whether a word of the question occurs in any form; undefined if its text was not compared. */
+  isSure?: boolean
   /** Share of the question that the name of its file covers, from 0 to 1. */
   named?: number
   /** Similarity of its meaning, from 0 to 1. */
@@ -39,6 +43,12 @@ export interface ScoreOptions {
   weights: RetrieverWeights
   /** How reliable the similarities are, from 0 to 1. */
   confidence: number
+  /** How much the similarities prove by themselves, from 0 to 1. */
+  proof: number
+  /** Words of the question. */
+  terms: number
+  /** The rank of a passage that repeats all words of the question, above 0. */
+  mostRank: number
   /** Whether the question consists only of words that occur everywhere. */
   isVague: boolean
   /** Most passages. */
@@ -48,7 +58,7 @@ export interface ScoreOptions {
 }
 
 /** Passages with a lower score do not answer the question. */
-export const noiseFloor = 0.1
+export const noiseFloor = 0.05
 
 /**
  * Where even the best passage has less evidence, the question is about something else and nothing is
@@ -86,6 +96,8 @@ export function byScore(
 export interface Scoring {
   /** Weights of the retrievers in this question. */
   weights: RetrieverWeights
+  /** The highest relevance of a candidate, by which all are divided. */
+  most: number
   /** The evidence in the best candidate, from 0 to 1. */
   evidence: number
   /** Whether that is enough to find anything. */
@@ -104,16 +116,31 @@ export function toScoring(candidates: readonly Candidate[], options: ScoreOption
     grams: (options.weights.grams ?? 0) * gramsConfidence(candidates),
     semantic: (options.weights.semantic ?? 0) * confidence,
   }
-  const relevanceOf = withNames(candidates, fuse(candidates.map(toEvidence), weights))
-  const best = Math.max(0, ...candidates.map((each) => evidence(each, confidence)))
-  const level = isVague ? best * maxForVague : best
+  const fused = fuse(candidates.map(toEvidence), weights)
+  const sumOf = (each: Candidate) => {
+    const { fileName, keyword } = toExtras(each)
+    return (fused.get(each.number) ?? 0) + fileName + keyword
+  }
+  const most = Math.max(Number.MIN_VALUE, ...candidates.map(sumOf))
+  const evidence = Math.max(0, ...candidates.map((each) => plainEvidence(each, confidence)))
+  const proof = Math.max(0, ...candidates.map((each) => calibrated(each, options)))
+  const isGuessed = candidates.every(
+    ({ isSure, likeness = 0 }) => isSure === false && likeness === 0,
+  )
+  const usual = leastLevel + (1 - leastLevel) * proof
+  const level = isVague
+    ? evidence * maxForVague
+    : isGuessed
+      ? Math.min(maxForGuesses, usual)
+      : usual
   return {
     weights,
-    evidence: best,
-    isEnough: best >= minEvidence,
+    most,
+    evidence,
+    isEnough: evidence >= minEvidence,
     level,
     least: Math.max(noiseFloor, minScore),
-    scoreOf: (each) => Math.min(1, preferLiteral(relevanceOf(each), each.literal) * level),
+    scoreOf: (each) => Math.min(1, preferLiteral(sumOf(each) / most, each.literal) * level),
   }
 }
 
@@ -179,16 +206,21 @@ export function toSpans(
 }
 
 /** Weight of a file name that contains all of the question, relative to 1 for the passage. */
-export const nameWeight = 0.5
+const nameWeight = 0.5
+/** Weight of a passage that covers all of the question, and what is added to it for having what is asked for. */
+const coverageWeight = 0.15
+const askedWeight = 0.8
 
 /**
- * Prefers passages of a file that the question names. The indexes contain the words of names too, but a
- * repeated word adds little there, so that other words of the question outweigh it.
+ * What counts for a passage besides its retrievers. The indexes contain the words of names and headings too, but a repeated
+ * word adds little there, so that other words of the question outweigh a name, and a word in a heading those that
+ * stand in the section below it.
  */
-function withNames(candidates: readonly Candidate[], fused: ReadonlyMap<number, number>) {
-  const most = Math.max(0, ...candidates.map(({ named = 0 }) => named))
-  return ({ number, named = 0 }: Candidate) =>
-    ((fused.get(number) ?? 0) + nameWeight * named) / (1 + nameWeight * most)
+export function toExtras({ named = 0, found = 0, isAsked = false }: Candidate) {
+  return {
+    fileName: nameWeight * named,
+    keyword: found * (coverageWeight + (isAsked ? askedWeight : 0)),
+  }
 }
 
 /** The share of a question that the grams of a passage must cover for grams to count in full. */
@@ -208,18 +240,49 @@ export function preferLiteral(relevance: number, literal: number | undefined): n
   return literal > 0 ? 0.5 + 0.5 * (0.5 * literal + 0.5 * relevance) : 0.5 * relevance
 }
 
+/** The highest score where words are only similar to those of the question. */
+const maxForGuesses = 0.3
+
 /** The evidence in finding all literal phrases. */
 const literalProof = 0.5
 
+/** What the words of a passage count if it also has what the question asks for. */
+const factorIfAsked = 1.5
+
 /**
- * The probability that a passage is related to the question: by its words and letters, by its meaning, or by
- * the literal phrases. These are independent, and one of them is enough.
+ * The share of the question that a passage has: by its words and letters, by its meaning, or by the literal phrases. These
+ * are independent, and one of them is enough.
  */
-function evidence(candidate: Candidate, confidence: number): number {
+function plainEvidence(candidate: Candidate, confidence: number): number {
   // A question of one or two characters has no grams.
-  const { found = 0, coverage = found, likeness = 0, literal = 0 } = candidate
-  const written = (found + coverage) / 2
+  const { found = 0, coverage = found, likeness = 0, literal = 0, isAsked = false } = candidate
+  const written = (Math.min(1, isAsked ? found * factorIfAsked : found) + coverage) / 2
   return 1 - (1 - written) * (1 - likeness * confidence) * (1 - literal * literalProof)
+}
+
+/** The score of the best passage if there is only just enough evidence for any result. */
+const leastLevel = 0.25
+
+/**
+ * The logarithm of the odds that a passage answers the question, fitted to questions with and without an answer: see
+ * `docs/decisions/0023-scores-and-like-words.md`. A share of many words proves more than the same share of few.
+ */
+const odds = { none: -6, found: 2.3, letters: 4, rank: 4.6 }
+const fewestTerms = 4
+const mostTerms = 12
+
+/** The probability that a passage answers the question. */
+function calibrated(candidate: Candidate, options: ScoreOptions): number {
+  const { found = 0, coverage = found, likeness = 0, literal = 0, rank = 0 } = candidate
+  const terms = Math.min(mostTerms, Math.max(fewestTerms, options.terms))
+  const sum =
+    odds.none +
+    odds.found * Math.log(1 + terms) * found +
+    odds.letters * coverage +
+    odds.rank * Math.min(1, rank / options.mostRank)
+  const written = 1 / (1 + Math.exp(-sum))
+  const meant = likeness * options.confidence * options.proof
+  return 1 - (1 - written) * (1 - meant) * (1 - literal * literalProof)
 }
 
 export function explain({ word, coverage, likeness }: Candidate): RankedPassage['explanation'] {

@@ -39,6 +39,8 @@ export interface SemanticQuestion {
   nearest: Likeness[]
   /** How reliable the similarities are, from 0 to 1. */
   confidence: number
+  /** How much they prove by themselves, from 0 to 1: those of a model that was learned from few texts prove less. */
+  proof: number
   /** The similarities of other passages. */
   likenesses(numbers: readonly number[]): Promise<Likeness[]>
 }
@@ -56,11 +58,14 @@ export interface SemanticRetriever {
 interface QuestionVector {
   vector: Float32Array
   confidence: number
+  proof: number
   toLikeness: (nearest: readonly Neighbour[]) => (similarity: number) => number
 }
 
 /** The share of a question's weight that a model must know for its similarities to count in full. */
 const fullyKnown = 0.5
+/** What a similarity proves in a model that was learned from the passages of the bot alone. */
+const proofOfLearned = 0.3
 
 /** Makes the retriever of one process or thread, with its own cache of models. */
 export function createSemanticRetriever(dialect: Dialect): SemanticRetriever {
@@ -85,14 +90,14 @@ export function createSemanticRetriever(dialect: Dialect): SemanticRetriever {
     if (space.embedder !== lsaEmbedder) {
       const vector = request.queryVector
       return vector?.length === space.dimensions
-        ? { vector, confidence: 1, toLikeness: aboveOthers }
+        ? { vector, confidence: 1, proof: 1, toLikeness: aboveOthers }
         : undefined
     }
     const model = await models.get(db, space.number)
     if (model === undefined) return undefined
     const { values, known } = toLsaVector(model, toFoldedText(request.query))
     const confidence = Math.min(1, known / fullyKnown)
-    return { vector: values, confidence, toLikeness: () => sharpened }
+    return { vector: values, confidence, proof: proofOfLearned, toLikeness: () => sharpened }
   }
 
   return {
@@ -115,7 +120,7 @@ async function searchSpace(
   index: VectorIndex,
   db: Db,
   space: SpaceRow,
-  { vector, confidence, toLikeness }: QuestionVector,
+  { vector, confidence, proof, toLikeness }: QuestionVector,
   { scope, tags, exact = false }: SemanticRequest,
   limit: number,
 ): Promise<SemanticQuestion> {
@@ -128,6 +133,7 @@ async function searchSpace(
   return {
     nearest: nearest.map(judge),
     confidence,
+    proof,
     likenesses: async (numbers) =>
       (await index.similarities(db, space, vector, numbers)).map(judge),
   }

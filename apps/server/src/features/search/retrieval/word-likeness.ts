@@ -6,6 +6,18 @@ const longestEnding = 3
 export const shortestForm = 3
 /** Common share of the longer of two forms, so that short words differ by only a letter or two. */
 const leastSame = 0.6
+/** Letters that two words have in common if each has an ending of its own. */
+const shortestStem = 4
+
+/** Endings in which the forms of words in Latin script differ: of English, Germanic and Romance languages. */
+const endings: ReadonlySet<string> = new Set(
+  ` e s es ed d ing er ers ly y ies ied al ar or n en ern em et r re st te ten ter t na ne nen ns in
+    a o i u as os is us ai ais ait ant ee ees ie ir it on ons ez e i um
+    ów y ow ami ach om mi j ja je lar ler in un den da de`
+    .split(/\s+/)
+    .concat(''),
+)
+const latinWord = /^[a-z]+$/
 
 /** Whether two words are likely forms of one word: equal except for short endings. */
 export function isForm(left: string, right: string): boolean {
@@ -15,7 +27,22 @@ export function isForm(left: string, right: string): boolean {
   if (shorter < shortestForm || longer - shorter > longestEnding) return false
   let same = 0
   while (same < shorter && left[same] === right[same]) same++
-  return same >= shortestForm && longer - same <= longestEnding && same >= longer * leastSame
+  const isAlike =
+    same >= shortestForm && longer - same <= longestEnding && same >= longer * leastSame
+  return isAlike && endAsForms(left, right, same)
+}
+
+/** Whether the ends of two words are endings, as those of `changed` and `changing`, and not of `break` and `bread`. */
+function endAsForms(left: string, right: string, same: number): boolean {
+  const [one, other] = [left.slice(same), right.slice(same)]
+  // Other scripts are not listed: there, what is short is an ending.
+  if (!latinWord.test(one + other)) return true
+  const isDoubled = (ending: string) => ending[0] === left[same - 1] && endings.has(ending.slice(1))
+  const isEnding = (ending: string) => endings.has(ending) || isDoubled(ending)
+  if (!isEnding(one) || !isEnding(other)) return false
+  if (one === '' || other === '' || same >= shortestStem) return true
+  // The one ending replaces the other: `use` and `using`.
+  return (one === 'e' && /^[ei]/.test(other)) || (other === 'e' && /^[ei]/.test(one))
 }
 
 const minGrams = 3

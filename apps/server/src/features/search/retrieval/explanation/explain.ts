@@ -2,6 +2,7 @@ import { decodeJson } from '../../../../platform/db/columns.js'
 import type { Db } from '../../../../platform/db/schema.js'
 import type { FileRow } from '../../../files/lookup/index.js'
 import type { NearbyRow, PassageRow } from '../../passage-store.js'
+import { loadKnownWords } from '../known-words.js'
 import {
   type Examination,
   type Ranker,
@@ -84,7 +85,13 @@ async function understandIn(
 ): Promise<Understanding> {
   if (meaning !== undefined) return meaning
   const frequencies = words?.frequencies ?? (await keywords.frequencies(query))
-  return understand(text, query, frequencies, words?.substitutes ?? new Map())
+  return understand(
+    text,
+    query,
+    frequencies,
+    words?.substitutes ?? new Map(),
+    await loadKnownWords(),
+  )
 }
 
 function explainQuestion(

@@ -1,5 +1,6 @@
 import { type LocatedToken, locateKeyTokens, locateTokens } from '@botstead/documents/text'
 import { isLiteral, memoize, type QueryPart, worthsOfWords } from '../coverage.js'
+import { isForm } from '../word-likeness.js'
 import { type Relation, relationOf } from './relation.js'
 
 /** A place in a text of a passage that matches terms of the question. */
@@ -119,7 +120,8 @@ function createMatcher(
 
 function relationIn({ tokens: [term = ''], substitutes }: QueryPart, token: string): Relation {
   const relation = relationOf(term, token)
-  return relation === 'related' && !substitutes.has(token) ? 'letters' : relation
+  const isNear = () => [...substitutes.keys()].some((word) => isForm(word, token))
+  return relation === 'related' && !isNear() ? 'letters' : relation
 }
 
 /** The places where tokens stand in this order; a star at the end stands for any continuation. */

@@ -4,11 +4,11 @@ import {
   type Candidate,
   type Evidence,
   explain,
-  nameWeight,
   preferLiteral,
   type RankedPassage,
   type ScoreOptions,
   toEvidence,
+  toExtras,
   toScoring,
   toSpans,
 } from '../score.js'
@@ -71,7 +71,6 @@ export function toScoreParts(candidates: readonly Candidate[], options: ScoreOpt
     grams: shareOf('grams'),
     semantic: shareOf('semantic'),
   }
-  const mostNamed = Math.max(0, ...candidates.map(({ named = 0 }) => named))
   const ranks = new Map(retrievers.map((name) => [name, toRanks(values, name)]))
 
   function findingsOf(candidate: Candidate): RetrieverFindings {
@@ -90,17 +89,18 @@ export function toScoreParts(candidates: readonly Candidate[], options: ScoreOpt
   }
 
   function contributionsOf(candidate: Candidate, findings: RetrieverFindings): Contributions {
-    const { named = 0, literal } = candidate
+    const { literal } = candidate
+    const extras = toExtras(candidate)
     // The score depends linearly on the relevance.
     const base = preferLiteral(0, literal)
-    const slope = (preferLiteral(1, literal) - base) / (1 + nameWeight * mostNamed)
+    const slope = (preferLiteral(1, literal) - base) / scoring.most
     const of = (name: Retriever) =>
       scoring.level * slope * shares[name] * (findings[name]?.value ?? 0)
     return {
-      keyword: of('keyword'),
+      keyword: of('keyword') + scoring.level * slope * extras.keyword,
       grams: of('grams'),
       semantic: of('semantic'),
-      fileName: scoring.level * slope * nameWeight * named,
+      fileName: scoring.level * slope * extras.fileName,
       literal: scoring.level * base,
     }
   }

@@ -4,6 +4,7 @@ import { type FileRow, isSearchable, listFilesByIds } from '../../../files/looku
 import { listOfFile, listOwnNumbers, type PassageRow } from '../../passage-store.js'
 import { addSubstitutes } from '../keyword-retriever.js'
 import {
+  addRanks,
   addTexts,
   type Examination,
   type Ranker,
@@ -207,6 +208,7 @@ async function scoreAsIf(
   }
   const texts = await ranker.readCandidates(db, [...candidates.keys()])
   addTexts(candidates, texts, query, meaning)
+  await addRanks(candidates, texts, examination)
   const { scored } = toScoreParts([...candidates.values()], {
     ...scoring,
     isVague: meaning.isVague,

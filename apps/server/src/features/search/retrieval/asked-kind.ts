@@ -1,0 +1,61 @@
+import { normalise } from '@botstead/documents/text'
+
+const numbers =
+  '\\p{N}+|one|two|three|four|five|six|seven|eight|nine|ten|twelve|zwei|drei|vier|fuenf|sechs|sieben|acht|neun|zehn|zwoelf|each|every|per|je|pro'
+const units =
+  'seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|centur(?:y|ies)|sekunden?|minuten?|stunden?|tage?n?|wochen?|monate?n?|jahre?n?|taeglich|woechentlich|monatlich|jaehrlich|daily|weekly|monthly|yearly|annually|twice'
+
+function toDurations(): RegExp {
+  return new RegExp(` (?:${numbers})(?: \\p{L}+)? (?:${units}) `, 'u')
+}
+
+function toTimes(): RegExp {
+  const months =
+    'january|february|march|april|june|july|august|september|october|november|december|januar|februar|maerz|juni|juli|oktober|dezember'
+  const days =
+    'monday|tuesday|wednesday|thursday|friday|saturday|sunday|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag'
+  return new RegExp(
+    ` (?:(?:1[0-9]|20)\\p{N}{2}|${months}|${days}|\\p{N}+(?:st|nd|rd|th)|\\p{N}+ (?:am|pm|uhr)) | (?:${numbers}) (?:${units}) `,
+    'u',
+  )
+}
+
+/** What is counted in `how many days`. */
+const countedThing = /\b(?:how many|wie viele) (\p{L}{3,30})/u
+
+/** Kinds of answers that a question may ask for, by its words. */
+const kinds: readonly { asked: RegExp; answer: RegExp }[] = [
+  {
+    asked:
+      /\b(?:how long|how soon|how often|how old|deadline|within what|wie lange|wie oft|bis wann|frist)\b/u,
+    answer: toDurations(),
+  },
+  {
+    asked:
+      /(?:^|[.,:;?!] )(?:when|wann)\b|\b(?:what time|what date|which day|which year|um wie viel uhr)\b/u,
+    answer: toTimes(),
+  },
+  {
+    asked:
+      /\b(?:how much|how large|how big|how tall|how high|how far|wie viel|wieviel|wie hoch|wie gross|wie weit)\b/u,
+    answer: / \p{N}/u,
+  },
+]
+
+/**
+ * Returns a function that tells whether a text has what a question asks for, such as a time for `when`; undefined for a question
+ * that asks for nothing so plain.
+ *
+ * @param question as it was typed
+ */
+export function toAskedKind(question: string): ((text: string) => boolean) | undefined {
+  const normalised = normalise(question)
+  const [, counted] = countedThing.exec(normalised) ?? []
+  if (counted !== undefined) {
+    // The number stands before what is counted, in any form: `28 days`, `28 working days`.
+    const answer = new RegExp(` (?:${numbers})(?: \\p{L}+)? ${counted.slice(0, -1)}`, 'u')
+    return (text) => answer.test(` ${text} `)
+  }
+  const wanted = kinds.find(({ asked }) => asked.test(normalised))
+  return wanted && ((text) => wanted.answer.test(` ${text} `))
+}
