@@ -42,20 +42,35 @@ const kinds: readonly { asked: RegExp; answer: RegExp }[] = [
   },
 ]
 
+/** What a question asks for, such as a time. */
+export interface AskedKind {
+  /** The words that ask for it, as `how` and `long`: they say nothing about the subject. */
+  words: ReadonlySet<string>
+  /** Whether a text has it. */
+  isIn(text: string): boolean
+}
+
 /**
- * Returns a function that tells whether a text has what a question asks for, such as a time for `when`; undefined for a question
- * that asks for nothing so plain.
+ * What a question asks for; undefined if that is nothing so plain.
  *
  * @param question as it was typed
  */
-export function toAskedKind(question: string): ((text: string) => boolean) | undefined {
+export function toAskedKind(question: string): AskedKind | undefined {
   const normalised = normalise(question)
   const [, counted] = countedThing.exec(normalised) ?? []
   if (counted !== undefined) {
     // The number stands before what is counted, in any form: `28 days`, `28 working days`.
     const answer = new RegExp(` (?:${numbers})(?: \\p{L}+)? ${counted.slice(0, -1)}`, 'u')
-    return (text) => answer.test(` ${text} `)
+    return toKind('how many wie viele', answer)
   }
-  const wanted = kinds.find(({ asked }) => asked.test(normalised))
-  return wanted && ((text) => wanted.answer.test(` ${text} `))
+  for (const { asked, answer } of kinds) {
+    const [words] = asked.exec(normalised) ?? []
+    if (words !== undefined) return toKind(words, answer)
+  }
+  return undefined
+}
+
+function toKind(words: string, answer: RegExp): AskedKind {
+  const all = new Set(words.split(/[^\p{L}]+/u).filter((word) => word !== ''))
+  return { words: all, isIn: (text) => answer.test(` ${text} `) }
 }

@@ -172,9 +172,11 @@ export const officeQuestions: readonly (readonly [
 ])[] = [
   ['How much may a hotel cost?', 'travel/expenses.md', '140 euros'],
   ['What do I get for a kilometre with my own car?', 'travel/expenses.md', '30 cents'],
+  ['How long may I wait to submit my hotel bill?', 'travel/expenses.md', 'within 30 days'],
   ['When do I have to hand in receipts?', 'travel/expenses.md', 'within 30 days'],
   ['How many days of vacation do I have?', 'people/vacation.md', '28 days'],
   ['When do left-over vacation days expire?', 'people/vacation.md', '31 March'],
+  ['Which vacation days expire at the end of the year?', 'people/vacation.md', '31 March'],
   ['I fell ill during my vacation', 'people/vacation.md', 'given back'],
   ["Do I need a doctor's note on the first sick day?", 'people/sick-leave.md', 'third day'],
   ['When must I announce parental leave?', 'people/parental-leave.md', 'seven weeks'],

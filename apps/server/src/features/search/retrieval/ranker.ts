@@ -12,8 +12,8 @@ import {
   type KeywordHit,
   type KeywordReader,
 } from '../keywords/index.js'
-import { type Query, toQuery, toSubject } from '../query.js'
-import { toAskedKind } from './asked-kind.js'
+import { type Query, type Subject, toQuery, toSubject } from '../query.js'
+import { type AskedKind, toAskedKind } from './asked-kind.js'
 import {
   type CandidateText,
   createCandidateReader,
@@ -70,8 +70,8 @@ export interface Understanding {
   spelling: string
   /** Whether it consists only of words that occur everywhere. */
   isVague: boolean
-  /** Whether a text has what it asks for; undefined if it asks for nothing so plain. */
-  hasAsked: ((text: string) => boolean) | undefined
+  /** What it asks for; undefined if that is nothing so plain. */
+  asked: AskedKind | undefined
   frequencies: Frequencies
 }
 
@@ -196,12 +196,15 @@ async function gather(
   return candidates
 }
 
+/** Share of a question that a passage has if it is worth a look whether it also has what is asked for. */
+const leastIfAsked = 0.3
+
 /** Adds what the texts of candidates prove. */
 export function addTexts(
   candidates: ReadonlyMap<number, Candidate>,
   texts: ReadonlyMap<number, CandidateText>,
   query: Query,
-  { spelling, parts, hasAsked }: Pick<Understanding, 'spelling' | 'parts' | 'hasAsked'>,
+  { spelling, parts, asked }: Pick<Understanding, 'spelling' | 'parts' | 'asked'>,
 ): void {
   const letters = scoreGrams(spelling, texts)
   const coverage = coverageOf(parts)
@@ -214,7 +217,7 @@ export function addTexts(
     const { share, isSure } = coverage(hashed)
     candidate.found = share
     candidate.isSure = isSure
-    candidate.isAsked = share > 0 && hasAsked?.(text) === true
+    candidate.isAsked = share >= leastIfAsked && asked?.isIn(text) === true
     candidate.named = coverageByName.get(name.text) ?? coverage(name).share
     coverageByName.set(name.text, candidate.named)
     const grams = letters.get(number)
@@ -253,9 +256,18 @@ export function understand(
   substitutes: Substitutes,
   known: KnownWords,
 ): Understanding {
-  const { parts, isVague } = toQueryParts(query, toSubject(text), frequencies, substitutes, known)
+  const asked = toAskedKind(text)
+  const subject = withoutWords(toSubject(text), asked?.words)
+  const { parts, isVague } = toQueryParts(query, subject, frequencies, substitutes, known)
   const spelling = asSpeltInPassages(meaningful(text), substitutes, frequencies)
-  return { parts, spelling, isVague, hasAsked: toAskedKind(text), frequencies }
+  return { parts, spelling, isVague, asked, frequencies }
+}
+
+/** A subject without words that only ask; as it is if nothing else is left. */
+function withoutWords(subject: Subject, words: ReadonlySet<string> | undefined): Subject {
+  if (words === undefined || subject.isGrammar) return subject
+  const terms = [...subject.terms].filter((term) => !words.has(term))
+  return terms.length === 0 ? subject : { ...subject, terms: new Set(terms) }
 }
 
 /** The words of a question without stopwords; all words if there is no other. */

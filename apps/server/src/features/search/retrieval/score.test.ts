@@ -80,8 +80,8 @@ describe('scores', () => {
   })
 
   it('are low when even the best passage covers little of the question', () => {
-    const poor = [{ number: 1, rank: 9, word: 0.6, grams: 0.2, coverage: 0.2, found: 0.4 }]
-    const rich = [{ number: 1, rank: 9, word: 0.6, grams: 0.9, coverage: 0.9, found: 0.9 }]
+    const poor = [{ number: 1, rank: 6, word: 0.6, grams: 0.2, coverage: 0.2, found: 0.2 }]
+    const rich = [{ number: 1, rank: 12, word: 0.6, grams: 0.9, coverage: 0.9, found: 0.9 }]
     expect(score(poor, options)[0]?.score).toBeLessThan(0.4)
     expect(score(rich, options)[0]?.score).toBeGreaterThan(0.9)
     expect(score(rich, { ...options, isVague: true })[0]?.score).toBeLessThanOrEqual(0.2)

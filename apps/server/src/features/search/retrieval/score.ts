@@ -98,6 +98,8 @@ export interface Scoring {
   weights: RetrieverWeights
   /** The highest relevance of a candidate, by which all are divided. */
   most: number
+  /** The largest share of the question that words of a candidate cover, from 0 to 1. */
+  mostFound: number
   /** The evidence in the best candidate, from 0 to 1. */
   evidence: number
   /** Whether that is enough to find anything. */
@@ -117,8 +119,9 @@ export function toScoring(candidates: readonly Candidate[], options: ScoreOption
     semantic: (options.weights.semantic ?? 0) * confidence,
   }
   const fused = fuse(candidates.map(toEvidence), weights)
+  const mostFound = Math.max(0, ...candidates.map(({ found = 0 }) => found))
   const sumOf = (each: Candidate) => {
-    const { fileName, keyword } = toExtras(each)
+    const { fileName, keyword } = toExtras(each, { mostFound })
     return (fused.get(each.number) ?? 0) + fileName + keyword
   }
   const most = Math.max(Number.MIN_VALUE, ...candidates.map(sumOf))
@@ -136,6 +139,7 @@ export function toScoring(candidates: readonly Candidate[], options: ScoreOption
   return {
     weights,
     most,
+    mostFound,
     evidence,
     isEnough: evidence >= minEvidence,
     level,
@@ -207,20 +211,24 @@ export function toSpans(
 
 /** Weight of a file name that contains all of the question, relative to 1 for the passage. */
 const nameWeight = 0.5
-/** Weight of a passage that covers all of the question, and what is added to it for having what is asked for. */
+/** Weight of a passage that covers all of the question. */
 const coverageWeight = 0.15
-const askedWeight = 0.8
+/** What is added to the passage that covers most of the question for having what is asked for; to others less. */
+const askedWeight = 0.6
 
 /**
  * What counts for a passage besides its retrievers. The indexes contain the words of names and headings too, but a repeated
  * word adds little there, so that other words of the question outweigh a name, and a word in a heading those that
  * stand in the section below it.
+ *
+ * @param mostFound the share of the question that is covered by the passage which covers most
  */
-export function toExtras({ named = 0, found = 0, isAsked = false }: Candidate) {
-  return {
-    fileName: nameWeight * named,
-    keyword: found * (coverageWeight + (isAsked ? askedWeight : 0)),
-  }
+export function toExtras(
+  { named = 0, found = 0, isAsked = false }: Candidate,
+  { mostFound }: Pick<Scoring, 'mostFound'>,
+) {
+  const asked = isAsked && mostFound > 0 ? askedWeight * (found / mostFound) ** 2 : 0
+  return { fileName: nameWeight * named, keyword: found * coverageWeight + asked }
 }
 
 /** The share of a question that the grams of a passage must cover for grams to count in full. */
@@ -261,13 +269,13 @@ function plainEvidence(candidate: Candidate, confidence: number): number {
 }
 
 /** The score of the best passage if there is only just enough evidence for any result. */
-const leastLevel = 0.25
+const leastLevel = 0.2
 
 /**
  * The logarithm of the odds that a passage answers the question, fitted to questions with and without an answer: see
  * `docs/decisions/0023-scores-and-like-words.md`. A share of many words proves more than the same share of few.
  */
-const odds = { none: -6, found: 2.3, letters: 4, rank: 4.6 }
+const odds = { none: -3.8, found: 2.1, letters: 2.8, rank: 3.5 }
 const fewestTerms = 4
 const mostTerms = 12
 

@@ -90,7 +90,7 @@ export function toScoreParts(candidates: readonly Candidate[], options: ScoreOpt
 
   function contributionsOf(candidate: Candidate, findings: RetrieverFindings): Contributions {
     const { literal } = candidate
-    const extras = toExtras(candidate)
+    const extras = toExtras(candidate, scoring)
     // The score depends linearly on the relevance.
     const base = preferLiteral(0, literal)
     const slope = (preferLiteral(1, literal) - base) / scoring.most
