@@ -116,12 +116,16 @@ export function coverageOf(parts: readonly QueryPart[]): (text: HashedText) => C
         if (worth > (best[at] ?? 0)) best[at] = worth
       }
     })
-    const guesses: number[] = []
-    for (const [at, { weight }] of words.entries()) {
+    let guesses: number[] | undefined
+    for (let at = 0; at < words.length; at++) {
       const worth = best[at] ?? 0
-      if (worth >= leastOfForm) sure += weight * worth
-      else if (worth > 0) guesses.push(weight * worth)
+      if (worth === 0) continue
+      const part = (words[at]?.weight ?? 0) * worth
+      if (worth >= leastOfForm) sure += part
+      else if (guesses === undefined) guesses = [part]
+      else guesses.push(part)
     }
+    if (guesses === undefined) return { share: Math.min(1, sure), isSure: sure > 0 }
     const guessed = guesses
       .sort((a, b) => b - a)
       .reduce((sum, each, at) => sum + each * furtherGuess ** at, 0)

@@ -80,8 +80,9 @@ export async function findByWords(
       ? new Map()
       : toSubstitutes(expandable, await findWords(db, botId, neighbourhood(expandable)))
   const german = await findGermanForms(db, botId, search.query, query.terms)
-  // With as many matches as can be used, words of about the same meaning add nothing either.
-  const synonyms = isFull ? new Map() : toAll(query.terms, toSynonyms, synonymWorth)
+  // Where passages have the word itself, or as many matches as can be used, others of its meaning add little.
+  const absent = query.terms.filter((word) => frequencies.counts.get(word) === 0)
+  const synonyms = isFull ? new Map() : toAll(absent, toSynonyms, synonymWorth)
   const english = toAll(query.terms, toOtherEnglish, spellingWorth)
   const substitutes = join([english, synonyms, german, near])
   const found = { hits, frequencies, substitutes }

@@ -80,7 +80,7 @@ describe('scores', () => {
   })
 
   it('are low when even the best passage covers little of the question', () => {
-    const poor = [{ number: 1, rank: 6, word: 0.6, grams: 0.2, coverage: 0.2, found: 0.2 }]
+    const poor = [{ number: 1, rank: 6, word: 0.6, grams: 0.2, coverage: 0.2, found: 0.25 }]
     const rich = [{ number: 1, rank: 12, word: 0.6, grams: 0.9, coverage: 0.9, found: 0.9 }]
     expect(score(poor, options)[0]?.score).toBeLessThan(0.4)
     expect(score(rich, options)[0]?.score).toBeGreaterThan(0.9)
