@@ -54,3 +54,12 @@ export function codeAt(text: string, at: number): number {
 export function indexOf(hash: number): number {
   return Math.imul(hash, 0x9e3779b1) >>> indexShift
 }
+
+/** A hash of a whole word, from 0 to 2^32 - 1: FNV-1a over its UTF-16 units. */
+export function hashWord(word: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < word.length; at++) {
+    hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193)
+  }
+  return hash >>> 0
+}

@@ -12,7 +12,7 @@ import { findWords } from '../vocabulary-store.js'
 import type { CandidateText } from './candidate-texts.js'
 import type { Substitutes } from './coverage.js'
 import { findGermanForms } from './german.js'
-import type { KnownWords } from './known-words.js'
+import { loadKnownWords } from './known-words.js'
 import { neighbourhood, toExpandable, toSubstitutes } from './query-expansion.js'
 import { toOtherEnglish, toSpellings } from './spellings.js'
 import { toSynonyms } from './synonyms.js'
@@ -56,10 +56,11 @@ export async function findByWords(
   db: Db,
   query: Query,
   search: KeywordRequest & { limit: number },
-  known: KnownWords,
 ): Promise<WordFindings> {
   const { botId } = search.scope
   const frequencies = await keywords.frequencies(query)
+  if (frequencies.passages === 0) return { hits: [], frequencies, substitutes: new Map() }
+  const known = await loadKnownWords()
   const hits = await keywords.search({ ...search, query: occurring(query, frequencies) })
   const isFull = hits.length >= search.limit
   const spellings = toSpellings(search.query)

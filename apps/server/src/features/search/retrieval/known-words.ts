@@ -1,4 +1,5 @@
 import { normalise } from '@botstead/documents/text'
+import { hashWord } from './gram-hash.js'
 
 /** What is known of the words of languages, whatever the passages of a bot contain. */
 export interface KnownWords {
@@ -42,22 +43,20 @@ async function load(): Promise<KnownWords> {
 
 /** @param lists words of a language each, the most common first */
 export function createKnownWords(lists: readonly (readonly string[])[]): KnownWords {
-  const ranks = new Map<string, number>()
+  const ranks = createRanks(lists.reduce((sum, { length }) => sum + length, 0))
   for (const words of lists) {
-    for (const [at, written] of words.entries()) {
-      const word = normalise(written)
-      const rank = ranks.get(word)
-      if (rank === undefined || at + 1 < rank) ranks.set(word, at + 1)
+    for (const [at, word] of words.entries()) {
+      ranks.add(plainWord.test(word) ? word : normalise(word), at + 1)
     }
   }
   const rankOf = (word: string) => {
     const rank = ranks.get(word)
-    if (rank !== undefined) return rank
+    if (rank > 0) return rank
     for (const ending of endings) {
       const stem = word.slice(0, -ending.length)
       if (stem.length < shortestStem || !word.endsWith(ending)) continue
-      const found = ranks.get(stem) ?? ranks.get(`${stem}e`)
-      if (found !== undefined) return found
+      const found = ranks.get(stem) || ranks.get(`${stem}e`)
+      if (found > 0) return found
     }
     return undefined
   }
@@ -69,5 +68,36 @@ export function createKnownWords(lists: readonly (readonly string[])[]): KnownWo
       const share = 1 - Math.exp((-wordsOfPassage * shareOfFirst) / rank)
       return Math.min(1, Math.max(0.1, Math.log(share) / Math.log(rareShare)))
     },
+  }
+}
+
+/** Normalising leaves such words as they are. */
+const plainWord = /^[a-z]+$/
+
+/**
+ * The ranks of words by their hashes, in two arrays: a map of as many strings would hold the event loop of a server ten times as long, and
+ * take ten times the memory of each thread that searches. One of forty thousand other words has the hash of one of these.
+ */
+function createRanks(words: number) {
+  const size = 2 ** Math.ceil(Math.log2(2 * words + 2))
+  const hashes = new Uint32Array(size)
+  const ranks = new Uint32Array(size)
+  const placeOf = (hash: number) => {
+    let place = hash % size
+    while ((ranks[place] ?? 0) > 0 && hashes[place] !== hash) place = (place + 1) % size
+    return place
+  }
+  return {
+    /** Keeps the lowest rank of a word, from 1. */
+    add(word: string, rank: number) {
+      const hash = hashWord(word)
+      const place = placeOf(hash)
+      const known = ranks[place] ?? 0
+      if (known > 0 && known <= rank) return
+      hashes[place] = hash
+      ranks[place] = rank
+    },
+    /** 0 for an unknown word. */
+    get: (word: string) => ranks[placeOf(hashWord(word))] ?? 0,
   }
 }

@@ -116,12 +116,11 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
   const isUsed = (retriever: Retriever) => (weights[retriever] ?? 0) > 0
 
   async function examine(db: Db, request: RankRequest): Promise<Examination> {
-    const known = await loadKnownWords()
     const query = toQuery(request.query)
     const limit = Math.max(proposals, request.limit)
     const keywords = await index.reader(db, request.scope.botId)
     const words = isUsed('keyword')
-      ? await findByWords(keywords, db, query, { ...request, limit }, known)
+      ? await findByWords(keywords, db, query, { ...request, limit })
       : undefined
     const { question, degraded } = isUsed('semantic')
       ? await semantics.search(db, request, limit)
@@ -131,13 +130,9 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
     if (candidates.size > 0) {
       const texts = await readCandidates(db, [...candidates.keys()])
       const frequencies = words?.frequencies ?? (await keywords.frequencies(query))
-      meaning = understand(
-        request.query,
-        query,
-        frequencies,
-        words?.substitutes ?? new Map(),
-        known,
-      )
+      const known = await loadKnownWords()
+      const substitutes = words?.substitutes ?? new Map()
+      meaning = understand(request.query, query, frequencies, substitutes, known)
       addTexts(candidates, texts, query, meaning)
       await addRanks(candidates, texts, { keywords, words, query })
     }
