@@ -19,7 +19,7 @@ import { createSharedAddresses } from '../features/calls/shared-addresses/index.
 import { createTargets, findIntegrationTarget } from '../features/calls/targets/index.js'
 import { createTunnels } from '../features/calls/tunnels/index.js'
 import { createWebhooks } from '../features/calls/webhooks/index.js'
-import { createChat } from '../features/chat/index.js'
+import { type Chat, createChat } from '../features/chat/index.js'
 import { createAnalytics } from '../features/conversations/analytics/index.js'
 import { createConversations } from '../features/conversations/conversations/index.js'
 import { createEvents } from '../features/conversations/events/index.js'
@@ -31,9 +31,9 @@ import { createStates } from '../features/conversations/states/index.js'
 import { createTags } from '../features/conversations/tags/index.js'
 import { createUsers } from '../features/conversations/users/index.js'
 import { createWorkflows } from '../features/conversations/workflows/index.js'
-import { attemptSource, createDeliveries } from '../features/deliveries/index.js'
+import { attemptSource, createDeliveries, type Deliveries } from '../features/deliveries/index.js'
 import type { Feature } from '../features/feature.js'
-import { createFiles } from '../features/files/index.js'
+import { createFiles, type Files } from '../features/files/index.js'
 import { createConversationList } from '../features/inspection/conversation-list/index.js'
 import { createConversationStream } from '../features/inspection/conversation-stream/index.js'
 import { createMessageSearch } from '../features/inspection/message-search/index.js'
@@ -66,9 +66,32 @@ export interface FeaturesOptions {
   findEntry?: URL
   /** Weights of the retrievers: for measuring the contribution of each. */
   weights?: RetrieverWeights
-  /** What slices need of those that are built after them: for tests. */
+  /** Requests of slices to those that are built after them: for tests. */
   ports?: Ports
 }
+
+/** The parts that every group of slices is built from. */
+interface Base {
+  context: Context
+  addresses: Addresses
+  /** Needed by most slices: the database, the time, ids and page tokens. */
+  storage: Pick<Context, 'db' | 'run' | 'dialect' | 'clock' | 'ids' | 'pager' | 'authorities'> & {
+    ports: Ports
+  }
+  /** Adds a slice to the list, and subscribes it to the events of others. */
+  add<Slice extends Feature>(slice: Slice): Slice
+}
+
+/** The whole server, as its operators see it. */
+interface Operated {
+  list: readonly Feature[]
+  checks: () => readonly ReadinessCheck[]
+  settings: readonly SettingInForce[]
+}
+
+type Bots = ReturnType<typeof addBots>
+type Calls = ReturnType<typeof addCalls>
+type Conversations = ReturnType<typeof addConversations>
 
 /**
  * Builds the slices in the order of the list, each from what exists already, and subscribes them to each
@@ -79,11 +102,9 @@ export function createFeatures(
   { blobs, addresses }: { blobs: BlobStore; addresses: Addresses },
   { settings = [], findEntry, weights, ports = createPorts() }: FeaturesOptions = {},
 ) {
-  const { config, log, clock, timers, ids, keys, sealer, pager, tracing } = context
-  const { database, dialect, db, run, bus, authorities, publisher, queue, domainEvents } = context
-  const { limits, missedEventsMs, botLogRetentionMs: retentionMs } = config
-  const maxPayloadBytes = limits.messageBytes
-  /** What most slices need: the database, the time, ids and page tokens. */
+  const { config, log, clock, timers, ids, keys, pager, database, db, run, dialect } = context
+  const { authorities, queue, bus, domainEvents } = context
+  const { limits } = config
   const storage = { db, run, dialect, clock, ids, pager, authorities, ports }
   const list: Feature[] = []
 
@@ -93,13 +114,81 @@ export function createFeatures(
     return slice
   }
 
-  /** What has to work, in any slice. */
-  const checks = (): readonly ReadinessCheck[] => [
-    { name: 'database', check: () => database.check() },
-    ...list.flatMap((feature) => feature.checks ?? []),
-  ]
+  const base: Base = { context, addresses, storage, add }
+  const bots = addBots(base)
+  const calls = addCalls(base, bots)
+  const conversations = addConversations(base, { ...bots, ...calls })
+  const deliveries = addDeliveries(base, { ...bots, ...calls, ...conversations })
 
-  // Tenants, and what their bots and integrations declare.
+  // Files. No content is deleted while a backup is made.
+  const backups = add(createBackupsOf(context, blobs))
+  const files = add(
+    createFiles({
+      ...storage,
+      timers,
+      queue,
+      bus,
+      blobs,
+      addresses,
+      signer: createSigner(keys.fileAddresses, clock),
+      bots: bots.bots.service,
+      reach: bots.access.reach,
+      isBackupRunning: backups.isRunning,
+      limits,
+      quotas: { storage: limits.storageQuotaBytes, vector: limits.vectorQuotaBytes },
+    }),
+  )
+  const chat = addChat(base, { ...bots, ...calls, ...conversations, deliveries, files })
+  addInspection(base, { ...bots, ...conversations, chat })
+  add(
+    createSearch({
+      database,
+      clock,
+      ids,
+      queue,
+      pager,
+      log,
+      files,
+      documentReaders: documentReadersOf(limits),
+      embeddings: embeddingsOf(config),
+      limits: {
+        ...limits,
+        searchesAtOnce: config.searchesAtOnce,
+        searchTimeoutMs: config.searchTimeoutMs,
+      },
+      ...(findEntry && { findEntry }),
+      ...(weights && { weights }),
+    }),
+  )
+  addOperations(base, { ...bots, ...calls }, { list, checks, settings })
+
+  /** Checks of readiness of all slices. */
+  function checks(): readonly ReadinessCheck[] {
+    return [
+      { name: 'database', check: () => database.check() },
+      ...list.flatMap((feature) => feature.checks ?? []),
+    ]
+  }
+
+  ports.requireFilled()
+  for (const feature of list) if (feature.actions) calls.actions.provide(feature.actions)
+  return {
+    list,
+    checks: checks(),
+    accounts: bots.accounts,
+    workspaces: bots.workspaces,
+    access: bots.access,
+    operatorTokens: createOperatorTokens({ ...storage, accounts: bots.accounts.service }),
+    bots: bots.bots,
+    ...conversations,
+    chat,
+  }
+}
+
+/** Tenants, and the declarations of their bots and integrations. */
+function addBots({ context, addresses, storage, add }: Base) {
+  const { config, log, clock, timers, keys, sealer, database, queue, domainEvents } = context
+  const { limits, botLogRetentionMs: retentionMs } = config
   const accounts = add(createAccounts(storage))
   const workspaces = add(createWorkspaces({ ...storage, domainEvents }))
   const deployments = add(createDeployments({ ...storage, sealer, domainEvents }))
@@ -118,7 +207,6 @@ export function createFeatures(
   const integrations = add(createIntegrations({ ...defining, interfaces, scripts }))
   const plugins = add(createPlugins({ ...defining, interfaces, integrations }))
   const bots = add(createBots({ ...defining, database, addresses, integrations, plugins }))
-  const { botProfiles } = bots
   const access = add(
     createAccess({
       ...storage,
@@ -134,9 +222,14 @@ export function createFeatures(
     }),
   )
   const botLogs = add(createBotLogs({ ...storage, bots: bots.service, retentionMs }))
-  const { writeLine: writeLogLine } = botLogs.service
   const issues = add(
-    createIssues({ ...storage, log, retentionMs, botProfiles, bots: bots.service }),
+    createIssues({
+      ...storage,
+      log,
+      retentionMs,
+      botProfiles: bots.botProfiles,
+      bots: bots.service,
+    }),
   )
   add(
     createVersions({
@@ -149,8 +242,16 @@ export function createFeatures(
       botLogs: botLogs.service,
     }),
   )
+  return { accounts, workspaces, deployments, scripts, integrations, bots, access, botLogs, issues }
+}
 
-  // Calls to the servers of bots and integrations, and to their code that runs here.
+/** Calls to the servers of bots and integrations, and to their code that runs here. */
+function addCalls(
+  { context, addresses, storage, add }: Base,
+  { deployments, scripts, integrations, bots, access, botLogs, issues }: Bots,
+) {
+  const { config, log, timers, bus, keys, sealer, queue, tracing, domainEvents } = context
+  const { writeLine: writeLogLine } = botLogs.service
   const tunnels = add(
     createTunnels({
       ...storage,
@@ -172,7 +273,7 @@ export function createFeatures(
       timers,
       bus,
       log,
-      limits,
+      limits: config.limits,
       hosting: config.hosting,
       outgoing: config.outgoing,
       logLevel: config.logLevel === 'debug' ? 'debug' : 'info',
@@ -198,14 +299,28 @@ export function createFeatures(
   add(createRegistration({ ...calling, bots, queue, writeLogLine }))
   const sharedAddresses = add(createSharedAddresses({ ...calling, writeLogLine }))
   add(createWebhooks({ ...calling, scripts, sharedAddresses }))
-  const remoteCreator = createRemoteCreator(calling)
+  const { botProfiles } = bots
+  const retentionMs = config.botLogRetentionMs
   const actions = add(createActions({ ...calling, botProfiles, targets, retentionMs }))
+  return { outgoing, hosting, targets, actions, remoteCreator: createRemoteCreator(calling) }
+}
 
-  // What happens in bots.
-  const inBots = { ...storage, queue, domainEvents, botProfiles, maxPayloadBytes }
+/** Users, conversations, messages and all else that happens in bots. */
+function addConversations(
+  { context, storage, add }: Base,
+  { bots, integrations, remoteCreator }: Bots & Calls,
+) {
+  const { config, publisher, queue, domainEvents } = context
+  const inBots = {
+    ...storage,
+    queue,
+    domainEvents,
+    botProfiles: bots.botProfiles,
+    maxPayloadBytes: config.limits.messageBytes,
+  }
   add(createTags(storage))
   const changes = add(createChanges({ ...storage, domainEvents }))
-  const events = add(createEvents({ ...inBots, missedEventsMs }))
+  const events = add(createEvents({ ...inBots, missedEventsMs: config.missedEventsMs }))
   const users = add(createUsers({ ...inBots, remoteCreator, events: events.service }))
   const conversations = add(
     createConversations({
@@ -230,9 +345,14 @@ export function createFeatures(
   const recurring = add(createRecurring({ ...inBots, bots: bots.service, events: events.service }))
   add(createObservations({ ...inBots, events: events.service }))
   add(createAnalytics({ ...storage, queue, bots: bots.service }))
+  return { changes, events, users, conversations, messages, recurring }
+}
 
-  // Notifications of bots, integrations and chat users.
-  const deliveries = add(
+/** Notifications of bots, integrations and chat users. */
+function addDeliveries({ context, storage, add }: Base, built: Bots & Calls & Conversations) {
+  const { config, log, timers, bus, queue, tracing, domainEvents } = context
+  const { bots, botLogs, issues, outgoing, hosting, targets, events, messages, changes } = built
+  return add(
     createDeliveries({
       ...storage,
       timers,
@@ -250,36 +370,31 @@ export function createFeatures(
       messages: messages.service,
       changes,
       targets,
-      writeLogLine,
+      writeLogLine: botLogs.service.writeLine,
       alone: config.databaseUrl === undefined,
       leaseMs: config.jobLeaseMs,
       retentionMs: config.deliveryRetentionMs,
-      limits,
+      limits: config.limits,
     }),
   )
-  // Files. No content is deleted while a backup is made.
-  const backups = add(createBackupsOf(context, blobs))
-  const files = add(
-    createFiles({
-      ...storage,
-      timers,
-      queue,
-      bus,
-      blobs,
-      addresses,
-      signer: createSigner(keys.fileAddresses, clock),
-      bots: bots.service,
-      reach: access.reach,
-      isBackupRunning: backups.isRunning,
-      limits,
-      quotas: { storage: limits.storageQuotaBytes, vector: limits.vectorQuotaBytes },
-    }),
-  )
+}
 
-  // The chat.
-  const chat = add(
+function addChat(
+  { context, addresses, storage, add }: Base,
+  built: Bots & Calls & Conversations & { deliveries: Deliveries; files: Files },
+) {
+  const { config, log, timers, bus, publisher, queue, tracing, domainEvents } = context
+  const { bots, targets, events, users, conversations, messages, deliveries, files } = built
+  return add(
     createChat({
-      ...inConversations,
+      ...storage,
+      queue,
+      domainEvents,
+      botProfiles: bots.botProfiles,
+      maxPayloadBytes: config.limits.messageBytes,
+      events: events.service,
+      users: users.service,
+      conversations: conversations.service,
       tracing,
       timers,
       bus,
@@ -295,42 +410,31 @@ export function createFeatures(
       version,
     }),
   )
+}
 
-  // What people see of all that.
+/** Views of conversations for members of a workspace. */
+function addInspection(
+  { context: { timers, log }, storage, add }: Base,
+  { access, bots, users, messages, chat }: Bots & Conversations & { chat: Chat },
+): void {
+  const { streams } = chat
   const { standing } = access
   const inspecting = { ...storage, standing, bots: bots.service, users: users.service }
-  const messageSearch = add(createMessageSearch({ ...storage, timers, log }))
-  const conversationList = add(createConversationList({ ...inspecting, search: messageSearch }))
-  const { service: shown } = conversationList
-  add(createTimeline({ ...inspecting, conversations: shown, messages: messages.service }))
-  const { streams } = chat
-  add(createConversationStream({ ...inspecting, conversations: shown, streams }))
+  const search = add(createMessageSearch({ ...storage, timers, log }))
+  const { service: conversations } = add(createConversationList({ ...inspecting, search }))
+  add(createTimeline({ ...inspecting, conversations, messages: messages.service }))
+  add(createConversationStream({ ...inspecting, conversations, streams }))
+}
 
-  // The search in files.
-  add(
-    createSearch({
-      database,
-      clock,
-      ids,
-      queue,
-      pager,
-      log,
-      files,
-      documentReaders: documentReadersOf(limits),
-      embeddings: embeddingsOf(config),
-      limits: {
-        ...limits,
-        searchesAtOnce: config.searchesAtOnce,
-        searchTimeoutMs: config.searchTimeoutMs,
-      },
-      ...(findEntry && { findEntry }),
-      ...(weights && { weights }),
-    }),
-  )
-
-  // What people see who operate all of it.
+/** Views of workspaces and of the server for those who operate them. */
+function addOperations(
+  { context, addresses, storage, add }: Base,
+  { accounts, workspaces, access, targets, outgoing, hosting, ...built }: Bots & Calls,
+  { list, checks, settings }: Operated,
+): void {
+  const { config, log, timers, db, pager, queue } = context
   const sources = { bot: botLogSource, delivery: attemptSource, integration: integrationLogSource }
-  const ofWorkspaces = { bots: bots.service, integrations: integrations.service }
+  const ofWorkspaces = { bots: built.bots.service, integrations: built.integrations.service }
   add(
     createOverview({
       ...storage,
@@ -342,7 +446,7 @@ export function createFeatures(
       targets,
       outgoing,
       hosting,
-      retentionMs,
+      retentionMs: config.botLogRetentionMs,
     }),
   )
   add(createLimits({ db, config, workspaces: workspaces.service, ...ofWorkspaces }))
@@ -360,17 +464,7 @@ export function createFeatures(
       checks,
     }),
   )
-  add(
-    createLogs({
-      ...storage,
-      timers,
-      log,
-      sources,
-      ...ofWorkspaces,
-      standing,
-    }),
-  )
-
+  add(createLogs({ ...storage, timers, log, sources, ...ofWorkspaces, standing: access.standing }))
   add(
     createJobs({
       ...storage,
@@ -383,24 +477,4 @@ export function createFeatures(
       ],
     }),
   )
-
-  ports.requireFilled()
-  for (const feature of list) if (feature.actions) actions.provide(feature.actions)
-  const operatorTokens = createOperatorTokens({ ...storage, accounts: accounts.service })
-  return {
-    list,
-    checks: checks(),
-    accounts,
-    workspaces,
-    access,
-    operatorTokens,
-    bots,
-    changes,
-    events,
-    users,
-    conversations,
-    messages,
-    recurring,
-    chat,
-  }
 }
