@@ -69,7 +69,6 @@ const separateFolders = new Set(['dashboard/screens'])
 /** Functions of more lines than they may have, that are left. */
 const longFunctions = new Set([
   'apps/dashboard/src/ui/data-table.tsx DataTable',
-  'apps/server/src/app/features.ts createFeatures',
   'apps/server/src/features/bots/bots/lookups.ts botLookups',
   'apps/server/src/features/bots/bots/service.ts createBotsService',
   'apps/server/src/features/bots/integrations/service.ts createIntegrationsService',
@@ -86,7 +85,6 @@ const longFunctions = new Set([
   'apps/server/src/features/conversations/conversations/participants.ts createParticipants',
   'apps/server/src/features/conversations/conversations/service.ts createConversationsService',
   'apps/server/src/features/conversations/events/service.ts createEventsService',
-  'apps/server/src/features/conversations/messages/service.ts createMessagesService',
   'apps/server/src/features/conversations/states/service.ts createStatesService',
   'apps/server/src/features/conversations/users/service.ts createUsersService',
   'apps/server/src/features/conversations/workflows/service.ts createWorkflowsService',

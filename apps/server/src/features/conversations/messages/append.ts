@@ -33,70 +33,64 @@ export interface AppendDeps {
   domainEvents: Pick<EventDispatcher, 'raise'>
 }
 
-export type Append = ReturnType<typeof createAppend>
-
 /** Type of the event that reports a message to a bot, and kind of the delivery to an integration. */
 const messageCreated = 'message_created'
 
 /**
- * The hot path of the server: turns a validated message into its row, its event and its delivery.
+ * The hot path of the server: stores a validated message in its slot, logs it in the conversation, and
+ * notifies the bot of an incoming one, and the installation that owns the conversation of an outgoing one.
  */
-export function createAppend({ ids, publisher, events, domainEvents }: AppendDeps) {
-  /**
-   * Stores a message in its slot, logs it in the conversation, and notifies the bot of an incoming
-   * one, and the installation that owns the conversation of an outgoing one.
-   */
-  return async function append(
-    tx: Tx,
-    slot: MessageSlot,
-    message: NewMessage,
-    profile: BotProfile,
-  ): Promise<MessageRow> {
-    const { botId, userId } = message
-    const createdAt = isoTime(slot.last_message_at)
-    const row: MessageRow = {
-      id: message.id ?? ids.next('msg'),
-      bot_id: botId,
-      conversation_id: slot.id,
-      user_id: userId,
-      type: message.type,
-      payload: message.payload,
-      direction: message.direction,
-      tags: message.tags ?? null,
-      origin: message.origin ?? null,
-      sequence: slot.last_sequence,
-      created_at: createdAt,
-      updated_at: null,
-    }
-    await insertMessage(tx, row)
-    await publisher.publish(tx, {
-      stream: slot.id,
-      sequence: slot.last_sequence,
-      botId,
-      type: conversationEvents.messageCreated,
-      subjectId: row.id,
-      createdAt,
-    })
-    if (message.direction === 'incoming') {
-      if (profile.listens) {
-        await events.record(tx, profile, {
-          botId,
-          type: messageCreated,
-          payload: null,
-          messageId: row.id,
-          conversationId: slot.id,
-          userId,
-        })
-      }
-    } else if (profile.delivers(slot.integration)) {
-      await domainEvents.raise(tx, 'delivery.requested', {
+export async function appendMessage(
+  { ids, publisher, events, domainEvents }: AppendDeps,
+  tx: Tx,
+  slot: MessageSlot,
+  message: NewMessage,
+  profile: BotProfile,
+): Promise<MessageRow> {
+  const { botId, userId } = message
+  const createdAt = isoTime(slot.last_message_at)
+  const row: MessageRow = {
+    id: message.id ?? ids.next('msg'),
+    bot_id: botId,
+    conversation_id: slot.id,
+    user_id: userId,
+    type: message.type,
+    payload: message.payload,
+    direction: message.direction,
+    tags: message.tags ?? null,
+    origin: message.origin ?? null,
+    sequence: slot.last_sequence,
+    created_at: createdAt,
+    updated_at: null,
+  }
+  await insertMessage(tx, row)
+  await publisher.publish(tx, {
+    stream: slot.id,
+    sequence: slot.last_sequence,
+    botId,
+    type: conversationEvents.messageCreated,
+    subjectId: row.id,
+    createdAt,
+  })
+  if (message.direction === 'incoming') {
+    if (profile.listens) {
+      await events.record(tx, profile, {
         botId,
-        integration: slot.integration,
-        kind: messageCreated,
-        subjectId: row.id,
-        orderingKey: slot.id,
+        type: messageCreated,
+        payload: null,
+        messageId: row.id,
+        conversationId: slot.id,
+        userId,
       })
     }
-    return row
+  } else if (profile.delivers(slot.integration)) {
+    await domainEvents.raise(tx, 'delivery.requested', {
+      botId,
+      integration: slot.integration,
+      kind: messageCreated,
+      subjectId: row.id,
+      orderingKey: slot.id,
+    })
   }
+  return row
 }

@@ -25,32 +25,31 @@ export interface AuthorsDeps {
 /**
  * Throws unless the conversation and the author of a message exist and are visible to the caller.
  */
-export function createRequireAuthor({ conversations, users }: AuthorsDeps) {
-  return async function requireAuthor(
-    tx: Tx,
-    actor: BotActor,
-    conversationId: string,
-    userId: string,
-  ): Promise<Author> {
-    const { botId, caller } = actor
-    const found = await conversations.findFor(tx, { botId, userId }, conversationId)
-    const conversation = found?.conversation
-    if (
-      conversation === undefined ||
-      // Foreign ids are valid at the chat address only.
-      conversation.id !== conversationId ||
-      (caller.type === 'integration' && conversation.integration !== caller.alias)
-    ) {
-      throw unknownReference('conversationId', `there is no conversation ${conversationId}.`)
-    }
-    if (userId === botId) return { id: botId, publicId: botId, participates: true, conversation }
-    if (found?.participates) {
-      return { id: userId, publicId: userId, participates: true, conversation }
-    }
-    const user = await users.findVisible(tx, actor, userId)
-    if (user === undefined) throw unknownReference('userId', `there is no user ${userId}.`)
-    return { id: user.id, publicId: publicIdOf(user), participates: false, conversation }
+export async function requireAuthor(
+  { conversations, users }: AuthorsDeps,
+  tx: Tx,
+  actor: BotActor,
+  conversationId: string,
+  userId: string,
+): Promise<Author> {
+  const { botId, caller } = actor
+  const found = await conversations.findFor(tx, { botId, userId }, conversationId)
+  const conversation = found?.conversation
+  if (
+    conversation === undefined ||
+    // Foreign ids are valid at the chat address only.
+    conversation.id !== conversationId ||
+    (caller.type === 'integration' && conversation.integration !== caller.alias)
+  ) {
+    throw unknownReference('conversationId', `there is no conversation ${conversationId}.`)
   }
+  if (userId === botId) return { id: botId, publicId: botId, participates: true, conversation }
+  if (found?.participates) {
+    return { id: userId, publicId: userId, participates: true, conversation }
+  }
+  const user = await users.findVisible(tx, actor, userId)
+  if (user === undefined) throw unknownReference('userId', `there is no user ${userId}.`)
+  return { id: user.id, publicId: publicIdOf(user), participates: false, conversation }
 }
 
 /**
@@ -91,4 +90,8 @@ export function unknownReference(
   return new ApiError('ReferenceNotFound', `${where}.${field}: ${message}`, {
     metadata: { in: where, field },
   })
+}
+
+export function unknownConversation(id: string, where: 'body' | 'query' = 'body'): ApiError {
+  return unknownReference('conversationId', `there is no conversation ${id}.`, where)
 }

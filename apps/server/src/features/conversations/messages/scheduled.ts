@@ -5,7 +5,7 @@ import type { Queue } from '../../../platform/jobs/queue.js'
 import type { BotProfiles } from '../../bots/bots/index.js'
 import type { ConversationRef, ConversationsService } from '../conversations/index.js'
 import { publicIdOf, type UsersService } from '../users/index.js'
-import type { Append, NewMessage } from './append.js'
+import { type AppendDeps, appendMessage, type NewMessage } from './append.js'
 import {
   deleteScheduledOf,
   insertScheduled,
@@ -20,7 +20,7 @@ export const releaseMessageJob = 'messages.release'
 /** Name of the job that deletes the messages of a deleted conversation, whose id is its key. */
 export const emptyConversationJob = 'messages.empty'
 
-export interface ScheduledMessagesDeps {
+export interface ScheduledMessagesDeps extends AppendDeps {
   run: Run
   clock: Clock
   ids: Ids
@@ -30,70 +30,72 @@ export interface ScheduledMessagesDeps {
   users: Pick<UsersService, 'findAll'>
 }
 
-/** Scheduled messages, under the ids that they will have. */
-export function createScheduledMessages(
-  { run, clock, ids, queue, botProfiles, conversations, users }: ScheduledMessagesDeps,
-  append: Append,
-) {
-  async function schedule(
-    tx: Tx,
-    conversationId: string,
-    message: NewMessage & { tags: string | null; origin: MessageRow['origin'] },
-    dueAt: number,
-  ): Promise<MessageRow> {
-    const { botId, userId, ...content } = message
-    const row = {
-      ...content,
-      id: ids.next('msg'),
-      bot_id: botId,
-      user_id: userId,
-      conversation_id: conversationId,
-      due_at: isoTime(dueAt),
-      created_at: isoTime(clock.now()),
-    }
-    await insertScheduled(tx, row)
-    await queue.enqueue(tx, {
-      kind: releaseMessageJob,
-      key: row.id,
-      payload: { botId },
-      runAt: dueAt,
-      maxAttempts: 100,
-    })
-    return toMessageRow(row)
+/** Stores a scheduled message under the id that it will have, with the job that appends it. */
+export async function scheduleMessage(
+  { ids, clock, queue }: ScheduledMessagesDeps,
+  tx: Tx,
+  conversationId: string,
+  message: NewMessage & { tags: string | null; origin: MessageRow['origin'] },
+  dueAt: number,
+): Promise<MessageRow> {
+  const { botId, userId, ...content } = message
+  const row = {
+    ...content,
+    id: ids.next('msg'),
+    bot_id: botId,
+    user_id: userId,
+    conversation_id: conversationId,
+    due_at: isoTime(dueAt),
+    created_at: isoTime(clock.now()),
   }
+  await insertScheduled(tx, row)
+  await queue.enqueue(tx, {
+    kind: releaseMessageJob,
+    key: row.id,
+    payload: { botId },
+    runAt: dueAt,
+    maxAttempts: 100,
+  })
+  return toMessageRow(row)
+}
 
-  /**
-   * Appends a scheduled message to its conversation. Does nothing if it was cancelled or already
-   * appended, or if its author or its conversation was deleted.
-   */
-  async function release(botId: string, id: string): Promise<void> {
-    const profile = await botProfiles.of(botId)
-    await run(async (tx) => {
-      const scheduled = await takeScheduled(tx, botId, id)
-      if (scheduled === undefined) return
-      const { user_id: userId, conversation_id: conversationId } = scheduled
-      const [user] = await users.findAll(tx, botId, [userId])
-      const found = await conversations.findFor(tx, { botId, userId }, conversationId)
-      if (user === undefined || found === undefined) return
-      const slot = await conversations.takeSlot(
-        tx,
-        { botId, id: conversationId },
-        { id: userId, publicId: publicIdOf(user), participates: found.participates },
-      )
-      if (slot === undefined) return
-      const { type, payload, direction, tags, origin } = scheduled
-      const message = { id, botId, userId, type, payload, direction, tags, origin }
-      await append(tx, slot, message, profile)
-    })
-  }
+/**
+ * Appends a scheduled message to its conversation. Does nothing if it was cancelled or already
+ * appended, or if its author or its conversation was deleted.
+ */
+export async function releaseMessage(
+  deps: ScheduledMessagesDeps,
+  botId: string,
+  id: string,
+): Promise<void> {
+  const profile = await deps.botProfiles.of(botId)
+  await deps.run(async (tx) => {
+    const scheduled = await takeScheduled(tx, botId, id)
+    if (scheduled === undefined) return
+    const { user_id: userId, conversation_id: conversationId } = scheduled
+    const [user] = await deps.users.findAll(tx, botId, [userId])
+    const found = await deps.conversations.findFor(tx, { botId, userId }, conversationId)
+    if (user === undefined || found === undefined) return
+    const slot = await deps.conversations.takeSlot(
+      tx,
+      { botId, id: conversationId },
+      { id: userId, publicId: publicIdOf(user), participates: found.participates },
+    )
+    if (slot === undefined) return
+    const { type, payload, direction, tags, origin } = scheduled
+    const message = { id, botId, userId, type, payload, direction, tags, origin }
+    await appendMessage(deps, tx, slot, message, profile)
+  })
+}
 
-  /** Deletes the messages of a deleted conversation: scheduled ones at once, the others by a job. */
-  async function emptyConversation(tx: Tx, { botId, id }: ConversationRef): Promise<void> {
-    await deleteScheduledOf(tx, botId, [id])
-    await queue.enqueue(tx, { kind: emptyConversationJob, key: id, payload: { botId } })
-  }
-
-  return { schedule, release, emptyConversation }
+/** Deletes the messages of a deleted conversation: scheduled ones at once, the others by a job. */
+export async function emptyConversation(
+  { queue }: ScheduledMessagesDeps,
+  tx: Tx,
+  { botId, id }: ConversationRef,
+): Promise<void> {
+  await deleteScheduledOf(tx, botId, [id])
+  await queue.enqueue(tx, { kind: emptyConversationJob, key: id, payload: { botId } })
 }
 
 /** A scheduled message as shown until it is appended. */
