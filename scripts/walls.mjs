@@ -82,8 +82,6 @@ const longFunctions = new Set([
   'apps/server/src/features/calls/tunnels/relay.ts createRelay',
   'apps/server/src/features/chat/conversations.ts conversationOperations',
   'apps/server/src/features/chat/webchat/files.ts createChatFiles',
-  'apps/server/src/features/conversations/conversations/participants.ts createParticipants',
-  'apps/server/src/features/conversations/conversations/service.ts createConversationsService',
   'apps/server/src/features/conversations/events/service.ts createEventsService',
   'apps/server/src/features/conversations/states/service.ts createStatesService',
   'apps/server/src/features/conversations/users/service.ts createUsersService',

@@ -55,43 +55,34 @@ export interface EventPosition {
   createdAt: string
 }
 
-export type AppendEvent = ReturnType<typeof createConversationLog>
-
-/** Logs what happens in conversations beside new messages, in the transaction of the change. */
-export function createConversationLog({
-  clock,
-  publisher,
-}: {
-  clock: Clock
-  publisher: EventPublisher
-}) {
-  /**
-   * Takes the next number of a conversation, which waits for the transaction that took the number before,
-   * and stores the event. Undefined if there is no such conversation.
-   * @param removedMessages number of messages that the conversation has lost
-   */
-  return async function appendEvent(
-    tx: Tx,
-    conversation: ConversationRef,
-    { type, subjectId, data }: EventDraft,
-    removedMessages = 0,
-  ): Promise<EventPosition | undefined> {
-    const taken = await takeNumber(tx, {
-      botId: conversation.botId,
-      conversationId: conversation.id,
-      removedMessages,
-    })
-    if (taken === undefined) return undefined
-    const createdAt = isoTime(clock.now())
-    await publisher.publish(tx, {
-      stream: conversation.id,
-      sequence: taken.last_sequence,
-      botId: conversation.botId,
-      type,
-      subjectId,
-      data,
-      createdAt,
-    })
-    return { sequence: taken.last_sequence, createdAt }
-  }
+/**
+ * Logs an event beside new messages, in the transaction of the change: takes the next number of the
+ * conversation, which waits for the transaction that took the number before, and stores the event.
+ * Undefined if there is no such conversation.
+ * @param removedMessages number of messages that the conversation has lost
+ */
+export async function appendEvent(
+  { clock, publisher }: { clock: Clock; publisher: EventPublisher },
+  tx: Tx,
+  conversation: ConversationRef,
+  { type, subjectId, data }: EventDraft,
+  removedMessages = 0,
+): Promise<EventPosition | undefined> {
+  const taken = await takeNumber(tx, {
+    botId: conversation.botId,
+    conversationId: conversation.id,
+    removedMessages,
+  })
+  if (taken === undefined) return undefined
+  const createdAt = isoTime(clock.now())
+  await publisher.publish(tx, {
+    stream: conversation.id,
+    sequence: taken.last_sequence,
+    botId: conversation.botId,
+    type,
+    subjectId,
+    data,
+    createdAt,
+  })
+  return { sequence: taken.last_sequence, createdAt }
 }
