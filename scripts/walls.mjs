@@ -82,7 +82,6 @@ const longFunctions = new Set([
   'apps/server/src/features/calls/tunnels/relay.ts createRelay',
   'apps/server/src/features/chat/conversations.ts conversationOperations',
   'apps/server/src/features/chat/webchat/files.ts createChatFiles',
-  'apps/server/src/features/conversations/events/service.ts createEventsService',
   'apps/server/src/features/deliveries/dispatcher.ts createDispatcher',
   'apps/server/src/features/deliveries/service.ts createDeliveriesService',
   'apps/server/src/features/deliveries/settle.ts createSettle',
