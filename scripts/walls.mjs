@@ -95,8 +95,6 @@ const longFunctions = new Set([
   'apps/server/src/features/search/evaluation/runs.ts createRunsService',
   'apps/server/src/features/search/service.ts createSearchService',
   'apps/server/src/features/search/vectors/vector-jobs.ts createVectorJobs',
-  'apps/server/src/features/tenancy/access/authenticator.ts createTokenAuthenticator',
-  'apps/server/src/features/tenancy/workspaces/service.ts createWorkspacesService',
   'apps/server/src/platform/db/group-commit.ts createGroupCommit',
   'apps/webchat/src/client/session.ts createSession',
   'apps/webchat/src/loader/main.ts start',

@@ -113,17 +113,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
 
   const bots = createFactCache<BotFact>({
     clock,
-    read: async (id) => {
-      const workspaceId = await deps.bots.workspaceOf(id)
-      if (workspaceId === undefined) return undefined
-      const rows = await deps.bots.installationsOf(id)
-      const installed = rows.map(({ integration_id, alias, name }) => ({
-        id: integration_id,
-        alias,
-        name,
-      }))
-      return { workspaceId, installed }
-    },
+    read: (id) => readBot(deps.bots, id),
   })
 
   function holderOf(token: string): Holder | Promise<Holder> {
@@ -243,6 +233,18 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
       }
     },
   }
+}
+
+async function readBot(bots: BotDirectory, id: string): Promise<BotFact | undefined> {
+  const workspaceId = await bots.workspaceOf(id)
+  if (workspaceId === undefined) return undefined
+  const rows = await bots.installationsOf(id)
+  const installed = rows.map(({ integration_id, alias, name }) => ({
+    id: integration_id,
+    alias,
+    name,
+  }))
+  return { workspaceId, installed }
 }
 
 /** Continues synchronously with a cached value, so that the hot path does not wait. */

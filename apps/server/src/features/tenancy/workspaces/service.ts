@@ -1,7 +1,8 @@
 import { ApiError, type Body, type contract, type Output, type Query } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
 import { scopeRefusal } from '../../../domain/authenticator.js'
-import type { Ports } from '../../../domain/ports.js'
+import type { Port, Ports } from '../../../domain/ports.js'
+import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
@@ -49,6 +50,11 @@ export interface WorkspacesDeps {
 /** Counts the bots of some workspaces; those without bots may be missing. */
 export type CountBots = (workspaceIds: readonly string[]) => Promise<ReadonlyMap<string, number>>
 
+/** The parts of the service that its functions use. */
+interface WorkspaceParts extends WorkspacesDeps {
+  botCounts: Port<CountBots>
+}
+
 export type WorkspacesService = ReturnType<typeof createWorkspacesService>
 
 /** Most workspaces an account may own. */
@@ -57,186 +63,241 @@ const mostOwned = 1000
 const mostSuggestions = 3
 
 /**
- * Makes the service of workspaces. Methods with an actor throw `ResourceNotFound` for a workspace in
+ * Joins the operations of workspaces. Those with an actor throw `ResourceNotFound` for a workspace in
  * which the actor is not a member.
  */
 export function createWorkspacesService(deps: WorkspacesDeps) {
-  const { db, run, clock, ids, ports } = deps
+  const { ports } = deps
   const botCounts = ports.open<CountBots>('workspaces: the numbers of their bots')
 
-  async function require(executor: Db | Tx, actor: WorkspaceActor, id: string) {
-    const workspace = await store.findForMember(executor, actor.accountId, id)
-    if (workspace === undefined) {
-      throw new ApiError(
-        'ResourceNotFound',
-        `There is no workspace ${id} among those of the caller.`,
-      )
-    }
-    return workspace
-  }
-
-  async function counted(workspace: store.WorkspaceRow): Promise<WorkspaceRecord> {
-    const counts = await botCounts.call([workspace.id])
-    return { workspace, botCount: counts.get(workspace.id) ?? 0 }
-  }
-
-  async function createIn(tx: Tx, ownerId: string, name: string): Promise<store.WorkspaceRow> {
-    const now = isoTime(clock.now())
-    const workspace: store.WorkspaceRow = {
-      id: ids.uuid(),
-      owner_id: ownerId,
-      name,
-      handle: null,
-      about: null,
-      profile_picture: null,
-      contact_email: null,
-      website: null,
-      social_accounts: null,
-      is_public: encodeBoolean(false),
-      spending_limit: 0,
-      created_at: now,
-      updated_at: now,
-    }
-    await store.insertWorkspace(tx, workspace)
-    await store.insertMember(tx, {
-      workspace_id: workspace.id,
-      account_id: ownerId,
-      role: 'owner',
-      created_at: now,
-    })
-    return workspace
-  }
-
   return {
-    async list(actor: AccountActor, query: WorkspaceListQuery): Promise<Page<WorkspaceRecord>> {
-      const { nextToken, pageSize, handle } = query
-      const page = await store.pageWorkspaces(
-        db,
-        actor.accountId,
-        { handle },
-        deps.pager.page({
-          operation: 'listWorkspaces',
-          scope: actor.accountId,
-          filter: { handle },
-          sort: 'created_at',
-          direction: 'desc',
-          nextToken,
-          pageSize,
-        }),
-      )
-      const counts = await botCounts.call(page.rows.map(({ id }) => id))
-      return {
-        rows: page.rows.map((workspace) => ({
-          workspace,
-          botCount: counts.get(workspace.id) ?? 0,
-        })),
-        nextToken: page.nextToken,
-      }
-    },
-
-    async get(actor: WorkspaceActor, id: string): Promise<WorkspaceRecord> {
-      return await counted(await require(db, actor, id))
-    },
-
-    /** The caller becomes the owner. */
-    async create(
-      actor: AccountActor,
-      input: NewWorkspace,
-      remember: Remember<WorkspaceRecord>,
-    ): Promise<WorkspaceRecord> {
-      return await run(async (tx) => {
-        if ((await store.countOwned(tx, actor.accountId)) >= mostOwned) {
-          throw new ApiError('LimitExceeded', `An account may own ${mostOwned} workspaces.`)
-        }
-        const made = { workspace: await createIn(tx, actor.accountId, input.name), botCount: 0 }
-        await remember?.(tx, made)
-        return made
-      })
-    },
-
-    /** Creates the workspace of a new account. @returns its id */
-    async createFirst(tx: Tx, ownerId: string): Promise<string> {
-      const { id } = await createIn(tx, ownerId, 'Default')
-      return id
-    },
-
-    async update(
-      actor: WorkspaceActor,
-      id: string,
-      patch: WorkspacePatch,
-    ): Promise<WorkspaceRecord> {
-      const workspace = await run(async (tx) => {
-        // The path may name another workspace than the header, with another role.
-        const { role } = await require(tx, actor, id)
-        if (!mayWrite(role)) throw forbidden('update', role)
-        await store.patchWorkspace(tx, id, changesOf(patch, isoTime(clock.now())))
-        return await require(tx, actor, id)
-      }).catch((error: unknown) => {
-        if (!deps.dialect.isUniqueViolation(error)) throw error
-        throw new ApiError('AlreadyExists', `body.handle ${patch.handle} is taken.`, {
-          cause: error,
-        })
-      })
-      return await counted(workspace)
-    },
-
-    /** Whether a handle can be taken, and similar ones if not. */
-    async checkHandle(actor: AccountActor, handle: string): Promise<HandleCheck> {
-      const similar = similarHandles(handle)
-      const taken = await store.findByHandles(db, [handle, ...similar])
-      const owner = taken.get(handle)
-      if (owner === undefined && isHandle(handle)) return { available: true, suggestions: [] }
-      const suggestions = similar.filter((each) => !taken.has(each)).slice(0, mostSuggestions)
-      const isOwn =
-        owner !== undefined && (await store.findRole(db, actor.accountId, owner)) !== undefined
-      return { available: false, suggestions, ...(isOwn && { usedBy: owner }) }
-    },
-
-    async remove(actor: WorkspaceActor, id: string): Promise<void> {
-      await run(
-        async (tx) => {
-          // A transaction that creates something in it holds it until its commit: this one then sees the row, and deletes it too.
-          await store.lockWorkspace(tx, id)
-          const { role } = await require(tx, actor, id)
-          if (!mayDeleteWorkspace(role)) throw forbidden('delete', role)
-          await deps.domainEvents.raise(tx, 'workspace.removed', { workspaceId: id })
-          await store.deleteWorkspace(tx, id)
-        },
-        { mayUseReserve: true },
-      )
-    },
-
-    /** Deletes the rows that an earlier server let callers create in a workspace after its deletion. */
-    async removeLeftovers(workspaceId: string): Promise<void> {
-      await run(
-        async (tx) => {
-          if (await store.lockWorkspace(tx, workspaceId)) return
-          await deps.domainEvents.raise(tx, 'workspace.removed', { workspaceId })
-        },
-        { mayUseReserve: true },
-      )
-    },
-
+    ...bound(
+      { ...deps, botCounts },
+      {
+        list: listWorkspaces,
+        get: getWorkspace,
+        create: createWorkspace,
+        createFirst: createFirstWorkspace,
+        update: updateWorkspace,
+        checkHandle,
+        remove: removeWorkspace,
+        removeLeftovers,
+        publishersOf,
+        roleOf,
+      },
+    ),
     botCounts,
-
-    /** The handle of a workspace; null if it has none. */
-    async handleOf(executor: Db | Tx, workspaceId: string): Promise<string | null> {
-      return await store.findHandle(executor, workspaceId)
-    },
-
-    /** What everybody may see of workspaces that publish something, by id. */
-    async publishersOf(ids: readonly string[]): Promise<ReadonlyMap<string, store.PublisherRow>> {
-      return await store.listPublishers(db, ids)
-    },
-
-    /**
-     * The role of an account in a workspace; undefined if it is not a member or there is no
-     * workspace.
-     */
-    async roleOf(accountId: string, workspaceId: string): Promise<Role | undefined> {
-      return await store.findRole(db, accountId, workspaceId)
-    },
+    handleOf,
   }
+}
+
+async function requireWorkspace(executor: Db | Tx, actor: WorkspaceActor, id: string) {
+  const workspace = await store.findForMember(executor, actor.accountId, id)
+  if (workspace === undefined) {
+    throw new ApiError('ResourceNotFound', `There is no workspace ${id} among those of the caller.`)
+  }
+  return workspace
+}
+
+async function withCount(
+  { botCounts }: WorkspaceParts,
+  workspace: store.WorkspaceRow,
+): Promise<WorkspaceRecord> {
+  const counts = await botCounts.call([workspace.id])
+  return { workspace, botCount: counts.get(workspace.id) ?? 0 }
+}
+
+async function createWorkspaceIn(
+  { clock, ids }: WorkspacesDeps,
+  tx: Tx,
+  ownerId: string,
+  name: string,
+): Promise<store.WorkspaceRow> {
+  const now = isoTime(clock.now())
+  const workspace: store.WorkspaceRow = {
+    id: ids.uuid(),
+    owner_id: ownerId,
+    name,
+    handle: null,
+    about: null,
+    profile_picture: null,
+    contact_email: null,
+    website: null,
+    social_accounts: null,
+    is_public: encodeBoolean(false),
+    spending_limit: 0,
+    created_at: now,
+    updated_at: now,
+  }
+  await store.insertWorkspace(tx, workspace)
+  await store.insertMember(tx, {
+    workspace_id: workspace.id,
+    account_id: ownerId,
+    role: 'owner',
+    created_at: now,
+  })
+  return workspace
+}
+
+async function listWorkspaces(
+  deps: WorkspaceParts,
+  actor: AccountActor,
+  query: WorkspaceListQuery,
+): Promise<Page<WorkspaceRecord>> {
+  const { nextToken, pageSize, handle } = query
+  const page = await store.pageWorkspaces(
+    deps.db,
+    actor.accountId,
+    { handle },
+    deps.pager.page({
+      operation: 'listWorkspaces',
+      scope: actor.accountId,
+      filter: { handle },
+      sort: 'created_at',
+      direction: 'desc',
+      nextToken,
+      pageSize,
+    }),
+  )
+  const counts = await deps.botCounts.call(page.rows.map(({ id }) => id))
+  return {
+    rows: page.rows.map((workspace) => ({
+      workspace,
+      botCount: counts.get(workspace.id) ?? 0,
+    })),
+    nextToken: page.nextToken,
+  }
+}
+
+async function getWorkspace(
+  deps: WorkspaceParts,
+  actor: WorkspaceActor,
+  id: string,
+): Promise<WorkspaceRecord> {
+  return await withCount(deps, await requireWorkspace(deps.db, actor, id))
+}
+
+/** The caller becomes the owner. */
+async function createWorkspace(
+  deps: WorkspacesDeps,
+  actor: AccountActor,
+  input: NewWorkspace,
+  remember: Remember<WorkspaceRecord>,
+): Promise<WorkspaceRecord> {
+  return await deps.run(async (tx) => {
+    if ((await store.countOwned(tx, actor.accountId)) >= mostOwned) {
+      throw new ApiError('LimitExceeded', `An account may own ${mostOwned} workspaces.`)
+    }
+    const made = {
+      workspace: await createWorkspaceIn(deps, tx, actor.accountId, input.name),
+      botCount: 0,
+    }
+    await remember?.(tx, made)
+    return made
+  })
+}
+
+/** Creates the workspace of a new account. @returns its id */
+async function createFirstWorkspace(
+  deps: WorkspacesDeps,
+  tx: Tx,
+  ownerId: string,
+): Promise<string> {
+  const { id } = await createWorkspaceIn(deps, tx, ownerId, 'Default')
+  return id
+}
+
+async function updateWorkspace(
+  deps: WorkspaceParts,
+  actor: WorkspaceActor,
+  id: string,
+  patch: WorkspacePatch,
+): Promise<WorkspaceRecord> {
+  const workspace = await deps
+    .run(async (tx) => {
+      // The path may name another workspace than the header, with another role.
+      const { role } = await requireWorkspace(tx, actor, id)
+      if (!mayWrite(role)) throw forbidden('update', role)
+      await store.patchWorkspace(tx, id, changesOf(patch, isoTime(deps.clock.now())))
+      return await requireWorkspace(tx, actor, id)
+    })
+    .catch((error: unknown) => {
+      if (!deps.dialect.isUniqueViolation(error)) throw error
+      throw new ApiError('AlreadyExists', `body.handle ${patch.handle} is taken.`, {
+        cause: error,
+      })
+    })
+  return await withCount(deps, workspace)
+}
+
+/** Whether a handle can be taken, and similar ones if not. */
+async function checkHandle(
+  { db }: WorkspacesDeps,
+  actor: AccountActor,
+  handle: string,
+): Promise<HandleCheck> {
+  const similar = similarHandles(handle)
+  const taken = await store.findByHandles(db, [handle, ...similar])
+  const owner = taken.get(handle)
+  if (owner === undefined && isHandle(handle)) return { available: true, suggestions: [] }
+  const suggestions = similar.filter((each) => !taken.has(each)).slice(0, mostSuggestions)
+  const isOwn =
+    owner !== undefined && (await store.findRole(db, actor.accountId, owner)) !== undefined
+  return { available: false, suggestions, ...(isOwn && { usedBy: owner }) }
+}
+
+async function removeWorkspace(
+  deps: WorkspacesDeps,
+  actor: WorkspaceActor,
+  id: string,
+): Promise<void> {
+  await deps.run(
+    async (tx) => {
+      // A transaction that creates something in it holds it until its commit: this one then sees the row, and deletes it too.
+      await store.lockWorkspace(tx, id)
+      const { role } = await requireWorkspace(tx, actor, id)
+      if (!mayDeleteWorkspace(role)) throw forbidden('delete', role)
+      await deps.domainEvents.raise(tx, 'workspace.removed', { workspaceId: id })
+      await store.deleteWorkspace(tx, id)
+    },
+    { mayUseReserve: true },
+  )
+}
+
+/** Deletes the rows that an earlier server let callers create in a workspace after its deletion. */
+async function removeLeftovers(deps: WorkspacesDeps, workspaceId: string): Promise<void> {
+  await deps.run(
+    async (tx) => {
+      if (await store.lockWorkspace(tx, workspaceId)) return
+      await deps.domainEvents.raise(tx, 'workspace.removed', { workspaceId })
+    },
+    { mayUseReserve: true },
+  )
+}
+
+/** The handle of a workspace; null if it has none. */
+async function handleOf(executor: Db | Tx, workspaceId: string): Promise<string | null> {
+  return await store.findHandle(executor, workspaceId)
+}
+
+/** The public part of workspaces that publish something, by id. */
+async function publishersOf(
+  { db }: WorkspacesDeps,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, store.PublisherRow>> {
+  return await store.listPublishers(db, ids)
+}
+
+/**
+ * The role of an account in a workspace; undefined if it is not a member or there is no
+ * workspace.
+ */
+async function roleOf(
+  { db }: WorkspacesDeps,
+  accountId: string,
+  workspaceId: string,
+): Promise<Role | undefined> {
+  return await store.findRole(db, accountId, workspaceId)
 }
 
 /**
