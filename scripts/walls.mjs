@@ -69,10 +69,6 @@ const separateFolders = new Set(['dashboard/screens'])
 /** Functions of more lines than they may have, that are left. */
 const longFunctions = new Set([
   'apps/dashboard/src/ui/data-table.tsx DataTable',
-  'apps/server/src/features/bots/bots/lookups.ts botLookups',
-  'apps/server/src/features/bots/bots/service.ts createBotsService',
-  'apps/server/src/features/bots/integrations/service.ts createIntegrationsService',
-  'apps/server/src/features/bots/issues/service.ts createIssuesService',
   'apps/server/src/features/calls/hosting/index.ts createHosting',
   'apps/server/src/features/calls/hosting/instance.ts createInstance',
   'apps/server/src/features/calls/hosting/program.ts startProgram',

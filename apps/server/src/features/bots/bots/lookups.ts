@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
@@ -15,7 +16,7 @@ import {
 import type { BotDefinition } from './definition.js'
 import * as store from './store.js'
 
-/** Where a bot is called, with what calls to it need. */
+/** The server of a bot, with what calls to it need. */
 export interface BotServer {
   /** Its address; undefined if its code runs here. */
   url: string | undefined
@@ -27,7 +28,7 @@ export interface BotServer {
   maxExecutionTime: number | undefined
 }
 
-/** Where a bot is called, and whose it is. */
+/** The address of a bot, and its workspace. */
 export interface BotAddress {
   workspaceId: string
   /** Whether a development tool made it. */
@@ -36,7 +37,7 @@ export interface BotAddress {
   url: string | undefined
 }
 
-/** Where a bot's public chat address leads. */
+/** The installation behind a public chat address. */
 export interface ChatInstallation {
   workspaceId: string
   botId: string
@@ -46,7 +47,7 @@ export interface ChatInstallation {
   configuration: Record<string, unknown>
 }
 
-/** Which signals of a bot's chat are posted to an address. */
+/** The selection of signals of a bot's chat that are posted to an address. */
 export interface SignalPosting {
   /** Alias of the chat. */
   alias: string
@@ -54,7 +55,7 @@ export interface SignalPosting {
   elsewhere: ReadonlySet<string>
 }
 
-/** Where the signals of a bot's chat are posted. */
+/** The address to which the signals of a bot's chat are posted. */
 export interface SignalAddress {
   url: string
   /** Sent in clear with each call; empty if there is none. */
@@ -70,158 +71,203 @@ interface BotLookupsDeps {
 }
 
 /** Reads of bots for other slices, without a caller whose permissions are checked. */
-export function botLookups({ db, clock, sealer }: BotLookupsDeps) {
-  const signingSecretsOf = (bot: store.BotSecretColumns) =>
-    openSigningSecrets(
-      sealer,
-      {
-        current: bot.signing_secret,
-        previous: bot.previous_signing_secret,
-        previousUntil: bot.previous_secret_until,
-      },
-      isoTime(clock.now()),
-    )
-
+export function botLookups(deps: BotLookupsDeps) {
   return {
-    /** The workspace of a bot, or undefined if there is no such bot. */
-    async workspaceOf(botId: string): Promise<string | undefined> {
-      return await store.findWorkspaceOf(db, botId)
-    },
+    ...bound(deps, {
+      workspaceOf,
+      requireIn: requireBotIn,
+      reachIn,
+      namesOf,
+      idsIn,
+      findAddress,
+      listIdsAfter,
+      findServer,
+      findHosted,
+      listAlwaysAlive,
+      countByWorkspace,
+      installationsOf,
+      findChatInstallation,
+      findSignalAddress,
+    }),
+    hold: holdBot,
+    holdAnywhere: holdBotAnywhere,
+    findSignalPosting,
+  }
+}
 
-    /**
-     * Keeps a bot from being deleted until the transaction ends, which creates something that belongs to it.
-     * @returns whether it is in the workspace
-     */
-    async hold(
-      tx: Tx,
-      { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
-      botId: string,
-    ): Promise<boolean> {
-      return await store.keepBot(tx, workspaceId, botId)
+function signingSecretsOf({ sealer, clock }: BotLookupsDeps, bot: store.BotSecretColumns) {
+  return openSigningSecrets(
+    sealer,
+    {
+      current: bot.signing_secret,
+      previous: bot.previous_signing_secret,
+      previousUntil: bot.previous_secret_until,
     },
+    isoTime(clock.now()),
+  )
+}
 
-    /**
-     * As `hold`, whatever the workspace: for what is written after a call of a bot, during which the bot may have been deleted
-     * and its rows with it.
-     */
-    async holdAnywhere(tx: Tx, botId: string): Promise<boolean> {
-      return await store.keepBotAnywhere(tx, botId)
-    },
+/** The workspace of a bot, or undefined if there is no such bot. */
+async function workspaceOf({ db }: BotLookupsDeps, botId: string): Promise<string | undefined> {
+  return await store.findWorkspaceOf(db, botId)
+}
 
-    /** Throws `ResourceNotFound` unless the bot belongs to the workspace. */
-    async requireIn({ workspaceId }: WorkspaceActor, botId: string): Promise<void> {
-      if ((await store.findWorkspaceOf(db, botId)) === workspaceId) return
-      throw unknownBot(botId)
-    },
+/**
+ * Keeps a bot from being deleted until the transaction ends, which creates something that belongs to it.
+ * @returns whether it is in the workspace
+ */
+async function holdBot(
+  tx: Tx,
+  { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
+  botId: string,
+): Promise<boolean> {
+  return await store.keepBot(tx, workspaceId, botId)
+}
 
-    /** The newest bots of a workspace, at most `limit`, or one of it, with what shows whether they can be called. */
-    async reachIn(
-      scope: Pick<WorkspaceActor, 'workspaceId'> & { botId?: string | undefined },
-      limit: number,
-    ): Promise<store.BotReachRow[]> {
-      return await store.listBotReach(db, scope, limit)
-    },
+/**
+ * As `hold`, whatever the workspace: for what is written after a call of a bot, during which the bot may have been deleted
+ * and its rows with it.
+ */
+async function holdBotAnywhere(tx: Tx, botId: string): Promise<boolean> {
+  return await store.keepBotAnywhere(tx, botId)
+}
 
-    /** The names of bots of a workspace, by id. */
-    async namesOf(
-      { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
-      ids: readonly string[],
-    ): Promise<Map<string, string>> {
-      return await store.listNames(db, workspaceId, ids)
-    },
+/** Throws `ResourceNotFound` unless the bot belongs to the workspace. */
+async function requireBotIn(
+  { db }: BotLookupsDeps,
+  { workspaceId }: WorkspaceActor,
+  botId: string,
+): Promise<void> {
+  if ((await store.findWorkspaceOf(db, botId)) === workspaceId) return
+  throw unknownBot(botId)
+}
 
-    /** Ids of the bots of a workspace. */
-    async idsIn({ workspaceId }: Pick<WorkspaceActor, 'workspaceId'>): Promise<string[]> {
-      return await store.listBotIds(db, workspaceId)
-    },
+/** The newest bots of a workspace, at most `limit`, or one of it, with what shows whether they can be called. */
+async function reachIn(
+  { db }: BotLookupsDeps,
+  scope: Pick<WorkspaceActor, 'workspaceId'> & { botId?: string | undefined },
+  limit: number,
+): Promise<store.BotReachRow[]> {
+  return await store.listBotReach(db, scope, limit)
+}
 
-    /** The address of a bot, whether it may be called or not; undefined if there is no such bot. */
-    async findAddress(botId: string): Promise<BotAddress | undefined> {
-      const bot = await store.findBotAddress(db, botId)
-      if (bot === undefined) return undefined
-      return { workspaceId: bot.workspace_id, isDev: bot.dev === 1, url: bot.url ?? undefined }
-    },
+/** The names of bots of a workspace, by id. */
+async function namesOf(
+  { db }: BotLookupsDeps,
+  { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  return await store.listNames(db, workspaceId, ids)
+}
 
-    /** Ids of bots of all workspaces behind an id, at most `limit`, in the order of ids. */
-    async listIdsAfter(id: string, limit: number): Promise<string[]> {
-      return await store.listIdsAfter(db, id, limit)
-    },
+/** Ids of the bots of a workspace. */
+async function idsIn(
+  { db }: BotLookupsDeps,
+  { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
+): Promise<string[]> {
+  return await store.listBotIds(db, workspaceId)
+}
 
-    /** Where the bot is called; undefined if nowhere, or the bot is blocked or gone. */
-    async findServer(botId: string): Promise<BotServer | undefined> {
-      const bot = await store.findBotServer(db, botId)
-      if (bot === undefined || bot.blocked === 1) return undefined
-      if (bot.url === null && bot.deployment_id === null) return undefined
-      return {
-        url: bot.url ?? undefined,
-        configuration: decodeJson<BotDefinition>(bot.definition).configuration.data,
-        secrets: signingSecretsOf(bot),
-        maxExecutionTime: bot.max_execution_time ?? undefined,
-      }
-    },
+/** The address of a bot, whether it may be called or not; undefined if there is no such bot. */
+async function findAddress({ db }: BotLookupsDeps, botId: string): Promise<BotAddress | undefined> {
+  const bot = await store.findBotAddress(db, botId)
+  if (bot === undefined) return undefined
+  return { workspaceId: bot.workspace_id, isDev: bot.dev === 1, url: bot.url ?? undefined }
+}
 
-    /** The code of a bot that runs here; undefined without one. */
-    async findHosted(botId: string): Promise<HostedCode | undefined> {
-      const row = await store.findHosted(db, botId)
-      return row && toHostedCode(sealer, 'bot', row)
-    },
+/** Ids of bots of all workspaces behind an id, at most `limit`, in the order of ids. */
+async function listIdsAfter({ db }: BotLookupsDeps, id: string, limit: number): Promise<string[]> {
+  return await store.listIdsAfter(db, id, limit)
+}
 
-    /** Ids of bots whose code runs here and shall always run, at most `limit`, in a fixed order. */
-    async listAlwaysAlive(limit: number): Promise<string[]> {
-      return await store.listAlwaysAlive(db, limit)
-    },
+/** The server of a bot; undefined if it has none, or the bot is blocked or gone. */
+async function findServer(deps: BotLookupsDeps, botId: string): Promise<BotServer | undefined> {
+  const bot = await store.findBotServer(deps.db, botId)
+  if (bot === undefined || bot.blocked === 1) return undefined
+  if (bot.url === null && bot.deployment_id === null) return undefined
+  return {
+    url: bot.url ?? undefined,
+    configuration: decodeJson<BotDefinition>(bot.definition).configuration.data,
+    secrets: signingSecretsOf(deps, bot),
+    maxExecutionTime: bot.max_execution_time ?? undefined,
+  }
+}
 
-    /** How many bots each workspace has. */
-    async countByWorkspace(workspaceIds: readonly string[]): Promise<Map<string, number>> {
-      return await store.countBots(db, workspaceIds)
-    },
+/** The code of a bot that runs here; undefined without one. */
+async function findHosted(
+  { db, sealer }: BotLookupsDeps,
+  botId: string,
+): Promise<HostedCode | undefined> {
+  const row = await store.findHosted(db, botId)
+  return row && toHostedCode(sealer, 'bot', row)
+}
 
-    /** What is installed in a bot, by alias. */
-    async installationsOf(botId: string): Promise<InstallationRow[]> {
-      return await listInstallations(db, botId)
-    },
+/** Ids of bots whose code runs here and shall always run, at most `limit`, in a fixed order. */
+async function listAlwaysAlive({ db }: BotLookupsDeps, limit: number): Promise<string[]> {
+  return await store.listAlwaysAlive(db, limit)
+}
 
-    /** The installation behind a chat address, or undefined if there is none. */
-    async findChatInstallation(webhookId: string): Promise<ChatInstallation | undefined> {
-      const row = await findInstallationByWebhook(db, webhookId)
-      if (row === undefined) return undefined
-      const workspaceId = await store.findWorkspaceOf(db, row.bot_id)
-      if (workspaceId === undefined) return undefined
-      return {
-        workspaceId,
-        botId: row.bot_id,
-        webhookId,
-        alias: row.alias,
-        enabled: row.enabled === 1,
-        configuration: decodeJson(sealer.open(row.configuration)),
-      }
-    },
+/** The number of bots of each workspace. */
+async function countByWorkspace(
+  { db }: BotLookupsDeps,
+  workspaceIds: readonly string[],
+): Promise<Map<string, number>> {
+  return await store.countBots(db, workspaceIds)
+}
 
-    /** Whether signals are posted now, and which conversations are excluded. */
-    async findSignalPosting(executor: Db | Tx, botId: string): Promise<SignalPosting | undefined> {
-      const installed = await listInstallations(executor, botId)
-      const chat = installed.find(isOpenChat)
-      if (chat?.posts_signals !== 1) return undefined
-      const others = installed.filter((row) => row.integration_id !== builtInChat.id)
-      return { alias: chat.alias, elsewhere: new Set(others.map(({ alias }) => alias)) }
-    },
+/** The installations of a bot, by alias. */
+async function installationsOf({ db }: BotLookupsDeps, botId: string): Promise<InstallationRow[]> {
+  return await listInstallations(db, botId)
+}
 
-    /** The address of signals; undefined if there is none, or the bot is blocked or gone. */
-    async findSignalAddress(botId: string): Promise<SignalAddress | undefined> {
-      const bot = await store.findBotServer(db, botId)
-      if (bot === undefined || bot.blocked === 1) return undefined
-      const chat = (await listInstallations(db, botId)).find(isOpenChat)
-      if (chat === undefined) return undefined
-      const { webhookUrl: url, webhookSecret: secret } = decodeJson<Record<string, unknown>>(
-        sealer.open(chat.configuration),
-      )
-      if (typeof url !== 'string' || url === '') return undefined
-      return {
-        url,
-        secret: typeof secret === 'string' ? secret : '',
-        signingSecrets: signingSecretsOf(bot),
-      }
-    },
+/** The installation behind a chat address, or undefined if there is none. */
+async function findChatInstallation(
+  { db, sealer }: BotLookupsDeps,
+  webhookId: string,
+): Promise<ChatInstallation | undefined> {
+  const row = await findInstallationByWebhook(db, webhookId)
+  if (row === undefined) return undefined
+  const workspaceId = await store.findWorkspaceOf(db, row.bot_id)
+  if (workspaceId === undefined) return undefined
+  return {
+    workspaceId,
+    botId: row.bot_id,
+    webhookId,
+    alias: row.alias,
+    enabled: row.enabled === 1,
+    configuration: decodeJson(sealer.open(row.configuration)),
+  }
+}
+
+/** Whether signals are posted now, and which conversations are excluded. */
+async function findSignalPosting(
+  executor: Db | Tx,
+  botId: string,
+): Promise<SignalPosting | undefined> {
+  const installed = await listInstallations(executor, botId)
+  const chat = installed.find(isOpenChat)
+  if (chat?.posts_signals !== 1) return undefined
+  const others = installed.filter((row) => row.integration_id !== builtInChat.id)
+  return { alias: chat.alias, elsewhere: new Set(others.map(({ alias }) => alias)) }
+}
+
+/** The address of signals; undefined if there is none, or the bot is blocked or gone. */
+async function findSignalAddress(
+  deps: BotLookupsDeps,
+  botId: string,
+): Promise<SignalAddress | undefined> {
+  const bot = await store.findBotServer(deps.db, botId)
+  if (bot === undefined || bot.blocked === 1) return undefined
+  const chat = (await listInstallations(deps.db, botId)).find(isOpenChat)
+  if (chat === undefined) return undefined
+  const { webhookUrl: url, webhookSecret: secret } = decodeJson<Record<string, unknown>>(
+    deps.sealer.open(chat.configuration),
+  )
+  if (typeof url !== 'string' || url === '') return undefined
+  return {
+    url,
+    secret: typeof secret === 'string' ? secret : '',
+    signingSecrets: signingSecretsOf(deps, bot),
   }
 }
 

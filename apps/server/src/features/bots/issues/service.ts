@@ -1,5 +1,6 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeJson } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
@@ -55,7 +56,7 @@ export type IssuesService = ReturnType<typeof createIssuesService>
 
 /** Issues of bots: reports of problems of their code, grouped by problem and counted. */
 export function createIssuesService(deps: IssuesDeps) {
-  const { db, run, clock, ids, bots } = deps
+  const { clock } = deps
   const waiting = new Map<string, Map<string, Waiting>>()
   const perMinute = (count: number) => createRateLimiter({ perMinute: count, burst: count, clock })
   const ofProblems = perMinute(eventsPerMinute)
@@ -96,60 +97,23 @@ export function createIssuesService(deps: IssuesDeps) {
     const taken = [...waiting]
     waiting.clear()
     for (const [botId, ofBot] of taken) {
-      await storeOf(botId, [...ofBot.values()]).catch((err: unknown) =>
+      await storeIssuesOf(deps, botId, [...ofBot.values()]).catch((err: unknown) =>
         deps.log.warn({ err, botId }, 'issues of deployed code could not be stored'),
       )
     }
   }
 
-  async function storeOf(botId: string, problems: Waiting[]): Promise<void> {
-    // In the same order in every process, so that two of them cannot deadlock.
-    problems.sort((a, b) => (a.report.fingerprint < b.report.fingerprint ? -1 : 1))
-    await run(async (tx) => {
-      // A program may still report a problem after its bot was deleted, and its rows with it.
-      if (!(await bots.holdAnywhere(tx, botId))) return
-      for (const problem of problems) await storeOne(tx, botId, problem)
-      const surplus = await store.listSurplus(tx, botId, mostIssues, mostWaiting)
-      await store.deleteIssues(tx, surplus)
-    })
-  }
-
-  async function storeOne(tx: Tx, botId: string, problem: Waiting): Promise<void> {
-    const { data: _, groupedData, ...report } = problem.report
-    const issueId = await store.countIssue(tx, {
-      id: ids.next('iss'),
-      bot_id: botId,
-      ...report,
-      grouped_data: encodeJson(groupedData),
-      events_count: problem.count,
-      created_at: isoTime(problem.firstAt),
-      last_seen_at: isoTime(problem.lastAt),
-    })
-    const events = problem.events.map(({ data, at }) => ({
-      id: ids.next('issevt'),
-      bot_id: botId,
-      issue_id: issueId,
-      data: encodeJson(data),
-      created_at: isoTime(at),
-    }))
-    await store.addEvents(tx, issueId, events, mostEvents)
-  }
-
-  async function require(
-    actor: WorkspaceActor,
-    botId: string,
-    id: string,
-  ): Promise<store.IssueRow> {
-    await bots.requireIn(actor, botId)
-    const issue = await store.findIssue(db, botId, id)
-    if (issue === undefined) throw unknownIssue(id)
-    return issue
-  }
-
   return {
+    ...bound(deps, {
+      page: pageIssues,
+      require: requireIssue,
+      listEvents,
+      remove: removeIssue,
+      sweep: sweepIssues,
+      purge: purgeIssues,
+    }),
     /** Counts a problem of a bot; it is stored a moment later. */
     report,
-
     /** Counts a problem that an integration reports for a bot, unless it is not installed there. */
     async reportByIntegration(
       { integrationId, botId }: { integrationId: string; botId: string },
@@ -158,62 +122,115 @@ export function createIssuesService(deps: IssuesDeps) {
       const profile = await deps.botProfiles.of(botId)
       if (profile.hasIntegration(integrationId)) report(botId, given)
     },
-
     /** Stores the reports that wait. */
     flush,
-
-    async page(
-      actor: WorkspaceActor,
-      botId: string,
-      { nextToken, pageSize }: Query<typeof contract.botIssues.list>,
-    ): Promise<Page<store.IssueRow>> {
-      await bots.requireIn(actor, botId)
-      const page = deps.pager.page({
-        operation: 'listBotIssues',
-        scope: botId,
-        sort: 'last_seen_at',
-        direction: 'desc',
-        nextToken,
-        pageSize,
-      })
-      return await store.pageIssues(db, botId, page)
-    },
-
-    /** Throws `ResourceNotFound` for an issue that is not one of the bot. */
-    require,
-
-    async listEvents(
-      actor: WorkspaceActor,
-      botId: string,
-      id: string,
-    ): Promise<store.IssueEventRow[]> {
-      await require(actor, botId, id)
-      return await store.listEvents(db, botId, id)
-    },
-
-    async remove(actor: WorkspaceActor, botId: string, id: string): Promise<void> {
-      await bots.requireIn(actor, botId)
-      await run(
-        async (tx) => {
-          if ((await store.findIssue(tx, botId, id)) === undefined) throw unknownIssue(id)
-          await store.deleteIssues(tx, [id])
-        },
-        { mayUseReserve: true },
-      )
-    },
-
-    /** Deletes some of the issues that happened last before the retention time. @returns how many */
-    async sweep(tx: Tx): Promise<number> {
-      const old = await store.listOld(tx, isoTime(clock.now() - deps.retentionMs), sweptAtOnce)
-      await store.deleteIssues(tx, old)
-      return old.length
-    },
-
-    /** Deletes the rows of a deleted bot. */
-    async purge(botId: string): Promise<void> {
-      await purge(run, (tx, limit) => store.deleteSomeOf(tx, botId, limit))
-    },
   }
+}
+
+async function storeIssuesOf(deps: IssuesDeps, botId: string, problems: Waiting[]): Promise<void> {
+  // In the same order in every process, so that two of them cannot deadlock.
+  problems.sort((a, b) => (a.report.fingerprint < b.report.fingerprint ? -1 : 1))
+  await deps.run(async (tx) => {
+    // A program may still report a problem after its bot was deleted, and its rows with it.
+    if (!(await deps.bots.holdAnywhere(tx, botId))) return
+    for (const problem of problems) await storeIssue(deps, tx, botId, problem)
+    const surplus = await store.listSurplus(tx, botId, mostIssues, mostWaiting)
+    await store.deleteIssues(tx, surplus)
+  })
+}
+
+async function storeIssue(
+  { ids }: IssuesDeps,
+  tx: Tx,
+  botId: string,
+  problem: Waiting,
+): Promise<void> {
+  const { data: _, groupedData, ...report } = problem.report
+  const issueId = await store.countIssue(tx, {
+    id: ids.next('iss'),
+    bot_id: botId,
+    ...report,
+    grouped_data: encodeJson(groupedData),
+    events_count: problem.count,
+    created_at: isoTime(problem.firstAt),
+    last_seen_at: isoTime(problem.lastAt),
+  })
+  const events = problem.events.map(({ data, at }) => ({
+    id: ids.next('issevt'),
+    bot_id: botId,
+    issue_id: issueId,
+    data: encodeJson(data),
+    created_at: isoTime(at),
+  }))
+  await store.addEvents(tx, issueId, events, mostEvents)
+}
+
+async function requireIssue(
+  { bots, db }: IssuesDeps,
+  actor: WorkspaceActor,
+  botId: string,
+  id: string,
+): Promise<store.IssueRow> {
+  await bots.requireIn(actor, botId)
+  const issue = await store.findIssue(db, botId, id)
+  if (issue === undefined) throw unknownIssue(id)
+  return issue
+}
+
+async function pageIssues(
+  deps: IssuesDeps,
+  actor: WorkspaceActor,
+  botId: string,
+  { nextToken, pageSize }: Query<typeof contract.botIssues.list>,
+): Promise<Page<store.IssueRow>> {
+  await deps.bots.requireIn(actor, botId)
+  const page = deps.pager.page({
+    operation: 'listBotIssues',
+    scope: botId,
+    sort: 'last_seen_at',
+    direction: 'desc',
+    nextToken,
+    pageSize,
+  })
+  return await store.pageIssues(deps.db, botId, page)
+}
+
+async function listEvents(
+  deps: IssuesDeps,
+  actor: WorkspaceActor,
+  botId: string,
+  id: string,
+): Promise<store.IssueEventRow[]> {
+  await requireIssue(deps, actor, botId, id)
+  return await store.listEvents(deps.db, botId, id)
+}
+
+async function removeIssue(
+  { bots, run }: IssuesDeps,
+  actor: WorkspaceActor,
+  botId: string,
+  id: string,
+): Promise<void> {
+  await bots.requireIn(actor, botId)
+  await run(
+    async (tx) => {
+      if ((await store.findIssue(tx, botId, id)) === undefined) throw unknownIssue(id)
+      await store.deleteIssues(tx, [id])
+    },
+    { mayUseReserve: true },
+  )
+}
+
+/** Deletes some of the issues that happened last before the retention time. @returns how many */
+async function sweepIssues(deps: IssuesDeps, tx: Tx): Promise<number> {
+  const old = await store.listOld(tx, isoTime(deps.clock.now() - deps.retentionMs), sweptAtOnce)
+  await store.deleteIssues(tx, old)
+  return old.length
+}
+
+/** Deletes the rows of a deleted bot. */
+async function purgeIssues({ run }: IssuesDeps, botId: string): Promise<void> {
+  await purge(run, (tx, limit) => store.deleteSomeOf(tx, botId, limit))
 }
 
 function unknownIssue(id: string): ApiError {
