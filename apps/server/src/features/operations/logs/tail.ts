@@ -32,9 +32,9 @@ interface Follower {
   sink: Sink | undefined
   filter: LogFilter
   passes: PreparedFilter['passes']
-  /** By line, what waits until the response has begun and what the caller missed is sent; undefined afterwards. */
+  /** The frames by line that wait until the response has begun and what the caller missed is sent; undefined afterwards. */
   waiting: Map<string, Frame> | undefined
-  /** When it was sent something last, in milliseconds. */
+  /** Time of the last frame for it, in milliseconds. */
   sentAt: number
 }
 
@@ -66,7 +66,7 @@ export type Tails = ReturnType<typeof createTails>
 
 /** Sends the lines of workspaces to those who follow them: one look a second for all of a workspace. */
 export function createTails(deps: TailsDeps) {
-  const { db, clock, timers, log } = deps
+  const { clock, timers, log } = deps
   const tails = new Map<string, Tail>()
   let cancelLook: (() => void) | undefined
   let count = 0
@@ -97,37 +97,13 @@ export function createTails(deps: TailsDeps) {
     }
   }
 
-  /** The lines from a time on, oldest first; undefined if there are too many. */
-  async function readSince(
-    { sources, selection, matches }: PreparedFilter,
-    since: string,
-    most: number,
-  ): Promise<WorkspaceLogLine[] | undefined> {
-    const lines: WorkspaceLogLine[] = []
-    const reached = await walkLines(db, sources, {
-      selection,
-      period: { since, before: endless },
-      after: undefined,
-      budget: lookBudget,
-      take: (line) => {
-        if (matches(line)) lines.push(line)
-        return lines.length <= most
-      },
-    })
-    return reached !== undefined || lines.length > most ? undefined : lines.reverse()
-  }
-
-  /** The time from which on a look must read so that it misses nothing. */
-  function lookFrom(time: string): string {
-    return isoTime(Math.min(Date.parse(time), clock.now()) - overlap)
-  }
-
   async function tailOf(workspaceId: string, everything: PreparedFilter): Promise<Tail> {
     const known = tails.get(workspaceId)
     if (known !== undefined) return known
     const now = isoTime(clock.now())
     // What is there already is history.
-    const present = (await readSince(everything, lookFrom(now), Number.MAX_SAFE_INTEGER)) ?? []
+    const present =
+      (await readSince(deps, everything, lookFrom(deps, now), Number.MAX_SAFE_INTEGER)) ?? []
     const tail: Tail = tails.get(workspaceId) ?? {
       followers: new Set(),
       seen: new Map(present.map(({ id, createdAt }) => [id, createdAt])),
@@ -137,79 +113,18 @@ export function createTails(deps: TailsDeps) {
     return tail
   }
 
-  function send(follower: Follower, frame: Frame): void {
-    follower.sink?.send(frame)
-    follower.sentAt = clock.now()
-    // The client continues from its last line when it reconnects.
-    if ((follower.sink?.pending ?? 0) > maxPending) follower.sink?.cut()
-  }
-
-  function sendInTurn(follower: Follower, id: string, frame: Frame): void {
-    if (follower.waiting) follower.waiting.set(id, frame)
-    else send(follower, frame)
-  }
-
-  function frameOf(line: WorkspaceLogLine): Frame {
-    const { time, id } = positionOf(line)
-    return new Frame({ type: 'log_line', data: deps.toLine(line) }, `${time}/${id}`)
-  }
-
-  const resetFrame = () => new Frame({ type: 'reset', data: {} }, `${isoTime(clock.now())}/`)
-
-  async function look(tail: Tail): Promise<void> {
-    const [anyone] = tail.followers
-    if (anyone === undefined) return
-    const now = clock.now()
-    const from = lookFrom(tail.readTo)
-    const lines = await readSince(await deps.prepare(anyone.actor, {}), from, lookBudget)
-    tail.readTo = isoTime(now)
-    if (lines === undefined) {
-      for (const follower of tail.followers) sendInTurn(follower, '', resetFrame())
-      return
-    }
-    for (const line of lines) {
-      if (tail.seen.has(line.id)) continue
-      tail.seen.set(line.id, line.createdAt)
-      const frame = frameOf(line)
-      for (const follower of tail.followers) {
-        if (follower.passes(line)) sendInTurn(follower, line.id, frame)
-      }
-    }
-    const next = lookFrom(tail.readTo)
-    for (const [id, time] of tail.seen) if (time < next) tail.seen.delete(id)
-  }
-
-  function attend(follower: Follower): void {
-    const now = clock.now()
-    if (follower.sink === undefined || now - follower.sentAt < quiet) return
-    follower.sink.ping()
-    follower.sentAt = now
-  }
-
-  /** Prepares the filter of a follower again: integrations may have been installed since. Returns whether it is valid. */
-  async function prepareAgain(follower: Follower): Promise<boolean> {
-    try {
-      follower.passes = (await deps.prepare(follower.actor, follower.filter)).passes
-      return true
-    } catch (error) {
-      // The filter names a bot or an integration that is gone.
-      if (error instanceof ApiError) return false
-      throw error
-    }
-  }
-
   const guard = deps.authorities.guard<Follower>(async (followers) => {
     const until = await deps.standing.untilOf(followers.map(({ actor }) => actor))
     for (const [at, follower] of followers.entries()) {
-      if ((until[at] ?? 0) > clock.now() && !(await prepareAgain(follower))) until[at] = 0
+      if ((until[at] ?? 0) > clock.now() && !(await prepareAgain(deps, follower))) until[at] = 0
     }
     return until
   })
 
   async function lookAll(): Promise<void> {
     for (const [workspaceId, tail] of tails) {
-      for (const follower of tail.followers) attend(follower)
-      await look(tail).catch((err: unknown) => {
+      for (const follower of tail.followers) attend(deps, follower)
+      await look(deps, tail).catch((err: unknown) => {
         log.warn({ err, workspaceId }, 'the logs of a workspace cannot be followed now')
       })
       if (tail.followers.size === 0) tails.delete(workspaceId)
@@ -221,32 +136,6 @@ export function createTails(deps: TailsDeps) {
   function schedule(): void {
     if (stopped || tails.size === 0 || cancelLook !== undefined) return
     cancelLook = timers.after(lookEvery, () => void lookAll())
-  }
-
-  /** Sends what a caller does not have who continues from a position, and then what came meanwhile. */
-  async function catchUp(
-    follower: Follower,
-    prepared: PreparedFilter,
-    after: LogPosition,
-  ): Promise<void> {
-    const missed = await readSince(prepared, lookFrom(after.time), maxMissed)
-    if (missed === undefined) send(follower, resetFrame())
-    follower.waiting?.delete(after.id)
-    for (const line of missed ?? []) {
-      follower.waiting?.delete(line.id)
-      if (line.id !== after.id) send(follower, frameOf(line))
-    }
-    sendWaiting(follower)
-  }
-
-  function groundsOf({ actor, filter }: Follower): Ground[] {
-    const grounds = deps.standing.groundsOf(actor)
-    return filter.botId === undefined ? grounds : [...grounds, `bot:${filter.botId}`]
-  }
-
-  function sendWaiting(follower: Follower): void {
-    for (const frame of follower.waiting?.values() ?? []) send(follower, frame)
-    follower.waiting = undefined
   }
 
   return {
@@ -282,7 +171,7 @@ export function createTails(deps: TailsDeps) {
         follower.sink = sink
         const unwatch = guard.watch({
           authority: follower,
-          grounds: groundsOf(follower),
+          grounds: groundsOf(deps, follower),
           end: () => sink.end('unauthorized'),
         })
         sink.onClose(() => {
@@ -291,8 +180,8 @@ export function createTails(deps: TailsDeps) {
           current.followers.delete(follower)
         })
         if (stopped) return sink.end()
-        if (after === undefined) return sendWaiting(follower)
-        catchUp(follower, prepared, after).catch((err: unknown) => {
+        if (after === undefined) return sendWaiting(deps, follower)
+        catchUp(deps, follower, prepared, after).catch((err: unknown) => {
           log.warn({ err }, 'the logs of a workspace cannot be followed now')
           sink.cut()
         })
@@ -307,4 +196,120 @@ export function createTails(deps: TailsDeps) {
       tails.clear()
     },
   }
+}
+
+/** The lines from a time on, oldest first; undefined if there are too many. */
+async function readSince(
+  { db }: TailsDeps,
+  { sources, selection, matches }: PreparedFilter,
+  since: string,
+  most: number,
+): Promise<WorkspaceLogLine[] | undefined> {
+  const lines: WorkspaceLogLine[] = []
+  const reached = await walkLines(db, sources, {
+    selection,
+    period: { since, before: endless },
+    after: undefined,
+    budget: lookBudget,
+    take: (line) => {
+      if (matches(line)) lines.push(line)
+      return lines.length <= most
+    },
+  })
+  return reached !== undefined || lines.length > most ? undefined : lines.reverse()
+}
+
+/** The time from which on a look must read so that it misses nothing. */
+function lookFrom({ clock }: TailsDeps, time: string): string {
+  return isoTime(Math.min(Date.parse(time), clock.now()) - overlap)
+}
+
+function send({ clock }: TailsDeps, follower: Follower, frame: Frame): void {
+  follower.sink?.send(frame)
+  follower.sentAt = clock.now()
+  // The client continues from its last line when it reconnects.
+  if ((follower.sink?.pending ?? 0) > maxPending) follower.sink?.cut()
+}
+
+function sendInTurn(deps: TailsDeps, follower: Follower, id: string, frame: Frame): void {
+  if (follower.waiting) follower.waiting.set(id, frame)
+  else send(deps, follower, frame)
+}
+
+function frameOf(deps: TailsDeps, line: WorkspaceLogLine): Frame {
+  const { time, id } = positionOf(line)
+  return new Frame({ type: 'log_line', data: deps.toLine(line) }, `${time}/${id}`)
+}
+
+function resetFrame({ clock }: TailsDeps): Frame {
+  return new Frame({ type: 'reset', data: {} }, `${isoTime(clock.now())}/`)
+}
+
+async function look(deps: TailsDeps, tail: Tail): Promise<void> {
+  const [anyone] = tail.followers
+  if (anyone === undefined) return
+  const now = deps.clock.now()
+  const from = lookFrom(deps, tail.readTo)
+  const lines = await readSince(deps, await deps.prepare(anyone.actor, {}), from, lookBudget)
+  tail.readTo = isoTime(now)
+  if (lines === undefined) {
+    for (const follower of tail.followers) sendInTurn(deps, follower, '', resetFrame(deps))
+    return
+  }
+  for (const line of lines) {
+    if (tail.seen.has(line.id)) continue
+    tail.seen.set(line.id, line.createdAt)
+    const frame = frameOf(deps, line)
+    for (const follower of tail.followers) {
+      if (follower.passes(line)) sendInTurn(deps, follower, line.id, frame)
+    }
+  }
+  const next = lookFrom(deps, tail.readTo)
+  for (const [id, time] of tail.seen) if (time < next) tail.seen.delete(id)
+}
+
+function attend({ clock }: TailsDeps, follower: Follower): void {
+  const now = clock.now()
+  if (follower.sink === undefined || now - follower.sentAt < quiet) return
+  follower.sink.ping()
+  follower.sentAt = now
+}
+
+/** Prepares the filter of a follower again: integrations may have been installed since. Returns whether it is valid. */
+async function prepareAgain(deps: TailsDeps, follower: Follower): Promise<boolean> {
+  try {
+    follower.passes = (await deps.prepare(follower.actor, follower.filter)).passes
+    return true
+  } catch (error) {
+    // The filter names a bot or an integration that is gone.
+    if (error instanceof ApiError) return false
+    throw error
+  }
+}
+
+/** Sends what a caller does not have who continues from a position, and then what came meanwhile. */
+async function catchUp(
+  deps: TailsDeps,
+  follower: Follower,
+  prepared: PreparedFilter,
+  after: LogPosition,
+): Promise<void> {
+  const missed = await readSince(deps, prepared, lookFrom(deps, after.time), maxMissed)
+  if (missed === undefined) send(deps, follower, resetFrame(deps))
+  follower.waiting?.delete(after.id)
+  for (const line of missed ?? []) {
+    follower.waiting?.delete(line.id)
+    if (line.id !== after.id) send(deps, follower, frameOf(deps, line))
+  }
+  sendWaiting(deps, follower)
+}
+
+function groundsOf(deps: TailsDeps, { actor, filter }: Follower): Ground[] {
+  const grounds = deps.standing.groundsOf(actor)
+  return filter.botId === undefined ? grounds : [...grounds, `bot:${filter.botId}`]
+}
+
+function sendWaiting(deps: TailsDeps, follower: Follower): void {
+  for (const frame of follower.waiting?.values() ?? []) send(deps, follower, frame)
+  follower.waiting = undefined
 }
