@@ -76,8 +76,6 @@ const longFunctions = new Set([
   'apps/server/src/features/calls/shared-addresses/index.ts createSharedAddresses',
   'apps/server/src/features/calls/tunnels/registry.ts createRegistry',
   'apps/server/src/features/calls/tunnels/relay.ts createRelay',
-  'apps/server/src/features/chat/conversations.ts conversationOperations',
-  'apps/server/src/features/chat/webchat/files.ts createChatFiles',
   'apps/server/src/features/deliveries/dispatcher.ts createDispatcher',
   'apps/server/src/features/deliveries/service.ts createDeliveriesService',
   'apps/server/src/features/deliveries/settle.ts createSettle',
