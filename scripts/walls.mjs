@@ -83,7 +83,6 @@ const longFunctions = new Set([
   'apps/server/src/features/files/maintenance/sweeps.ts createSweeps',
   'apps/server/src/features/files/service.ts createFilesService',
   'apps/server/src/features/files/uploads/resumable.ts createResumableUploads',
-  'apps/server/src/features/inspection/conversation-list/service.ts createConversationListService',
   'apps/server/src/features/search/evaluation/cases.ts createCasesService',
   'apps/server/src/features/search/evaluation/runs.ts createRunsService',
   'apps/server/src/features/search/service.ts createSearchService',

@@ -31,7 +31,7 @@ interface Open<Authority> {
 }
 
 /** The open streams of one kind in this process. */
-interface Guard<Authority> {
+export interface Guard<Authority> {
   /**
    * Watches a stream until its authority ends. It is checked now, because the authority that was verified before may
    * have ended meanwhile; after every change of a ground; when it expires; and every half minute. Returns a function that
