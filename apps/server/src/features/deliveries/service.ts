@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../domain/actor.js'
 import type { Receiver } from '../../domain/deliveries.js'
+import { bound } from '../../platform/bound.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
@@ -20,7 +21,7 @@ import * as listing from './listing-store.js'
 import { announceReceiver } from './outbox.js'
 import { inLockOrder } from './queue-store.js'
 import * as receivers from './receiver-store.js'
-import { createReplayIn } from './replaying.js'
+import { createReplayIn, type ReplayIn } from './replaying.js'
 import type { EndingDeps } from './settle.js'
 import type { DeliveryRow } from './store.js'
 
@@ -41,6 +42,10 @@ export interface DeliveriesServiceDeps extends EndingDeps {
   bots: Pick<BotsService, 'requireIn' | 'installationsOf'>
 }
 
+interface DeliveriesParts extends DeliveriesServiceDeps {
+  replayIn: ReplayIn
+}
+
 /** Most deliveries that one call replays. */
 const maxReplays = 1000
 
@@ -48,180 +53,210 @@ export type DeliveriesService = ReturnType<typeof createDeliveriesService>
 
 /** Operations on deliveries: list, replay, pause and resume receivers. */
 export function createDeliveriesService(deps: DeliveriesServiceDeps) {
-  const { db, run, bus, clock, ids, pager, targets, bots, writeLogLine } = deps
-  const replayIn = createReplayIn(deps)
+  return bound(
+    { ...deps, replayIn: createReplayIn(deps) },
+    {
+      list: listDeliveries,
+      get: getDelivery,
+      replay: replayDelivery,
+      replayFailed,
+      listReceivers,
+      pause: pauseReceiver,
+      resume: resumeReceiver,
+      test: testDelivery,
+    },
+  )
+}
 
-  async function requireReceiver(
-    actor: WorkspaceActor,
-    botId: string,
-    integration: string | undefined,
-  ): Promise<Receiver> {
-    await bots.requireIn(actor, botId)
-    if (integration === undefined) return { botId, integration: '' }
-    const installed = await bots.installationsOf(botId)
-    if (installed.some(({ alias }) => alias === integration)) return { botId, integration }
-    throw new ApiError(
-      'ResourceNotFound',
-      `body.integration: nothing is installed in this bot as ${integration}.`,
-    )
+async function requireReceiver(
+  { bots }: DeliveriesServiceDeps,
+  actor: WorkspaceActor,
+  botId: string,
+  integration: string | undefined,
+): Promise<Receiver> {
+  await bots.requireIn(actor, botId)
+  if (integration === undefined) return { botId, integration: '' }
+  const installed = await bots.installationsOf(botId)
+  if (installed.some(({ alias }) => alias === integration)) return { botId, integration }
+  throw new ApiError(
+    'ResourceNotFound',
+    `body.integration: nothing is installed in this bot as ${integration}.`,
+  )
+}
+
+function unknown(id: string): ApiError {
+  return new ApiError('ResourceNotFound', `There is no delivery ${id} of this bot.`)
+}
+
+async function pageOfBot(
+  executor: Db | Tx,
+  botId: string,
+  { integration, status, ...filter }: Omit<DeliveryQuery, 'nextToken' | 'pageSize'>,
+  page: PageRequest<'created_at'>,
+): Promise<Page<DeliveryRow>> {
+  // Those of a conversation are to the bot unless the filter names an installation.
+  const only = integration ?? (filter.conversationId === undefined ? undefined : '')
+  const receivers =
+    only === undefined
+      ? await listing.listReceiversOf(executor, [botId])
+      : [{ bot_id: botId, integration: only }]
+  const listed = { ...filter, ...listing.inUtc(filter), statuses: status && [status] }
+  return await listing.pageOfReceivers(executor, receivers, listed, page)
+}
+
+/** Pauses or resumes a receiver, and writes a line into the log of its bot if that changed it. */
+async function changeByHand(
+  { run, writeLogLine, bus }: DeliveriesServiceDeps,
+  receiver: Receiver,
+  text: string,
+  change: (tx: Tx) => Promise<boolean>,
+): Promise<void> {
+  await run(
+    async (tx) => {
+      if (await change(tx)) await writeLogLine(tx, lineOfReceiver(receiver, 'info', text))
+      afterCommit(tx, () => announceReceiver(bus, receiver.botId))
+    },
+    { mayUseReserve: true },
+  )
+}
+
+async function listDeliveries(
+  { bots, pager, db }: DeliveriesServiceDeps,
+  actor: WorkspaceActor,
+  botId: string,
+  query: DeliveryQuery,
+): Promise<Page<DeliveryRow>> {
+  await bots.requireIn(actor, botId)
+  const { nextToken, pageSize, ...filter } = query
+  const page = pager.page({
+    operation: 'listDeliveries',
+    scope: botId,
+    filter,
+    sort: 'created_at',
+    direction: 'desc',
+    nextToken,
+    pageSize,
+  })
+  return await pageOfBot(db, botId, filter, page)
+}
+
+async function getDelivery(
+  { bots, db }: DeliveriesServiceDeps,
+  actor: WorkspaceActor,
+  botId: string,
+  id: string,
+): Promise<{ delivery: DeliveryRow; attempts: AttemptRow[] }> {
+  await bots.requireIn(actor, botId)
+  const delivery = await history.findDelivery(db, botId, id)
+  if (delivery === undefined) throw unknown(id)
+  return { delivery, attempts: await listAttempts(db, botId, id) }
+}
+
+/** Sends a finished delivery once more, at the end of its queue. */
+async function replayDelivery(
+  { bots, run, replayIn }: DeliveriesParts,
+  actor: WorkspaceActor,
+  botId: string,
+  id: string,
+): Promise<DeliveryRow> {
+  await bots.requireIn(actor, botId)
+  return await run(async (tx) => {
+    const delivery = await history.lockDelivery(tx, botId, id)
+    if (delivery === undefined) throw unknown(id)
+    if (delivery.status === 'pending') {
+      throw new ApiError('RelationConflict', `The delivery ${id} is already pending.`)
+    }
+    await replayIn(tx, delivery)
+    return (await history.findDelivery(tx, botId, id)) ?? delivery
+  })
+}
+
+/**
+ * Replays failed deliveries, oldest first. The token continues after those of this call, so
+ * that deliveries that fail again meanwhile are not replayed twice.
+ */
+async function replayFailed(
+  { bots, pager, run, replayIn }: DeliveriesParts,
+  actor: WorkspaceActor,
+  botId: string,
+  input: Replay,
+) {
+  await bots.requireIn(actor, botId)
+  const { nextToken, limit, ...narrowing } = input
+  const filter = { ...narrowing, status: 'failed' as const }
+  const page = pager.page({
+    operation: 'replayFailedDeliveries',
+    scope: botId,
+    filter,
+    sort: 'created_at',
+    direction: 'asc',
+    nextToken,
+  })
+  return await run(async (tx) => {
+    const failed = await pageOfBot(tx, botId, filter, {
+      ...page,
+      size: limit ?? maxReplays,
+    })
+    const ids = failed.rows.map(({ id }) => id)
+    const held = await history.lockFinished(tx, botId, ids)
+    for (const delivery of inLockOrder(held)) await replayIn(tx, delivery)
+    return { replayed: held.length, nextToken: failed.nextToken }
+  })
+}
+
+async function listReceivers(
+  { bots, db }: DeliveriesServiceDeps,
+  actor: WorkspaceActor,
+  botId: string,
+): Promise<receivers.ReceiverRow[]> {
+  await bots.requireIn(actor, botId)
+  const rows = await receivers.listReceivers(db, [botId])
+  return rows.filter(({ paused, failures }) => paused !== null || failures > 0)
+}
+
+async function pauseReceiver(
+  deps: DeliveriesServiceDeps,
+  actor: WorkspaceActor,
+  botId: string,
+  integration: string | undefined,
+): Promise<void> {
+  const receiver = await requireReceiver(deps, actor, botId, integration)
+  const now = isoTime(deps.clock.now())
+  await changeByHand(deps, receiver, 'paused by hand.', (tx) =>
+    receivers.pause(tx, receiver, 'operator', now, null),
+  )
+}
+
+async function resumeReceiver(
+  deps: DeliveriesServiceDeps,
+  actor: WorkspaceActor,
+  botId: string,
+  integration: string | undefined,
+): Promise<void> {
+  const receiver = await requireReceiver(deps, actor, botId, integration)
+  await changeByHand(deps, receiver, 'resumed by hand.', (tx) => receivers.resume(tx, receiver))
+}
+
+/** Calls the bot with an event that is not stored. */
+async function testDelivery(
+  deps: DeliveriesServiceDeps,
+  actor: WorkspaceActor,
+  botId: string,
+  { type = 'test', payload = {} }: TestEvent,
+): Promise<CallResult> {
+  await deps.bots.requireIn(actor, botId)
+  const target = await deps.targets.of({ botId, integration: '' })
+  if (target === undefined) {
+    throw new ApiError('ReferenceNotFound', 'The bot has no address: set its url first.')
   }
-
-  function unknown(id: string): ApiError {
-    return new ApiError('ResourceNotFound', `There is no delivery ${id} of this bot.`)
+  const event = {
+    id: deps.ids.next('evt'),
+    createdAt: isoTime(deps.clock.now()),
+    type,
+    payload,
+    status: 'pending',
+    failureReason: null,
   }
-
-  async function pageOfBot(
-    executor: Db | Tx,
-    botId: string,
-    { integration, status, ...filter }: Omit<DeliveryQuery, 'nextToken' | 'pageSize'>,
-    page: PageRequest<'created_at'>,
-  ): Promise<Page<DeliveryRow>> {
-    // Those of a conversation are to the bot unless the filter names an installation.
-    const only = integration ?? (filter.conversationId === undefined ? undefined : '')
-    const receivers =
-      only === undefined
-        ? await listing.listReceiversOf(executor, [botId])
-        : [{ bot_id: botId, integration: only }]
-    const listed = { ...filter, ...listing.inUtc(filter), statuses: status && [status] }
-    return await listing.pageOfReceivers(executor, receivers, listed, page)
-  }
-
-  /** Pauses or resumes a receiver, and writes a line into the log of its bot if that changed it. */
-  async function changeByHand(
-    receiver: Receiver,
-    text: string,
-    change: (tx: Tx) => Promise<boolean>,
-  ): Promise<void> {
-    await run(
-      async (tx) => {
-        if (await change(tx)) await writeLogLine(tx, lineOfReceiver(receiver, 'info', text))
-        afterCommit(tx, () => announceReceiver(bus, receiver.botId))
-      },
-      { mayUseReserve: true },
-    )
-  }
-
-  return {
-    async list(
-      actor: WorkspaceActor,
-      botId: string,
-      query: DeliveryQuery,
-    ): Promise<Page<DeliveryRow>> {
-      await bots.requireIn(actor, botId)
-      const { nextToken, pageSize, ...filter } = query
-      const page = pager.page({
-        operation: 'listDeliveries',
-        scope: botId,
-        filter,
-        sort: 'created_at',
-        direction: 'desc',
-        nextToken,
-        pageSize,
-      })
-      return await pageOfBot(db, botId, filter, page)
-    },
-
-    async get(
-      actor: WorkspaceActor,
-      botId: string,
-      id: string,
-    ): Promise<{ delivery: DeliveryRow; attempts: AttemptRow[] }> {
-      await bots.requireIn(actor, botId)
-      const delivery = await history.findDelivery(db, botId, id)
-      if (delivery === undefined) throw unknown(id)
-      return { delivery, attempts: await listAttempts(db, botId, id) }
-    },
-
-    /** Sends a finished delivery once more, at the end of its queue. */
-    async replay(actor: WorkspaceActor, botId: string, id: string): Promise<DeliveryRow> {
-      await bots.requireIn(actor, botId)
-      return await run(async (tx) => {
-        const delivery = await history.lockDelivery(tx, botId, id)
-        if (delivery === undefined) throw unknown(id)
-        if (delivery.status === 'pending') {
-          throw new ApiError('RelationConflict', `The delivery ${id} is already pending.`)
-        }
-        await replayIn(tx, delivery)
-        return (await history.findDelivery(tx, botId, id)) ?? delivery
-      })
-    },
-
-    /**
-     * Replays failed deliveries, oldest first. The token continues after those of this call, so
-     * that deliveries that fail again meanwhile are not replayed twice.
-     */
-    async replayFailed(actor: WorkspaceActor, botId: string, input: Replay) {
-      await bots.requireIn(actor, botId)
-      const { nextToken, limit, ...narrowing } = input
-      const filter = { ...narrowing, status: 'failed' as const }
-      const page = pager.page({
-        operation: 'replayFailedDeliveries',
-        scope: botId,
-        filter,
-        sort: 'created_at',
-        direction: 'asc',
-        nextToken,
-      })
-      return await run(async (tx) => {
-        const failed = await pageOfBot(tx, botId, filter, {
-          ...page,
-          size: limit ?? maxReplays,
-        })
-        const ids = failed.rows.map(({ id }) => id)
-        const held = await history.lockFinished(tx, botId, ids)
-        for (const delivery of inLockOrder(held)) await replayIn(tx, delivery)
-        return { replayed: held.length, nextToken: failed.nextToken }
-      })
-    },
-
-    async listReceivers(actor: WorkspaceActor, botId: string): Promise<receivers.ReceiverRow[]> {
-      await bots.requireIn(actor, botId)
-      const rows = await receivers.listReceivers(db, [botId])
-      return rows.filter(({ paused, failures }) => paused !== null || failures > 0)
-    },
-
-    async pause(
-      actor: WorkspaceActor,
-      botId: string,
-      integration: string | undefined,
-    ): Promise<void> {
-      const receiver = await requireReceiver(actor, botId, integration)
-      const now = isoTime(clock.now())
-      await changeByHand(receiver, 'paused by hand.', (tx) =>
-        receivers.pause(tx, receiver, 'operator', now, null),
-      )
-    },
-
-    async resume(
-      actor: WorkspaceActor,
-      botId: string,
-      integration: string | undefined,
-    ): Promise<void> {
-      const receiver = await requireReceiver(actor, botId, integration)
-      await changeByHand(receiver, 'resumed by hand.', (tx) => receivers.resume(tx, receiver))
-    },
-
-    /** Calls the bot with an event that is not stored. */
-    async test(
-      actor: WorkspaceActor,
-      botId: string,
-      { type = 'test', payload = {} }: TestEvent,
-    ): Promise<CallResult> {
-      await bots.requireIn(actor, botId)
-      const target = await targets.of({ botId, integration: '' })
-      if (target === undefined) {
-        throw new ApiError('ReferenceNotFound', 'The bot has no address: set its url first.')
-      }
-      const event = {
-        id: ids.next('evt'),
-        createdAt: isoTime(clock.now()),
-        type,
-        payload,
-        status: 'pending',
-        failureReason: null,
-      }
-      const call = { operation: 'event_received', type, body: JSON.stringify({ event }) }
-      return await callReceiver(deps, target, call)
-    },
-  }
+  const call = { operation: 'event_received', type, body: JSON.stringify({ event }) }
+  return await callReceiver(deps, target, call)
 }

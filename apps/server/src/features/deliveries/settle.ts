@@ -1,6 +1,7 @@
 import type { DeliveryRef, Receiver } from '../../domain/deliveries.js'
 import { type Backoff, backoffPause } from '../../platform/backoff.js'
 import { createBatches } from '../../platform/batches.js'
+import { bound } from '../../platform/bound.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Run, Tx } from '../../platform/db/schema.js'
@@ -77,13 +78,13 @@ export const mostCodeEnds = 3
 
 /** Stores the end of a claim, with all consequences, in one transaction. */
 export function createSettle(deps: SettleDeps) {
-  const { run, bus, clock, log, retry, pausing, writeLogLine } = deps
+  const { run } = deps
 
   /**
    * Most attempts are delivered: these share transactions, with one statement for each kind of change.
    */
   const delivered = createBatches(maxBatch, (made: readonly Attempt[]) =>
-    run((tx) => settleIn(tx, made)),
+    run((tx) => settleAttempts(deps, tx, made)),
   )
 
   /**
@@ -92,165 +93,178 @@ export function createSettle(deps: SettleDeps) {
    */
   async function attempt(made: Attempt): Promise<Settled | undefined> {
     if (made.result.verdict.result === 'delivered' && !made.wasFailing) return delivered.add(made)
-    const [settled] = await run((tx) => settleIn(tx, [made]))
+    const [settled] = await run((tx) => settleAttempts(deps, tx, [made]))
     return settled
   }
 
-  /**
-   * Stores the results of attempts, at most one per queue; returns the outcomes in the same order.
-   */
-  async function settleIn(tx: Tx, made: readonly Attempt[]): Promise<(Settled | undefined)[]> {
-    const now = clock.now()
-    const endings = made.map((each) => ({ ...each, outcome: outcomeOf(each, now) }))
-    const owned = await claims.endClaims(tx, endings, isoTime(now))
-    // The others were claimed by other processes, whose results count.
-    const own = endings.filter(({ row }) => owned.has(row.id))
-    await attempts.insertAttempts(tx, own)
-    const paused = new Set<DeliveryRow>()
-    const ended: Ended[] = []
-    for (const { row, result, wasFailing, nextClaim, outcome } of own) {
-      const { verdict } = result
-      if (verdict.result === 'retry') {
-        if (await recordFailure(tx, receiverIn(row), verdict.error, now)) paused.add(row)
-      } else if (wasFailing) {
-        // A refusal is a response: the receiver is up.
-        await receivers.recordSuccess(tx, receiverIn(row))
-      }
-      if (outcome.status === 'delivered') ended.push({ row, failure: null, nextClaim })
-      if (outcome.status === 'failed') {
-        const failure = outcome.last_error ?? ''
-        const hasEndedCode = result.endOfCode !== undefined && outcome.code_ends === mostCodeEnds
-        ended.push({
-          row,
-          failure,
-          line: {
-            level: 'error',
-            text: `given up${hasEndedCode ? ` (${row.id})` : ''}. ${failure}`,
-          },
-          // A failing receiver does not get the next delivery at once.
-          nextClaim: verdict.result === 'refused' ? nextClaim : undefined,
-        })
-        const { id: delivery, bot_id: botId, integration } = row
-        const about = { delivery, botId, integration, error: failure }
-        afterCommit(tx, () => {
-          log.warn(about, 'a delivery was given up')
-          if (hasEndedCode) deps.reportIssue(botId, issueOfEnds(row, failure))
-        })
-      }
-    }
-    const next = await endDeliveries(deps, tx, ended, isoTime(now))
-    return made.map(({ row }) =>
-      // A lost claim does not continue its queue, even if the next delivery is in the same batch.
-      owned.has(row.id) ? { next: next.get(row.order_key), pausedNow: paused.has(row) } : undefined,
-    )
+  return {
+    ...bound(deps, { cancel: cancelDelivery, release: releaseDelivery, awaitAddress }),
+    attempt,
   }
+}
 
-  function outcomeOf(
-    { row, result: { verdict, endOfCode } }: Attempt,
-    now: number,
-  ): claims.Outcome {
-    switch (verdict.result) {
-      case 'delivered':
-        return { status: 'delivered', last_error: null, next_attempt_at: null }
-      case 'refused':
-        return { status: 'failed', last_error: verdict.error, next_attempt_at: null }
-      case 'retry': {
-        const made = row.attempts - row.spent
-        const code_ends = codeEndsOf(row, endOfCode)
-        if (endOfCode !== undefined && code_ends === mostCodeEnds) {
-          const last_error = `Given up, because it ended the code ${mostCodeEnds} times. ${verdict.error}`
-          return { status: 'failed', last_error, next_attempt_at: null, code_ends }
-        }
-        if (made >= retry.maximumAttempts) {
-          const last_error = `Given up after ${made === 1 ? '1 attempt' : `${made} attempts`}. ${verdict.error}`
-          return { status: 'failed', last_error, next_attempt_at: null, code_ends }
-        }
-        const next_attempt_at = isoTime(
-          now + pauseAfter(retry, made, verdict.waitMs, deps.random()),
-        )
-        return { status: 'pending', last_error: verdict.error, next_attempt_at, code_ends }
-      }
-      default:
-        return verdict satisfies never
+/**
+ * Stores the results of attempts, at most one per queue; returns the outcomes in the same order.
+ */
+async function settleAttempts(
+  deps: SettleDeps,
+  tx: Tx,
+  made: readonly Attempt[],
+): Promise<(Settled | undefined)[]> {
+  const now = deps.clock.now()
+  const endings = made.map((each) => ({ ...each, outcome: outcomeOf(deps, each, now) }))
+  const owned = await claims.endClaims(tx, endings, isoTime(now))
+  // The others were claimed by other processes, whose results count.
+  const own = endings.filter(({ row }) => owned.has(row.id))
+  await attempts.insertAttempts(tx, own)
+  const paused = new Set<DeliveryRow>()
+  const ended: Ended[] = []
+  for (const { row, result, wasFailing, nextClaim, outcome } of own) {
+    const { verdict } = result
+    if (verdict.result === 'retry') {
+      if (await recordFailure(deps, tx, receiverIn(row), verdict.error, now)) paused.add(row)
+    } else if (wasFailing) {
+      // A refusal is a response: the receiver is up.
+      await receivers.recordSuccess(tx, receiverIn(row))
+    }
+    if (outcome.status === 'delivered') ended.push({ row, failure: null, nextClaim })
+    if (outcome.status === 'failed') {
+      const failure = outcome.last_error ?? ''
+      const hasEndedCode = result.endOfCode !== undefined && outcome.code_ends === mostCodeEnds
+      ended.push({
+        row,
+        failure,
+        line: {
+          level: 'error',
+          text: `given up${hasEndedCode ? ` (${row.id})` : ''}. ${failure}`,
+        },
+        // A failing receiver does not get the next delivery at once.
+        nextClaim: verdict.result === 'refused' ? nextClaim : undefined,
+      })
+      const { id: delivery, bot_id: botId, integration } = row
+      const about = { delivery, botId, integration, error: failure }
+      afterCommit(tx, () => {
+        deps.log.warn(about, 'a delivery was given up')
+        if (hasEndedCode) deps.reportIssue(botId, issueOfEnds(row, failure))
+      })
     }
   }
+  const next = await endDeliveries(deps, tx, ended, isoTime(now))
+  return made.map(({ row }) =>
+    // A lost claim does not continue its queue, even if the next delivery is in the same batch.
+    owned.has(row.id) ? { next: next.get(row.order_key), pausedNow: paused.has(row) } : undefined,
+  )
+}
 
-  /**
-   * Counts a failure of a receiver, and pauses it when it has failed for long; returns whether it is
-   * paused now.
-   */
-  async function recordFailure(
-    tx: Tx,
-    receiver: Receiver,
-    error: string,
-    now: number,
-  ): Promise<boolean> {
-    const state = await receivers.recordFailure(tx, receiver, error, isoTime(now))
-    if (!state?.failing_since || state.failures < pausing.afterFailures) return false
-    if (now - Date.parse(state.failing_since) < pausing.afterMs) return false
-    const probeAt = isoTime(now + pausing.probeEveryMs)
-    if (!(await receivers.pause(tx, receiver, 'failures', isoTime(now), probeAt))) return false
-    const text = `paused until it answers a ping. ${error}`
-    await writeLogLine(tx, lineOfReceiver(receiver, 'warn', text))
-    afterCommit(tx, () => {
-      log.warn(
-        { ...receiver, failingSince: state.failing_since, failures: state.failures, error },
-        'deliveries are paused until the receiver answers a ping; nothing is lost meanwhile',
+function outcomeOf(
+  deps: SettleDeps,
+  { row, result: { verdict, endOfCode } }: Attempt,
+  now: number,
+): claims.Outcome {
+  switch (verdict.result) {
+    case 'delivered':
+      return { status: 'delivered', last_error: null, next_attempt_at: null }
+    case 'refused':
+      return { status: 'failed', last_error: verdict.error, next_attempt_at: null }
+    case 'retry': {
+      const made = row.attempts - row.spent
+      const code_ends = codeEndsOf(row, endOfCode)
+      if (endOfCode !== undefined && code_ends === mostCodeEnds) {
+        const last_error = `Given up, because it ended the code ${mostCodeEnds} times. ${verdict.error}`
+        return { status: 'failed', last_error, next_attempt_at: null, code_ends }
+      }
+      if (made >= deps.retry.maximumAttempts) {
+        const last_error = `Given up after ${made === 1 ? '1 attempt' : `${made} attempts`}. ${verdict.error}`
+        return { status: 'failed', last_error, next_attempt_at: null, code_ends }
+      }
+      const next_attempt_at = isoTime(
+        now + pauseAfter(deps.retry, made, verdict.waitMs, deps.random()),
       )
-    })
-    return true
+      return { status: 'pending', last_error: verdict.error, next_attempt_at, code_ends }
+    }
+    default:
+      return verdict satisfies never
   }
+}
 
-  /** Ends a delivery whose subject was deleted. */
-  async function cancel(row: DeliveryRow): Promise<void> {
-    const last_error = 'What it told of was deleted.'
-    await run(async (tx) => {
-      const now = isoTime(clock.now())
-      const outcome = { status: 'canceled', last_error, next_attempt_at: null } as const
-      if (!(await claims.endClaim(tx, row, outcome, now))) return
-      const line = { level: 'info', text: last_error } as const
-      await endDeliveries(deps, tx, [{ row, failure: null, line }], now)
-    })
-  }
+/**
+ * Counts a failure of a receiver, and pauses it when it has failed for long; returns whether it is
+ * paused now.
+ */
+async function recordFailure(
+  { pausing, writeLogLine, log }: SettleDeps,
+  tx: Tx,
+  receiver: Receiver,
+  error: string,
+  now: number,
+): Promise<boolean> {
+  const state = await receivers.recordFailure(tx, receiver, error, isoTime(now))
+  if (!state?.failing_since || state.failures < pausing.afterFailures) return false
+  if (now - Date.parse(state.failing_since) < pausing.afterMs) return false
+  const probeAt = isoTime(now + pausing.probeEveryMs)
+  if (!(await receivers.pause(tx, receiver, 'failures', isoTime(now), probeAt))) return false
+  const text = `paused until it answers a ping. ${error}`
+  await writeLogLine(tx, lineOfReceiver(receiver, 'warn', text))
+  afterCommit(tx, () => {
+    log.warn(
+      { ...receiver, failingSince: state.failing_since, failures: state.failures, error },
+      'deliveries are paused until the receiver answers a ping; nothing is lost meanwhile',
+    )
+  })
+  return true
+}
 
-  /**
-   * Releases a delivery that may be sent at once, or after some milliseconds, also by others; does nothing if the
-   * claim is lost.
-   * @param called whether its call had begun, so that the receiver may have it
-   */
-  async function release(
-    row: DeliveryRow,
-    { called, afterMs = 0 }: { called: boolean; afterMs?: number },
-  ): Promise<void> {
+/** Ends a delivery whose subject was deleted. */
+async function cancelDelivery(deps: SettleDeps, row: DeliveryRow): Promise<void> {
+  const last_error = 'What it told of was deleted.'
+  await deps.run(async (tx) => {
+    const now = isoTime(deps.clock.now())
+    const outcome = { status: 'canceled', last_error, next_attempt_at: null } as const
+    if (!(await claims.endClaim(tx, row, outcome, now))) return
+    const line = { level: 'info', text: last_error } as const
+    await endDeliveries(deps, tx, [{ row, failure: null, line }], now)
+  })
+}
+
+/**
+ * Releases a delivery that may be sent at once, or after some milliseconds, also by others; does nothing if the
+ * claim is lost.
+ * @param called whether its call had begun, so that the receiver may have it
+ */
+async function releaseDelivery(
+  { clock, run, bus }: SettleDeps,
+  row: DeliveryRow,
+  { called, afterMs = 0 }: { called: boolean; afterMs?: number },
+): Promise<void> {
+  const now = clock.now()
+  const { last_error } = row
+  const next_attempt_at = isoTime(now + afterMs)
+  const outcome = { status: 'pending', last_error, next_attempt_at } as const
+  await run(async (tx) => {
+    await claims.endClaim(tx, row, outcome, isoTime(now), called ? 'interruption' : 'nothing')
+    afterCommit(tx, () => announceDelivery(bus, row))
+  })
+}
+
+/**
+ * Releases a delivery to a receiver without an address, and pauses the receiver until it has one.
+ */
+async function awaitAddress(
+  { run, clock, pausing, writeLogLine, log }: SettleDeps,
+  row: DeliveryRow,
+): Promise<void> {
+  const receiver = receiverIn(row)
+  await run(async (tx) => {
     const now = clock.now()
-    const { last_error } = row
-    const next_attempt_at = isoTime(now + afterMs)
-    const outcome = { status: 'pending', last_error, next_attempt_at } as const
-    await run(async (tx) => {
-      await claims.endClaim(tx, row, outcome, isoTime(now), called ? 'interruption' : 'nothing')
-      afterCommit(tx, () => announceDelivery(bus, row))
-    })
-  }
-
-  /**
-   * Releases a delivery to a receiver without an address, and pauses the receiver until it has one.
-   */
-  async function awaitAddress(row: DeliveryRow): Promise<void> {
-    const receiver = receiverIn(row)
-    await run(async (tx) => {
-      const now = clock.now()
-      const at = isoTime(now)
-      const outcome = { status: 'pending', last_error: noAddress, next_attempt_at: at } as const
-      // A missing delivery belonged to a deleted bot, and has no consequences.
-      if (!(await claims.endClaim(tx, row, outcome, at, 'nothing'))) return
-      const probeAt = isoTime(now + pausing.probeEveryMs)
-      if (!(await receivers.pause(tx, receiver, 'failures', at, probeAt, noAddress))) return
-      await writeLogLine(tx, lineOfReceiver(receiver, 'warn', 'paused until it has an address.'))
-      afterCommit(tx, () => log.info(receiver, 'deliveries wait: the receiver has no address'))
-    })
-  }
-
-  return { attempt, cancel, release, awaitAddress }
+    const at = isoTime(now)
+    const outcome = { status: 'pending', last_error: noAddress, next_attempt_at: at } as const
+    // A missing delivery belonged to a deleted bot, and has no consequences.
+    if (!(await claims.endClaim(tx, row, outcome, at, 'nothing'))) return
+    const probeAt = isoTime(now + pausing.probeEveryMs)
+    if (!(await receivers.pause(tx, receiver, 'failures', at, probeAt, noAddress))) return
+    await writeLogLine(tx, lineOfReceiver(receiver, 'warn', 'paused until it has an address.'))
+    afterCommit(tx, () => log.info(receiver, 'deliveries wait: the receiver has no address'))
+  })
 }
 
 /** The number of times that a delivery certainly ended the code; undefined: as before. */
