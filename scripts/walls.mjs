@@ -76,7 +76,6 @@ const longFunctions = new Set([
   'apps/server/src/features/calls/shared-addresses/index.ts createSharedAddresses',
   'apps/server/src/features/calls/tunnels/registry.ts createRegistry',
   'apps/server/src/features/calls/tunnels/relay.ts createRelay',
-  'apps/server/src/features/deliveries/dispatcher.ts createDispatcher',
   'apps/server/src/features/files/contents/generations.ts createGenerations',
   'apps/server/src/features/files/maintenance/sweeps.ts createSweeps',
   'apps/server/src/features/files/service.ts createFilesService',

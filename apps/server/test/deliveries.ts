@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import type { DeliveryRequest, Receiver } from '../src/domain/deliveries.js'
 import type { LogLine } from '../src/features/bots/logs/index.js'
 import { createTargets } from '../src/features/calls/targets/index.js'
-import { createDispatcher, type DispatcherDeps } from '../src/features/deliveries/dispatcher.js'
+import { Dispatcher, type DispatcherDeps } from '../src/features/deliveries/dispatcher.js'
 import { announceReceiver, createOutbox } from '../src/features/deliveries/outbox.js'
 import * as receivers from '../src/features/deliveries/receiver-store.js'
 import type { DeliveryRow } from '../src/features/deliveries/store.js'
@@ -182,7 +182,7 @@ export async function createDeliveriesBench(database: Database) {
         findInstallationTarget: findTarget,
       })
       targets.provide('', (botId) => findTarget({ botId, integration: '' }))
-      const dispatcher = createDispatcher({
+      const dispatcher = new Dispatcher({
         db,
         run,
         bus,

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -9,6 +9,12 @@ import { checkout } from './documents.js'
 const server = 'apps/server/src'
 const bots = `${server}/features/bots/bots`
 const integrations = `${server}/features/bots/integrations`
+
+/** The first function that may be longer than others. */
+const [, longPath = '', longName = ''] =
+  /longFunctions = new Set\(\[\s*'(\S+) (\w+)'/.exec(
+    await readFile(join(checkout, 'scripts/walls.mjs'), 'utf8'),
+  ) ?? []
 
 /** A project without breaches, of the places that the tests below break. */
 const sound = {
@@ -189,9 +195,9 @@ describe('the walls between rooms and slices', () => {
     ],
     [
       'a function that may be longer is taken from the list when it is not',
-      `${bots}/service.ts`,
-      'export function createBotsService() {}',
-      'createBotsService is no longer too long',
+      longPath,
+      `export function ${longName}() {}`,
+      `${longPath} ${longName} is no longer too long`,
     ],
     [
       'no slice is completed after it was built',

@@ -62,15 +62,6 @@ function suspectOf({ id, code_ends, attempts, spent }: DeliveryRow): Call['suspe
   }
 }
 
-/** Sends pending deliveries until it is stopped. */
-export interface Dispatcher {
-  start(): Promise<void>
-  /**
-   * Stops claiming and waits `timeLeft` milliseconds for deliveries in flight; then releases them.
-   */
-  stop(timeLeft: number): Promise<void>
-}
-
 /** Milliseconds before another look at rows that others had locked. */
 const contestedPauseMs = 50
 /** Deliveries of one queue in a row before other queues get a turn. */
@@ -81,122 +72,178 @@ const suspectsPauseMs = 1000
 const maxBodies = 64
 
 /**
- * The life of a delivery in this process: a hint wakes the dispatcher, it looks for ready deliveries,
- * claims them, sends each, settles it, and goes on with the next of its queue.
+ * Sends pending deliveries until it is stopped. The life of a delivery in this process: a hint wakes the
+ * dispatcher, it looks for ready deliveries, claims them, sends each, settles it, and goes on with the next
+ * of its queue.
  */
-export function createDispatcher(deps: DispatcherDeps): Dispatcher {
-  const { db, run, bus, clock, timers, log, targets, limits } = deps
-  const owner = ownerName(deps.ids)
-  const inFlight = createInFlight(limits)
-  const ready = createReadySearch(db, inFlight)
+export class Dispatcher {
+  readonly #deps: DispatcherDeps
+  readonly #owner: string
+  readonly #inFlight
+  readonly #ready
+  readonly #leases
+  readonly #watch
+  readonly #bodies
+  readonly #settle
+  readonly #pauses
   /** Keys of receivers in flight that have failed lately: a success resets them. */
-  const failing = new Set<string>()
+  readonly #failing = new Set<string>()
   /** Scope of the next look. */
-  let scope: Scope = new Set()
-  let pausesWanted = false
-  let closed = false
+  #scope: Scope = new Set()
+  #pausesWanted = false
+  #closed = false
   /** Whether the time that a stop leaves for deliveries in flight has passed. */
-  let isTimeUp = false
+  #isTimeUp = false
   /** Called when nothing is in flight any more. */
-  let onIdle = () => {}
-  let unsubscribe: (() => void)[] = []
+  #onIdle = () => {}
+  #unsubscribe: (() => void)[] = []
 
-  const leases = createLeases<{ entry: Sending; row: DeliveryRow }>({
-    clock,
-    timers,
-    log,
-    leaseMs: limits.leaseMs,
-    held: () => Array.from(inFlight.entries, (entry) => ({ entry, row: entry.row })),
-    async prolong(held, until) {
-      const ids = held.map(({ row }) => row.id)
-      const kept = await run((tx) => claims.prolong(tx, owner, ids, until))
-      return ({ row }) => kept.has(row.id)
-    },
-    lose({ entry, row }) {
-      // By now it may be settled, and the next one of its queue in flight.
-      if (entry.row === row) entry.abort.abort(new LeaseLostError())
-    },
-    fault: 'the leases of deliveries could not be prolonged',
-  })
-  const watch = createWatch({
-    timers,
-    name: 'deliveries',
-    outages: createOutageLog(log, {
-      begins: 'deliveries cannot be claimed, trying again later',
-      ends: 'deliveries are claimed again',
-    }),
-    look,
-    pauseAfterFault: () => limits.pollMs,
-    onAlarm: wakeForReceivers,
-  })
-  const bodies = createBatches(maxBodies, deps.buildBodies)
-  const settle = createSettle(deps)
-  const pauses = createPauses({
-    ...deps,
-    claimFirst: (receiver) => run((tx) => claims.claimFirst(tx, receiver, owner, leases.end())),
-    send: sendAlone,
-    wake: wakeForReceivers,
-  })
+  constructor(deps: DispatcherDeps) {
+    const { run, timers, log, limits } = deps
+    this.#deps = deps
+    this.#owner = ownerName(deps.ids)
+    this.#inFlight = createInFlight(limits)
+    this.#ready = createReadySearch(deps.db, this.#inFlight)
+    this.#leases = createLeases<{ entry: Sending; row: DeliveryRow }>({
+      clock: deps.clock,
+      timers,
+      log,
+      leaseMs: limits.leaseMs,
+      held: () => Array.from(this.#inFlight.entries, (entry) => ({ entry, row: entry.row })),
+      prolong: async (held, until) => {
+        const ids = held.map(({ row }) => row.id)
+        const kept = await run((tx) => claims.prolong(tx, this.#owner, ids, until))
+        return ({ row }) => kept.has(row.id)
+      },
+      lose({ entry, row }) {
+        // By now it may be settled, and the next one of its queue in flight.
+        if (entry.row === row) entry.abort.abort(new LeaseLostError())
+      },
+      fault: 'the leases of deliveries could not be prolonged',
+    })
+    this.#watch = createWatch({
+      timers,
+      name: 'deliveries',
+      outages: createOutageLog(log, {
+        begins: 'deliveries cannot be claimed, trying again later',
+        ends: 'deliveries are claimed again',
+      }),
+      look: () => this.#look(),
+      pauseAfterFault: () => limits.pollMs,
+      onAlarm: () => this.#wakeForReceivers(),
+    })
+    this.#bodies = createBatches(maxBodies, deps.buildBodies)
+    this.#settle = createSettle(deps)
+    this.#pauses = createPauses({
+      ...deps,
+      claimFirst: (receiver) =>
+        run((tx) => claims.claimFirst(tx, receiver, this.#owner, this.#leases.end())),
+      send: (row) => this.#sendAlone(row),
+      wake: () => this.#wakeForReceivers(),
+    })
+  }
 
-  function wake(requested: Scope): void {
-    if (requested === 'everything') scope = requested
-    else if (scope !== 'everything') scope = new Set([...scope, ...requested])
-    watch.wake()
+  async start(): Promise<void> {
+    if (this.#deps.alone) {
+      await this.#deps.run((tx) => claims.freeAll(tx, isoTime(this.#deps.clock.now())), {
+        mayUseReserve: true,
+      })
+    }
+    this.#unsubscribe = [
+      this.#deps.bus.subscribe(
+        { topic: deliveriesTopic },
+        { onHint: ({ key }) => this.#wake(new Set([key])), onGap: () => this.#wake('everything') },
+      ),
+      this.#deps.bus.subscribe(
+        { topic: receiversTopic },
+        { onHint: ({ key }) => this.#reconsider(key), onGap: () => this.#wakeForReceivers() },
+      ),
+    ]
+    this.#leases.start()
+    this.#wakeForReceivers()
+  }
+
+  /**
+   * Stops claiming and waits `timeLeft` milliseconds for deliveries in flight; then releases them.
+   */
+  async stop(timeLeft: number): Promise<void> {
+    this.#closed = true
+    for (const end of this.#unsubscribe) end()
+    const lookEnds = this.#watch.close()
+    const pausesEnd = this.#pauses.stop()
+    await lookEnds
+    const ended = new Promise<void>((resolve) => {
+      if (this.#inFlight.entries.size === 0) resolve()
+      else this.#onIdle = resolve
+    })
+    await this.#leases.finish(timeLeft, ended, () => {
+      this.#isTimeUp = true
+      for (const { abort } of this.#inFlight.entries) abort.abort(new HolderStoppedError())
+    })
+    await pausesEnd
+  }
+
+  #wake(requested: Scope): void {
+    if (requested === 'everything') this.#scope = requested
+    else if (this.#scope !== 'everything') this.#scope = new Set([...this.#scope, ...requested])
+    this.#watch.wake()
   }
 
   /** Also wakes for pauses that begin or end. */
-  function wakeForReceivers(): void {
-    pausesWanted = true
-    wake('everything')
+  #wakeForReceivers(): void {
+    this.#pausesWanted = true
+    this.#wake('everything')
   }
 
   /**
    * Claims ready deliveries and begins to send them; those to paused receivers are parked.
    * @returns the milliseconds until there may be more
    */
-  async function look(): Promise<number> {
-    const requested = scope
-    scope = new Set()
-    if (pausesWanted) {
-      pausesWanted = false
-      await pauses.look()
+  async #look(): Promise<number> {
+    const requested = this.#scope
+    this.#scope = new Set()
+    if (this.#pausesWanted) {
+      this.#pausesWanted = false
+      await this.#pauses.look()
     }
-    const now = isoTime(clock.now())
-    const { found, more } = await ready.find(requested, now)
+    const now = isoTime(this.#deps.clock.now())
+    const { found, more } = await this.#ready.find(requested, now)
     const toPark = found.filter((row) => row.receiver_state === 'paused')
     const toSend = found.filter((row) => row.receiver_state !== 'paused')
-    const parked = toPark.length > 0 ? await run((tx) => parkPaused(tx, toPark, now)) : 0
+    const parked = toPark.length > 0 ? await this.#deps.run((tx) => parkPaused(tx, toPark, now)) : 0
     const ids = JSON.stringify(toSend.map(({ id }) => id))
     const claimed =
       toSend.length > 0
-        ? await run((tx) => claims.claimDue(tx, { ids, owner, now, leaseUntil: leases.end() }))
+        ? await this.#deps.run((tx) =>
+            claims.claimDue(tx, { ids, owner: this.#owner, now, leaseUntil: this.#leases.end() }),
+          )
         : []
     const failed = new Set(
       found.filter((row) => row.receiver_state === 'failing').map(receiverKeyOf),
     )
     for (const row of claimed) {
-      if (failed.has(receiverKeyOf(row))) failing.add(receiverKeyOf(row))
-      sendQueue(row)
+      if (failed.has(receiverKeyOf(row))) this.#failing.add(receiverKeyOf(row))
+      this.#sendQueue(row)
     }
     // Others had locked all of it. Another look at once would find the same rows, in a busy loop.
     const isContested = found.length > 0 && claimed.length + parked === 0
     // The rows read are claimed now, here or by another process: there may be more behind them.
     const isMore = claimed.length < toSend.length || parked > 0 || more
-    if (isMore && !isContested) wake('everything')
-    if (watch.isAwake()) return 0
+    if (isMore && !isContested) this.#wake('everything')
+    if (this.#watch.isAwake()) return 0
     // Measured from the beginning of this look, so that deliveries that became due meanwhile are
     // found.
-    const next = [await claims.findNextDue(db, now), pauses.nextLook]
-    const waits = next.flatMap((time) => (time ? Date.parse(time) - clock.now() : []))
-    const pause = Math.max(0, Math.min(limits.pollMs, ...waits))
+    const next = [await claims.findNextDue(this.#deps.db, now), this.#pauses.nextLook]
+    const waits = next.flatMap((time) => (time ? Date.parse(time) - this.#deps.clock.now() : []))
+    const pause = Math.max(0, Math.min(this.#deps.limits.pollMs, ...waits))
     return isContested ? Math.min(pause, contestedPauseMs) : pause
   }
 
   /** Looks for another delivery to send when a call has ended, if there may be one. */
-  function fillPlace({ receiver }: Sending): void {
-    const left = ready.leftBehind(receiver)
-    if (left === undefined || closed) return
-    if (inFlight.room() > 0 && inFlight.roomAt(receiver) > 0) wake(left)
+  #fillPlace({ receiver }: Sending): void {
+    const left = this.#ready.leftBehind(receiver)
+    if (left === undefined || this.#closed) return
+    if (this.#inFlight.room() > 0 && this.#inFlight.roomAt(receiver) > 0) this.#wake(left)
   }
 
   /**
@@ -204,7 +251,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
    * @param chain whether to send those behind it
    * @returns whether the receiver responded to the last call; undefined without a call
    */
-  async function sendQueue(row: DeliveryRow, chain = true): Promise<boolean | undefined> {
+  async #sendQueue(row: DeliveryRow, chain = true): Promise<boolean | undefined> {
     const receiver = receiverKeyOf(row)
     const abort = new AbortController()
     const entry: Sending = {
@@ -215,73 +262,78 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
       responded: undefined,
       isSettling: false,
     }
-    inFlight.add(entry)
+    this.#inFlight.add(entry)
     try {
       for (let length = 1; ; length++) {
-        const next = await send(entry, length < maxChain)
+        const next = await this.#send(entry, length < maxChain)
         if (next === undefined) break
         entry.row = next
-        inFlight.setSettling(entry, false)
+        this.#inFlight.setSettling(entry, false)
         // A heartbeat during settling no longer found the claim of the last delivery.
         if (entry.abort.signal.reason instanceof LeaseLostError) entry.abort = new AbortController()
       }
     } catch (err) {
-      log.error({ err, delivery: entry.row.id }, 'a delivery failed for a reason of the server')
+      this.#deps.log.error(
+        { err, delivery: entry.row.id },
+        'a delivery failed for a reason of the server',
+      )
     }
-    inFlight.remove(entry)
-    const left = ready.leftBehind(receiver)
+    this.#inFlight.remove(entry)
+    const left = this.#ready.leftBehind(receiver)
     // The next claim reads whether the receiver fails; a deleted receiver must not stay in the set
     // forever.
-    if (!inFlight.has(receiver)) {
-      failing.delete(receiver)
-      ready.forget(receiver)
+    if (!this.#inFlight.has(receiver)) {
+      this.#failing.delete(receiver)
+      this.#ready.forget(receiver)
     }
-    if (inFlight.entries.size === 0) onIdle()
-    wake(left ?? new Set([receiver]))
+    if (this.#inFlight.entries.size === 0) this.#onIdle()
+    this.#wake(left ?? new Set([receiver]))
     return entry.responded
   }
 
   /** Sends one delivery and settles it; returns the next of its queue if it was claimed. */
-  async function send(entry: Sending, mayChain: boolean): Promise<DeliveryRow | undefined> {
+  async #send(entry: Sending, mayChain: boolean): Promise<DeliveryRow | undefined> {
     const { row, receiver } = entry
-    if (row.code_ends !== null && inFlight.hasTooManySuspects(receiver)) {
-      await settle.release(row, { called: false, afterMs: suspectsPauseMs })
+    if (row.code_ends !== null && this.#inFlight.hasTooManySuspects(receiver)) {
+      await this.#settle.release(row, { called: false, afterMs: suspectsPauseMs })
       return undefined
     }
-    const turn = inFlight.takePlace(entry)
-    if (turn !== undefined && !(await isStillWanted(entry, turn))) {
-      inFlight.freePlace(entry)
-      await settle.release(row, { called: false })
+    const turn = this.#inFlight.takePlace(entry)
+    if (turn !== undefined && !(await this.#isStillWanted(entry, turn))) {
+      this.#inFlight.freePlace(entry)
+      await this.#settle.release(row, { called: false })
       return undefined
     }
     let result: CallResult | undefined
     try {
       result =
-        deps.tracing !== undefined && row.traceparent !== null
-          ? await callTraced(deps.tracing, entry)
-          : await call(entry)
+        this.#deps.tracing !== undefined && row.traceparent !== null
+          ? await this.#callTraced(this.#deps.tracing, entry)
+          : await this.#call(entry)
     } catch (error) {
       if (error instanceof LeaseLostError) return undefined
       if (!(error instanceof HolderStoppedError)) throw error
-      await settle.release(row, { called: true })
+      await this.#settle.release(row, { called: true })
     } finally {
-      inFlight.freePlace(entry)
+      this.#inFlight.freePlace(entry)
     }
     if (result === undefined) return undefined
-    inFlight.setSettling(entry, true)
-    fillPlace(entry)
-    const settled = await settle.attempt({
+    this.#inFlight.setSettling(entry, true)
+    this.#fillPlace(entry)
+    const settled = await this.#settle.attempt({
       row,
       result,
-      wasFailing: failing.has(receiver),
+      wasFailing: this.#failing.has(receiver),
       nextClaim:
-        mayChain && entry.chain && !closed ? { owner, leaseUntil: leases.end() } : undefined,
+        mayChain && entry.chain && !this.#closed
+          ? { owner: this.#owner, leaseUntil: this.#leases.end() }
+          : undefined,
     })
     const isBack = result.verdict.result !== 'retry'
     entry.responded = settled !== undefined && isBack
-    if (isBack) failing.delete(receiver)
-    else failing.add(receiver)
-    if (settled?.pausedNow) pausesWanted = true
+    if (isBack) this.#failing.delete(receiver)
+    else this.#failing.add(receiver)
+    if (settled?.pausedNow) this.#pausesWanted = true
     return settled?.next
   }
 
@@ -289,34 +341,34 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
    * Waits for a place; returns whether the delivery may still be sent. The server may stop meanwhile, and
    * the receiver may be changed or paused.
    */
-  async function isStillWanted(entry: Sending, turn: Promise<void>): Promise<boolean> {
+  async #isStillWanted(entry: Sending, turn: Promise<void>): Promise<boolean> {
     const { chain } = entry
     await turn
-    return !closed && entry.chain === chain
+    return !this.#closed && entry.chain === chain
   }
 
   /** Calls the receiver; undefined if that is not possible, and the claim has ended without a call. */
-  async function call(entry: Sending): Promise<CallResult | undefined> {
+  async #call(entry: Sending): Promise<CallResult | undefined> {
     const { row } = entry
-    const target = await targets.of(receiverIn(row))
+    const target = await this.#deps.targets.of(receiverIn(row))
     if (target === undefined) {
-      await settle.awaitAddress(row)
+      await this.#settle.awaitAddress(row)
       return undefined
     }
-    const body = await bodies.add(row)
+    const body = await this.#bodies.add(row)
     if (body === undefined) {
-      await settle.cancel(row)
+      await this.#settle.cancel(row)
       return undefined
     }
     // A process that stalled for so long may have lost its claim to another one that is already
     // calling. If it has not, this was not an attempt, and must not count towards giving the
     // delivery up. Once the time is up, the stop has already aborted the deliveries in flight.
-    const isExpired = isoTime(clock.now()) >= (row.next_attempt_at ?? '')
-    if (isTimeUp || isExpired) {
-      await settle.release(row, { called: false })
+    const isExpired = isoTime(this.#deps.clock.now()) >= (row.next_attempt_at ?? '')
+    if (this.#isTimeUp || isExpired) {
+      await this.#settle.release(row, { called: false })
       return undefined
     }
-    return await callReceiver(deps, target, {
+    return await callReceiver(this.#deps, target, {
       operation: row.kind,
       type: body.type,
       body: body.body,
@@ -327,7 +379,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   /** As `call`, in the trace of the call that led to the delivery. */
-  async function callTraced(tracing: Tracing, entry: Sending): Promise<CallResult | undefined> {
+  async #callTraced(tracing: Tracing, entry: Sending): Promise<CallResult | undefined> {
     const { row } = entry
     const conversation = orderingKeyOf(row)
     const span = tracing.begin('process deliveries', {
@@ -343,7 +395,7 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     })
     if (conversation !== undefined) tracing.delivered.put(conversation, span.traceparent)
     try {
-      const result = await span.run(() => call(entry))
+      const result = await span.run(() => this.#call(entry))
       if (result !== undefined && result.verdict.result !== 'delivered') {
         span.fail(result.verdict.result)
       }
@@ -354,59 +406,22 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   }
 
   /** Sends one delivery of a paused receiver, without the rest of its queue. */
-  async function sendAlone(row: DeliveryRow): Promise<boolean | undefined> {
-    if (closed) {
-      await settle.release(row, { called: false })
+  async #sendAlone(row: DeliveryRow): Promise<boolean | undefined> {
+    if (this.#closed) {
+      await this.#settle.release(row, { called: false })
       return false
     }
-    failing.add(receiverKeyOf(row))
-    return await sendQueue(row, false)
+    this.#failing.add(receiverKeyOf(row))
+    return await this.#sendQueue(row, false)
   }
 
   /**
    * Called when the caches of a bot are stale, also because it may have been paused: its queues stop
    * after the current delivery.
    */
-  function reconsider(botId: string): void {
-    targets.forget(botId)
-    for (const entry of inFlight.entries) if (entry.row.bot_id === botId) entry.chain = false
-    wakeForReceivers()
-  }
-
-  return {
-    async start() {
-      if (deps.alone) {
-        await run((tx) => claims.freeAll(tx, isoTime(clock.now())), { mayUseReserve: true })
-      }
-      unsubscribe = [
-        bus.subscribe(
-          { topic: deliveriesTopic },
-          { onHint: ({ key }) => wake(new Set([key])), onGap: () => wake('everything') },
-        ),
-        bus.subscribe(
-          { topic: receiversTopic },
-          { onHint: ({ key }) => reconsider(key), onGap: wakeForReceivers },
-        ),
-      ]
-      leases.start()
-      wakeForReceivers()
-    },
-
-    async stop(timeLeft) {
-      closed = true
-      for (const end of unsubscribe) end()
-      const lookEnds = watch.close()
-      const pausesEnd = pauses.stop()
-      await lookEnds
-      const ended = new Promise<void>((resolve) => {
-        if (inFlight.entries.size === 0) resolve()
-        else onIdle = resolve
-      })
-      await leases.finish(timeLeft, ended, () => {
-        isTimeUp = true
-        for (const { abort } of inFlight.entries) abort.abort(new HolderStoppedError())
-      })
-      await pausesEnd
-    },
+  #reconsider(botId: string): void {
+    this.#deps.targets.forget(botId)
+    for (const entry of this.#inFlight.entries) if (entry.row.bot_id === botId) entry.chain = false
+    this.#wakeForReceivers()
   }
 }

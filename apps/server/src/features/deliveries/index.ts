@@ -16,7 +16,7 @@ import type { Changes } from '../conversations/object-changes/index.js'
 import type { Feature } from '../feature.js'
 import { pageAttempts } from './attempt-store.js'
 import { createBuildBodies, type DescribeSignal } from './bodies.js'
-import { createDispatcher, type DispatcherDeps } from './dispatcher.js'
+import { Dispatcher, type DispatcherDeps } from './dispatcher.js'
 import { keepWaitingSignals, requestedEvents } from './history-store.js'
 import { announceReceiver, createOutbox } from './outbox.js'
 import { overviewRoutes } from './overview/index.js'
@@ -107,7 +107,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     ...deps,
     describeSignal: signals.call,
   })
-  const dispatcher = createDispatcher({
+  const dispatcher = new Dispatcher({
     ...deps,
     buildBodies,
     reportIssue: deps.issues.report,
@@ -155,8 +155,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     },
     sweeps: [...createRetention(deps), ...createSubjectRetention(deps), ...replays.sweeps],
     metrics: [deliveryMetrics(deps)],
-    start: dispatcher.start,
-    stop: dispatcher.stop,
+    start: () => dispatcher.start(),
+    stop: (timeLeft) => dispatcher.stop(timeLeft),
     // The log of a conversation is kept while its signals are pending.
     keepsEvents: keepWaitingSignals(builtInChat.alias),
     signals,
