@@ -68,7 +68,6 @@ const separateFolders = new Set(['dashboard/screens'])
 
 /** Functions of more lines than they may have, that are left. */
 const longFunctions = new Set([
-  'apps/dashboard/src/ui/data-table.tsx DataTable',
   'apps/server/src/features/calls/hosting/index.ts createHosting',
   'apps/server/src/features/calls/hosting/instance.ts createInstance',
   'apps/server/src/features/calls/hosting/program.ts startProgram',

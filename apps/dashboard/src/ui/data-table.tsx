@@ -28,7 +28,7 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode
   /** Right-aligned, with figures of one width. */
   isNumeric?: boolean
-  /** Of CSS; what the content needs if omitted. */
+  /** Of CSS; the width of the content if omitted. */
   width?: string
   /** Whether the reader has to choose it first. */
   isOptional?: boolean
@@ -41,19 +41,19 @@ export interface ItemLink {
 }
 
 interface DataTableProps<Row extends object> {
-  /** What the rows are, such as `Deliveries`; also the name under which the choice of columns is remembered. */
+  /** Name of the rows, such as `Deliveries`; also the name under which the choice of columns is remembered. */
   label: string
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   idOf: (row: Row) => string
-  /** Where a row leads. The link covers the row, so that it opens in a new tab like any link. */
+  /** The address of the item of a row. The link covers the row, so that it opens in a new tab like any link. */
   linkOf?: (row: Row) => ItemLink
   /** Reads the item of a row that is pointed at or has the focus, before it is opened. */
   prefetch?: (row: Row) => void
   /** Id of the row whose item is open. */
   currentId?: string | undefined
   query: ListQuery
-  /** What is shown instead of a list without rows. */
+  /** The content in place of a list without rows. */
   empty: ReactNode
   /** Number of all rows, if it is known; `isAbout` where it is an estimate. */
   total?: { count: number; isAbout: boolean } | undefined
@@ -116,11 +116,7 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
   const lastShown = shown.at(-1)?.index ?? 0
   useFurtherPages(query, lastShown >= models.length - loadAhead)
 
-  const { topOf } = props
-  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the change that counts
-  useEffect(() => {
-    scroller.current?.scrollTo({ top: 0 })
-  }, [topOf])
+  useTopOf(scroller, props.topOf)
 
   const selectedIds = models.filter((row) => row.getIsSelected()).map(({ id }) => id)
   useRowKeys(scroller, props, (id) => table.getRow(id).toggleSelected())
@@ -217,25 +213,50 @@ export function DataTable<Row extends object>(props: DataTableProps<Row>) {
           </tbody>
         </table>
       </div>
-      <footer className={styles.footer}>
-        <span>{describeCount(rows.length, query.hasNextPage === true, total)}</span>
-        {query.isFetchingNextPage === true && <span role="status">Loading more</span>}
-        {query.isFetchNextPageError === true && query.isFetchingNextPage !== true && (
-          <span role="alert">
-            More could not be loaded.{' '}
-            <Button kind="quiet" onClick={() => void query.fetchNextPage?.()}>
-              Try again
-            </Button>
-          </span>
-        )}
+      <ListFooter loaded={rows.length} query={query} total={total}>
         <ColumnChoice
           columns={columns}
           isShown={(id) => table.getColumn(id)?.getIsVisible() ?? false}
           change={(id, isShown) => choose({ ...chosen, [id]: isShown })}
         />
-      </footer>
+      </ListFooter>
     </div>
   )
+}
+
+interface ListFooterProps {
+  /** Number of rows that are loaded. */
+  loaded: number
+  query: ListQuery
+  total: DataTableProps<object>['total']
+  children: ReactNode
+}
+
+/** The counts of a list, and the state of the page that is loaded next. */
+function ListFooter({ loaded, query, total, children }: ListFooterProps) {
+  return (
+    <footer className={styles.footer}>
+      <span>{describeCount(loaded, query.hasNextPage === true, total)}</span>
+      {query.isFetchingNextPage === true && <span role="status">Loading more</span>}
+      {query.isFetchNextPageError === true && query.isFetchingNextPage !== true && (
+        <span role="alert">
+          More could not be loaded.{' '}
+          <Button kind="quiet" onClick={() => void query.fetchNextPage?.()}>
+            Try again
+          </Button>
+        </span>
+      )}
+      {children}
+    </footer>
+  )
+}
+
+/** Scrolls a list to its top when a value changes. */
+function useTopOf(scroller: React.RefObject<HTMLDivElement | null>, value: unknown): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is the change that counts
+  useEffect(() => {
+    scroller.current?.scrollTo({ top: 0 })
+  }, [value])
 }
 
 /** The address of an item with the filters of its list, which stays beside it. */
