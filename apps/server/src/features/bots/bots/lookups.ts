@@ -17,7 +17,7 @@ import type { BotDefinition } from './definition.js'
 import * as store from './store.js'
 
 /** The server of a bot, with what calls to it need. */
-export interface BotServer {
+interface BotServer {
   /** Its address; undefined if its code runs here. */
   url: string | undefined
   /** The configuration of the bot. */
@@ -29,7 +29,7 @@ export interface BotServer {
 }
 
 /** The address of a bot, and its workspace. */
-export interface BotAddress {
+interface BotAddress {
   workspaceId: string
   /** Whether a development tool made it. */
   isDev: boolean
@@ -56,7 +56,7 @@ export interface SignalPosting {
 }
 
 /** The address to which the signals of a bot's chat are posted. */
-export interface SignalAddress {
+interface SignalAddress {
   url: string
   /** Sent in clear with each call; empty if there is none. */
   secret: string

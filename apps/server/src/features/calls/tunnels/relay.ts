@@ -28,7 +28,7 @@ interface RelayParts extends RelayDeps {
 }
 
 /** A call through a tunnel, with what the relay has to know of it. */
-export interface TunnelCall {
+interface TunnelCall {
   request: TunnelRequest
   /** Whether it may be sent again if the connection breaks before the response. */
   repeatable: boolean

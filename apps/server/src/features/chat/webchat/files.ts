@@ -14,7 +14,7 @@ import { type ChatAccess, type ChatAccessDeps, notParticipant } from '../access.
 import * as store from './file-store.js'
 
 type NewFile = Body<typeof contract.webchat.createFile>
-export type ChatFile = Output<typeof contract.webchat.createFile>['file']
+type ChatFile = Output<typeof contract.webchat.createFile>['file']
 
 /** A file of a user as the slice of files takes it. */
 interface UserFile {

@@ -47,7 +47,7 @@ declare module '../../../platform/domain-events.js' {
 }
 
 /** The origin of a user. */
-export interface UserOrigin {
+interface UserOrigin {
   botId: string
   /** Alias of the installation; empty for the bot and the users that it creates. */
   alias: string
