@@ -1,4 +1,4 @@
-import { createBatches } from '../../platform/batches.js'
+import { type Batches, createBatches } from '../../platform/batches.js'
 import { isoTime, type Timers } from '../../platform/clock.js'
 import type { Db } from '../../platform/db/schema.js'
 import type { Ids } from '../../platform/ids.js'
@@ -6,9 +6,10 @@ import {
   createLeases,
   HolderStoppedError,
   LeaseLostError,
+  type Leases,
   ownerName,
 } from '../../platform/leases/leases.js'
-import { createWatch } from '../../platform/leases/watch.js'
+import { createWatch, type Watch } from '../../platform/leases/watch.js'
 import type { Outgoing } from '../../platform/outgoing/outgoing.js'
 import { createOutageLog } from '../../platform/telemetry/log.js'
 import { messagingAttributes, type Tracing } from '../../platform/telemetry/tracing.js'
@@ -17,7 +18,7 @@ import { type Call, type CallResult, callReceiver } from '../calls/requests/inde
 import type { Targets } from '../calls/targets/index.js'
 import type { BuildBodies } from './bodies.js'
 import * as claims from './claim-store.js'
-import { createInFlight, type Sending, type SendLimits } from './in-flight.js'
+import { createInFlight, type InFlight, type Sending, type SendLimits } from './in-flight.js'
 import { deliveriesTopic, receiversTopic } from './outbox.js'
 import { createPauses, parkPaused } from './pauses.js'
 import { orderingKeyOf } from './queue-store.js'
@@ -79,13 +80,13 @@ const maxBodies = 64
 export class Dispatcher {
   readonly #deps: DispatcherDeps
   readonly #owner: string
-  readonly #inFlight
-  readonly #ready
-  readonly #leases
-  readonly #watch
-  readonly #bodies
-  readonly #settle
-  readonly #pauses
+  readonly #inFlight: InFlight
+  readonly #ready: ReturnType<typeof createReadySearch>
+  readonly #leases: Leases
+  readonly #watch: Watch
+  readonly #bodies: Batches<DeliveryRow, Awaited<ReturnType<BuildBodies>>[number]>
+  readonly #settle: ReturnType<typeof createSettle>
+  readonly #pauses: ReturnType<typeof createPauses>
   /** Keys of receivers in flight that have failed lately: a success resets them. */
   readonly #failing = new Set<string>()
   /** Scope of the next look. */
