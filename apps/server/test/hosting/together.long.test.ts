@@ -46,12 +46,18 @@ describe.skipIf(!postgres)('two processes of a server that run deployed code', (
     const talks = await Promise.all([1, 2, 3, 4].map(() => startTalk(server, webhookId)))
     const repliesOf = async (at: Pick<ReachableServer, 'url'>) =>
       await Promise.all(talks.map((talk) => talk.replies(at)))
-    /** Says messages at both, alternately, until the replies are as expected. */
+    /**
+     * Says messages at both, alternately, until the replies are as expected: no more at a time than the bot replies to, because
+     * a busy machine would reply to all of those before it shows anything new.
+     */
     const talkUntil = async (isEnough: (replies: Reply[]) => boolean) => {
       await eventually(async () => {
-        await Promise.all(talks.map((talk, at) => talk.say(at % 2 === 0 ? one : two)))
-        await Promise.all(talks.map((talk, at) => talk.say(at % 2 === 0 ? two : one)))
-        expect(isEnough((await repliesOf(two)).flat())).toBe(true)
+        const replies = await repliesOf(two)
+        if (talks.every(({ said }, at) => said.length <= (replies[at]?.length ?? 0) + 1)) {
+          await Promise.all(talks.map((talk, at) => talk.say(at % 2 === 0 ? one : two)))
+          await Promise.all(talks.map((talk, at) => talk.say(at % 2 === 0 ? two : one)))
+        }
+        expect(isEnough(replies.flat())).toBe(true)
       })
     }
 
