@@ -127,8 +127,10 @@ export function toScoring(candidates: readonly Candidate[], options: ScoreOption
   const most = Math.max(Number.MIN_VALUE, ...candidates.map(sumOf))
   const evidence = Math.max(0, ...candidates.map((each) => plainEvidence(each, confidence)))
   const proof = Math.max(0, ...candidates.map((each) => calibrated(each, options)))
+  // What was learned from the passages knows no word that none of them has: it is no witness for one.
+  const isLearned = options.proof < 1
   const isGuessed = candidates.every(
-    ({ isSure, likeness = 0 }) => isSure === false && likeness === 0,
+    ({ isSure, likeness = 0 }) => isSure === false && (isLearned || likeness === 0),
   )
   const usual = leastLevel + (1 - leastLevel) * proof
   const level = isVague
