@@ -11,13 +11,16 @@ export {
   type Extraction,
   ExtractionError,
   type ExtractionFailure,
+  extractionFailures,
   type Source,
 } from './document/extraction.js'
 export {
+  maxPlaces,
   type Omission,
   type OmissionKind,
   type OmissionPlace,
   omissionTexts,
   type Reading,
 } from './document/omissions.js'
+export { showable } from './document/storable.js'
 export { extract, type ReadDocument, readDocument, toRefusal } from './read-document.js'

@@ -41,6 +41,32 @@ describe('an omission in words', () => {
     const [found] = omissions.list()
     expect(found && describeOmission(found)).toBe('40 scanned pages: pages 1 to 20 and others')
   })
+
+  it('says that there are more places only if there are', () => {
+    const inner = createOmissions()
+    for (let page = 1; page <= maxPlaces; page += 1) inner.add('scanned_page', { page })
+    inner.add('scanned_page', { page: 3 })
+    const omissions = createOmissions()
+    omissions.include(inner.list())
+    const words = () => omissions.list().map(describeOmission)
+    expect(words()).toEqual(['21 scanned pages: pages 1 to 20'])
+    inner.add('scanned_page', { page: maxPlaces + 1 })
+    omissions.include(inner.list())
+    expect(words()).toEqual(['43 scanned pages: pages 1 to 20 and others'])
+  })
+
+  it('has names that neither turn the words around them nor act on a terminal', () => {
+    const omissions = createOmissions()
+    const part = 'pier\u202egpj.exe\u2066\u009b31m\u0085a\u2028b\u200f\u200b\ufeff\u{e0041}.png'
+    omissions.add('embedded_file', { part, sheet: part }, { detail: part })
+    const [found] = omissions.list()
+    const name = 'piergpj.exe31m a b.png'
+    expect(found).toMatchObject({ detail: name, places: [{ part: name, sheet: name }] })
+    const emoji = '\u{1f469}\u200d\u{1f4bb} \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645'
+    omissions.add('missing_part', { part: emoji })
+    expect(omissions.list()[1]?.places).toEqual([{ part: emoji }])
+    expect(new ExtractionError('damaged', `of ${part}, it is`).message).toBe(`of ${name}, it is`)
+  })
 })
 
 describe('a document of which parts could not be read', () => {

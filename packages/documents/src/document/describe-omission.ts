@@ -1,11 +1,11 @@
-import { maxPlaces, type Omission, type OmissionPlace, omissionTexts } from './omissions.js'
+import { type Omission, type OmissionPlace, omissionTexts } from './omissions.js'
 
 /** Describes an omission and its places in words, such as `3 scanned pages: pages 2 to 4`. */
-export function describeOmission({ kind, count, places, detail }: Omission): string {
+export function describeOmission({ kind, count, places, detail, hasMorePlaces }: Omission): string {
   const { one, many } = omissionTexts[kind]
   const what = count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${many}`
   const where = describePlaces(places)
-  const rest = where === '' || places.length < maxPlaces ? where : `${where} and others`
+  const rest = where !== '' && hasMorePlaces ? `${where} and others` : where
   return [what, ...(detail === undefined ? [] : [` (${detail})`]), rest && `: ${rest}`].join('')
 }
 

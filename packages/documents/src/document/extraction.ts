@@ -1,6 +1,6 @@
 import type { Root } from 'mdast'
 import type { Omission, Omissions, Reading } from './omissions.js'
-import { shorten, storable } from './storable.js'
+import { shorten, showable } from './storable.js'
 
 declare module 'mdast' {
   interface Data {
@@ -77,21 +77,24 @@ export interface Extractor {
  * Why a file cannot be indexed; the author of the file can act on each of them. `lost`, `too_slow` and
  * `too_much_memory` are detected by the program that stores the file and runs the reader.
  */
-export type ExtractionFailure =
-  | 'unsupported'
-  | 'binary'
-  | 'damaged'
-  | 'lost'
-  | 'protected'
-  | 'no_text'
-  | 'empty'
-  | 'mostly_unread'
-  | 'too_deep'
-  | 'too_many_passages'
-  | 'too_many_pages'
-  | 'too_large'
-  | 'too_slow'
-  | 'too_much_memory'
+export const extractionFailures = [
+  'unsupported',
+  'binary',
+  'damaged',
+  'lost',
+  'protected',
+  'no_text',
+  'empty',
+  'mostly_unread',
+  'too_deep',
+  'too_many_passages',
+  'too_many_pages',
+  'too_large',
+  'too_slow',
+  'too_much_memory',
+] as const
+
+export type ExtractionFailure = (typeof extractionFailures)[number]
 
 /**
  * A file that will not become searchable however often it is tried.
@@ -109,7 +112,7 @@ export class ExtractionError extends Error {
     message: string,
     options?: ErrorOptions & { reading?: Reading | undefined },
   ) {
-    super(shorten(storable(message), maxMessageLength), options)
+    super(shorten(showable(message), maxMessageLength), options)
     this.failure = failure
     const { reading } = options ?? {}
     if (reading !== undefined && reading.omissions.length > 0) this.reading = reading

@@ -1,4 +1,4 @@
-import { storable } from './storable.js'
+import { showable } from './storable.js'
 
 /** A place in a document where something was not read. */
 export interface OmissionPlace {
@@ -26,6 +26,8 @@ export interface Omission {
   count: number
   /** The first places where it occurs, each once; at most `maxPlaces`. */
   places: OmissionPlace[]
+  /** Whether it occurs at more places. */
+  hasMorePlaces?: boolean
   /** Detail of the first occurrence, such as the name of an encoding or the type of a part. */
   detail?: string
 }
@@ -146,7 +148,7 @@ const maxNameLength = 200
 
 /** A name from a file in a form that can be stored and shown. */
 function toName(text: string): string {
-  const name = storable(text.slice(0, maxNameLength)).replace(/\s+/g, ' ').trim()
+  const name = showable(text.slice(0, maxNameLength)).replace(/\s+/g, ' ').trim()
   return text.length > maxNameLength ? `${name}…` : name
 }
 
@@ -171,6 +173,8 @@ function isSamePlace(one: OmissionPlace, other: OmissionPlace | undefined): bool
 
 export function createOmissions(): Omissions {
   const found = new Map<OmissionKind, Omission>()
+  /** The places of each kind as text, to name each once. */
+  const named = new Map<OmissionKind, Set<string>>()
   /** The place that was stated last for each kind: a sheet may have millions of formulas at one. */
   const last = new Map<OmissionKind, OmissionPlace>()
   const open = (kind: OmissionKind, detail: string | undefined) => {
@@ -183,12 +187,15 @@ export function createOmissions(): Omissions {
     found.set(kind, known)
     return known
   }
-  const locate = ({ kind, places }: Omission, stated: OmissionPlace) => {
-    if (places.length >= maxPlaces || isSamePlace(stated, last.get(kind))) return
+  const locate = (omission: Omission, stated: OmissionPlace) => {
+    const { kind, places } = omission
+    if (omission.hasMorePlaces || isSamePlace(stated, last.get(kind))) return
     last.set(kind, stated)
     const place = toPlace(stated)
-    const key = JSON.stringify(place)
-    if (!places.some((other) => JSON.stringify(other) === key)) places.push(place)
+    const keys = named.get(kind) ?? new Set()
+    named.set(kind, keys)
+    if (places.length >= maxPlaces) omission.hasMorePlaces = !keys.has(JSON.stringify(place))
+    else if (keys.size < keys.add(JSON.stringify(place)).size) places.push(place)
   }
   return {
     add(kind, place, { count = 1, detail } = {}) {
@@ -197,10 +204,11 @@ export function createOmissions(): Omissions {
       if (place !== undefined) locate(known, place)
     },
     include(others, part) {
-      for (const { kind, count, places, detail } of others) {
+      for (const { kind, count, places, detail, hasMorePlaces } of others) {
         const known = open(kind, detail)
         known.count += count
         for (const place of part === undefined ? places : [{ part }]) locate(known, place)
+        if (hasMorePlaces && part === undefined) known.hasMorePlaces = true
       }
     },
     list: () => [...found.values()],

@@ -18,6 +18,22 @@ export function storable(text: string): string {
   return text.replace(separators, ' ').replace(unstorable, '')
 }
 
+/**
+ * Characters that a name or a reason does not show, but that act on what shows it: C1 controls, marks of direction, ends
+ * of lines and paragraphs, spaces and operators without width, and tags. Scripts and emoji need joiners, which stay.
+ */
+const acting =
+  /[\x80-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
+const lineEnds = /[\x85\u2028\u2029]/g
+
+/**
+ * A text from a file as part of a sentence of ours: what can be stored of it, without characters that act on a terminal
+ * or turn the words around it, whether a program, a terminal or a browser shows it.
+ */
+export function showable(text: string): string {
+  return storable(text).replace(lineEnds, ' ').replace(acting, '')
+}
+
 /** The beginning of a text that is longer than it may be, with a sign that more follows. */
 export function shorten(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : `${storable(text.slice(0, maxLength))} …`
