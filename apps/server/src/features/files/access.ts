@@ -2,7 +2,7 @@ import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import { scopeOf } from './lookup/index.js'
-import { findFile, lockFile } from './store.js'
+import { findFile, findReadFile, lockFile, type ReadFileRow } from './store.js'
 import type { FileRow } from './table.js'
 
 /** First path segments below `/v1/files` that are not files; a file with such a key is addressed by its id. */
@@ -19,13 +19,21 @@ export async function requireFile(
   idOrKey: string,
   now: string,
 ): Promise<FileRow> {
-  if (reservedSegments.has(idOrKey)) {
-    throw new ApiError(
-      'ResourceNotFound',
-      `The path /v1/files/${idOrKey} is reserved: a file with the key ${idOrKey} is addressed by its id.`,
-    )
-  }
+  refuseReserved(idOrKey)
   const file = await findFile(executor, scopeOf(actor, now), idOrKey)
+  if (file === undefined) throw noFile(idOrKey)
+  return file
+}
+
+/** Like {@link requireFile}, with its last reading. */
+export async function requireReadFile(
+  db: Db,
+  actor: BotActor,
+  idOrKey: string,
+  now: string,
+): Promise<ReadFileRow> {
+  refuseReserved(idOrKey)
+  const file = await findReadFile(db, scopeOf(actor, now), idOrKey)
   if (file === undefined) throw noFile(idOrKey)
   return file
 }
@@ -68,6 +76,14 @@ export async function lockOwnFile(
 /** The space in which a caller's keys are unique: the bot's, or that of one integration. */
 export function keySpaceOf({ caller }: BotActor): string {
   return caller.type === 'integration' ? caller.id : ''
+}
+
+function refuseReserved(idOrKey: string): void {
+  if (!reservedSegments.has(idOrKey)) return
+  throw new ApiError(
+    'ResourceNotFound',
+    `The path /v1/files/${idOrKey} is reserved: a file with the key ${idOrKey} is addressed by its id.`,
+  )
 }
 
 function noFile(idOrKey: string): ApiError {

@@ -6,7 +6,7 @@ import { isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Tx } from '../../platform/db/schema.js'
-import { lockOwnFile, requireFile } from './access.js'
+import { lockOwnFile, requireFile, requireReadFile } from './access.js'
 import {
   announceContent,
   type Description,
@@ -124,8 +124,8 @@ export function createFilesService(
     actor: BotActor,
     idOrKey: string,
   ): Promise<{ file: FileRow; reading: Reading | undefined }> {
-    const file = await get(actor, idOrKey)
-    return { file, reading: showsReading(file) ? await readingOf(db, file) : undefined }
+    const file = await requireReadFile(db, actor, idOrKey, isoTime(clock.now()))
+    return { file, reading: showsReading(file) ? readingOf(file) : undefined }
   }
 
   async function list(actor: BotActor, query: ListQuery): Promise<Page<FileRow>> {

@@ -63,12 +63,66 @@ export async function findFile(
 ): Promise<FileRow | undefined> {
   const { botId, integrationId = '', now } = scope
   const select = scope.integrationId === undefined ? selectForBot : selectForIntegration
-  const rows = await select(executor, { idOrKey, botId, integrationId, now })
+  return pickReferred(
+    await select(executor, { idOrKey, botId, integrationId, now }),
+    scope,
+    idOrKey,
+  )
+}
+
+function pickReferred<Row extends Pick<FileRow, 'id' | 'key_space'>>(
+  rows: readonly Row[],
+  { integrationId = '' }: FileScope,
+  idOrKey: string,
+): Row | undefined {
   return (
     rows.find(({ id }) => id === idOrKey) ??
     rows.find(({ key_space }) => key_space === integrationId) ??
     rows[0]
   )
+}
+
+/** A file with its last reading, as both were at one moment. */
+export interface ReadFileRow extends FileRow {
+  /** JSON of `Reading`; null if there is none. */
+  reading: string | null
+  /** The generation that was read. */
+  reading_generation: number | null
+}
+
+function selectRead(db: Db) {
+  return db
+    .selectFrom('files')
+    .leftJoin('file_readings', 'file_readings.file_id', 'files.id')
+    .selectAll('files')
+    .select(['file_readings.reading', 'file_readings.generation as reading_generation'])
+}
+
+/** As {@link findFile}, with the last reading. */
+export async function findReadFile(
+  db: Db,
+  scope: FileScope,
+  idOrKey: string,
+): Promise<ReadFileRow | undefined> {
+  const rows = await selectRead(db)
+    .where((eb) => isVisible(eb, scope))
+    .where((eb) => eb.or([eb('files.id', '=', idOrKey), eb('files.key', '=', idOrKey)]))
+    .orderBy('files.created_at')
+    .orderBy('files.id')
+    .execute()
+  return pickReferred(rows, scope, idOrKey)
+}
+
+/** As {@link findFileById}, with the last reading. */
+export async function findReadFileById(
+  db: Db,
+  botId: string,
+  id: string,
+): Promise<ReadFileRow | undefined> {
+  return await selectRead(db)
+    .where('files.bot_id', '=', botId)
+    .where('files.id', '=', id)
+    .executeTakeFirst()
 }
 
 const selectAddressed = prepared<{ id: string }>()((db, p) =>

@@ -56,8 +56,10 @@ interface Move extends Changes {
 interface Outcome extends Changes {
   passagesGeneration: number | null
   failedReason?: string | undefined
-  /** What was left out by now. */
+  /** The column of the file. */
   omissions: number | null
+  /** What was left out of this content; undefined if it is not known. */
+  announced: number | undefined
 }
 
 /** What came of reading a content. */
@@ -170,6 +172,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
       await finish(tx, file, content, {
         passagesGeneration: file.passages_generation,
         omissions: file.omissions,
+        announced: file.omissions ?? undefined,
         ofContent,
         ofFile,
       })
@@ -200,7 +203,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     tx: Tx,
     file: FileRow,
     content: ContentRow,
-    { passagesGeneration, failedReason, omissions, ofContent, ofFile }: Outcome,
+    { passagesGeneration, failedReason, omissions, announced, ofContent, ofFile }: Outcome,
   ): Promise<void> {
     await lockUsage(tx, file.workspace_id)
     const failed = failedReason !== undefined
@@ -213,7 +216,7 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     await removePrevious(tx, file, content, passagesGeneration)
     await updateUsage(tx, file, quotas)
     const event = failed ? 'file_indexing_failed' : 'file_indexing_completed'
-    await events.append(tx, event, file, content.generation, omissions ?? undefined)
+    await events.append(tx, event, file, content.generation, announced)
   }
 
   /** Begins a generation: uploads to the previous one are refused from now on. */
@@ -288,7 +291,9 @@ export function createGenerations({ clock, queue, events, quotas }: GenerationsD
     const omissions = staysKnown
       ? file.omissions
       : await replaceReading(tx, file, content.generation, reading)
-    await finish(tx, file, content, { passagesGeneration, failedReason, omissions })
+    // A failed attempt has counted nothing: the former count is not what it found.
+    const announced = staysKnown ? undefined : (omissions ?? undefined)
+    await finish(tx, file, content, { passagesGeneration, failedReason, omissions, announced })
   }
 
   /** Hides a file at once; the sweeper removes the rest. */

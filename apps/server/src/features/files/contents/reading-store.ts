@@ -1,5 +1,5 @@
 import { prepared } from '../../../platform/db/prepared.js'
-import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { Tx } from '../../../platform/db/schema.js'
 import type { ReadingRow } from '../table.js'
 
 /** Stores what reading a file left out, in place of what was stored before. */
@@ -21,19 +21,6 @@ const deleteOne = prepared<{ botId: string; fileId: string }>()((db, p) =>
 
 export async function deleteReading(tx: Tx, botId: string, fileId: string): Promise<void> {
   await deleteOne(tx, { botId, fileId })
-}
-
-export async function findReading(
-  db: Db,
-  botId: string,
-  fileId: string,
-): Promise<ReadingRow | undefined> {
-  return await db
-    .selectFrom('file_readings')
-    .selectAll()
-    .where('bot_id', '=', botId)
-    .where('file_id', '=', fileId)
-    .executeTakeFirst()
 }
 
 /** Deletes at most `limit` readings of a bot, and returns how many. */

@@ -1,9 +1,9 @@
-import type { Omission, OmissionPlace, Reading } from '@botstead/documents'
+import { type Omission, type OmissionPlace, type Reading, showable } from '@botstead/documents'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { findFileById } from '../store.js'
+import { findReadFileById, type ReadFileRow } from '../store.js'
 import type { FileRow } from '../table.js'
-import { deleteReading, findReading, putReading } from './reading-store.js'
+import { deleteReading, putReading } from './reading-store.js'
 
 /** Characters of the name of a place, and of a detail. */
 const maxNameLength = 200
@@ -43,16 +43,13 @@ export async function replaceReading(
 /**
  * The last reading of a file, whatever generation was read.
  *
+ * @param file with the reading from the same query: a later one may be about a content that the caller may not read
  * @returns undefined if it is unknown
  */
-export async function readingOf(
-  db: Db,
-  file: Pick<FileRow, 'id' | 'bot_id' | 'omissions'>,
-): Promise<Reading | undefined> {
-  if (file.omissions === null) return undefined
+export function readingOf(file: Pick<ReadFileRow, 'omissions' | 'reading'>): Reading | undefined {
   if (file.omissions === 0) return { omissions: [] }
-  const row = await findReading(db, file.bot_id, file.id)
-  return row && decodeJson<Reading>(row.reading)
+  if (file.omissions === null || file.reading === null) return undefined
+  return decodeJson<Reading>(file.reading)
 }
 
 /**
@@ -64,11 +61,10 @@ export async function readingOfPassages(
   db: Db,
   { botId, fileId, generation }: { botId: string; fileId: string; generation: number },
 ): Promise<Reading | undefined> {
-  const file = await findFileById(db, botId, fileId)
-  if (file?.passages_generation !== generation || file.omissions === null) return undefined
-  if (file.omissions === 0) return { omissions: [] }
-  const row = await findReading(db, botId, fileId)
-  return row?.generation === generation ? decodeJson<Reading>(row.reading) : undefined
+  const file = await findReadFileById(db, botId, fileId)
+  if (file?.passages_generation !== generation) return undefined
+  const isOfPassages = file.omissions === 0 || file.reading_generation === generation
+  return isOfPassages ? readingOf(file) : undefined
 }
 
 function encodeBounded({ omissions, parts }: Reading): string {
@@ -88,10 +84,12 @@ function encodeBounded({ omissions, parts }: Reading): string {
 
 function toBounded(omission: Omission, places: number): Omission {
   const { kind, count, detail } = omission
+  const hasMorePlaces = omission.hasMorePlaces === true || omission.places.length > places
   return {
     kind,
     count: Math.min(maxCount, count),
     places: omission.places.slice(0, places).map(toBoundedPlace),
+    ...(hasMorePlaces && { hasMorePlaces }),
     ...(detail !== undefined && { detail: cut(detail) }),
   }
 }
@@ -104,8 +102,8 @@ function toBoundedPlace({ sheet, part, ...numbers }: OmissionPlace): OmissionPla
   }
 }
 
-/** A reader may have cut a name within a character. */
+/** Names of files and texts of readers are shown by programs, on terminals and in browsers. */
 function cut(text: string): string {
   const kept = text.length <= maxNameLength ? text : `${text.slice(0, maxNameLength - 1)}…`
-  return kept.toWellFormed()
+  return showable(kept)
 }

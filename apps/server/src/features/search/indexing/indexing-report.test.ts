@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { sql } from 'kysely'
+import { describe, expect, it, vi } from 'vitest'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { integration, send, type TestBot, useFiles } from '../../../../test/files.js'
 import { scanOf } from '../../../../test/scans.js'
@@ -217,6 +218,12 @@ describeEachEngine('what was not read of a file', (engine) => {
     await bot.awaitStatus(id, 'indexing_failed')
     expect(await countOf(bot, id)).toBe(2)
     expect(await reportOf(bot, id)).toMatchObject({ outcome: 'partly_read', count: 2 })
+    const { events } = await bot.as().listFileEvents()
+    const outcomes = events.filter(({ type }) => type.startsWith('file_indexing'))
+    expect(outcomes.map(({ type, indexingOmissions }) => [type, indexingOmissions])).toEqual([
+      ['file_indexing_completed', 2],
+      ['file_indexing_failed', undefined],
+    ])
   })
 
   it('is known to an integration as far as it may read the content', async () => {
@@ -235,6 +242,33 @@ describeEachEngine('what was not read of a file', (engine) => {
     expect(await countOf(bot, id, caller)).toBe(1)
     expect((await reportOf(bot, id, caller)).count).toBe(1)
   })
+
+  it.runIf(engine.name === 'postgres')(
+    'is of the moment at which the file may be read',
+    async () => {
+      const bot = bench().newBot()
+      const caller = integration('i1')
+      const shared = { accessPolicies: ['integrations' as const] }
+      const { id } = await bot.uploadAndWait({ key: 'a.html', index: true, ...shared }, page(2))
+      let change: Promise<void> | undefined
+      await new Promise<void>((locked) => {
+        change = bench().database.run(async (tx) => {
+          // Holds up whoever reads the table, until the file is not shared any more.
+          await sql`lock table file_readings in access exclusive mode`.execute(tx)
+          locked()
+          await vi.waitFor(async () => {
+            const { rows } = await sql`select 1 from pg_locks where not granted
+              and relation = 'file_readings'::regclass`.execute(tx)
+            expect(rows).toHaveLength(1)
+          }, 20_000)
+          await tx.updateTable('files').set({ shared: 0 }).where('id', '=', id).execute()
+        })
+      })
+      const answer = reportOf(bot, id, caller)
+      await expect(answer).rejects.toMatchObject({ type: 'ResourceNotFound' })
+      await change
+    },
+  )
 
   it('is bounded, whatever names a document has', async () => {
     const bot = bench().newBot()
