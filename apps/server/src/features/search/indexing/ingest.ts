@@ -17,6 +17,7 @@ import {
   type WorkerPoolOptions,
 } from '../../../platform/workers/worker-pool.js'
 import type { IndexableContent } from '../../files/index.js'
+import { requireOutput, requirePiece } from './ingest-output.js'
 import type {
   IngestedPassage,
   IngestInput,
@@ -140,15 +141,10 @@ export async function ingest(
     context: configuration.chunking ?? {},
   }
   const passages: IngestedPassage[] = []
-  const run = {
-    ...options,
-    ...(signal && { signal }),
-    onPiece(piece: IngestPiece) {
-      if ('passages' in piece) passages.push(...piece.passages)
-    },
-  }
   const output = await withWorkerContent(content, { maximumBytes, signal }, (opened) =>
-    pool.run({ ...input, content: opened }, run),
+    runChecked(pool, { ...input, content: opened }, { ...options, signal }, (piece) => {
+      if ('passages' in piece) passages.push(...piece.passages)
+    }),
   ).catch((error: unknown) => {
     throw toExtractionError(error) ?? error
   })
@@ -157,6 +153,36 @@ export async function ingest(
     throw new ExtractionError(kind, message, { reading })
   }
   return { ...output, passages }
+}
+
+/**
+ * Runs a task of the pool, whose results are checked.
+ *
+ * @param take receives the parts of the output that arrive ahead of the rest; must not throw
+ * @throws Error if a result is not what a reader returns
+ */
+async function runChecked(
+  pool: IngestPool,
+  input: IngestInput,
+  { signal, ...options }: IngestOptions & { signal: AbortSignal | undefined },
+  take: (piece: IngestPiece) => void,
+): Promise<IngestOutput> {
+  let fault: unknown
+  const output = await pool.run(input, {
+    ...options,
+    ...(signal && { signal }),
+    onPiece(piece) {
+      try {
+        requirePiece(piece)
+        take(piece)
+      } catch (error) {
+        fault ??= error
+      }
+    },
+  })
+  if (fault !== undefined) throw fault
+  requireOutput(output)
+  return output
 }
 
 /** A passage is displayed and prompted as a whole, so no option makes it longer than this. */
@@ -193,15 +219,9 @@ export async function listPassageWords(
   signal?: AbortSignal,
 ): Promise<PassageWords[]> {
   const words: PassageWords[] = []
-  const output = await pool.run(
-    { texts, key, context },
-    {
-      ...(signal && { signal }),
-      onPiece(piece) {
-        if ('words' in piece) words.push(...piece.words)
-      },
-    },
-  )
+  const output = await runChecked(pool, { texts, key, context }, { signal }, (piece) => {
+    if ('words' in piece) words.push(...piece.words)
+  })
   // With fewer words than passages, the caller would request the rest forever, or index passages without words.
   if ('failure' in output) throw new ExtractionError(output.failure, output.message)
   return words
