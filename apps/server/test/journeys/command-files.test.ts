@@ -30,6 +30,23 @@ const holdUploads = `
     })
   }`
 
+/** Deletes the file `a.html` when a command asks for its report. */
+const deleteBeforeReport = `
+  const { fetch } = globalThis
+  let id
+  globalThis.fetch = async (url, init) => {
+    const address = String(url)
+    if (address.endsWith('/indexing-report') && address.includes(id)) {
+      await fetch(address.replace('/indexing-report', ''), { ...init, method: 'DELETE' })
+    }
+    const response = await fetch(url, init)
+    if (init?.method === 'PUT' && address.endsWith('/v1/files')) {
+      const { file } = await response.clone().json()
+      if (file.key === 'a.html') id = file.id
+    }
+    return response
+  }`
+
 describe('botstead files', () => {
   const server = useServer()
   let root: string
@@ -267,6 +284,58 @@ describe('botstead files', () => {
     )
     expect(again.stderr).toMatch(/^partly {3}scan\.pdf: 2 scanned pages: pages 2 and 3/m)
     expect(again.stderr).not.toContain('pump.md')
+  })
+
+  it('keeps what it does not manage when it sends a changed content', async () => {
+    await write('a.md', 'new words')
+    await write('b.md', 'b')
+    const accessPolicies = ['public_content' as const, 'integrations' as const]
+    const expiresAt = new Date(Math.ceil(Date.now() / 60_000) * 60_000 + 86_400_000).toISOString()
+    const indexing = { configuration: { chunking: { maximumChunkLength: 500 } } }
+    const metadata = { author: 'Ada', pages: 3 }
+    const described = { accessPolicies, expiresAt, metadata, contentType: 'text/x-notes' }
+    await client.upsertFile({
+      key: 'a.md',
+      size: 1,
+      tags: { team: 'office' },
+      indexing,
+      ...described,
+    })
+    const { stdout } = await files('sync', folder, '--tag', 'lang=en', '--allow-partial')
+    expect(stdout).toBe('2 sent (10 B), 0 unchanged.\n')
+    const { file } = await client.getFile({ id: 'a.md' })
+    const { chunking } = indexing.configuration
+    expect(file).toMatchObject({
+      ...described,
+      size: 9,
+      tags: { team: 'office', lang: 'en' },
+      metadata: {
+        ...metadata,
+        indexing: { configuration: { chunking, parsing: { allowPartial: true } } },
+      },
+    })
+    const other = (await client.getFile({ id: 'b.md' })).file
+    expect(other).toMatchObject({ accessPolicies: [], contentType: 'text/markdown' })
+    expect(other).not.toHaveProperty('expiresAt')
+  })
+
+  it('goes on when a file is deleted while its report is asked for', async () => {
+    const picture = '<h1>Harbour</h1><p>Two piers.</p><img src="pier.png">'
+    await write('a.html', picture)
+    await write('-b.html', picture.replace('Two', 'Three'))
+    const environmentOfRun = {
+      ...environment(),
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(deleteBeforeReport)}`,
+    }
+    const words = ['files', 'sync', folder, '--index']
+    const { status, stdout, stderr } = await runCommand(words, environmentOfRun)
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/^partly {3}-b\.html: 1 picture/m)])
+    expect(stdout).toMatch(/^2 sent .*, 2 searchable, 1 of them in part\.\n$/)
+    const { file } = await client.getFile({ id: '-b.html' })
+    expect(stderr).toMatch(new RegExp(`: npx botstead files report ${file.id}\\n$`))
+    expect(await keys()).toEqual(['-b.html'])
+    const { stdout: report } = await files('report', file.id)
+    expect(report).toMatch(/^1 picture/)
   })
 
   it('continues after Ctrl-C', async () => {

@@ -14,7 +14,7 @@ const longWait = 30_000
 const shortWait = 1000
 
 /** A file that may still be indexed. */
-export type AwaitedFile = Pick<RemoteFile, 'id' | 'key' | 'indexingOmissions'> & {
+export type AwaitedFile = Pick<RemoteFile, 'id' | 'key' | 'owner' | 'indexingOmissions'> & {
   /** It was searchable before the run: it is counted, and only reported if something of it was not read. */
   isSearchable?: boolean
 }
@@ -60,7 +60,8 @@ export async function awaitIndexed(
     out.line(`${what.padEnd(8)} ${abbreviate(key, 200)}${reason}`)
   }
 
-  async function look({ id, key }: AwaitedFile, timeout: number): Promise<RemoteFile | undefined> {
+  async function look(awaited: AwaitedFile, timeout: number): Promise<RemoteFile | undefined> {
+    const { id } = awaited
     try {
       const waitFor = 'indexing_completed'
       return (await withRetries(signal, () => client.getFile({ id, waitFor, timeout }, { signal })))
@@ -68,7 +69,7 @@ export async function awaitIndexed(
     } catch (error) {
       if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
       result.failed += 1
-      report('failed', { id, key }, ': it was deleted meanwhile')
+      report('failed', awaited, ': it was deleted meanwhile')
       return undefined
     }
   }
@@ -86,13 +87,13 @@ export async function awaitIndexed(
     }
   }
 
-  /** Key of the first file that was read in part. */
-  let partly: string | undefined
+  /** The first file that was read in part. */
+  let partly: AwaitedFile | undefined
   const unknown = files.filter(({ isSearchable }) => isSearchable !== true)
   result.indexed = files.length - unknown.length
   const known = files.filter((file) => file.isSearchable === true && isPartly(file))
   result.partly = known.length
-  partly = known[0]?.key
+  partly = known[0]
   await inParallel(known.slice(0, mostReported), concurrency, signal, async (file) => {
     const omissions = await describeOmissions(file)
     report('partly', file, omissions && `: ${omissions}`)
@@ -110,7 +111,7 @@ export async function awaitIndexed(
           const omissions = await describeOmissions(file)
           if (omissions !== undefined) {
             result.partly += 1
-            partly ??= file.key
+            partly ??= file
             report('partly', file, `: ${omissions}`)
           } else if (!out.isTerminal || files.length === 1) report('indexed', file)
         } else {

@@ -93,16 +93,30 @@ export function toLines(file: RemoteFile): string[] {
 }
 
 /** The number of things of a file that were not read; undefined if there are none, or if it is unknown. */
-export function describeOmissions({ key, indexingOmissions = 0 }: RemoteFile): string | undefined {
+export function describeOmissions(file: RemoteFile): string | undefined {
+  const { indexingOmissions = 0 } = file
   if (indexingOmissions === 0) return undefined
   const what = indexingOmissions === 1 ? '1 thing was' : `${indexingOmissions} things were`
-  return `${what} not read; see: ${reportCommand(key)}`
+  return `${what} not read; see: ${reportCommand(file)}`
 }
 
-/** The command that prints the indexing report of a file. */
-export function reportCommand(key: string): string {
-  return `npx botstead files report ${shellWord(key)}`
+/**
+ * The command that prints the indexing report of a file: by its key if that means this file, in every shell, and by its
+ * id otherwise. The same key may belong to an integration too, or be the id of another file.
+ */
+export function reportCommand({
+  id,
+  key,
+  owner,
+}: Pick<RemoteFile, 'id' | 'key' | 'owner'>): string {
+  const isClear = owner.type !== 'integration' && plainKey.test(key) && !reservedKey.test(key)
+  return `npx botstead files report ${isClear ? shellWord(key) : id}`
 }
+
+/** Letters, digits and signs that no shell, terminal or option of a command takes for something else. */
+const plainKey = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N} _./:@+,()-]{0,199}$/u
+/** Ids, and parts of paths that are no files. */
+const reservedKey = /^(?:file_.*|search|tags|knowledge-bases|events)$/
 
 /** A report as lines: each omission, and below it why and what to do. */
 export function toReportLines(report: RemoteReport): string[] {

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Client } from '@botstead/contract'
+import { ApiError, type Client } from '@botstead/contract'
 import { messageForPeople } from '@botstead/contract/error-text'
 import { inParallel } from '../parallel.js'
 import type { AwaitedFile } from './indexing.js'
@@ -56,7 +56,10 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
   const tree = await readFolder(options.folder, { ...options, prefix })
   if (options.remove) requireSafeRemoval(options, tree.files.length)
   const remote = new Map<string, RemoteFile>()
-  for await (const file of listFiles(client, prefix, signal)) remote.set(file.key, file)
+  for await (const file of listFiles(client, prefix, signal)) {
+    // Integrations have keys of their own, which may equal those of the folder.
+    if (file.owner.type !== 'integration') remote.set(file.key, file)
+  }
 
   const result: SyncResult = {
     sent: 0,
@@ -112,9 +115,12 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
         return progress.done('tagged', key)
       }
       case 'content': {
-        const description = withFormerTags(options.description, there)
         if (!options.dryRun) {
-          const send = () => sendFile({ client, key, file, description, signal })
+          const send = async () => {
+            const former = there && (await findFile(client, there.id, signal))
+            const description = withFormer(options.description, former)
+            return await sendFile({ client, key, file, description, signal })
+          }
           noteIndexed(await withRetries(signal, send))
         }
         result.sent += 1
@@ -183,9 +189,45 @@ function allowsPartial({ metadata }: RemoteFile): boolean {
   return text.includes('"allowPartial":true')
 }
 
-/** An upload describes the file as a whole, but tags from elsewhere must be kept. */
-function withFormerTags(description: Description, remote: RemoteFile | undefined): Description {
-  return { ...description, tags: { ...remote?.tags, ...description.tags } }
+/** A file as it is now, and not as it was when the synchronisation began; undefined if it is gone. */
+async function findFile(
+  client: Client,
+  id: string,
+  signal: AbortSignal,
+): Promise<RemoteFile | undefined> {
+  try {
+    return (await client.getFile({ id }, { signal })).file
+  } catch (error) {
+    if (error instanceof ApiError && error.type === 'ResourceNotFound') return undefined
+    throw error
+  }
+}
+
+/** An upload describes the file as a whole, but what is said of it elsewhere must be kept. */
+function withFormer(description: Description, former: RemoteFile | undefined): Description {
+  if (former === undefined) return description
+  const { accessPolicies, contentType, expiresAt } = former
+  const { indexing, ...rest } = former.metadata
+  const configuration = configurationOf(indexing)
+  return {
+    ...description,
+    tags: { ...former.tags, ...description.tags },
+    contentType,
+    accessPolicies,
+    ...(expiresAt !== undefined && { expiresAt }),
+    metadata: configuration === undefined ? former.metadata : rest,
+    ...(configuration !== undefined && { configuration }),
+  }
+}
+
+/**
+ * How a file is indexed, which the server keeps in its metadata; undefined if there are no such options. A member of that
+ * name may also be the author's own.
+ */
+function configurationOf(indexing: unknown): Description['configuration'] {
+  if (typeof indexing !== 'object' || indexing === null) return undefined
+  const found = 'configuration' in indexing ? indexing.configuration : undefined
+  return typeof found === 'object' && found !== null ? found : undefined
 }
 
 /** The files below a folder; keys have `/` between their parts on every system. */

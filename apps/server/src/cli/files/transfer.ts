@@ -3,18 +3,28 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { rename, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { type Client, errorCatalogue, toApiError } from '@botstead/contract'
+import {
+  type Body,
+  type Client,
+  type contract,
+  errorCatalogue,
+  toApiError,
+} from '@botstead/contract'
 import type { RemoteFile } from './remote.js'
 
 const lostStatus = errorCatalogue.ResourceGone.status
 
+type Upsert = Body<typeof contract.files.upsert>
+
 /** The description of an uploaded file. */
-export interface Description {
+export interface Description
+  extends Pick<Upsert, 'accessPolicies' | 'contentType' | 'expiresAt' | 'metadata'> {
   index: boolean
   tags: Record<string, string>
-  contentType?: string
   /** Whether to index a document although more than half of it cannot be read. */
   allowPartial?: boolean
+  /** How it is indexed otherwise. */
+  configuration?: NonNullable<Upsert['indexing']>['configuration'] | undefined
 }
 
 /** A file on this machine. */
@@ -52,16 +62,12 @@ interface SendOptions {
  */
 export async function sendFile(options: SendOptions): Promise<RemoteFile> {
   const { client, key, file, description, signal, onBytes } = options
-  const { index, tags, contentType, allowPartial = false } = description
+  const { allowPartial = false, configuration, ...described } = description
+  const parsing = allowPartial ? { ...configuration?.parsing, allowPartial } : undefined
+  const indexing = { configuration: { ...configuration, ...(parsing && { parsing }) } }
+  const isConfigured = configuration !== undefined || parsing !== undefined
   const { file: announced } = await client.upsertFile(
-    {
-      key,
-      size: file.size,
-      index,
-      tags,
-      ...(contentType !== undefined && { contentType }),
-      ...(allowPartial && { indexing: { configuration: { parsing: { allowPartial } } } }),
-    },
+    { ...described, key, size: file.size, ...(isConfigured && { indexing }) },
     { signal },
   )
   const stream = createReadStream(file.path, { signal })
