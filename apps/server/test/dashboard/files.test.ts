@@ -177,15 +177,15 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
       await page.getByText('SHA-256').first().waitFor()
       await standing.click()
       await page.getByText('3 pictures without a description').waitFor()
-      await open(`files/${ids['whole.md']}?tab=left-out`, botId)
+      await open(`files/${ids['whole.md']}?tab=indexing-report`, botId)
       await page.getByText('All of the content was read.').waitFor()
-      await open(`files/${ids['stored.md']}?tab=left-out`, botId)
+      await open(`files/${ids['stored.md']}?tab=indexing-report`, botId)
       await page.getByText('The file is not indexed, so nothing of it was read.').waitFor()
       expect(faults).toEqual([])
     }
 
     const { page, open, faults } = await openDashboard(server())
-    await open(`files/${ids['harbour.html']}?tab=left-out`, botId)
+    await open(`files/${ids['harbour.html']}?tab=indexing-report`, botId)
     await page.getByText('3 pictures without a description').waitFor()
     await page
       .getByLabel('New content of harbour.html')

@@ -13,8 +13,8 @@ import { note, noteFailure } from '../../ui/toasts.js'
 import { contentUrl } from './content.js'
 import { FileSettings } from './file-settings.js'
 import styles from './files.module.css'
+import { IndexingReport, IndexingReportLink } from './indexing-report.js'
 import { partsOf } from './keys.js'
-import { LeftOut, LeftOutLink } from './left-out.js'
 import { Passages } from './passages.js'
 import { Preview } from './preview.js'
 import { type File, useFile, useFileActions } from './queries.js'
@@ -24,7 +24,7 @@ import { FileStatus, fileStatuses } from './statuses.js'
 const tabs = [
   { id: 'content', label: 'Content' },
   { id: 'passages', label: 'Passages' },
-  { id: 'left-out', label: 'Not read' },
+  { id: 'indexing-report', label: 'Not read' },
   { id: 'details', label: 'Details' },
   { id: 'settings', label: 'Settings' },
 ]
@@ -47,8 +47,8 @@ export function FileDetail({ id }: { id: string }) {
         <Unread error={error} refetch={refetch} />
       ) : tab === 'passages' ? (
         <Passages file={file} />
-      ) : tab === 'left-out' ? (
-        <LeftOut file={file} />
+      ) : tab === 'indexing-report' ? (
+        <IndexingReport file={file} />
       ) : tab === 'details' ? (
         <Details file={file} />
       ) : tab === 'settings' ? (
@@ -80,7 +80,7 @@ function Standing({ file }: { file: File }) {
             .join(', ')}
         </p>
       )}
-      <LeftOutLink file={file} />
+      <IndexingReportLink file={file} />
       {kind !== 'done' && <p className="muted">{advice}</p>}
     </div>
   )

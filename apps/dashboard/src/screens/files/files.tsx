@@ -16,7 +16,7 @@ import { Time } from '../../ui/time.js'
 import { FileDetail } from './file-detail.js'
 import styles from './files.module.css'
 import { Folders } from './folders.js'
-import { LeftOutLink } from './left-out.js'
+import { IndexingReportLink } from './indexing-report.js'
 import { type File, type ListInput, useFiles, usePrefetchFile, useTagNames } from './queries.js'
 import { SelectionActions } from './selection-actions.js'
 import { FileStatus, fileStatuses } from './statuses.js'
@@ -65,7 +65,7 @@ function columnsFor(prefix: string, isFailed: boolean): readonly Column<File>[] 
       header: 'Status',
       cell: (file) => (
         <>
-          <FileStatus file={file} /> <LeftOutLink file={file} isShort />
+          <FileStatus file={file} /> <IndexingReportLink file={file} isShort />
         </>
       ),
     },

@@ -6,7 +6,7 @@ import styles from './files.module.css'
 import { type File, useIndexingReport } from './queries.js'
 
 /** The number of things of a file that were not read, with a link to its report; nothing if all was read. */
-export function LeftOutLink({ file, isShort = false }: { file: File; isShort?: boolean }) {
+export function IndexingReportLink({ file, isShort = false }: { file: File; isShort?: boolean }) {
   const pathTo = usePathTo()
   const { id, key, indexingOmissions: count = 0 } = file
   if (count === 0) return null
@@ -14,7 +14,7 @@ export function LeftOutLink({ file, isShort = false }: { file: File; isShort?: b
   return (
     <Link
       to={pathTo('files', id)}
-      search={(before: object) => ({ ...before, tab: 'left-out', passage: undefined })}
+      search={(before: object) => ({ ...before, tab: 'indexing-report', passage: undefined })}
       aria-label={isShort ? `${words} of ${key}` : undefined}
     >
       {isShort ? words : `${words}: what, why and what to do`}
@@ -23,7 +23,7 @@ export function LeftOutLink({ file, isShort = false }: { file: File; isShort?: b
 }
 
 /** The report of a file: what was not read, why, and what its author can do. */
-export function LeftOut({ file }: { file: File }) {
+export function IndexingReport({ file }: { file: File }) {
   const { data, error, refetch } = useIndexingReport(file)
   if (data === undefined) return <Unread error={error} refetch={refetch} />
   const { outcome, omissions, parts } = data.report
@@ -31,7 +31,7 @@ export function LeftOut({ file }: { file: File }) {
     return <Empty>{describeNone(file, outcome)}</Empty>
   }
   return (
-    <div className={styles.leftOut}>
+    <div className={styles.indexingReport}>
       {parts !== undefined && parts.unread > 0 && (
         <p>
           {formatNumber(parts.unread)} of {formatNumber(parts.count)} pages, slides, sheets or
