@@ -12,6 +12,9 @@ export function bound<
   Deps,
   Functions extends Record<string, (deps: Deps, ...rest: never[]) => unknown>,
 >(deps: Deps, functions: Functions): Bound<Deps, Functions> {
-  const entries = Object.entries(functions).map(([name, each]) => [name, each.bind(undefined, deps)])
+  const entries = Object.entries(functions).map(([name, each]) => [
+    name,
+    each.bind(undefined, deps),
+  ])
   return Object.fromEntries(entries)
 }
