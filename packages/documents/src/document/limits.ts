@@ -58,14 +58,18 @@ export function requireUsable(
     }
     const next: Nodes[] = []
     for (const node of level) {
-      if (!('children' in node)) continue
-      for (const child of node.children) {
-        clean(child)
-        empty &&= !hasContent(child)
+      // Most nodes are texts: asking for the type is faster than for each property.
+      if (node.type === 'text') {
+        node.value = storable(node.value)
+        empty &&= node.value.trim() === ''
         // Parts may occur several times, such as a note that a whole book refers to.
-        if ('value' in child) length += child.value.length
-        if ('children' in child) next.push(child)
+        length += node.value.length
+        continue
       }
+      clean(node)
+      empty &&= !hasContent(node)
+      if ('value' in node) length += node.value.length
+      if ('children' in node) for (const child of node.children) next.push(child)
     }
     if (length > limit) throw tooLong(limit)
     level = next

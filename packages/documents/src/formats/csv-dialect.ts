@@ -22,24 +22,33 @@ const rareSeparator = /[;\t|]/
 const anySeparator = /[;\t|]|,\S/
 const decimal = /^[-+]?\d[\d.]*,\d{1,3}\s?[%€$£]?$/
 
+export interface FoundDialect extends Dialect {
+  /** The records of the whole text, if it is so short that all of it was read. */
+  records?: string[][]
+}
+
 /**
  * Finds how values are separated by the records that each candidate makes of the beginning of a text: a right one makes
  * records of one length, header included, and leaves no other separators in the values.
  *
  * @param stated the separator that the name or the type of the file stands for
  */
-export async function findDialect(text: string, stated?: string): Promise<Dialect> {
+export async function findDialect(text: string, stated?: string): Promise<FoundDialect> {
   const sample = sampleOf(text)
   const escapes: Dialect['escape'][] = sample.includes('\\"') ? ['"', '\\'] : ['"']
-  let best: { dialect: Dialect; score: number } = {
+  let best: { dialect: FoundDialect; score: number } = {
     dialect: { separator: undefined, escape: '"' },
     score: 0,
   }
   for (const separator of separators) {
+    // Reading takes as long as for a sign that is one.
+    if (!sample.includes(separator)) continue
     for (const escapeSign of escapes) {
       const dialect = { separator, escape: escapeSign }
-      const score = (await judge(sample, dialect)) * (separator === stated ? statedBonus : 1)
-      if (score > best.score) best = { dialect, score }
+      const records = await toRecords(sample, dialect)
+      const score = judge(records, dialect) * (separator === stated ? statedBonus : 1)
+      const whole = sample === text ? { records } : {}
+      if (score > best.score) best = { dialect: { ...dialect, ...whole }, score }
     }
   }
   return best.dialect
@@ -53,9 +62,7 @@ function sampleOf(text: string): string {
 }
 
 /** Scores a dialect: 0 if it makes no table, about 1 for a table without anything else. */
-async function judge(sample: string, dialect: Dialect): Promise<number> {
-  const { separator } = dialect
-  const records = await toRecords(sample, dialect)
+function judge(records: readonly string[][], { separator }: Dialect): number {
   const filled = records.filter((record) => record.some((value) => value.trim() !== ''))
   const length = usualLength(filled)
   if (length < 2 || separator === undefined) return 0

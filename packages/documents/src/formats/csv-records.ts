@@ -109,19 +109,12 @@ async function read(
 ): Promise<{ rows: string[][]; ends: number[]; error?: CsvError }> {
   const rows: string[][] = []
   const ends: number[] = []
-  const parser = new Parser({
-    ...options,
-    on_record(record: string[], { lines }) {
-      onEach(record)
-      // One empty line says as much as the million of them that some programs write.
-      if (isEmpty(record) && isEmpty(rows.at(-1))) ends.pop()
-      else rows.push(record)
-      ends.push(lines)
-      // The parser takes the next record for the first one. It would compare its length with the first otherwise, and make
-      // an error with all that it knows of each that differs, which takes a hundred times as long as reading it.
-      Object.assign(parser.info, { records: 0 })
-      return null
-    },
+  const parser = new RecordParser(options, (record, line) => {
+    onEach(record)
+    // One empty line says as much as the million of them that some programs write.
+    if (isEmpty(record) && isEmpty(rows.at(-1))) ends.pop()
+    else rows.push(record)
+    ends.push(line)
   })
   try {
     parser.resume().end(text)
@@ -130,6 +123,25 @@ async function read(
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
     return { rows, ends, error }
+  }
+}
+
+/** Hands each record over at once: the parser would make an object of all that it knows for its own callback. */
+class RecordParser extends Parser {
+  readonly #onRecord: (record: string[], line: number) => void
+
+  constructor(options: Options, onRecord: (record: string[], line: number) => void) {
+    super(options)
+    this.#onRecord = onRecord
+  }
+
+  override push(record: string[] | null): boolean {
+    if (record === null) return super.push(null)
+    this.#onRecord(record, this.info.lines)
+    // The parser takes the next record for the first one. It would compare its length with the first otherwise, and make
+    // an error with all that it knows of each that differs, which takes a hundred times as long as reading it.
+    Object.assign(this.info, { records: 0 })
+    return true
   }
 }
 

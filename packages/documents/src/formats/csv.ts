@@ -21,7 +21,10 @@ export async function extract(source: Source): Promise<Extraction> {
   const isTabbed = /tab-separated/i.test(source.contentType) || /\.(?:tsv|tab)$/i.test(source.key)
   const found = await findDialect(body, line?.[1] ?? (isTabbed ? '\t' : undefined))
   const dialect: Dialect = { ...found, separator: line?.[1] ?? found.separator }
-  const records = await toRecords(body, dialect, createRecordLimit(source))
+  const limit = createRecordLimit(source)
+  const known = dialect.separator === found.separator ? found.records : undefined
+  const records = known ?? (await toRecords(body, dialect, limit))
+  known?.forEach(limit)
   const rows = records.map((record) => ({
     cells: record.map((value) => value.replace(/\s+/g, ' ').trim()),
     values: record.length,
