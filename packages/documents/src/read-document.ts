@@ -156,7 +156,11 @@ export function formatOf(contentType: string, key: string): Format {
   const byType =
     supportedFormats.find((format) => format.contentTypes.includes(type)) ?? bySuffix(type)
   const byExtension = supportedFormats.find((format) => format.extensions.includes(extension))
-  const isLoose = looseTypes.has(type) || refusalAdvice(type, '') !== undefined
+  const isLoose =
+    looseTypes.has(type) ||
+    refusalAdvice(type, '') !== undefined ||
+    // A notebook is JSON too.
+    (type === 'application/json' && extension === '.ipynb')
   const format = isLoose ? (byExtension ?? byType) : (byType ?? byExtension)
   if (format !== undefined && !(format.name === 'plain text' && isRefused(extension))) return format
   // Without an extension, nobody guessed.

@@ -25,7 +25,17 @@ function parseJson(text: string): Value[] {
   try {
     return [readJson(text)]
   } catch (error) {
-    return parseLines(text) ?? fail('JSON', error)
+    return parseLines(text) ?? parseWithComments(text) ?? fail('JSON', error)
+  }
+}
+
+/** Settings of programs, such as `tsconfig.json`, have comments and a comma behind the last part. */
+function parseWithComments(text: string): Value[] | undefined {
+  try {
+    return [readJson(text, { comments: true })]
+  } catch (error) {
+    if (error instanceof ExtractionError) throw error
+    return undefined
   }
 }
 
@@ -34,7 +44,7 @@ function parseLines(text: string): Value[] | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   if (lines.length < 2) return undefined
   try {
-    return [lines.map(readJson)]
+    return [lines.map((line) => readJson(line))]
   } catch (error) {
     if (error instanceof ExtractionError) throw error
     return undefined
@@ -90,23 +100,28 @@ function toBlocks(value: Value, count: Count, level = 1): BlockContent[] {
   return objectBlocks(value, count, level)
 }
 
-function objectBlocks({ members }: Members, count: Count, level: number): BlockContent[] {
-  const blocks: BlockContent[] = []
-  const plain = members.filter(([, value]) => isPlain(value))
-  const nested = members.filter(([, value]) => !isPlain(value))
-  if (plain.length > 0) blocks.push(toList(plain, count, level))
+function objectBlocks({ keys, values }: Members, count: Count, level: number): BlockContent[] {
+  const plain: ListItem[] = []
+  const nested: { key: string; value: Value }[] = []
+  keys.forEach((key, at) => {
+    const value = values[at] ?? null
+    if (isPlain(value)) plain.push(toItem(key, value, count, level))
+    else nested.push({ key, value })
+  })
+  const blocks: BlockContent[] = plain.length > 0 ? [listOf(plain)] : []
   if (level > headingLevels) {
-    if (nested.length > 0) blocks.push(toList(nested, count, level))
-    return blocks
+    const items = nested.map(({ key, value }) => toItem(key, value, count, level))
+    return items.length > 0 ? [...blocks, listOf(items)] : blocks
   }
-  for (const [key, inner] of nested) {
+  for (const { key, value } of nested) {
     count(key)
-    append(blocks, [heading(level + 1, key), ...toBlocks(inner, count, level + 1)])
+    blocks.push(heading(level + 1, key))
+    append(blocks, toBlocks(value, count, level + 1))
   }
   return blocks
 }
 
-function listBlocks(values: readonly Value[], count: Count, level: number): BlockContent[] {
+function listBlocks(values: Value[], count: Count, level: number): BlockContent[] {
   const columns = columnsOf(values)
   if (columns !== undefined) {
     columns.forEach(count)
@@ -129,10 +144,8 @@ function columnsOf(values: readonly Value[]): string[] | undefined {
   const columns = new Set<string>()
   for (const value of values) {
     if (isScalar(value) || Array.isArray(value)) return undefined
-    for (const [key, inner] of value.members) {
-      if (!isPlain(inner)) return undefined
-      columns.add(key)
-    }
+    if (!value.values.every(isPlain)) return undefined
+    for (const key of value.keys) columns.add(key)
     if (columns.size > maxColumns) return undefined
   }
   return columns.size === 0 ? undefined : [...columns]
@@ -147,33 +160,39 @@ function createRowReader(columns: readonly string[], count: Count): (row: Value)
   return (row) => {
     const cells: string[] = new Array(columns.length).fill('')
     let next = 0
-    for (const [key, value] of membersOf(row)) {
+    const { keys, values } = membersOf(row)
+    keys.forEach((key, place) => {
       // Most objects have their members in the order of the columns.
       const at = columns[next] === key ? next : (places.get(key) ?? 0)
-      const text = cellText(value, count)
+      const text = cellText(values[place] ?? null, count)
       cells[at] = cells[at] ? `${cells[at]}, ${text}` : text
       next = at + 1
-    }
+    })
     return cells
   }
 }
 
-function toList(members: Members['members'], count: Count, level: number): List {
-  const children = members.map(([key, value]): ListItem => {
-    count(key)
-    if (isPlain(value)) return item(`${key}: ${cellText(value, count)}`)
-    return item(key, toItems(value, count, level + 1))
-  })
-  return { type: 'list', ordered: false, spread: false, children }
+function toItem(key: string, value: Value, count: Count, level: number): ListItem {
+  count(key)
+  if (isPlain(value)) return item(`${key}: ${cellText(value, count)}`)
+  return item(key, toItems(value, count, level + 1))
 }
 
-function toItems(value: Value | readonly Value[], count: Count, level: number): List {
+function toItems(value: Value, count: Count, level: number): List {
   if (level > maxDepth) throw tooDeep()
-  if (!isList(value)) return toList(membersOf(value), count, level)
-  const children = value.map((inner, index): ListItem => {
-    if (isScalar(inner)) return item(toText(inner, count))
-    return item(nameOf(inner) ?? `${index + 1}`, toItems(inner, count, level + 1))
-  })
+  if (!Array.isArray(value)) {
+    const { keys, values } = membersOf(value)
+    return listOf(keys.map((key, at) => toItem(key, values[at] ?? null, count, level)))
+  }
+  return listOf(
+    value.map((inner, index): ListItem => {
+      if (isScalar(inner)) return item(toText(inner, count))
+      return item(nameOf(inner) ?? `${index + 1}`, toItems(inner, count, level + 1))
+    }),
+  )
+}
+
+function listOf(children: ListItem[]): List {
   return { type: 'list', ordered: false, spread: false, children }
 }
 
@@ -198,20 +217,19 @@ function nameOf(value: Value): string | undefined {
 }
 
 /** The first of these members that is a text. */
-function statedIn(value: Value, ...keys: string[]): string | undefined {
-  for (const key of keys) {
-    const [, stated] = membersOf(value).find(([name]) => name === key) ?? []
+function statedIn(value: Value, ...names: string[]): string | undefined {
+  const { keys, values } = membersOf(value)
+  for (const name of names) {
+    const stated = values[keys.indexOf(name)]
     if (typeof stated === 'string' && stated.trim() !== '') return stated
   }
   return undefined
 }
 
-function membersOf(value: Value | readonly Value[]): Members['members'] {
-  return value !== null && typeof value === 'object' && 'members' in value ? value.members : []
-}
+const noMembers: Members = { keys: [], values: [] }
 
-function isList(value: Value | readonly Value[]): value is Value[] {
-  return Array.isArray(value)
+function membersOf(value: Value): Members {
+  return isScalar(value) || Array.isArray(value) ? noMembers : value
 }
 
 function isScalar(value: Value): value is Scalar {

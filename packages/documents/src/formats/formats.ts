@@ -20,7 +20,7 @@ const sourceExtensions: readonly string[] = (
   '.kts .scala .groovy .gradle .swift .m .mm .c .h .cc .cpp .cxx .hh .hpp .hxx .ino .cs .fs .vb .bas .vbs .pas .dpr ' +
   '.f .f90 .for .cob .cbl .ada .adb .d .zig .nim .dart .ex .exs .erl .hrl .elm .hs .ml .mli .clj .cljs .lisp .el .scm ' +
   '.sql .graphql .proto .thrift .sh .bash .zsh .fish .ksh .bat .cmd .ps1 .psm1 .awk .sed .css .scss .sass .less .tf ' +
-  '.hcl .nix .asm .s .v .sv .vhd .vhdl .cmake .mk .diff .patch .sol .abap .apex .jsonc .json5'
+  '.hcl .nix .asm .s .v .sv .vhd .vhdl .cmake .mk .diff .patch .sol .abap .apex .json5'
 ).split(' ')
 
 /** Every format that can be indexed. A new format is one module and one entry in this list. */
@@ -133,8 +133,14 @@ export const supportedFormats: readonly Format[] = [
       'text/yaml',
       'text/x-yaml',
     ],
-    extensions: ['.json', '.jsonl', '.ndjson', '.yaml', '.yml'],
+    extensions: ['.json', '.jsonc', '.jsonl', '.ndjson', '.yaml', '.yml'],
     load: () => import('./data.js'),
+  },
+  {
+    name: 'notebook (.ipynb)',
+    contentTypes: ['application/x-ipynb+json'],
+    extensions: ['.ipynb'],
+    load: () => import('./notebook.js'),
   },
   {
     name: 'subtitles',

@@ -72,12 +72,12 @@ function createReader(source: string): { read(document: Document.Parsed): Value 
   function toList(node: unknown, depth: number): Value {
     if (isSeq(node))
       return node.items.map((item) => toValue(isPair(item) ? item.value : item, depth + 1))
-    const members: Members['members'] = []
+    const members: Members = { keys: [], values: [] }
     for (const { key, value } of isMap(node) ? node.items : []) {
-      const name = toKey(toValue(key, depth + 1), key)
-      members.push([name, toValue(value, depth + 1)])
+      members.keys.push(toKey(toValue(key, depth + 1), key))
+      members.values.push(toValue(value, depth + 1))
     }
-    return { members: merged(members) }
+    return merged(members)
   }
 
   /** A key of several values, such as the `{ x }` in the braces of a template, is what the source says. */
@@ -107,25 +107,35 @@ function plainValue(node: unknown): Value {
 }
 
 /** The members with those of `<<` in its place, unless the object has them itself. */
-function merged(members: Members['members']): Members['members'] {
-  if (!members.some(([key]) => key === '<<')) return members
-  const own = new Set(members.map(([key]) => key))
-  return members.flatMap(([key, value]): Members['members'] => {
-    if (key !== '<<' || value === null || typeof value === 'string') return [[key, value]]
-    const bases = Array.isArray(value) ? value : [value]
-    return bases.flatMap((base) =>
-      base === null || typeof base === 'string' || Array.isArray(base)
-        ? []
-        : base.members.filter(([name]) => !own.has(name)),
-    )
-  })
+function merged(members: Members): Members {
+  if (!members.keys.includes('<<')) return members
+  const own = new Set(members.keys)
+  const all: Members = { keys: [], values: [] }
+  const add = (key: string, value: Value) => {
+    all.keys.push(key)
+    all.values.push(value)
+  }
+  for (const [at, key] of members.keys.entries()) {
+    const value = members.values[at] ?? null
+    if (key !== '<<' || value === null || typeof value === 'string') {
+      add(key, value)
+      continue
+    }
+    for (const base of Array.isArray(value) ? value : [value]) {
+      if (base === null || typeof base === 'string' || Array.isArray(base)) continue
+      base.keys.forEach((name, place) => {
+        if (!own.has(name)) add(name, base.values[place] ?? null)
+      })
+    }
+  }
+  return all
 }
 
 function sizeOf(value: Value): number {
   if (value === null) return 1
   // Long texts count as several: a key of several values is written out.
   if (typeof value === 'string') return 1 + Math.floor(value.length / 1000)
-  const inner = Array.isArray(value) ? value : value.members.map(([, member]) => member)
+  const inner = Array.isArray(value) ? value : value.values
   return inner.reduce((sum, each) => sum + sizeOf(each), 1)
 }
 

@@ -146,8 +146,43 @@ describe('data', () => {
     expect(table).toBe('| a |\n| --- |\n| 1 |\n| 2 |')
   })
 
+  test('with comments and commas at the end of lists has both, in order', async () => {
+    const settings = [
+      '// Settings of the pump',
+      '{',
+      '  "rate": 1.10, // litres: see "http://x//y"',
+      '  /* in',
+      '   * bars */',
+      '  "limits": ["low", /* or */ "high",],',
+      '  "valves": [',
+      '    // the first',
+      '    { "id": 1 },',
+      '    { "id": 2, },',
+      '  ],',
+      '}',
+      '// the end',
+    ].join('\n')
+    for (const key of ['a.jsonc', 'a.json']) {
+      expect(await blocksOf(key, settings)).toEqual([
+        '- //: Settings of the pump\n- rate: 1.10\n- //: litres: see "http://x//y"\n- //: in bars\n- limits: low, // or, high\n- //: the end',
+        '## valves',
+        '| // | id |\n| --- | --- |\n| the first | 1 |\n|  | 2 |',
+      ])
+    }
+  })
+
+  test('with a hundred thousand comments in a row is read', async () => {
+    const [list] = await blocksOf('a.json', `${'//\n'.repeat(100_000)}{"a": 1}`)
+    expect(list).toBe('- a: 1')
+  })
+
   test.each([
     ['a.json', '{"a": ', /not valid JSON/],
+    ['a.json', '[1, 2] 3', /not valid JSON/],
+    ['a.json', '[,]', /not valid JSON/],
+    ['a.json', '{"a": 1,,}', /not valid JSON/],
+    ['a.json', '{"a": "b\tc"}', /not valid JSON/],
+    ['a.json', '{"a": 1} /* no end', /not valid JSON/],
     ['a.yaml', 'a: [1, 2', /not valid YAML \(.+ at line 1, column \d+\)\. Correct/],
   ])('%s that is broken says so', async (key, content, message) => {
     await expect(readFile(key, content)).rejects.toMatchObject({
@@ -237,7 +272,7 @@ test('JSON is read where JavaScript reads it, with the same members and values',
     if (Array.isArray(value)) return value.map(toValue)
     if (value === null || typeof value === 'string') return value
     if (typeof value !== 'object') return String(value)
-    return { members: Object.entries(value).map(([key, inner]) => [key, toValue(inner)]) }
+    return { keys: Object.keys(value), values: Object.values(value).map(toValue) }
   }
   const values = fc.jsonValue({ maxDepth: 4 })
   fc.assert(

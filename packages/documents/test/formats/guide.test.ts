@@ -173,6 +173,28 @@ const rows: Record<string, Case[]> = {
       file: 'python.yaml',
       read: ['| 738529527931269425 | 01234 | 1.1 | two lines |', '## copy', '- since: 2019-05-01'],
     },
+    {
+      file: 'tsc.jsonc',
+      read: [
+        '- //: Visit https://aka.ms',
+        '- //: File Layout',
+        '- module: nodenext',
+        '- strict: true',
+      ],
+    },
+  ],
+  'Jupyter notebooks': [
+    {
+      file: 'pandoc.ipynb',
+      read: [
+        '# Flow of the pump',
+        'The flow is 10^6 litres.',
+        '```\ndef flow(rate):\n    return rate * 2\n\nprint(flow(21))\n```',
+        '```\n42 litres\n```',
+        'Not for printing.',
+      ],
+      unread: /cell_type|stdout/,
+    },
   ],
   subtitles: ['srt', 'vtt', 'ass'].map((extension) => ({
     file: `ffmpeg.${extension}`,

@@ -26,6 +26,37 @@ cp "$work/manual.asciidoc" pandoc.adoc
 sed -n '/title{Pump manual}/,$p' "$work/manual.latex" > pandoc.tex
 cp "$work/manual.plain" pandoc.txt
 
+# A notebook.
+cat > "$work/notebook.md" <<'MD'
+::: {.cell .markdown}
+# Flow of the pump
+
+The flow is 10^6^ litres.
+:::
+
+::: {.cell .code execution_count=1}
+``` python
+def flow(rate):
+    return rate * 2
+
+print(flow(21))
+```
+
+::: {.output .stream .stdout}
+```
+42 litres
+```
+:::
+:::
+
+::: {.cell .raw}
+```{=ipynb}
+Not for printing.
+```
+:::
+MD
+pandoc "$work/notebook.md" -t ipynb | jq 'del(.cells[].id)' > pandoc.ipynb
+
 # A page of highlighted code, a manual page as text and as PDF, a page as text.
 printf 'def start(pump):\n    pump.open()\n\n    return pump\n' > "$work/start.py"
 /usr/bin/pygmentize -f html -O full,linenos=table,title=start.py -o "$work/code.html" "$work/start.py"
@@ -133,6 +164,10 @@ config['alarm'] = {'mail': 'ann@pumps.example'}
 with open('configparser.ini', 'w') as file:
     config.write(file)
 PY
+# Settings with comments, as the compiler of TypeScript of this repository writes them.
+mkdir "$work/settings"
+(cd "$work/settings" && "$here/../../../../node_modules/.bin/tsc" --init > "$work/log")
+cp "$work/settings/tsconfig.json" tsc.jsonc
 printf 'start: open\nstop: close\n' > "$work/before.txt"
 printf 'start: open slowly\nstop: close\n' > "$work/after.txt"
 diff -u --label before.txt --label after.txt "$work/before.txt" "$work/after.txt" > diff.patch || test $? = 1
