@@ -1,4 +1,5 @@
 import { format, getFormatDateInfo, isDateFormat } from 'numfmt'
+import { createEraFormat, withSmallEras } from './japanese-eras.js'
 
 /** Shows a number that is stored as text of digits, or with a sign, a point and an exponent. */
 export type NumberFormat = (stored: string) => string
@@ -101,7 +102,7 @@ export function createTextFormat(code: string): ((text: string) => string) | und
 /** The format as the library understands it; undefined if it is `General` or not valid. */
 function toPattern(code: string): string | undefined {
   if (code.length > maxFormatLength || /^(?:general|@)?$/i.test(code)) return undefined
-  const known = withoutUnknown(code)
+  const known = withSmallEras(withoutUnknown(code))
   try {
     // The language of a currency does not change how its amount is written.
     const pattern = isDateFormat(known) ? known : withPlainCurrency(known)
@@ -151,9 +152,13 @@ function dateFormat(pattern: string, from1904: boolean): Show {
   const info = getFormatDateInfo(pattern)
   const hasDay = info.year || info.month || info.day
   const unit = secondsPerDay * (/\.0/.test(pattern) ? 1000 : 1)
+  // The library knows years of the common calendar only.
+  const era = createEraFormat(pattern)
   return (number) => {
     const days = Math.round(number * unit) / unit
-    if (hasDay) return format(pattern, from1904 ? days + daysUntil1904 : days, options)
+    const day = from1904 ? days + daysUntil1904 : days
+    if (era !== undefined) return era.fill(format(era.pattern, day, options), day)
+    if (hasDay) return format(pattern, day, options)
     return days < 0 ? `-${format(pattern, -days, options)}` : format(pattern, days, options)
   }
 }

@@ -53,6 +53,16 @@ describe('a number is shown as Excel does', () => {
     ['"Q"0', 3, 'Q3'],
     ['\\#0', 5, '#5'],
     ['0 "a;b"', 5, '5 a;b'],
+    // Years of Japanese eras, whose names are Japanese in Excel too.
+    ['[$-411]ge.m.d', 45366, 'R6.3.15'],
+    ['[$-411]GE.M.D', 43586, 'R1.5.1'],
+    ['[$-1030411]gee.mm.dd', 43585, 'H31.04.30'],
+    ['[$-411]ggge"年"m"月"d"日"', 32515, '昭和64年1月7日'],
+    ['[$-ja-JP]gge', 45366, '令6'],
+    ['[$-ja-JP-x-gannen]ggge"年"m"月"d"日"', 43586, '令和元年5月1日'],
+    ['[$-411]ge.m.d h:mm', 45366.5, 'R6.3.15 12:00'],
+    ['[$-411]ge.m.d', 1, 'M33.1.1'],
+    ['[$-411]yyyy"年"m"月"d"日"', 45366, '2024年3月15日'],
     // Percentages, exponents, fractions.
     [9, 0.056, '6%'],
     [10, 0.0525, '5.25%'],
