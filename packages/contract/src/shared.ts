@@ -142,7 +142,7 @@ export const Schedule = Type.Object(
       }),
     ),
   },
-  { title: 'Schedule', description: 'When it is due; either `dateTime` or `delay` must be given.' },
+  { title: 'Schedule', description: 'Due time; either `dateTime` or `delay` must be given.' },
 )
 
 /** Named definitions of a request: at most 200. */
@@ -262,7 +262,7 @@ export const wrapFound = <Name extends string, Item extends TSchema>(name: Name,
     ...({ [name]: item } as Record<Name, Item>),
     meta: Type.Object(
       { created: Type.Boolean({ description: 'Whether this call created it.' }) },
-      { title: 'FoundMeta', description: 'How the object was obtained.' },
+      { title: 'FoundMeta', description: 'Origin of the object: found or created.' },
     ),
   })
 

@@ -13,7 +13,7 @@ export const WebchatSettings = Type.Object(
     botName: Text(100, 'Name of the bot, shown as the title of the chat.'),
     botAvatar: Type.Optional(Url('Address of a picture of the bot.')),
     botDescription: Type.Optional(
-      Text(500, 'Who or what the bot is, shown before the first message.'),
+      Text(500, 'Description of the bot, shown before the first message.'),
     ),
     color: Type.String({
       maxLength: 7,
@@ -43,7 +43,7 @@ export const WebchatSettings = Type.Object(
       description: 'Whether users can open their earlier conversations.',
     }),
   },
-  { title: 'WebchatSettings', description: 'How the web chat of a bot looks, and what it offers.' },
+  { title: 'WebchatSettings', description: 'Appearance and features of the web chat of a bot.' },
 )
 
 export type WebchatSettings = Static<typeof WebchatSettings>

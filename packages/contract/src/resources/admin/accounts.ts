@@ -10,7 +10,7 @@ export const Account = Type.Object(
     displayName: Type.Optional(Type.String({ description: 'Name shown to others.' })),
     emailVerified: Type.Boolean({ description: 'Whether the email address was confirmed.' }),
     profilePicture: Type.Optional(Type.String({ description: 'URL of a picture.' })),
-    createdAt: Timestamp('When the account was created.'),
+    createdAt: Timestamp('Time at which the account was created.'),
   },
   { title: 'Account', description: 'The person that a personal access token belongs to.' },
 )
@@ -44,17 +44,17 @@ export const accounts = {
   }),
 }
 
-const note = 'What the token is for.'
+const note = 'Purpose of the token.'
 
 /** A token as lists contain it. */
 const listed = (title: string, what: string) =>
   Type.Object(
     {
       id: Id('Id of the token.'),
-      createdAt: Timestamp('When the token was created.'),
+      createdAt: Timestamp('Time at which the token was created.'),
       note: Type.String({ description: note }),
       lastUsedAt: Type.Optional(
-        Timestamp('When the token was last used; absent if never. Updated with a delay.'),
+        Timestamp('Time at which the token was last used; absent if never. Updated with a delay.'),
       ),
     },
     { title, description: `${what} without its value.` },
@@ -65,7 +65,7 @@ const made = (title: string, what: string) =>
   Type.Object(
     {
       id: Id('Id of the token.'),
-      createdAt: Timestamp('When the token was created.'),
+      createdAt: Timestamp('Time at which the token was created.'),
       note: Type.String({ description: note }),
       value: Type.String({
         description: 'The token itself. Returned only here: the server stores a hash of it.',
@@ -105,7 +105,7 @@ export const tokens = {
     description: 'The token has all permissions of its owner. Its value is returned only once.',
     auth: 'account',
     body: Type.Object({
-      note: Text(500, 'What the token is for, at most 500 characters.'),
+      note: Text(500, 'Purpose of the token, at most 500 characters.'),
     }),
     response: json(wrap('pat', NewPersonalAccessToken)),
     status: 201,
@@ -168,7 +168,7 @@ export const tokens = {
     auth: 'workspace',
     body: Type.Object({
       botId: Id('Id of the bot.'),
-      note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
+      note: Type.Optional(Text(500, 'Purpose of the key, at most 500 characters.')),
     }),
     response: json(NewBotApiKey),
     status: 201,
@@ -216,7 +216,7 @@ export const tokens = {
     auth: 'workspace',
     body: Type.Object({
       integrationId: Id('Id of the integration.'),
-      note: Type.Optional(Text(500, 'What the key is for, at most 500 characters.')),
+      note: Type.Optional(Text(500, 'Purpose of the key, at most 500 characters.')),
     }),
     response: json(NewIntegrationApiKey),
     status: 201,

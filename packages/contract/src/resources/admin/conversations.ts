@@ -7,12 +7,12 @@ import { Person } from './conversation-people.js'
 const LastMessage = Type.Object(
   {
     id: Id('Id of the message.'),
-    createdAt: Timestamp('When the message was stored.'),
+    createdAt: Timestamp('Time at which the message was stored.'),
     type: Type.String({ description: 'Type of the message.' }),
     direction: OneOf(['incoming', 'outgoing'], '`incoming` messages go to the bot.'),
     author: Person,
     text: Type.String({
-      description: 'What people read in it, at most 200 characters; empty if it has no text.',
+      description: 'Text that people read in it, at most 200 characters; empty if it has none.',
     }),
   },
   { title: 'LastMessage', description: 'The newest message of a conversation, shortened.' },
@@ -24,7 +24,7 @@ const ConversationSummary = Type.Object(
     ...Conversation.properties,
     botId: Id('Id of the bot.'),
     lastActivityAt: Timestamp(
-      'When a message was last written in it, or its tags or properties last changed.',
+      'Time at which a message was last written in it, or its tags or properties last changed.',
     ),
     lastMessage: Type.Optional(LastMessage),
     participants: Type.Array(Person, {
@@ -66,7 +66,7 @@ const ListMeta = Type.Object(
             '`exact`; `about`: estimated from the most recently active ones; `atLeast`: counting ended at 100,000, or some messages are not indexed by their words yet.',
           ),
         },
-        { title: 'ConversationTotal', description: 'How many conversations match.' },
+        { title: 'ConversationTotal', description: 'Number of conversations that match.' },
       ),
     ),
   },

@@ -14,7 +14,7 @@ const Kind = (description: string) => Text(100, description, 1)
 const JobKind = Type.Object(
   {
     kind: Type.String({ description: 'Name of the kind, such as `search.index`.' }),
-    about: Type.String({ description: 'What jobs of the kind do.' }),
+    about: Type.String({ description: 'Purpose of jobs of the kind.' }),
     waiting: Type.Integer({
       minimum: 0,
       description: 'Jobs that wait for their time or for a worker.',
@@ -26,7 +26,7 @@ const JobKind = Type.Object(
         'Whether a dead job of the kind may be dropped; otherwise it can only be retried.',
     }),
     dropping: Type.String({
-      description: 'What dropping a dead job of the kind means, or why it is refused.',
+      description: 'Effect of dropping a dead job of the kind, or the reason why it is refused.',
     }),
   },
   { title: 'JobKind', description: 'A kind of background work, with the number of its jobs.' },
@@ -38,15 +38,17 @@ const Job = Type.Object(
     kind: Type.String({ description: 'Kind of the job.' }),
     key: Type.Optional(
       Type.String({
-        description: 'What it is about, such as the id of a file; absent if it has no key.',
+        description: 'Subject of the job, such as the id of a file; absent if it has no key.',
       }),
     ),
     state: OneOf(
       jobStates,
       '`waiting`: for its time or a worker; `running`: a worker is doing it; `dead`: given up.',
     ),
-    createdAt: Timestamp('When it was first requested.'),
-    updatedAt: Timestamp('When its state last changed; for a dead job, when it was given up.'),
+    createdAt: Timestamp('Time at which it was first requested.'),
+    updatedAt: Timestamp(
+      'Time at which its state last changed; for a dead job, when it was given up.',
+    ),
     attempts: Type.Integer({
       minimum: 0,
       description: 'Attempts so far, including the running one.',
@@ -57,7 +59,7 @@ const Job = Type.Object(
         'Earliest time of the next attempt of a waiting job, or of another run that was requested while it runs.',
       ),
     ),
-    lastError: Type.Optional(Type.String({ description: 'Why the last attempt failed.' })),
+    lastError: Type.Optional(Type.String({ description: 'Reason why the last attempt failed.' })),
     worker: Type.Optional(
       Type.String({
         description: 'Process that runs it or ran it last; absent before the first attempt.',
@@ -70,7 +72,7 @@ const Job = Type.Object(
 const JobSchedule = Type.Object(
   {
     kind: Type.String({ description: 'Kind of the job.' }),
-    about: Type.String({ description: 'What it does.' }),
+    about: Type.String({ description: 'Purpose of the job.' }),
     everyMs: Type.Integer({
       minimum: 1,
       description: 'Milliseconds from the end of a run to the next one.',
@@ -78,10 +80,14 @@ const JobSchedule = Type.Object(
     state: Type.Optional(
       OneOf(jobStates, 'State of its job; absent if there is none before the next start.'),
     ),
-    nextRunAt: Type.Optional(Timestamp('When it runs next; absent while it runs or is dead.')),
-    lastRunAt: Type.Optional(Timestamp('When its last run ended; absent before the first one.')),
+    nextRunAt: Type.Optional(
+      Timestamp('Time at which it runs next; absent while it runs or is dead.'),
+    ),
+    lastRunAt: Type.Optional(
+      Timestamp('Time at which its last run ended; absent before the first one.'),
+    ),
     lastError: Type.Optional(
-      Type.String({ description: 'Why its last run failed; absent if it did not.' }),
+      Type.String({ description: 'Reason why its last run failed; absent if it did not.' }),
     ),
   },
   { title: 'JobSchedule', description: 'A job that the server runs again and again.' },

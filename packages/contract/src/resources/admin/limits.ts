@@ -22,7 +22,7 @@ const Limit = Type.Object(
         'deliveryAttempts',
         'requestsPerMinute',
       ],
-      'What is limited.',
+      'Subject of the limit.',
     ),
     description: Type.String({ description: 'The limit in words.' }),
     unit: OneOf(['bytes', 'count'], 'Unit of `used` and `limit`.'),
@@ -30,7 +30,7 @@ const Limit = Type.Object(
       Type.Integer({
         minimum: 0,
         description:
-          'How much the workspace uses; absent where the limit is about a single object or request.',
+          'Usage by the workspace; absent where the limit is about a single object or request.',
       }),
     ),
     isExact: Type.Optional(

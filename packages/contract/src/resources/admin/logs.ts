@@ -8,13 +8,13 @@ const logSources = ['bot', 'delivery', 'integration'] as const
 const LogLine = Type.Object(
   {
     id: Id('Id of the line.'),
-    timestamp: Timestamp('When it happened, according to the writer.'),
+    timestamp: Timestamp('Time at which it happened, according to the writer.'),
     source: OneOf(
       [...logSources],
       'Log that contains the line: that of a bot, the attempts at its deliveries, or that of an integration.',
     ),
     level: OneOf(logLevels, 'Severity of the line. An attempt is `info`, a failed one `warn`.'),
-    message: Type.String({ description: 'What happened.' }),
+    message: Type.String({ description: 'Text of the line.' }),
     botId: Type.Optional(
       Id(
         'Id of the bot in which it happened; absent in lines of the code of an integration about no bot.',

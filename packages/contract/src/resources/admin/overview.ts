@@ -14,7 +14,7 @@ const Target = Type.Object(
     id: Id('Id of the target; of an installation, its alias.'),
     botId: Type.Optional(Id('Id of the bot that it belongs to.')),
   },
-  { title: 'OverviewTarget', description: 'Where to look.' },
+  { title: 'OverviewTarget', description: 'Page of the dashboard about it.' },
 )
 
 const reasonKinds = [
@@ -30,13 +30,13 @@ const reasonKinds = [
 
 const Reason = Type.Object(
   {
-    kind: OneOf([...reasonKinds], 'What is wrong.'),
-    message: Type.String({ description: 'What is wrong, in words.' }),
-    action: Type.String({ description: 'What to do about it.' }),
+    kind: OneOf([...reasonKinds], 'Problem.'),
+    message: Type.String({ description: 'Problem, in words.' }),
+    action: Type.String({ description: 'Remedy.' }),
     since: Type.Optional(Timestamp('Since when, where it is known.')),
     target: Target,
   },
-  { title: 'OverviewReason', description: 'Why a bot does not work as it should.' },
+  { title: 'OverviewReason', description: 'Reason why a bot does not work as it should.' },
 )
 
 const BotHealth = Type.Object(
@@ -50,7 +50,7 @@ const BotHealth = Type.Object(
     reasons: Type.Array(Reason, { description: 'All reasons for the status; none if it is `ok`.' }),
     past: Type.Array(Reason, {
       description:
-        'What failed in the last 24 hours before a later attempt at a delivery to the same receiver succeeded: deliveries that can be replayed, and errors of logs. No reason for the status.',
+        'Failures of the last 24 hours before a later attempt at a delivery to the same receiver succeeded: deliveries that can be replayed, and errors of logs. No reason for the status.',
     }),
   },
   { title: 'BotHealth', description: 'Whether a bot works.' },
@@ -72,7 +72,7 @@ const ErrorGroup = Type.Object(
     }),
     pattern: Type.String({
       description:
-        'What the errors of the group have in common; `#` stands for numbers and ids that differ.',
+        'Common part of the errors of the group; `#` stands for numbers and ids that differ.',
     }),
     botId: Type.Optional(Id('Id of the bot, if all of them belong to one.')),
     integrationAlias: Type.Optional(
@@ -115,7 +115,7 @@ export const overview = {
           ['ok', 'attention', 'empty'],
           '`attention`: at least one bot needs it, or, for the operator, the server; `empty`: there is no bot.',
         ),
-        asOf: Timestamp('When this was determined.'),
+        asOf: Timestamp('Time at which this was determined.'),
         bots: Type.Array(BotHealth, {
           description:
             'Bots, those that need attention first, then by name; at most 200, and of the 1,000 newest ones.',
@@ -130,7 +130,7 @@ export const overview = {
           },
           {
             title: 'OverviewCounts',
-            description: 'What there is; what to do first follows from it.',
+            description: 'Existing objects, which determine the first steps.',
           },
         ),
         deliveries: Type.Object(
@@ -178,7 +178,7 @@ export const overview = {
               disks: Type.Array(
                 Type.Object(
                   {
-                    of: OneOf(['database', 'contents'], 'What is on the disk.'),
+                    of: OneOf(['database', 'contents'], 'Data on the disk.'),
                     freeBytes: Type.Integer({ minimum: 0, description: 'Free space in bytes.' }),
                     totalBytes: Type.Integer({ minimum: 0, description: 'Size in bytes.' }),
                     isLow: Type.Boolean({ description: 'Whether less than 5 % or 1 GB is free.' }),

@@ -9,10 +9,10 @@ const SettingInForce = Type.Object(
       description:
         'The text in force, or what happens without one. `(set)` for a secret that is set.',
     }),
-    default: Type.String({ description: 'What is in force if it is not set.' }),
+    default: Type.String({ description: 'Value in force if it is not set.' }),
     source: OneOf(
       ['environment', 'file', 'default'],
-      'Where the value comes from: the environment of the process, the file `.env`, or the default.',
+      'Source of the value: the environment of the process, the file `.env`, or the default.',
     ),
     isSecret: Type.Boolean({ description: 'Whether the value is not shown.' }),
     needsRestart: Type.Boolean({
@@ -20,7 +20,7 @@ const SettingInForce = Type.Object(
         'Whether a change takes effect at the next start only. True for all settings now.',
     }),
     accepts: Type.String({ description: 'The values that it accepts.' }),
-    meaning: Type.String({ description: 'What it means.' }),
+    meaning: Type.String({ description: 'Meaning of the setting.' }),
   },
   { title: 'SettingInForce', description: 'A setting of the server as it is in force.' },
 )
@@ -42,7 +42,7 @@ export const server = {
           version: Type.String({ description: 'Version of Botstead.' }),
           node: Type.String({ description: 'Version of Node.' }),
           address: Type.String({ description: 'Address at which callers reach the server.' }),
-          startedAt: Timestamp('When the process started.'),
+          startedAt: Timestamp('Time at which the process started.'),
           uptimeSeconds: Type.Integer({
             minimum: 0,
             description: 'Seconds since the process started.',
@@ -61,12 +61,12 @@ export const server = {
           ),
           contents: OneOf(
             ['disk', 's3'],
-            'Where the contents of files are: on the disk or in an object store.',
+            'Location of file contents: the disk or an object store.',
           ),
           disks: Type.Array(
             Type.Object(
               {
-                of: OneOf(['database', 'contents'], 'What is on the disk.'),
+                of: OneOf(['database', 'contents'], 'Data on the disk.'),
                 freeBytes: Type.Integer({ minimum: 0, description: 'Free space in bytes.' }),
                 usedBytes: Type.Integer({
                   minimum: 0,
@@ -89,7 +89,7 @@ export const server = {
                   ['ok', 'degraded', 'failed'],
                   '`degraded`: works with reduced function; `failed`: does not work.',
                 ),
-                detail: Type.Optional(Type.String({ description: 'What is wrong.' })),
+                detail: Type.Optional(Type.String({ description: 'Problem.' })),
               },
               { title: 'ServerPart', description: 'A part of the server that requests depend on.' },
             ),

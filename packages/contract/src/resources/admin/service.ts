@@ -49,7 +49,9 @@ export const service = {
                   description: 'Name of the component, for example `database`.',
                 }),
                 status: OneOf(['ok', 'degraded'], '`degraded`: works with reduced function.'),
-                detail: Type.Optional(Type.String({ description: 'What is missing, and why.' })),
+                detail: Type.Optional(
+                  Type.String({ description: 'Missing part, and the reason.' }),
+                ),
               },
               { title: 'ReadinessCheck', description: 'One component of the server.' },
             ),

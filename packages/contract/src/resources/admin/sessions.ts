@@ -6,12 +6,12 @@ import { Empty, Id, Text, Timestamp, wrap } from '../../shared.js'
 const Session = Type.Object(
   {
     id: Id('Id of the session.'),
-    createdAt: Timestamp('When the browser signed in.'),
-    expiresAt: Timestamp('When the session ends by itself.'),
+    createdAt: Timestamp('Time at which the browser signed in.'),
+    expiresAt: Timestamp('Time at which the session ends by itself.'),
     lastUsedAt: Type.Optional(
-      Timestamp('When the session was last used; absent if never. Updated with a delay.'),
+      Timestamp('Time at which the session was last used; absent if never. Updated with a delay.'),
     ),
-    note: Type.String({ description: 'What is signed in, for example the name of the browser.' }),
+    note: Type.String({ description: 'Name of the session, for example that of the browser.' }),
     current: Type.Boolean({ description: 'Whether the call was made with this session.' }),
   },
   { title: 'Session', description: 'A browser in which an account is signed in.' },
@@ -40,7 +40,7 @@ export const sessions = {
           1,
         ),
       ),
-      note: Type.Optional(Text(200, 'What is signed in, at most 200 characters.')),
+      note: Type.Optional(Text(200, 'Name of the session, at most 200 characters.')),
     }),
     response: json(wrap('session', Session)),
     status: 201,

@@ -58,7 +58,7 @@ const entry = <const Kind extends (typeof entryKinds)[number], Fields extends TP
     {
       kind: Type.Literal(kind, { description: `\`${kind}\`.` }),
       id: Id('Id of the entry, unique in the timeline.'),
-      at: Timestamp('When it happened; for a state, when it last changed.'),
+      at: Timestamp('Time at which it happened; for a state, when it last changed.'),
       ...fields,
     },
     { title: `Timeline${kind[0]?.toUpperCase()}${kind.slice(1)}`, description },
@@ -80,7 +80,7 @@ const TimelineEntry = Type.Union(
     entry(
       'participant',
       {
-        change: OneOf(['added', 'removed'], 'What happened.'),
+        change: OneOf(['added', 'removed'], 'Kind of the change.'),
         participant: Person,
         deliveries,
       },
@@ -105,7 +105,10 @@ const TimelineEntry = Type.Union(
     ),
     entry('log', { log: BotLog }, 'A line about the conversation in the log of its bot.'),
   ],
-  { title: 'TimelineEntry', description: 'What happened in a conversation, by its `kind`.' },
+  {
+    title: 'TimelineEntry',
+    description: 'Entry of the timeline of a conversation, by its `kind`.',
+  },
 )
 
 const conversation = Type.Object({ id: Id('Id of the conversation.') })

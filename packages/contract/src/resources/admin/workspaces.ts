@@ -11,8 +11,8 @@ export const Workspace = Type.Object(
     id: Id('Id of the workspace; value of the header `x-workspace-id`.'),
     name: Type.String({ description: 'Name of the workspace.' }),
     ownerId: Id('Id of the account that owns the workspace.'),
-    createdAt: Timestamp('When the workspace was created.'),
-    updatedAt: Timestamp('When the workspace last changed.'),
+    createdAt: Timestamp('Time at which the workspace was created.'),
+    updatedAt: Timestamp('Time at which the workspace last changed.'),
     botCount: Type.Integer({ minimum: 0, description: 'Number of bots in the workspace.' }),
     billingVersion: OneOf(['v1', 'v2', 'v3', 'v4'], 'Kept for existing clients; always `v4`.'),
     plan: OneOf(
@@ -24,7 +24,7 @@ export const Workspace = Type.Object(
     activeTrialId: Type.Union([Type.String(), Type.Null()], {
       description: 'Kept for existing clients; always null.',
     }),
-    about: Type.Optional(Type.String({ description: 'What the workspace is about.' })),
+    about: Type.Optional(Type.String({ description: 'Description of the workspace.' })),
     profilePicture: Type.Optional(Type.String({ description: 'URL of a picture.' })),
     contactEmail: Type.Optional(Type.String({ description: 'Email address for questions.' })),
     website: Type.Optional(Type.String({ description: 'URL of a website.' })),
@@ -109,7 +109,7 @@ export const workspaces = {
       spendingLimit: Type.Optional(
         Type.Number({ minimum: 0, description: 'Stored and returned; nothing is charged.' }),
       ),
-      about: Type.Optional(Text(2000, 'What the workspace is about, at most 2,000 characters.')),
+      about: Type.Optional(Text(2000, 'Description of the workspace, at most 2,000 characters.')),
       profilePicture: Type.Optional(Url('URL of a picture, at most 65,536 characters.')),
       contactEmail: Type.Optional(
         Text(320, 'Email address for questions, at most 320 characters.'),

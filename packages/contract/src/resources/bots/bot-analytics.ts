@@ -41,11 +41,11 @@ const BotAnalyticsRecord = Type.Object(
     events: Count('Events in the bot, of all types; none before it had a `url` or code.'),
     eventTypes: MapOf(Count('Number of events.'), { description: 'Events by their type.' }),
     customEvents: MapOf(Type.Number({ description: 'Sum of the counts.' }), {
-      description: 'What the bot counted with `trackAnalytics`, by name.',
+      description: 'Values that the bot counted with `trackAnalytics`, by name.',
     }),
     llm: LanguageModelUse,
   },
-  { title: 'BotAnalyticsRecord', description: 'What happened in a bot on one day.' },
+  { title: 'BotAnalyticsRecord', description: 'Figures of a bot on one day.' },
 )
 
 /** Figures of bots. */

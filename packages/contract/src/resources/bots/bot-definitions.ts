@@ -107,7 +107,7 @@ export const RecurringEvent = Type.Object(
   {
     schedule: Type.Object(
       { cron: Text(200, 'Cron expression, in UTC; 1 to 200 characters.', 1) },
-      { description: 'When the event is created.' },
+      { description: 'Schedule on which the event is created.' },
     ),
     type: Text(200, 'Type of the event, 1 to 200 characters.', 1),
     payload: AnyMapInput('Payload of the event, at most 131,072 bytes.'),

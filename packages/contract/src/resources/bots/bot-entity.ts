@@ -76,9 +76,11 @@ export const botTypes = ['studio', 'adk', 'desk'] as const
 const base = {
   id: Id('Id of the bot; value of the header `x-bot-id`.'),
   name: Type.String({ description: 'Name of the bot.' }),
-  createdAt: Timestamp('When the bot was created.'),
-  updatedAt: Timestamp('When the bot last changed.'),
-  deployedAt: Type.Optional(Timestamp('When code or a URL was last set; absent if never.')),
+  createdAt: Timestamp('Time at which the bot was created.'),
+  updatedAt: Timestamp('Time at which the bot last changed.'),
+  deployedAt: Type.Optional(
+    Timestamp('Time at which code or a URL was last set; absent if never.'),
+  ),
   tags: Tags('Tags of the bot.'),
   type: OneOf([...botTypes], 'Tool that created the bot.'),
 }
@@ -139,7 +141,7 @@ export const Bot = Type.Object(
         {
           schedule: Type.Object(
             { cron: Type.String({ description: 'Cron expression, in UTC.' }) },
-            { description: 'When the event is created.' },
+            { description: 'Schedule on which the event is created.' },
           ),
           type: Type.String({ description: 'Type of the event.' }),
           payload: AnyMap('Payload of the event.'),
@@ -147,7 +149,7 @@ export const Bot = Type.Object(
             description: 'Number of failed deliveries since the last success.',
           }),
           lastFailureReason: Type.Union([Type.String(), Type.Null()], {
-            description: 'Why the last delivery failed; null if it succeeded.',
+            description: 'Reason why the last delivery failed; null if it succeeded.',
           }),
         },
         { title: 'RecurringEvent', description: 'One recurring event.' },

@@ -39,16 +39,16 @@ const BotIssue = Type.Object(
     ),
     title: Type.String({ description: 'The problem in one line, as it was reported last.' }),
     description: Type.String({ description: 'The problem, as it was reported last.' }),
-    groupedData: data('What all its events have in common, by name.'),
+    groupedData: data('Data that all its events have in common, by name.'),
     eventsCount: Type.Integer({
       minimum: 1,
-      description: 'How often it happened, with the events that are no longer kept.',
+      description: 'Number of occurrences, with the events that are no longer kept.',
     }),
     resolutionLink: Type.Union([Type.String(), Type.Null()], {
       description: 'URL of a page that says what to do; null, because the server knows none.',
     }),
-    createdAt: Timestamp('When it was noticed first.'),
-    lastSeenAt: Timestamp('When it happened last.'),
+    createdAt: Timestamp('Time at which it was noticed first.'),
+    lastSeenAt: Timestamp('Time at which it happened last.'),
   },
   { title: 'BotIssue', description: 'A problem of a bot.' },
 )
@@ -56,8 +56,8 @@ const BotIssue = Type.Object(
 const BotIssueEvent = Type.Object(
   {
     id: Id('Id of the event.'),
-    createdAt: Timestamp('When it happened.'),
-    data: data('What is known of it, by name: of errors the stack and what was handled then.'),
+    createdAt: Timestamp('Time at which it happened.'),
+    data: data('Data about it, by name: for errors the stack and the request that was handled.'),
   },
   { title: 'BotIssueEvent', description: 'One time that a problem of a bot happened.' },
 )

@@ -8,9 +8,9 @@ export const logLevels: ['debug', 'info', 'warn', 'error'] = ['debug', 'info', '
 const NewLogLine = Type.Object(
   {
     level: OneOf(logLevels, 'Severity of the line.'),
-    message: Text(4000, 'What happened, 1 to 4,000 characters.', 1),
+    message: Text(4000, 'Text of the line, 1 to 4,000 characters.', 1),
     timestamp: Type.Optional(
-      Timestamp('When it happened, at most five minutes in the future; now if omitted.'),
+      Timestamp('Time at which it happened, at most five minutes in the future; now if omitted.'),
     ),
     userId: Type.Optional(Id('Id of the user that the line is about.')),
     workflowId: Type.Optional(Id('Id of the workflow that the line is about.')),
@@ -22,9 +22,9 @@ const NewLogLine = Type.Object(
 /** One line of the log of a bot. */
 export const BotLog = Type.Object(
   {
-    timestamp: Timestamp('When it happened.'),
+    timestamp: Timestamp('Time at which it happened.'),
     level: Type.String({ description: '`debug`, `info`, `warn` or `error`.' }),
-    message: Type.String({ description: 'What happened.' }),
+    message: Type.String({ description: 'Text of the line.' }),
     userId: Type.Optional(Id('Id of the user that the line is about.')),
     workflowId: Type.Optional(Id('Id of the workflow that the line is about.')),
     conversationId: Type.Optional(Id('Id of the conversation that the line is about.')),

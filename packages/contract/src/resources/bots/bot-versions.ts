@@ -13,8 +13,10 @@ const BotVersion = Type.Object(
   {
     id: Id('Id of the version.'),
     name: Type.String({ description: 'Name that people gave it.' }),
-    description: Type.Optional(Type.String({ description: 'What it is; absent without one.' })),
-    createdAt: Timestamp('When it was created.'),
+    description: Type.Optional(
+      Type.String({ description: 'Description of the version; absent without one.' }),
+    ),
+    createdAt: Timestamp('Time at which it was created.'),
     codeSize: Type.Integer({ minimum: 0, description: 'Size of its code in bytes.' }),
     deployed: Type.Boolean({
       description: 'Whether the bot runs this code now; its definition may have changed since.',
@@ -53,7 +55,9 @@ export const botVersions = {
     params: botId,
     body: Type.Object({
       name: Text(200, 'Name of the version, 1 to 200 characters; need not be unique.', 1),
-      description: Type.Optional(Text(2000, 'What it is, at most 2,000 characters.')),
+      description: Type.Optional(
+        Text(2000, 'Description of the version, at most 2,000 characters.'),
+      ),
     }),
     response: json(wrap('version', BotVersion)),
     status: 201,
@@ -105,7 +109,7 @@ export const botVersions = {
     path: '/v1/admin/bots/{id}/versions/{versionId}',
     tag: 'Bots',
     summary: 'Delete a version of a bot',
-    description: 'What the bot runs stays, also if it is this version.',
+    description: 'The running code of the bot stays, also if it is this version.',
     auth: 'workspace',
     params: versionId,
     response: json(Empty),

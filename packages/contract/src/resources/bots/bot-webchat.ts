@@ -75,7 +75,7 @@ export const botWebchat = {
     tag: 'Bots',
     summary: 'Change the settings of a web chat',
     description:
-      'What is omitted stays; `null` makes a setting follow from the bot again. Pages have the change at their next load; the script of pages is kept by browsers for up to five minutes. Open streams of pages that are not allowed any more end at once.',
+      'Omitted settings stay; `null` makes a setting follow from the bot again. Pages have the change at their next load; the script of pages is kept by browsers for up to five minutes. Open streams of pages that are not allowed any more end at once.',
     auth: 'workspace',
     params: botId,
     body: Type.Object({

@@ -194,7 +194,7 @@ export const deliveries = {
               Type.Integer({ description: 'HTTP status of the response; absent without one.' }),
             ),
             answer: Type.Optional(Type.String({ description: 'First 4 KB of the response body.' })),
-            error: Type.Optional(Type.String({ description: 'Why the call failed.' })),
+            error: Type.Optional(Type.String({ description: 'Reason why the call failed.' })),
           },
           { title: 'TestResult', description: 'The result of the call.' },
         ),

@@ -66,7 +66,7 @@ const AttemptResponse = Type.Object(
 const AttemptDetails = Type.Object(
   {
     number: Type.Integer({ minimum: 1, description: 'Attempt number, from 1.' }),
-    startedAt: Timestamp('When the call started.'),
+    startedAt: Timestamp('Time at which the call started.'),
     durationMs: Type.Integer({
       minimum: 0,
       description: 'Milliseconds until the end of the response.',
@@ -74,7 +74,7 @@ const AttemptDetails = Type.Object(
     request: AttemptRequest,
     response: Type.Optional(AttemptResponse),
     error: Type.Optional(
-      Type.String({ description: 'Why the attempt failed; absent if it succeeded.' }),
+      Type.String({ description: 'Reason why the attempt failed; absent if it succeeded.' }),
     ),
   },
   {
@@ -97,7 +97,7 @@ const NextAttempt = Type.Object(
   },
   {
     title: 'NextAttempt',
-    description: 'What the next attempt waits for; absent of finished deliveries.',
+    description: 'Condition that the next attempt waits for; absent from finished deliveries.',
   },
 )
 

@@ -24,8 +24,8 @@ const statusMeaning =
 export const Delivery = Type.Object(
   {
     id: Id('Id of the delivery; `x-botstead-delivery` of its calls.'),
-    createdAt: Timestamp('When the delivery was added to the outbox.'),
-    updatedAt: Timestamp('When the status last changed.'),
+    createdAt: Timestamp('Time at which the delivery was added to the outbox.'),
+    updatedAt: Timestamp('Time at which the status last changed.'),
     kind: OneOf(
       deliveryKinds,
       'Operation with which the receiver is called; `signal`: a signal that is posted to the webhook of the chat.',
@@ -49,7 +49,7 @@ export const Delivery = Type.Object(
         'Earliest time of the next attempt; absent if the delivery is finished or waits for its turn.',
       ),
     ),
-    lastError: Type.Optional(Type.String({ description: 'Why the last attempt failed.' })),
+    lastError: Type.Optional(Type.String({ description: 'Reason why the last attempt failed.' })),
   },
   { title: 'Delivery', description: 'One delivery to a bot or an integration.' },
 )
@@ -60,13 +60,13 @@ const DeliveryAttempt = Type.Object(
     number: Type.Integer({
       description: 'Attempt number, from 1; `x-botstead-attempt` of the call.',
     }),
-    startedAt: Timestamp('When the call started.'),
+    startedAt: Timestamp('Time at which the call started.'),
     durationMs: Type.Integer({ description: 'Milliseconds until the end of the response.' }),
     status: Type.Optional(
       Type.Integer({ description: 'HTTP status of the response; absent without one.' }),
     ),
     error: Type.Optional(
-      Type.String({ description: 'Why the attempt failed; absent if it succeeded.' }),
+      Type.String({ description: 'Reason why the attempt failed; absent if it succeeded.' }),
     ),
     answer: Type.Optional(
       Type.String({ description: 'First 4 KB of the response body; absent without one.' }),
@@ -92,7 +92,7 @@ export const DeliveryReceiver = Type.Object(
     ),
     failures: Type.Integer({ description: 'Failed attempts since the last success.' }),
     failingSince: Type.Optional(
-      Timestamp('When the first of these failures occurred; absent if there are none.'),
+      Timestamp('Time at which the first of these failures occurred; absent if there are none.'),
     ),
     paused: Type.Optional(
       OneOf(
@@ -100,9 +100,9 @@ export const DeliveryReceiver = Type.Object(
         '`failures`: the receiver failed for a long time or has no URL, and is pinged until it responds; `operator`: paused by hand until resumed by hand. Absent: not paused.',
       ),
     ),
-    pausedAt: Type.Optional(Timestamp('When the pause began.')),
+    pausedAt: Type.Optional(Timestamp('Time at which the pause began.')),
     reason: Type.Optional(Type.String({ description: 'Reason for the last failure.' })),
-    nextPingAt: Type.Optional(Timestamp('When the receiver is pinged next.')),
+    nextPingAt: Type.Optional(Timestamp('Time at which the receiver is pinged next.')),
   },
   { title: 'DeliveryReceiver', description: 'The delivery status of a bot or an installation.' },
 )

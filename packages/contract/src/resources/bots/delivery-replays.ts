@@ -28,9 +28,9 @@ const Count = (description: string) => Type.Integer({ minimum: 0, description })
 const DeliveryReplay = Type.Object(
   {
     id: Id('Id of the replay.'),
-    createdAt: Timestamp('When it was started.'),
-    updatedAt: Timestamp('When its progress last changed.'),
-    endedAt: Type.Optional(Timestamp('When it ended; absent while it runs.')),
+    createdAt: Timestamp('Time at which it was started.'),
+    updatedAt: Timestamp('Time at which its progress last changed.'),
+    endedAt: Type.Optional(Timestamp('Time at which it ended; absent while it runs.')),
     createdBy: Id('Id of the account that started it.'),
     state: OneOf(
       ['running', 'done', 'canceled', 'failed'],
@@ -38,7 +38,7 @@ const DeliveryReplay = Type.Object(
     ),
     filter: Type.Object(selection, {
       title: 'DeliveryReplayFilter',
-      description: 'What is replayed, as requested.',
+      description: 'Selection of the replayed deliveries, as requested.',
     }),
     total: Count('Deliveries that matched when it was started.'),
     totalIsExact: Type.Boolean({
@@ -50,7 +50,7 @@ const DeliveryReplay = Type.Object(
     failedAgain: Count('Replayed deliveries that failed again.'),
     canceled: Count('Replayed deliveries whose subject was deleted.'),
     waiting: Count('Replayed deliveries that have no result yet.'),
-    error: Type.Optional(Type.String({ description: 'Why the server gave it up.' })),
+    error: Type.Optional(Type.String({ description: 'Reason why the server gave it up.' })),
   },
   { title: 'DeliveryReplay', description: 'A replay of many deliveries, with its progress.' },
 )

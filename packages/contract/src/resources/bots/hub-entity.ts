@@ -19,7 +19,7 @@ export const HubMeta = Type.Object(
     installs: Type.Integer({ description: 'Number of bots in which it is installed.' }),
     views: Type.Integer({ description: 'Kept for existing clients; always 0.' }),
   },
-  { title: 'HubMeta', description: 'How much it is used.' },
+  { title: 'HubMeta', description: 'Usage.' },
 )
 
 /** Free-form attributes of a response. */

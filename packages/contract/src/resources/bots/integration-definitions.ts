@@ -27,7 +27,7 @@ const Configuration = Type.Object(
           ),
           linkTemplateScript: script('Generates the URL at which an account is linked.'),
         },
-        { description: 'How an installation is linked to its account in the external service.' },
+        { description: 'Link of an installation to its account in the external service.' },
       ),
     ),
   },
@@ -95,9 +95,9 @@ const names = (what: string) =>
     MapInput(
       Type.Object(
         { name: Text(200, 'Name in the integration, at most 200 characters.') },
-        { description: `What implements one ${what}.` },
+        { description: `Implementation of one ${what}.` },
       ),
-      `What implements each ${what} of the interface, by its name there.`,
+      `Implementation of each ${what} of the interface, by its name there.`,
     ),
   )
 
@@ -119,7 +119,7 @@ const scripts = {
         fallbackHandlerScript: script('Handles requests that belong to no installation.'),
         extractScript: script('Extracts the account that a request refers to.'),
       },
-      { description: 'How requests at a shared URL are assigned to an installation.' },
+      { description: 'Assignment of requests at a shared URL to an installation.' },
     ),
   ),
   sandbox: Type.Optional(
@@ -128,7 +128,7 @@ const scripts = {
         identifierExtractScript: script('Extracts the conversation that a request refers to.'),
         messageExtractScript: script('Extracts the message of a request.'),
       },
-      { description: 'How requests of a sandbox are assigned to a bot.' },
+      { description: 'Assignment of requests of a sandbox to a bot.' },
     ),
   ),
 }
@@ -136,7 +136,7 @@ const scripts = {
 const about = {
   title: Type.Optional(Text(200, 'Display name, at most 200 characters.')),
   description: Type.Optional(
-    Text(2000, 'What the integration connects to, at most 2,000 characters.'),
+    Text(2000, 'Service that the integration connects to, at most 2,000 characters.'),
   ),
   icon: Type.Optional(Text(262_144, 'Icon: an SVG image in base64, at most 262,144 characters.')),
   readme: Type.Optional(

@@ -13,7 +13,7 @@ const schemaOnly = (of: string) => Type.Object({ schema: shape(of) }, { descript
 
 const names = (what: string) =>
   MapOf(Type.Object({ name: text('Name in the integration.') }, { description: `One ${what}.` }), {
-    description: `What implements each ${what} of the interface.`,
+    description: `Implementation of each ${what} of the interface.`,
   })
 
 const ImplementedInterface = Type.Object(
@@ -39,7 +39,7 @@ const IntegrationConfiguration = Type.Object(
         required: Type.Boolean({ description: 'Whether an installation must name an account.' }),
         linkTemplateScript: Type.Optional(text('Generates the URL at which it is linked.')),
       },
-      { description: 'How an installation is linked to its account in the external service.' },
+      { description: 'Link of an installation to its account in the external service.' },
     ),
   },
   { title: 'IntegrationConfiguration', description: 'The configuration of an installation.' },
@@ -67,10 +67,10 @@ const base = {
   id: Id('Id of the integration.'),
   name: text('Name, preceded by the handle of the workspace and a `/` if it has one.'),
   version: text('Semantic version.'),
-  createdAt: Timestamp('When the integration was created.'),
-  updatedAt: Timestamp('When the integration last changed.'),
+  createdAt: Timestamp('Time at which the integration was created.'),
+  updatedAt: Timestamp('Time at which the integration last changed.'),
   title: text('Display name; empty if none was set.'),
-  description: text('What the integration connects to; empty if not set.'),
+  description: text('Service that the integration connects to; empty if not set.'),
   iconUrl: text('URL of an icon, which may be a `data:` URL; may be empty.'),
   public: Type.Boolean({ description: 'Deprecated form of `visibility`.' }),
   visibility: OneOf(
@@ -116,7 +116,7 @@ const whole = {
       ),
       extractScript: Type.Optional(text('Extracts the account that a request refers to.')),
     },
-    { description: 'How requests at a shared URL are assigned to an installation.' },
+    { description: 'Assignment of requests at a shared URL to an installation.' },
   ),
   sandbox: Type.Optional(
     Type.Object(
@@ -124,7 +124,7 @@ const whole = {
         identifierExtractScript: Type.Optional(text('Extracts the conversation of a request.')),
         messageExtractScript: Type.Optional(text('Extracts the message of a request.')),
       },
-      { description: 'How requests of a sandbox are assigned to a bot.' },
+      { description: 'Assignment of requests of a sandbox to a bot.' },
     ),
   ),
   configuration: IntegrationConfiguration,

@@ -12,7 +12,8 @@ const IntegrationInstallation = Type.Object(
     status: OneOf([...installationStatuses], 'Result of the last registration or unregistration.'),
     statusReason: Type.Optional(
       Type.String({
-        description: 'Why it failed or waits, or why requests about its account do not reach it.',
+        description:
+          'Reason why it failed or waits, or why requests about its account do not reach it.',
       }),
     ),
     webhookUrl: Type.String({ description: 'Address at which the other service calls it.' }),
@@ -22,8 +23,8 @@ const IntegrationInstallation = Type.Object(
     lastError: Type.Optional(
       Type.Object(
         {
-          timestamp: Timestamp('When it happened.'),
-          message: Type.String({ description: 'What happened.' }),
+          timestamp: Timestamp('Time at which it happened.'),
+          message: Type.String({ description: 'Text of the line.' }),
         },
         {
           title: 'InstallationError',
@@ -31,8 +32,8 @@ const IntegrationInstallation = Type.Object(
         },
       ),
     ),
-    createdAt: Timestamp('When it was installed.'),
-    updatedAt: Timestamp('When it was last changed.'),
+    createdAt: Timestamp('Time at which it was installed.'),
+    updatedAt: Timestamp('Time at which it was last changed.'),
   },
   { title: 'IntegrationInstallation', description: 'An integration as it is installed in a bot.' },
 )

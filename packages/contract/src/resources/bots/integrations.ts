@@ -194,7 +194,7 @@ export const integrations = {
         }),
       ),
       scheduleRegisterCall: Type.Optional(
-        OneOf([...intervals], 'How often `register` is called again.'),
+        OneOf([...intervals], 'Interval at which `register` is called again.'),
       ),
       sandboxIdentifiers: Type.Optional(
         Type.Union([AnyMapInput('Identifiers.'), Type.Null()], {
@@ -228,9 +228,9 @@ export const integrations = {
         logs: Type.Array(
           Type.Object(
             {
-              timestamp: Timestamp('When it happened.'),
+              timestamp: Timestamp('Time at which it happened.'),
               level: Type.String({ description: 'Severity of the line.' }),
-              message: Type.String({ description: 'What happened.' }),
+              message: Type.String({ description: 'Text of the line.' }),
               botId: Type.Optional(Id('Id of the bot in which it happened.')),
             },
             { title: 'IntegrationLog', description: 'One log line.' },

@@ -12,8 +12,8 @@ const description = Type.Optional(text('Purpose.'))
 
 const base = packageBase({
   id: Id('Id of the interface.'),
-  createdAt: Timestamp('When the interface was created.'),
-  updatedAt: Timestamp('When the interface last changed.'),
+  createdAt: Timestamp('Time at which the interface was created.'),
+  updatedAt: Timestamp('Time at which the interface last changed.'),
 })
 
 const whole = {
@@ -55,7 +55,8 @@ const whole = {
 
 const Interface = Type.Object(whole, {
   title: 'Interface',
-  description: 'What integrations can implement, and plugins can use of any that does.',
+  description:
+    'Abilities that integrations can implement, and that plugins use through any implementation.',
 })
 const InterfaceSummary = Type.Object(base, {
   title: 'InterfaceSummary',

@@ -28,7 +28,7 @@ const encoded = 'in base64, at most'
 /** Descriptive fields of an interface or a plugin in a request. */
 export const aboutPackage = {
   title: Type.Optional(Text(200, 'Display name, at most 200 characters.')),
-  description: Type.Optional(Text(2000, 'What it is for, at most 2,000 characters.')),
+  description: Type.Optional(Text(2000, 'Purpose, at most 2,000 characters.')),
   icon: Type.Optional(Text(262_144, `Icon: an SVG image ${encoded} 262,144 characters.`)),
   readme: Type.Optional(
     Text(1_048_576, `Documentation: Markdown ${encoded} 1,048,576 characters.`),
@@ -53,7 +53,7 @@ export const packageBase = <Extra extends Record<string, TSchema>>(extra: Extra)
   name: text('Name, preceded by the handle of the workspace and a `/` if it has one.'),
   version: text('Semantic version.'),
   title: text('Display name; empty if none was set.'),
-  description: text('What it is for; empty if not set.'),
+  description: text('Purpose; empty if not set.'),
   iconUrl: text('URL of an icon, which may be a `data:` URL; may be empty.'),
   readmeUrl: text(
     'URL of its documentation, which may be a `data:` URL; may be empty, and always is in lists.',

@@ -61,7 +61,7 @@ const definition = {
         ),
         integrations: Type.Optional(MapPatch(Dependency, 'Integrations of the bot.')),
       },
-      { description: 'What a bot must have for the plugin.' },
+      { description: 'Requirements of the plugin on its bot.' },
     ),
   ),
   attributes: Type.Optional(MapPatch(attribute, 'Free-form attributes.')),

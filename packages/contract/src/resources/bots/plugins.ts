@@ -10,9 +10,9 @@ const text = (description: string) => Type.String({ description })
 
 const base = packageBase({
   id: Id('Id of the plugin.'),
-  createdAt: Timestamp('When the plugin was created.'),
-  updatedAt: Timestamp('When the plugin last changed.'),
-  visibility: OneOf(['public', 'private', 'unlisted'], 'Who can find the plugin.'),
+  createdAt: Timestamp('Time at which the plugin was created.'),
+  updatedAt: Timestamp('Time at which the plugin last changed.'),
+  visibility: OneOf(['public', 'private', 'unlisted'], 'Visibility of the plugin in the hub.'),
   lifecycleStatus: OneOf(['published', 'deprecated'], 'Whether it can be newly installed.'),
 })
 

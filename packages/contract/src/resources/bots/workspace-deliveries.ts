@@ -85,7 +85,7 @@ const WorkspaceDeliveryReceiver = Type.Object(
       Type.Object(
         {
           id: Id('Id of the delivery.'),
-          createdAt: Timestamp('When it was added to the outbox.'),
+          createdAt: Timestamp('Time at which it was added to the outbox.'),
         },
         {
           title: 'OldestWaitingDelivery',

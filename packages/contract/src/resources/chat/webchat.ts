@@ -158,7 +158,7 @@ const additions = {
         Type.String({
           format: 'date-time',
           maxLength: 64,
-          description: 'When the file is deleted: at most 90 days from now.',
+          description: 'Time at which the file is deleted: at most 90 days from now.',
         }),
       ),
     }),
@@ -206,7 +206,7 @@ const additions = {
           minimum: 0,
           maximum: 8_640_000_000_000_000,
           description:
-            'When the key expires, in milliseconds since the Unix epoch; never if omitted.',
+            'Time at which the key expires, in milliseconds since the Unix epoch; never if omitted.',
         }),
       ),
     }),

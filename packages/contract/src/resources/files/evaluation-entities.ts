@@ -14,8 +14,8 @@ export const EvaluationSet = Type.Object(
     id: Id('Id of the set.'),
     name: Type.String({ description: 'Name of the set, unique in the bot.' }),
     cases: count('Number of its cases.'),
-    createdAt: Timestamp('When the set was created.'),
-    updatedAt: Timestamp('When its name last changed.'),
+    createdAt: Timestamp('Time at which the set was created.'),
+    updatedAt: Timestamp('Time at which its name last changed.'),
   },
   { title: 'EvaluationSet', description: 'Questions whose right answers are known.' },
 )
@@ -40,7 +40,7 @@ const EvaluationTarget = Type.Object(
         description: 'Beginning of the passage as it was judged, at most 200 characters.',
       }),
     ),
-    grade: Type.Integer({ minimum: 1, maximum: 3, description: 'How right it is; 3 is best.' }),
+    grade: Type.Integer({ minimum: 1, maximum: 3, description: 'Grade of relevance; 3 is best.' }),
     state: OneOf(
       [...evaluationTargetStates],
       '`present`: search finds it; `moved`: the file was indexed differently, and another passage has the text; `gone`: the file or the text does not exist any more, or is not indexed.',
@@ -60,7 +60,7 @@ const EvaluationTargetInput = Type.Object(
         minimum: 1,
         maximum: 3,
         default: 1,
-        description: 'How right it is, 1 to 3, 1 by default; ignored for wrong targets.',
+        description: 'Grade of relevance, 1 to 3, 1 by default; ignored for wrong targets.',
       }),
     ),
   },
@@ -79,12 +79,12 @@ export const EvaluationCase = Type.Object(
     ),
     question: Type.String({ description: 'The question.' }),
     right: Type.Array(EvaluationTarget, {
-      description: 'What should be found. Empty if nothing should be found.',
+      description: 'Targets that should be found. Empty if nothing should be found.',
     }),
-    wrong: Type.Array(EvaluationTarget, { description: 'What should not be found.' }),
+    wrong: Type.Array(EvaluationTarget, { description: 'Targets that should not be found.' }),
     note: Type.String({ description: 'Note for people; may be empty.' }),
-    createdAt: Timestamp('When the case was created.'),
-    updatedAt: Timestamp('When the case last changed.'),
+    createdAt: Timestamp('Time at which the case was created.'),
+    updatedAt: Timestamp('Time at which the case last changed.'),
   },
   { title: 'EvaluationCase', description: 'A question, and what a search should find for it.' },
 )
@@ -93,9 +93,9 @@ export const EvaluationCase = Type.Object(
 export const evaluationCaseInput = {
   question: TextOfBytes(2048, 'The question, 1 to 2,048 bytes of UTF-8, not only white space.', 1),
   right: targetsInput(
-    'What should be found, at most 20; empty for a question that nothing answers. A file is named either as a whole or by passages.',
+    'Targets that should be found, at most 20; empty for a question that nothing answers. A file is named either as a whole or by passages.',
   ),
-  wrong: targetsInput('What should not be found, at most 20.'),
+  wrong: targetsInput('Targets that should not be found, at most 20.'),
   note: Text(2000, 'Note for people, at most 2,000 characters.'),
   key: Text(
     200,
@@ -142,7 +142,7 @@ const EvaluationThreshold = Type.Object(
     kept: share('Share of the answerable cases that keep a result.'),
     refused: share('Share of the unanswerable cases that have no result.'),
   },
-  { title: 'EvaluationThreshold', description: 'What a `minScore` does to the cases of a run.' },
+  { title: 'EvaluationThreshold', description: 'Effect of a `minScore` on the cases of a run.' },
 )
 
 const EvaluationSummary = Type.Object(
@@ -191,7 +191,9 @@ export const EvaluationRun = Type.Object(
       [...evaluationRunStates],
       '`waiting` for a worker or for another run of the bot, `running`, `completed` or `failed`.',
     ),
-    failedReason: Type.Optional(Type.String({ description: 'Why it failed, and what to do.' })),
+    failedReason: Type.Optional(
+      Type.String({ description: 'Reason why it failed, and what to do.' }),
+    ),
     note: Type.String({ description: 'Note for people; may be empty.' }),
     parameters: EvaluationParameters,
     total: count('Cases of the set when the run began; 0 while it waits.'),
@@ -200,8 +202,8 @@ export const EvaluationRun = Type.Object(
       description: 'Retrievers that were not available in some of the searches.',
     }),
     summary: Type.Optional(EvaluationSummary),
-    createdAt: Timestamp('When the run was started.'),
-    completedAt: Type.Optional(Timestamp('When it was completed or failed.')),
+    createdAt: Timestamp('Time at which the run was started.'),
+    completedAt: Type.Optional(Timestamp('Time at which it was completed or failed.')),
   },
   {
     title: 'EvaluationRun',
@@ -217,7 +219,7 @@ const FoundUnit = Type.Object(
     passageId: Type.String({ description: 'Id of its best passage.' }),
     text: Type.String({ description: 'Beginning of that passage, at most 200 characters.' }),
     score: share('Score of that passage.'),
-    verdict: OneOf(['right', 'wrong', 'unjudged'], 'How the case judges it.'),
+    verdict: OneOf(['right', 'wrong', 'unjudged'], 'Judgement of the case.'),
   },
   { title: 'EvaluationFinding', description: 'Something that was found.' },
 )
@@ -314,7 +316,7 @@ export const EvaluationComparison = Type.Object(
       maxItems: 100,
       description: 'Searchable documents that changed in between, at most 100.',
     }),
-    documentsChanged: count('How many changed; counted up to 2,000.'),
+    documentsChanged: count('Number of changed documents; counted up to 2,000.'),
   },
-  { title: 'EvaluationComparison', description: 'What changed from the baseline to the run.' },
+  { title: 'EvaluationComparison', description: 'Changes from the baseline to the run.' },
 )

@@ -298,7 +298,7 @@ export const evaluationRuns = {
     tag: 'Search',
     summary: 'Compare a run with an earlier one',
     description:
-      'What became better and worse, whether chance explains it, and which documents changed in between. Both runs must be completed.',
+      'Improvements and regressions, whether chance explains them, and documents that changed in between. Both runs must be completed.',
     auth: 'bot',
     params: runParams,
     query: Type.Object({

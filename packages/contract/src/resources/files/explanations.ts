@@ -28,7 +28,7 @@ export const wordRelations = [
 
 const WordRelation = OneOf(
   [...wordRelations],
-  'How the word is related to that of the question. `exact`: the same, regardless of case and accents; `form`: another inflection; `spelling`: another spelling, such as British and American; `typo`: one or two typing errors apart; `compound`: a longer word that contains it; `part`: a part of it; `related`: derived from the same stem, with the same beginning, or of the same meaning; `letters`: at least half of its runs of four letters.',
+  'Relation of the word to that of the question. `exact`: the same, regardless of case and accents; `form`: another inflection; `spelling`: another spelling, such as British and American; `typo`: one or two typing errors apart; `compound`: a longer word that contains it; `part`: a part of it; `related`: derived from the same stem, with the same beginning, or of the same meaning; `letters`: at least half of its runs of four letters.',
 )
 
 const RetrieverFinding = Type.Optional(
@@ -47,7 +47,7 @@ const RetrieverFinding = Type.Optional(
     },
     {
       title: 'RetrieverFinding',
-      description: 'What one retriever found; absent if it did not find the passage.',
+      description: 'Result of one retriever; absent if it did not find the passage.',
     },
   ),
 )
@@ -77,17 +77,17 @@ const Contributions = Type.Object(
   },
   {
     title: 'ScoreContributions',
-    description: 'What each contributes to `score`, from 0 to 1; the sum is `score`.',
+    description: 'Contribution of each to `score`, from 0 to 1; the sum is `score`.',
   },
 )
 
 const MatchedTerm = Type.Object(
   {
     term: Type.String({ description: 'Word or literal phrase of the question, normalised.' }),
-    worth: share('How much of the term counts as matched, from 0 to 1.'),
+    worth: share('Share of the term that counts as matched, from 0 to 1.'),
     relation: WordRelation,
     found: Type.Array(Type.String({ description: 'As written in the text.' }), {
-      description: 'What matched the term, at most 5 different ones.',
+      description: 'Words that matched the term, at most 5 different ones.',
     }),
   },
   { title: 'MatchedTerm', description: 'A term of the question that the passage matches.' },
@@ -100,13 +100,13 @@ const Mark = Type.Object(
       'The text in which the offsets count: `content`, one of `headings`, or the key of the file.',
     ),
     heading: Type.Optional(offset('With `heading`: its position in `headings`, from 0.')),
-    start: offset('Where it begins, in UTF-16 units from 0.'),
-    end: offset('Where it ends: the first unit after it.'),
+    start: offset('Start, in UTF-16 units from 0.'),
+    end: offset('End: the first unit after it.'),
     terms: Type.Array(Type.String({ description: 'Term of the question.' }), {
       description: 'Terms that it matches, the best match first.',
     }),
     relation: WordRelation,
-    worth: share('How much of the first term counts as matched, from 0 to 1.'),
+    worth: share('Share of the first term that counts as matched, from 0 to 1.'),
   },
   { title: 'Mark', description: 'A place in a text that matches the question.' },
 )
@@ -124,7 +124,7 @@ const matchMembers = {
   }),
   marks: Type.Array(Mark, {
     maxItems: marksMaximum,
-    description: `Where they stand, in order for each field; they do not overlap. At most ${marksMaximum}.`,
+    description: `Positions of the matches, in order for each field; they do not overlap. At most ${marksMaximum}.`,
   }),
 }
 
@@ -133,12 +133,13 @@ const Match = Type.Object(
     ...matchMembers,
     rank: Type.Integer({ minimum: 1, description: 'Rank among all candidates, from 1.' }),
     score: share('Score of the passage, from 0 to 1.'),
-    start: offset('Where the passage begins in `content`, in UTF-16 units.'),
-    end: offset('Where it ends in `content`.'),
+    start: offset('Start of the passage in `content`, in UTF-16 units.'),
+    end: offset('End of the passage in `content`.'),
   },
   {
     title: 'PassageMatch',
-    description: 'Why a passage matches. Marks in `content` count from the beginning of `content`.',
+    description:
+      'Explanation of the match of a passage. Marks in `content` count from the beginning of `content`.',
   },
 )
 
@@ -168,7 +169,7 @@ const Question = Type.Object(
               {
                 word: Type.String({ description: 'Word of the passages.' }),
                 relation: WordRelation,
-                worth: share('How much a match by this word counts, from 0 to 1.'),
+                worth: share('Weight of a match by this word, from 0 to 1.'),
               },
               { title: 'Substitute', description: 'A word that is searched instead of the term.' },
             ),
@@ -177,7 +178,7 @@ const Question = Type.Object(
         },
         { title: 'QuestionTerm', description: 'A term of the question.' },
       ),
-      { description: 'What the question is about: its words without function words; at most 120.' },
+      { description: 'Topic of the question: its words without function words; at most 120.' },
     ),
     isVague: Type.Boolean({
       description:
@@ -201,7 +202,7 @@ const Question = Type.Object(
       },
     ),
   },
-  { title: 'ExplainedQuestion', description: 'How the question was understood.' },
+  { title: 'ExplainedQuestion', description: 'Interpretation of the question.' },
 )
 
 /** Outcomes of a file or a passage in a search. */
@@ -237,7 +238,7 @@ const Target = Type.Object(
           'Status of the file. While new content is indexed, the passages of the former one are found.',
         ),
         failedStatusReason: Type.Optional(
-          Type.String({ description: 'Why the upload or the indexing failed.' }),
+          Type.String({ description: 'Reason why the upload or the indexing failed.' }),
         ),
       },
       { title: 'TargetFile', description: 'The file.' },
@@ -263,7 +264,7 @@ const Target = Type.Object(
       },
     ),
   },
-  { title: 'SearchTarget', description: 'Where the given file or passage fell.' },
+  { title: 'SearchTarget', description: 'Outcome for the given file or passage.' },
 )
 
 /** Explanations of searches. */

@@ -28,7 +28,7 @@ export const Indexing = Type.Object(
                 'Whether to index a document of more than half of whose pages, slides, sheets or chapters nothing could be read; false by default: its indexing fails.',
               ),
             },
-            { description: 'How the text is parsed.' },
+            { description: 'Options of parsing.' },
           ),
         ),
         chunking: Type.Optional(
@@ -40,7 +40,7 @@ export const Indexing = Type.Object(
               ),
               embedBreadcrumb: flag('Whether the vector includes the path of headings.'),
             },
-            { description: 'How the text is split into passages.' },
+            { description: 'Options of splitting the text into passages.' },
           ),
         ),
         summarization: Type.Optional(
@@ -80,7 +80,7 @@ export const Indexing = Type.Object(
       { description: 'Indexing settings; all optional.' },
     ),
   },
-  { title: 'Indexing', description: 'How the file is indexed. Stored in its metadata.' },
+  { title: 'Indexing', description: 'Options of indexing. Stored in the metadata of the file.' },
 )
 
 /** The steps of indexing a file. */
@@ -165,18 +165,22 @@ const base = {
   contentType: Type.String({ description: 'Media type of the content.' }),
   tags: Tags('Tags of the file.'),
   metadata: AnyMap('Free-form metadata of the file.'),
-  createdAt: Timestamp('When the file was created.'),
-  updatedAt: Timestamp('When the file last changed.'),
-  accessPolicies: Type.Array(OneOf([...accessPolicies], 'Who has access to the file.'), {
+  createdAt: Timestamp('Time at which the file was created.'),
+  updatedAt: Timestamp('Time at which the file last changed.'),
+  accessPolicies: Type.Array(OneOf([...accessPolicies], 'Policy that gives access to the file.'), {
     description:
       '`public_content`: anyone can read the content; `integrations`: every integration of the bot can read, list and search it.',
   }),
   index: Type.Boolean({ description: 'Whether search finds the content.' }),
   status: OneOf([...fileStatuses], 'Status of the file; `indexing_completed` means searchable.'),
   failedStatusReason: Type.Optional(
-    Type.String({ description: 'Why the upload or the indexing failed; only after a failure.' }),
+    Type.String({
+      description: 'Reason why the upload or the indexing failed; only after a failure.',
+    }),
   ),
-  expiresAt: Type.Optional(Timestamp('When the file is deleted, to the minute; absent if never.')),
+  expiresAt: Type.Optional(
+    Timestamp('Time at which the file is deleted, to the minute; absent if never.'),
+  ),
   owner: FileOwner,
   indexingProgress: Type.Optional(IndexingProgress),
   indexingOmissions: Type.Optional(

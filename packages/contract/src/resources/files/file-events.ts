@@ -21,7 +21,7 @@ const FileEvent = Type.Object(
     }),
     type: OneOf(
       [...fileEventTypes],
-      'What happened. `file_updated` is a new upsert of the key, or a change of the metadata.',
+      'Kind of the event. `file_updated` is a new upsert of the key, or a change of the metadata.',
     ),
     fileId: Id('Id of the file, which may have been deleted since.'),
     key: Type.String({ description: 'Key of the file.' }),
@@ -36,7 +36,7 @@ const FileEvent = Type.Object(
           'With `file_indexing_completed` and `file_indexing_failed`: number of things of the content that were not read; absent if it is unknown.',
       }),
     ),
-    createdAt: Timestamp('When it happened.'),
+    createdAt: Timestamp('Time at which it happened.'),
   },
   { title: 'FileEvent', description: 'A change of a file.' },
 )

@@ -5,7 +5,7 @@ import { pageOf, paging, Text } from '../../shared.js'
 const FileFolder = Type.Object(
   {
     prefix: Type.String({
-      description: 'What the keys of its files begin with, with the `/` at the end.',
+      description: 'Common prefix of the keys of its files, with the `/` at the end.',
     }),
     files: Type.Integer({ minimum: 1, description: 'Number of files in it and below.' }),
   },

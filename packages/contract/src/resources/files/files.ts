@@ -59,9 +59,10 @@ export const files = {
       ),
       indexing: Type.Optional(Indexing),
       accessPolicies: Type.Optional(
-        Type.Array(OneOf([...accessPolicies], 'Who has access to the file.'), {
+        Type.Array(OneOf([...accessPolicies], 'Policy that gives access to the file.'), {
           maxItems: 10,
-          description: 'Who besides the owner has access to the file; nobody by default.',
+          description:
+            'Policies that give others than the owner access to the file; none by default.',
         }),
       ),
       contentType: Type.Optional(
@@ -72,7 +73,7 @@ export const files = {
       ),
       expiresAt: Type.Optional(
         Timestamp(
-          'When to delete the file, in UTC: in the future, at most 90 days from now; seconds are ignored.',
+          'Time at which to delete the file, in UTC: in the future, at most 90 days from now; seconds are ignored.',
         ),
       ),
       publicContentImmediatelyAccessible: Type.Optional(
@@ -176,7 +177,7 @@ export const files = {
         ),
       ),
       accessPolicies: Type.Optional(
-        Type.Array(OneOf([...accessPolicies], 'Who has access to the file.'), {
+        Type.Array(OneOf([...accessPolicies], 'Policy that gives access to the file.'), {
           maxItems: 10,
           description: 'Replaces the policies; with `[]`, only the owner has access.',
         }),
@@ -185,11 +186,11 @@ export const files = {
         Type.Union(
           [
             Timestamp(
-              'When to delete the file, in UTC: in the future, at most 90 days from now; seconds are ignored.',
+              'Time at which to delete the file, in UTC: in the future, at most 90 days from now; seconds are ignored.',
             ),
             Type.Null(),
           ],
-          { description: 'When to delete the file; `null` keeps it.' },
+          { description: 'Time at which to delete the file; `null` keeps it.' },
         ),
       ),
     }),

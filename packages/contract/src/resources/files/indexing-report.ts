@@ -49,8 +49,8 @@ const Omission = Type.Object(
     summary: Type.String({
       description: 'Kind, count and places in words, such as `3 scanned pages: pages 2 to 4`.',
     }),
-    why: Type.String({ description: 'Why it was not read.' }),
-    advice: Type.String({ description: 'What the author of the file can do.' }),
+    why: Type.String({ description: 'Reason why it was not read.' }),
+    advice: Type.String({ description: 'Advice for the author of the file.' }),
     places: Type.Array(OmissionPlace, {
       description: 'The first places where it occurs, each once, at most 20.',
     }),
@@ -68,14 +68,16 @@ const IndexingReport = Type.Object(
     fileId: Id('Id of the file.'),
     status: OneOf([...fileStatuses], 'Status of the file.'),
     failedStatusReason: Type.Optional(
-      Type.String({ description: 'Why the upload or the indexing failed; only after a failure.' }),
+      Type.String({
+        description: 'Reason why the upload or the indexing failed; only after a failure.',
+      }),
     ),
     outcome: OneOf(
       ['all_read', 'partly_read', 'unknown'],
       '`all_read`: everything was read that this format supports; `partly_read`: see `omissions`; `unknown`: the file is not indexed, an earlier release indexed it (index it again), or a caller set its passages.',
     ),
     count: count('Number of things that were not read: the sum over `omissions`.'),
-    omissions: Type.Array(Omission, { description: 'What was not read, one item for each kind.' }),
+    omissions: Type.Array(Omission, { description: 'Omissions, one item for each kind.' }),
     parts: Type.Optional(
       Type.Object(
         {
@@ -89,7 +91,7 @@ const IndexingReport = Type.Object(
       ),
     ),
   },
-  { title: 'IndexingReport', description: 'What was not read when a file was last indexed.' },
+  { title: 'IndexingReport', description: 'Omissions of the last indexing of a file.' },
 )
 
 /** Reports of what indexing did not read. */

@@ -18,7 +18,7 @@ const KnowledgeBase = Type.Object(
   {
     id: Id('Id of the knowledge base.'),
     name: Type.String({ description: 'Name of the knowledge base.' }),
-    createdAt: Timestamp('When the knowledge base was created.'),
+    createdAt: Timestamp('Time at which the knowledge base was created.'),
     tags: Tags('Tags of the knowledge base.'),
   },
   {

@@ -36,7 +36,7 @@ const RetrieverScore = (what: string) =>
 /** The position of a passage in its file. */
 export const PassageMeta = Type.Object(
   {
-    type: Type.Optional(OneOf([...passageTypes], 'How the passage was created.')),
+    type: Type.Optional(OneOf([...passageTypes], 'Origin of the passage.')),
     subtype: Type.Optional(
       OneOf([...passageSubtypes], 'Part of the document that the passage contains.'),
     ),
@@ -58,7 +58,7 @@ export const passageMembers = {
     minimum: 0,
     maximum: 1,
     description:
-      'How well the passage matches the query, from 0 to 1: its words weighted by rarity, their letters, and its meaning. The list is sorted by it. Comparable between queries: results below 0.4 are probably about something else.',
+      'Measure of the match between passage and query, from 0 to 1: its words weighted by rarity, their letters, and its meaning. The list is sorted by it. Comparable between queries: results below 0.4 are probably about something else.',
   }),
   meta: PassageMeta,
   file: Type.Object(
@@ -68,8 +68,8 @@ export const passageMembers = {
       contentType: Type.String({ description: 'Media type of the file.' }),
       metadata: AnyMap('Metadata of the file.'),
       tags: Tags('Tags of the file.'),
-      createdAt: Timestamp('When the file was created.'),
-      updatedAt: Timestamp('When the file last changed.'),
+      createdAt: Timestamp('Time at which the file was created.'),
+      updatedAt: Timestamp('Time at which the file last changed.'),
     },
     { title: 'PassageFile', description: 'The file that contains the passage.' },
   ),

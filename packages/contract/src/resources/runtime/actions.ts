@@ -21,7 +21,7 @@ const truncated = (what: string) =>
 
 const ActionRun = Type.Object(
   {
-    timestamp: Timestamp('When the action was called.'),
+    timestamp: Timestamp('Time at which the action was called.'),
     integrationName: Type.String({ description: 'Name of the integration.' }),
     actionType: Type.String({ description: 'Name of the action, without the alias.' }),
     input: AnyMap('Input of the action.'),
@@ -34,7 +34,7 @@ const ActionRun = Type.Object(
     durationMs: Type.Integer({ description: 'Milliseconds until the response.' }),
     cached: Type.Boolean({ description: 'Whether an earlier result was reused.' }),
     errorMessage: Type.Optional(
-      Type.String({ description: 'Why the action failed; absent if it succeeded.' }),
+      Type.String({ description: 'Reason why the action failed; absent if it succeeded.' }),
     ),
   },
   { title: 'ActionRun', description: 'A call of an action of an integration.' },
@@ -64,7 +64,7 @@ export const actions = {
               description: 'Whether an earlier result of a `cacheable` action was reused.',
             }),
           },
-          { title: 'ActionMeta', description: 'How the output was obtained.' },
+          { title: 'ActionMeta', description: 'Origin of the output.' },
         ),
       }),
     ),

@@ -28,8 +28,8 @@ import { User } from './users.js'
 export const Conversation = Type.Object(
   {
     id: Id('Id of the conversation.'),
-    createdAt: Timestamp('When the conversation was created.'),
-    updatedAt: Timestamp('When the conversation last changed.'),
+    createdAt: Timestamp('Time at which the conversation was created.'),
+    updatedAt: Timestamp('Time at which the conversation last changed.'),
     channel: Type.String({ description: 'Name of the channel.' }),
     integration: Type.String({ description: 'Alias of the integration the channel belongs to.' }),
     tags: Tags('Tags of the conversation.'),

@@ -19,7 +19,7 @@ export const Event = Type.Object(
   {
     id: Id('Id of the event.'),
     createdAt: Timestamp(
-      'When the event was created; for a scheduled event, when it was requested.',
+      'Time at which the event was created; for a scheduled event, when it was requested.',
     ),
     type: Type.String({
       description: 'Type of the event; event types of integrations are named `<alias>:<name>`.',
@@ -33,7 +33,7 @@ export const Event = Type.Object(
       'Status of the delivery to the bot.',
     ),
     failureReason: Type.Union([Type.String(), Type.Null()], {
-      description: 'Why the bot did not accept the event; null if nothing failed.',
+      description: 'Reason why the bot did not accept the event; null if nothing failed.',
     }),
   },
   { title: 'Event', description: 'Something that happened in a bot.' },

@@ -69,10 +69,10 @@ const Card = Type.Object(
         {
           action: OneOf(
             ['postback', 'url', 'say'],
-            'What the button does with `value`: send it to the bot, open it as a URL, or say it.',
+            'Action of the button with `value`: send it to the bot, open it as a URL, or say it.',
           ),
           label: filled('Label of the button; not empty.'),
-          value: filled('What the button sends, opens or says; not empty.'),
+          value: filled('Text or URL that the button sends, opens or says; not empty.'),
         },
         { title: 'CardAction', description: 'One button.' },
       ),
@@ -102,7 +102,7 @@ const options = Type.Array(
   Type.Object(
     {
       label: filled('Label of the option; not empty.'),
-      value: filled('What the option sends when it is chosen; not empty.'),
+      value: filled('Text that the option sends when it is chosen; not empty.'),
     },
     { title: 'ChoiceOption', description: 'One option.' },
   ),

@@ -28,8 +28,10 @@ import { User, userWanted } from './users.js'
 export const Message = Type.Object(
   {
     id: Id('Id of the message.'),
-    createdAt: Timestamp('When the message was stored; strictly increasing within a conversation.'),
-    updatedAt: Timestamp('When the message last changed.'),
+    createdAt: Timestamp(
+      'Time at which the message was stored; strictly increasing within a conversation.',
+    ),
+    updatedAt: Timestamp('Time at which the message last changed.'),
     type: Type.String({ description: 'Type of the message.' }),
     payload: AnyMap('Content of the message.'),
     direction: OneOf(
@@ -176,7 +178,7 @@ export const messages = {
             conversationId: messageFields.conversationId,
             type,
             tags: TagsInput('Tags of the message.'),
-            createdAt: Timestamp('When the message was written; not in the future.'),
+            createdAt: Timestamp('Time at which the message was written; not in the future.'),
             discriminateByTags: DiscriminateByTags('message'),
           },
           { title: 'ImportedMessage', description: 'One message to import.' },

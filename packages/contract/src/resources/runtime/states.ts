@@ -8,8 +8,8 @@ const types = ['conversation', 'user', 'bot', 'integration', 'workflow'] as cons
 export const State = Type.Object(
   {
     id: Id('Id of the state.'),
-    createdAt: Timestamp('When the state was first set.'),
-    updatedAt: Timestamp('When the state last changed.'),
+    createdAt: Timestamp('Time at which the state was first set.'),
+    updatedAt: Timestamp('Time at which the state last changed.'),
     botId: Id('Id of the bot.'),
     conversationId: Type.Optional(Id('Id of the conversation that the state belongs to.')),
     userId: Type.Optional(Id('Id of the user that the state belongs to.')),
@@ -19,7 +19,9 @@ export const State = Type.Object(
     expiry: Type.Optional(
       Type.Integer({ description: 'Milliseconds without a change after which the state expires.' }),
     ),
-    expiresAt: Type.Optional(Timestamp('When the state expires unless it changes before.')),
+    expiresAt: Type.Optional(
+      Timestamp('Time at which the state expires unless it changes before.'),
+    ),
   },
   {
     title: 'State',
@@ -52,7 +54,7 @@ const cached = Type.Object({
   state: State,
   meta: Type.Object(
     { cached: Type.Boolean({ description: 'Always false: states are read from the database.' }) },
-    { title: 'StateMeta', description: 'How the state was obtained.' },
+    { title: 'StateMeta', description: 'Origin of the state: found or created.' },
   ),
 })
 

@@ -28,8 +28,8 @@ import {
 export const User = Type.Object(
   {
     id: Id('Id of the user; the bot itself is the user with the id of the bot.'),
-    createdAt: Timestamp('When the user was created.'),
-    updatedAt: Timestamp('When the user last changed.'),
+    createdAt: Timestamp('Time at which the user was created.'),
+    updatedAt: Timestamp('Time at which the user last changed.'),
     tags: Tags('Tags of the user.'),
     name: Type.Optional(Type.String({ description: 'Name shown to others.' })),
     pictureUrl: Type.Optional(Type.String({ description: 'URL of a picture.' })),

@@ -42,11 +42,11 @@ export const Workflow = Type.Object(
     parentWorkflowId: Type.Optional(Id('Id of the parent workflow.')),
     conversationId: Type.Optional(Id('Id of the conversation that the workflow is about.')),
     userId: Type.Optional(Id('Id of the user that the workflow is about.')),
-    createdAt: Timestamp('When the workflow was created.'),
-    updatedAt: Timestamp('When the workflow last changed.'),
-    completedAt: Type.Optional(Timestamp('When the workflow ended.')),
-    failureReason: Type.Optional(Type.String({ description: 'Why the workflow failed.' })),
-    timeoutAt: Timestamp('When the workflow times out unless it ends before.'),
+    createdAt: Timestamp('Time at which the workflow was created.'),
+    updatedAt: Timestamp('Time at which the workflow last changed.'),
+    completedAt: Type.Optional(Timestamp('Time at which the workflow ended.')),
+    failureReason: Type.Optional(Type.String({ description: 'Reason why the workflow failed.' })),
+    timeoutAt: Timestamp('Time at which the workflow times out unless it ends before.'),
     tags: Tags('Tags of the workflow.'),
   },
   { title: 'Workflow', description: 'Tasks of a bot that take longer than one event.' },
@@ -64,7 +64,7 @@ const creation = {
   userId: Type.Optional(Id('Id of the user that the workflow is about.')),
   timeoutAt: Type.Optional(
     Timestamp(
-      'When the workflow times out, at most one year from now; one day from now if omitted.',
+      'Time at which the workflow times out, at most one year from now; one day from now if omitted.',
     ),
   ),
   eventId: Type.Optional(
@@ -168,7 +168,9 @@ export const workflows = {
     body: Type.Object({
       output: Type.Optional(AnyMapInput('Output of the workflow, at most 128 KiB of JSON.')),
       timeoutAt: Type.Optional(
-        Timestamp('When the workflow times out; in the future, at most one year from now.'),
+        Timestamp(
+          'Time at which the workflow times out; in the future, at most one year from now.',
+        ),
       ),
       status: Type.Optional(
         OneOf(
@@ -177,7 +179,7 @@ export const workflows = {
         ),
       ),
       failureReason: Type.Optional(
-        Text(2000, 'Why the workflow failed, at most 2,000 characters.'),
+        Text(2000, 'Reason why the workflow failed, at most 2,000 characters.'),
       ),
       tags: Type.Optional(TagsPatch('Tags of the workflow.')),
       userId: Type.Optional(Id('Id of the user that the workflow is about.')),
