@@ -1,6 +1,6 @@
 import { run } from './cli/program.js'
 
-/** What a shell reports for a program that wrote to a closed pipe: 128 and the number of SIGPIPE. */
+/** Exit status of shells for a program that wrote to a closed pipe: 128 plus the number of SIGPIPE. */
 const pipeClosed = 141
 
 // `| head` has read enough: that is no failure to report with a stack.

@@ -38,7 +38,7 @@ export { readPassphrase }
 
 const day = 24 * 60 * 60 * 1000
 
-/** How a command follows and ends a long task. */
+/** Options with which a command observes and aborts a long task. */
 interface TaskOptions {
   signal: AbortSignal
   onProgress: OnProgress
@@ -106,7 +106,7 @@ export async function listBackups(
   return found
 }
 
-/** Which backup is read. */
+/** Selects a backup to read. */
 export interface BackupSelection {
   location: BackupLocation
   passphrase: string | undefined

@@ -40,7 +40,7 @@ export interface ServerOptions extends ContextOptions, FeaturesOptions {
 export interface Server extends Pick<Context, 'config' | 'log'> {
   /** Base address as callers reach it, without a trailing slash. */
   address: string
-  /** What the first start on an empty database created; undefined later. */
+  /** Results of the first start on an empty database; undefined later. */
   firstStart: FirstStart | undefined
   /** Ends in order: no new requests, open ones to their end, then jobs, then the database. */
   stop(timeoutMilliseconds: number): Promise<void>

@@ -57,7 +57,7 @@ export interface Context {
   domainEvents: EventDispatcher
   /** Calls to addresses that users configure. */
   outgoing: Outgoing
-  /** How long commits take; undefined where no metrics are served. */
+  /** Durations of commits; undefined if no metrics are served. */
   commits?: Metric | undefined
   /** Undefined where no traces are made. */
   tracing?: Tracing | undefined
@@ -229,7 +229,7 @@ interface Keys {
   sealing: Buffer
   /** Distinguishes this installation from others that share an object store. */
   installation: string
-  /** What `/healthz` returns to identify this installation; reveals nothing about the other keys. */
+  /** Identifier of this installation in `/healthz`; reveals nothing about the other keys. */
   instance: string
   /** Key of the hashes of admin secrets of chats. */
   chatSecrets: Buffer

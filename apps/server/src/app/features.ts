@@ -66,7 +66,7 @@ export interface FeaturesOptions {
   findEntry?: URL
   /** Weights of the retrievers: for measuring the contribution of each. */
   weights?: RetrieverWeights
-  /** Requests of slices to those that are built after them: for tests. */
+  /** Ports that slices open for slices built after them; for tests. */
   ports?: Ports
 }
 

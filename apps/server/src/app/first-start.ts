@@ -8,7 +8,7 @@ import { newToken } from '../platform/ids.js'
 import { keepSecretFile, replaceSecretFile } from '../platform/security/secrets.js'
 import type { Log } from '../platform/telemetry/log.js'
 
-/** What the first start created. */
+/** Results of the first start. */
 export interface FirstStart {
   token: string
   /** Whether the server generated the token: shown once, because only this process knows it. */
