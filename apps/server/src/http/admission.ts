@@ -167,7 +167,7 @@ function isTighter(one: RateLimitDecision, other: RateLimitDecision): boolean {
 function tooManyRequests(decision: RateLimitDecision): ApiError {
   return new ApiError(
     'RateLimited',
-    `Too many requests: ${decision.limit} may come at once. Come back in ${decision.retryAfterSeconds} s.`,
+    `Rate limit exceeded (burst of ${decision.limit}). Retry after ${decision.retryAfterSeconds} s.`,
     { metadata: { retryAfterSeconds: decision.retryAfterSeconds } },
   )
 }
@@ -175,7 +175,7 @@ function tooManyRequests(decision: RateLimitDecision): ApiError {
 function tooManyBytes({ limit, retryAfterSeconds }: RateLimitDecision): ApiError {
   return new ApiError(
     'RateLimited',
-    `Too many files: users at one network address may send ${limit} bytes an hour to this chat. Come back in ${retryAfterSeconds} s. The operator of the server can raise ${chatSettings.chatAddressFileBytes.name}.`,
+    `Too many files: users at one network address may send ${limit} bytes an hour to this chat. Retry after ${retryAfterSeconds} s. The operator of the server can raise ${chatSettings.chatAddressFileBytes.name}.`,
     { metadata: { retryAfterSeconds } },
   )
 }

@@ -128,7 +128,7 @@ const expectedWords = {
   colon: 'a colon',
   ', or ]': 'a comma or ]',
   ', or }': 'a comma or }',
-  end: 'the end',
+  end: 'the end of the text',
 } as const
 
 const blank = /[ \t\n\r]*/y
@@ -169,7 +169,9 @@ export function jsonFaultOf(json: string): string | undefined {
     take(blank)
     const next: string | undefined = json[at]
     if (next === undefined) {
-      return expected === 'end' ? undefined : `it ends where ${expectedWords[expected]} must stand`
+      return expected === 'end'
+        ? undefined
+        : `unexpected end of the text, expected ${expectedWords[expected]}`
     }
     const closes = next === '}' ? '{' : '['
     if ((next === '}' || next === ']') && expected.endsWith(next)) {
@@ -196,7 +198,5 @@ function describeFault(json: string, at: number, expected: Expected): string {
   const line = json.slice(0, at).split('\n')
   const found = String.fromCodePoint(json.codePointAt(at) ?? 0)
   const place = `line ${line.length}, column ${(line.at(-1)?.length ?? 0) + 1}`
-  return expected.startsWith('value') || expected.startsWith('name')
-    ? `${place}: ${expectedWords[expected]} must stand where ${JSON.stringify(found)} begins`
-    : `${place}: ${expectedWords[expected]} must stand where ${JSON.stringify(found)} stands`
+  return `${place}: expected ${expectedWords[expected]}, found ${JSON.stringify(found)}`
 }

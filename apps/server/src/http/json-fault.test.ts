@@ -3,19 +3,19 @@ import { expect, it } from 'vitest'
 import { jsonFaultOf } from './json-body.js'
 
 it.each([
-  ['{"a": 1,}', 'line 1, column 9: a name in double quotes must stand where "}" begins'],
-  ['{\n "a": 1\n "b": 2}', 'line 3, column 2: a comma or } must stand where "\\"" stands'],
-  ["{'a': 1}", 'line 1, column 2: a name in double quotes or } must stand where "\'" begins'],
-  ['[1, 02]', 'line 1, column 5: a value must stand where "0" begins'],
-  ['{"a": tru}', 'line 1, column 7: a value must stand where "t" begins'],
-  ['{"a" 1}', 'line 1, column 6: a colon must stand where "1" stands'],
-  ['[1}', 'line 1, column 3: a comma or ] must stand where "}" stands'],
-  ['{} x', 'line 1, column 4: the end must stand where "x" stands'],
-  ['"a\nb"', 'line 1, column 1: a value must stand where "\\"" begins'],
-  ['"\\N"', 'line 1, column 1: a value must stand where "\\"" begins'],
-  ['{"a": "b', 'line 1, column 7: a value must stand where "\\"" begins'],
-  ['{"a": 1', 'it ends where a comma or } must stand'],
-  ['', 'it ends where a value must stand'],
+  ['{"a": 1,}', 'line 1, column 9: expected a name in double quotes, found "}"'],
+  ['{\n "a": 1\n "b": 2}', 'line 3, column 2: expected a comma or }, found "\\""'],
+  ["{'a': 1}", 'line 1, column 2: expected a name in double quotes or }, found "\'"'],
+  ['[1, 02]', 'line 1, column 5: expected a value, found "0"'],
+  ['{"a": tru}', 'line 1, column 7: expected a value, found "t"'],
+  ['{"a" 1}', 'line 1, column 6: expected a colon, found "1"'],
+  ['[1}', 'line 1, column 3: expected a comma or ], found "}"'],
+  ['{} x', 'line 1, column 4: expected the end of the text, found "x"'],
+  ['"a\nb"', 'line 1, column 1: expected a value, found "\\""'],
+  ['"\\N"', 'line 1, column 1: expected a value, found "\\""'],
+  ['{"a": "b', 'line 1, column 7: expected a value, found "\\""'],
+  ['{"a": 1', 'unexpected end of the text, expected a comma or }'],
+  ['', 'unexpected end of the text, expected a value'],
 ])('%j: %s', (json, fault) => {
   expect(jsonFaultOf(json)).toBe(fault)
 })
@@ -41,14 +41,14 @@ it('finds a fault where JSON.parse does, and only there', () => {
 
 it('reads a large text with one very long string', () => {
   const long = `["${'ab\\n'.repeat(250_000)}"`
-  expect(jsonFaultOf(long)).toContain('it ends')
+  expect(jsonFaultOf(long)).toContain('unexpected end')
   expect(jsonFaultOf(`${long}]`)).toBeUndefined()
 })
 
 it('fails at once on an unterminated string', () => {
   for (const some of ['a', 'ab\\n', '\u007f']) {
-    expect(jsonFaultOf(`["${some.repeat(50_000)}`)).toContain('a value or ] must stand')
-    expect(jsonFaultOf(`{"${some.repeat(50_000)}\n"`)).toContain('must stand where')
+    expect(jsonFaultOf(`["${some.repeat(50_000)}`)).toContain('expected a value or ]')
+    expect(jsonFaultOf(`{"${some.repeat(50_000)}\n"`)).toContain(', found ')
   }
 })
 

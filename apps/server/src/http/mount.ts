@@ -9,7 +9,7 @@ import type {
 } from 'fastify'
 import type { StartStream } from '../platform/streams/sink.js'
 import type { ActorByAuth } from './auth.js'
-import { discardUnreadBody, leavePaceToReader, observeResponse } from './connections/index.js'
+import { disableBodyTimeout, discardUnreadBody, observeResponse } from './connections/index.js'
 import type { HttpContext } from './context.js'
 import { directRequests } from './json-request.js'
 import { idempotencyKeyOf, type Once, onceWithKey, onceWithoutKey } from './once.js'
@@ -165,7 +165,7 @@ function mount<const Spec extends Operation>(
       tracer?.begin(request, reply)
       request.query = readQuery(rawQueryOf(request.url))
       if (isUpload) {
-        leavePaceToReader(request.raw)
+        disableBodyTimeout(request.raw)
         discardUnreadBody(request, reply)
       }
       if (observe !== undefined && kind !== 'stream') observeResponse(reply.raw, observe)

@@ -143,7 +143,7 @@ export function refuseUnknownRoutes(
     reply.header('allow', allowed)
     throw new ApiError(
       'MethodNotFound',
-      `${path} knows ${allowed}, not ${request.method}. ${routesHint} ${compatibilityHint}`,
+      `${request.method} is not allowed at ${path}; allowed: ${allowed}. ${routesHint} ${compatibilityHint}`,
     )
   })
 }

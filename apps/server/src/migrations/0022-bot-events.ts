@@ -33,7 +33,7 @@ export const botEvents: Migration = {
         .where(sql<boolean>`${sql.ref(about)} is not null`)
         .execute()
     }
-    // By age alone, for what is removed when it has served its time.
+    // By age alone, for the deletion of expired rows.
     await db.schema.createIndex('bot_events_by_age').on('bot_events').column('created_at').execute()
 
     await db.schema

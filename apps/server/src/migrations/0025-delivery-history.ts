@@ -15,7 +15,7 @@ export const deliveryHistory: Migration = {
       .column('subject_id')
       .where(sql<boolean>`status = 'pending'`)
       .execute()
-    // By age alone, for what is removed when it has served its time.
+    // By age alone, for the deletion of expired rows.
     await db.schema.createIndex('deliveries_by_age').on('deliveries').column('created_at').execute()
 
     await db.schema.alterTable('bots').addColumn('previous_signing_secret', 'text').execute()

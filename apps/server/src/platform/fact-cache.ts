@@ -11,7 +11,7 @@ export interface FactCache<Fact> {
   get(key: string): Fact | undefined | Promise<Fact | undefined>
   /**
    * Forgets what a test picks, and all that is being read: a read that began before a change must
-   * not be believed after it.
+   * not be used after it.
    */
   forget(test: (key: string, fact: Fact) => boolean): void
   /**
@@ -28,15 +28,15 @@ export interface FactCacheOptions<Fact> {
   isEqual?: (known: Fact, read: Fact) => boolean
   /** The group of a fact, as `forgetGroup` takes it. Default: the key. */
   groupOf?: (key: string, fact: Fact) => string
-  /** Facts kept at most; the least recently requested one goes first. Default 10,000. */
+  /** Maximum number of cached facts; the least recently requested one goes first. Default 10,000. */
   maxFacts?: number
 }
 
-/** Milliseconds a fact is believed from the start of its read: how long a revocation elsewhere takes. */
+/** TTL of a fact in milliseconds, from the start of its read: the longest time that a revocation elsewhere takes. */
 export const factLifetime = 5000
-/** Milliseconds that "there is nothing" is believed. */
+/** TTL of an absence in milliseconds. */
 export const absenceLifetime = 1000
-/** Absences kept at most, apart from the facts: callers that guess keys must not evict facts. */
+/** Maximum number of cached absences, apart from the facts: callers that guess keys must not evict facts. */
 const maxAbsences = 1000
 
 /** Makes an empty cache; `read` is called for each fact that it does not know or no longer believes. */

@@ -27,7 +27,11 @@ describe('paths and methods', () => {
         await expectRefusal(
           response,
           isKnown
-            ? { status: 405, type: 'MethodNotFound', message: new RegExp(`^${path} knows `) }
+            ? {
+                status: 405,
+                type: 'MethodNotFound',
+                message: new RegExp(`^PATCH is not allowed at ${path}; `),
+              }
             : {
                 status: 404,
                 type: 'ResourceNotFound',
@@ -49,7 +53,9 @@ describe('paths and methods', () => {
         await expectRefusal(response, {
           status: 405,
           type: 'MethodNotFound',
-          message: new RegExp(`^${path} knows ${allowed.join(', ')}, not ${method}\\. `),
+          message: new RegExp(
+            `^${method} is not allowed at ${path}; allowed: ${allowed.join(', ')}\\. `,
+          ),
         })
       },
     )
@@ -119,7 +125,7 @@ describe('paths and methods', () => {
     await expectRefusal(response, {
       status: 405,
       type: 'MethodNotFound',
-      message: new RegExp(`^/v1/files knows PUT, GET, not ${method}\\. `),
+      message: new RegExp(`^${method} is not allowed at /v1/files; allowed: PUT, GET\\. `),
     })
   })
 })

@@ -85,7 +85,7 @@ describe('user keys of createMessage', () => {
     [
       'a key of a user who does not exist',
       () => sign({ id: 'nobody' }),
-      { status: 403, type: 'Forbidden', message: /^You take part in no conversation / },
+      { status: 403, type: 'Forbidden', message: /^You are not a participant of conversation / },
     ],
   ]
   it.each(keys)('%s is refused', async (_, key, refusal) => {
@@ -121,7 +121,11 @@ describe('user keys of createMessage', () => {
       'the conversation of another tenant',
       'body.conversationId',
       () => other.conversationId,
-      { status: 403, type: 'Forbidden', message: /^You take part in no conversation conv_/ },
+      {
+        status: 403,
+        type: 'Forbidden',
+        message: /^You are not a participant of conversation conv_/,
+      },
     ],
     [
       'a conversation of nobody',
@@ -130,7 +134,7 @@ describe('user keys of createMessage', () => {
       {
         status: 403,
         type: 'Forbidden',
-        message: 'You take part in no conversation nobody.',
+        message: 'You are not a participant of conversation nobody.',
       },
     ],
   ]

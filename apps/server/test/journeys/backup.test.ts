@@ -175,7 +175,7 @@ describeSlow('a backup', (engine) => {
     await writeFile(join(photos, 'summer', 'sea.jpg'), 'sea')
     const words = (folder: string) => ['backup', folder, ...encrypted]
     expect(await fail(words(photos), environmentOf(server))).toMatch(
-      /photos has something else than backups of this server \(summer\): choose an empty folder/,
+      /photos contains data other than backups of this server \(summer\): choose an empty folder/,
     )
     expect(await readdir(photos)).toEqual(['summer'])
     // Folders of the same names as those of backups do not make it one.
@@ -228,7 +228,7 @@ describeSlow('a backup', (engine) => {
       const before = s3().keys()
       const url = s3().url({ prefix })
       expect(await fail(['backup', url, ...encrypted], environmentOf(server))).toMatch(
-        /has something else than backups of this server \(photos\/somebody-elses\): choose an empty prefix/,
+        /contains data other than backups of this server \(photos\/somebody-elses\): choose an empty prefix/,
       )
       expect(s3().keys()).toEqual(before)
 

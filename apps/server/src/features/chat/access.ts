@@ -105,7 +105,7 @@ export function createChatAccess({ db, run, users, conversations }: ChatAccessDe
 }
 
 export function notParticipant(conversationId: string): ApiError {
-  return new ApiError('Forbidden', `You take part in no conversation ${conversationId}.`)
+  return new ApiError('Forbidden', `You are not a participant of conversation ${conversationId}.`)
 }
 
 export function notOwner(conversationId: string): ApiError {

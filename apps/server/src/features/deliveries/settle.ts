@@ -216,7 +216,7 @@ async function recordFailure(
 
 /** Ends a delivery whose subject was deleted. */
 async function cancelDelivery(deps: SettleDeps, row: DeliveryRow): Promise<void> {
-  const last_error = 'What it told of was deleted.'
+  const last_error = 'The subject of this delivery was deleted.'
   await deps.run(async (tx) => {
     const now = isoTime(deps.clock.now())
     const outcome = { status: 'canceled', last_error, next_attempt_at: null } as const

@@ -22,7 +22,7 @@ const leastBodyBytes = 1_000_000
 const responseMilliseconds = 300_000
 
 export interface ConnectionOptions {
-  /** Longest time in milliseconds without a byte in either direction on an open request. */
+  /** Maximum time in milliseconds without a byte in either direction on an open request. */
   idleMilliseconds: number
   /** Milliseconds for the address and the headers of a request. Default: half a minute. */
   headMilliseconds?: number
@@ -55,12 +55,12 @@ interface Connection {
   sent: Progress | undefined
 }
 
-/** Bodies whose reader watches their pace itself. */
-const watchedElsewhere = new WeakSet<IncomingMessage>()
+/** Requests without a timeout of the body, because their reader watches the progress. */
+const withoutBodyTimeout = new WeakSet<IncomingMessage>()
 
-/** Leaves the pace of a request's body to its reader: uploads may take as long as they make progress. */
-export function leavePaceToReader(request: IncomingMessage): void {
-  watchedElsewhere.add(request)
+/** Disables the timeout of a request's body: its reader watches the progress, and an upload may take long. */
+export function disableBodyTimeout(request: IncomingMessage): void {
+  withoutBodyTimeout.add(request)
 }
 
 /** The limits on the connections of one application. */
@@ -190,7 +190,7 @@ export function createConnections(options: ConnectionOptions): Connections {
 /** Refuses a body that arrives too slowly, so that no client can hold a half-sent request for long. */
 function checkBody(connection: Connection, now: number): void {
   const { request, socket } = connection
-  if (request === undefined || request.complete || watchedElsewhere.has(request)) {
+  if (request === undefined || request.complete || withoutBodyTimeout.has(request)) {
     connection.body = undefined
     return
   }

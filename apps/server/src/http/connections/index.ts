@@ -2,8 +2,8 @@ export {
   type ConnectionOptions,
   type Connections,
   createConnections,
+  disableBodyTimeout,
   discardUnreadBody,
-  leavePaceToReader,
 } from './connections.js'
 export { createListener } from './listener.js'
 export { stopStarting } from './pipeline.js'

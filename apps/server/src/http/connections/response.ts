@@ -6,7 +6,7 @@ type Observe = (status: number, milliseconds: number) => void
 
 /** Values of the rate-limit headers of a response. */
 export interface Allowance {
-  /** Requests that may come at once. */
+  /** Burst of the rate limit, in requests. */
   readonly limit: number
   /** Requests that would be allowed right now. */
   readonly remaining: number

@@ -71,7 +71,7 @@ export function createResponseForm(longestBody: number): (piece: Buffer) => void
 /** Bytes of the body that follows a head. */
 function bodyLengthIn(head: string): number {
   if (interimLine.test(head)) throw refusal('It sent an interim response.')
-  if (!firstLine.test(head)) throw refusal('It sent something else than a response.')
+  if (!firstLine.test(head)) throw refusal('It sent data other than a response.')
   if (bodiless.test(head)) return 0
   let length: number | undefined
   for (const line of head.split('\r\n')) {

@@ -157,7 +157,7 @@ async function requireUnoccupied(location: BackupLocation): Promise<void> {
   if (found === undefined) return
   throw new BackupError(
     'occupied',
-    `${location.label} has something else than backups of this server (${found}): choose an empty ${location.kind === 'folder' ? 'folder' : 'prefix'} for them.`,
+    `${location.label} contains data other than backups of this server (${found}): choose an empty ${location.kind === 'folder' ? 'folder' : 'prefix'} for them.`,
   )
 }
 

@@ -193,7 +193,7 @@ function toVector(embedding: unknown): Float32Array {
   }
   if (!embedding.every((value) => typeof value === 'number')) {
     throw new EmbeddingsError(
-      'The embeddings endpoint gave a vector of something else than numbers',
+      'The embeddings endpoint returned a vector with values that are not numbers',
     )
   }
   const vector = Float32Array.from(embedding)
