@@ -79,7 +79,7 @@ describe('without any variable', () => {
       searchTimeoutMs: 10_000,
       searchesAtOnce: 2,
       tunnels: {
-        most: 500,
+        maxTunnels: 500,
         perAddress: 20,
         perWorkspace: 50,
         requests: 100,
@@ -276,7 +276,7 @@ describe('the list of settings', () => {
       name: 'BOTSTEAD_RATE_BURST',
       type: 'a whole number from 1 to 100000',
       default: '100',
-      meaning: 'Requests that may come at once after a rest.',
+      meaning: 'Burst of the rate limit: requests that a rested caller may send at once.',
     })
     expect(new Set(listed.map(({ name }) => name)).size).toBe(listed.length)
     for (const each of listed) {

@@ -2,7 +2,7 @@ import { bytes, duration, integer, setting } from './setting-kinds.js'
 
 /** Development tunnels, through which the server calls programs on the machines of developers. */
 export const tunnelSettings = {
-  most: setting('BOTSTEAD_MAX_TUNNELS', integer(0, 100_000), {
+  maxTunnels: setting('BOTSTEAD_MAX_TUNNELS', integer(0, 100_000), {
     default: '500',
     meaning: 'Development tunnels of one process; 0 turns them off.',
   }),
@@ -25,6 +25,6 @@ export const tunnelSettings = {
   reconnectMs: setting('BOTSTEAD_TUNNEL_RECONNECT', duration('0', '5m'), {
     default: '15s',
     meaning:
-      'How long calls wait for a development tunnel that lost its connection; those that may be repeated are then sent again.',
+      'Time for which calls wait for a development tunnel that lost its connection; those that may be repeated are then sent again.',
   }),
 }

@@ -240,9 +240,9 @@ export class Dispatcher {
     return isContested ? Math.min(pause, contestedPauseMs) : pause
   }
 
-  /** Looks for another delivery to send when a call has ended, if there may be one. */
-  #fillPlace({ receiver }: Sending): void {
-    const left = this.#ready.leftBehind(receiver)
+  /** Starts the next delivery after a call has ended, if one may be ready. */
+  #startNext({ receiver }: Sending): void {
+    const left = this.#ready.unclaimed(receiver)
     if (left === undefined || this.#closed) return
     if (this.#inFlight.room() > 0 && this.#inFlight.roomAt(receiver) > 0) this.#wake(left)
   }
@@ -280,7 +280,7 @@ export class Dispatcher {
       )
     }
     this.#inFlight.remove(entry)
-    const left = this.#ready.leftBehind(receiver)
+    const left = this.#ready.unclaimed(receiver)
     // The next claim reads whether the receiver fails; a deleted receiver must not stay in the set
     // forever.
     if (!this.#inFlight.has(receiver)) {
@@ -320,7 +320,7 @@ export class Dispatcher {
     }
     if (result === undefined) return undefined
     this.#inFlight.setSettling(entry, true)
-    this.#fillPlace(entry)
+    this.#startNext(entry)
     const settled = await this.#settle.attempt({
       row,
       result,

@@ -23,10 +23,10 @@ interface ReadySearch {
     now: string,
   ): Promise<{ found: readonly claims.ReadyDelivery[]; more: boolean }>
   /**
-   * The scope of the look that finds what was left because there was no room, when one to this receiver ends;
-   * undefined if nothing was left.
+   * The scope to search, after a call to this receiver ended, for deliveries that were not claimed for lack of room;
+   * undefined if there are none.
    */
-  leftBehind(receiver: string): Scope | undefined
+  unclaimed(receiver: string): Scope | undefined
   /** Called when nothing is in flight to a receiver any more. */
   forget(receiver: string): void
 }
@@ -88,7 +88,7 @@ export function createReadySearch(db: Db, inFlight: InFlight): ReadySearch {
       return { found: [...found.values()], more: more && found.size > 0 }
     },
 
-    leftBehind(receiver) {
+    unclaimed(receiver) {
       if (saturated) return 'everything'
       return backlogged.has(receiver) ? new Set([receiver]) : undefined
     },

@@ -281,13 +281,13 @@ function statusAfter(
     const isUnknown = before.status === 'registration_failed' || isWaiting(before)
     return isUnknown ? 'unregistered' : 'unregistration_pending'
   }
-  const isNews =
+  const needsRegistration =
     before?.enabled !== 1 ||
     before.status === 'registration_failed' ||
     before.integration_id !== after.integration_id ||
     before.configuration_type !== after.configuration_type ||
     patch.configuration !== undefined
-  return isNews ? 'registration_pending' : undefined
+  return needsRegistration ? 'registration_pending' : undefined
 }
 
 /** With `integrationId` the key of an entry is its alias; without it the key is the id or an alias. */

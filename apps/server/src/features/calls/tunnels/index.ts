@@ -112,7 +112,7 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
     })
   }
 
-  const isOn = limits.most > 0
+  const isOn = limits.maxTunnels > 0
   return {
     name: 'tunnels',
     outgoing: { ...outgoing, send },

@@ -16,7 +16,7 @@ import { createWaits } from './waits.js'
 
 /** Limits of tunnels; sizes in bytes, times in milliseconds. */
 export interface TunnelLimits extends ConnectionLimits {
-  most: number
+  maxTunnels: number
   perAddress: number
   perWorkspace: number
   reconnectMs: number
@@ -96,7 +96,7 @@ export function createRegistry(
 
   function takeSlot(address: string): () => void {
     const own = slots.get(address) ?? 0
-    if (slotsInAll >= limits.most || own >= limits.perAddress) {
+    if (slotsInAll >= limits.maxTunnels || own >= limits.perAddress) {
       const whose = own >= limits.perAddress ? 'Your network address has' : 'The server has'
       throw new ApiError('RateLimited', `${whose} as many open tunnels as it may have.`, {
         metadata: { retryAfterSeconds: 5 },

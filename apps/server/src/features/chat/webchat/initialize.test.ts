@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import { createUntakenFrames } from './initialize.js'
+import { limitUnsentFrames } from './initialize.js'
 
 const mebibyte = 2 ** 20
 
 it('limits the first frames that wait, at each address and in all', () => {
-  const { reserve } = createUntakenFrames()
+  const { reserve } = limitUnsentFrames()
   const first = Array.from({ length: 32 }, () => reserve('a', mebibyte))
   expect(() => reserve('a', 1)).toThrow(/have not been received yet/)
   // Others are unaffected, and what was received or closed counts no more, also if that is reported twice.

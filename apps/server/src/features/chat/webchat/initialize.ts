@@ -50,7 +50,7 @@ const maxUntaken = { perAddress: 32 * 2 ** 20, inAll: 256 * 2 ** 20 }
  * Limits the memory for connections that do not read: one of them needs few bytes, and its first frame may have a
  * megabyte. Those that read have taken theirs after a moment.
  */
-export function createUntakenFrames() {
+export function limitUnsentFrames() {
   const byAddress = new Map<string, number>()
   let inAll = 0
   return {
@@ -85,7 +85,7 @@ export function createUntakenFrames() {
  */
 export function createInitialize(deps: InitializeDeps) {
   const { run, keys, users, conversations, listening, isAdmin, state, openings, streams } = deps
-  const untaken = createUntakenFrames()
+  const untaken = limitUnsentFrames()
 
   /** The user of a key; undefined if the key is not valid and a new user is to be created. */
   async function findVisitor(chat: ChatAddress, key: string): Promise<Visitor | undefined> {

@@ -16,14 +16,14 @@ import type { Feature } from '../../feature.js'
 import { createIndexer, type IndexerDeps, longestText } from './indexer.js'
 import { postgresWords } from './postgres-words-store.js'
 import { listDue, readProgress } from './progress-store.js'
-import { isSaidIn, type SaidQuery } from './query.js'
+import { matchesText, type SaidQuery } from './query.js'
 import { sqliteWords } from './sqlite-words-store.js'
 import type { FoundMessage } from './word-index.js'
 
 export { type SaidQuery, toSaidQuery } from './query.js'
 
-/** Conversations in which something was said. */
-interface Saying {
+/** The conversations that a search found. */
+interface ConversationMatches {
   /** Their native ids. */
   ids: string[]
   /** False while so many messages wait to be indexed that not all of them were read. */
@@ -33,7 +33,11 @@ interface Saying {
 /** Finds conversations by what was said in them. */
 export interface MessageSearch extends Feature {
   /** The conversations of some bots in which a message says it; undefined if more than `limit` messages do. */
-  find(botIds: readonly string[], query: SaidQuery, limit: number): Promise<Saying | undefined>
+  find(
+    botIds: readonly string[],
+    query: SaidQuery,
+    limit: number,
+  ): Promise<ConversationMatches | undefined>
   /**
    * Those of some conversations in which a message says it. Reads the messages, the newest first, which for words
    * that many messages have is soon done.
@@ -76,7 +80,7 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
     botIds: readonly string[],
     query: SaidQuery,
     { lastId, due }: Unindexed,
-  ): Promise<Saying> {
+  ): Promise<ConversationMatches> {
     const since = isoTime(Math.max(0, timeOfId(lastId) - slackMs))
     const ofEach = Math.max(10, Math.ceil(mostUnindexed / Math.max(1, botIds.length)))
     const newest = (await listTextsSince(db, botIds, since, ofEach)).filter(({ id }) => id > lastId)
@@ -164,7 +168,7 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
 }
 
 function says({ payload }: Pick<MessageText, 'payload'>, query: SaidQuery): boolean {
-  return isSaidIn(textOf(decodeJson(payload), longestText), query)
+  return matchesText(textOf(decodeJson(payload), longestText), query)
 }
 
 /** Milliseconds of work after which other work has its turn. */

@@ -8,7 +8,7 @@ import { createLog } from '../../../platform/telemetry/log.js'
 import { createMessageSearch, toSaidQuery } from './index.js'
 import { createIndexer } from './indexer.js'
 import { postgresWords } from './postgres-words-store.js'
-import { isSaidIn } from './query.js'
+import { matchesText } from './query.js'
 import { sqliteWords } from './sqlite-words-store.js'
 
 const minute = 60_000
@@ -260,7 +260,7 @@ describeEachEngine('the words of messages', (engine) => {
           }
           const query = toSaidQuery(text)
           const expected = there
-            .filter((one) => one.place.botId === first.botId && isSaidIn(one.text, query))
+            .filter((one) => one.place.botId === first.botId && matchesText(one.text, query))
             .map((one) => one.place.conversationId)
           const found = await search.find([first.botId], query, 100)
           expect(new Set(found?.ids)).toEqual(new Set(expected))

@@ -34,7 +34,7 @@ function toPhrase(text: string): string[] {
 }
 
 /** Whether a text has all phrases, as the index would find. */
-export function isSaidIn(text: string, query: SaidQuery): boolean {
+export function matchesText(text: string, query: SaidQuery): boolean {
   const tokens = toIndexText(text).split(' ')
   return query.every((phrase) =>
     tokens.some((_, at) => phrase.every((token, offset) => isLike(tokens[at + offset], token))),
