@@ -43,17 +43,17 @@ export const backupSettings = {
     {
       default: 'none: the server makes no backups by itself',
       meaning:
-        'Where the server stores backups: a folder outside of the data folder, or an object store as in BOTSTEAD_BLOBS_URL.',
+        'Location of backups that the server makes: a folder outside of the data folder, or an object store as in BOTSTEAD_BLOBS_URL.',
       secret: true,
     },
   ),
   backupSchedule: setting('BOTSTEAD_BACKUP_SCHEDULE', schedule, {
     default: '03:00',
-    meaning: 'When it makes them; one process does, and a backup that failed is tried again.',
+    meaning: 'Schedule of these backups; one process makes them, and retries one that failed.',
   }),
   backupKeepMs: setting('BOTSTEAD_BACKUP_KEEP', duration('1h', '3650d'), {
     default: '30d',
-    meaning: 'How long it keeps them; the newest is kept in any case.',
+    meaning: 'Retention of these backups; the newest is kept in any case.',
   }),
   backupPassphraseFile: optional('BOTSTEAD_BACKUP_PASSPHRASE_FILE', text('a file'), {
     default:

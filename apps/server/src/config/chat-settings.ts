@@ -13,7 +13,7 @@ export const chatSettings = {
     {
       default: 'none',
       meaning:
-        'How long user keys that the server issues are valid, including those issued before; none means for ever.',
+        'Lifetime of user keys that the server issues, including those issued before; none means unlimited.',
     },
   ),
   chatNewUsers: setting('BOTSTEAD_CHAT_NEW_USERS', either(['auto', 'off'], integer(1, 1_000_000)), {

@@ -19,11 +19,11 @@ export const hostingSettings = {
   }),
   hostingIdleMs: setting('BOTSTEAD_HOSTING_IDLE', duration('1s', '30d'), {
     default: '5m',
-    meaning: 'How long a program that nobody calls keeps running.',
+    meaning: 'Idle time after which a program ends.',
   }),
   hostingStartMs: setting('BOTSTEAD_HOSTING_START_TIMEOUT', duration('1s', '10m'), {
     default: '30s',
-    meaning: 'How long a program may take to load.',
+    meaning: 'Time limit for loading a program.',
   }),
 }
 

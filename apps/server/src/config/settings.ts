@@ -58,7 +58,7 @@ export const serverSettings = {
   }),
   roles: setting('BOTSTEAD_ROLES', listOf(oneOf('api', 'worker')), {
     default: 'api,worker',
-    meaning: 'What this process does: serve requests, run background jobs, or both.',
+    meaning: 'Work of this process: serving requests, running background jobs, or both.',
   }),
   adminToken: optional(
     'BOTSTEAD_ADMIN_TOKEN',
@@ -88,12 +88,12 @@ export const serverSettings = {
   }),
   sessionLifetimeMs: setting('BOTSTEAD_SESSION_LIFETIME', duration('5m', '365d'), {
     default: '14d',
-    meaning: 'How long a browser stays signed in to the dashboard.',
+    meaning: 'Time for which a browser stays signed in to the dashboard.',
   }),
   metricsAccess: setting('BOTSTEAD_METRICS', oneOf('off', 'loopback', 'public'), {
     default: 'loopback',
     meaning:
-      'Who may read /metrics: nobody, callers on this machine that do not come through a proxy, or anybody.',
+      'Access to /metrics: nobody, callers on this machine that do not come through a proxy, or anybody.',
   }),
   metricsToken: optional(
     'BOTSTEAD_METRICS_TOKEN',
@@ -153,7 +153,7 @@ export const serverSettings = {
   }),
   rateBurst: setting('BOTSTEAD_RATE_BURST', integer(1, 100_000), {
     default: '100',
-    meaning: 'Requests that may come at once after a rest.',
+    meaning: 'Burst of the rate limit: requests that a rested caller may send at once.',
   }),
   searchesAtOnce: setting('BOTSTEAD_SEARCHES_AT_ONCE', integer(1, 64), {
     default: '2',
@@ -161,35 +161,36 @@ export const serverSettings = {
   }),
   searchTimeoutMs: setting('BOTSTEAD_SEARCH_TIMEOUT_MS', duration('10ms', '5m'), {
     default: '10s',
-    meaning: 'How long a search may take, including the wait for its turn.',
+    meaning: 'Time limit of a search, including the wait for its turn.',
   }),
   ...chatSettings,
   eventRetentionMs: setting('BOTSTEAD_EVENT_RETENTION', duration('1h', '3650d'), {
     default: '7d',
     meaning:
-      'How far back listeners can resume; the log of a conversation with signals that wait for a webhook is kept longer.',
+      'Time for which listeners can resume; the log of a conversation with signals that wait for a webhook is kept longer.',
   }),
   deliveryRetentionMs: setting('BOTSTEAD_DELIVERY_RETENTION', duration('1h', '3650d'), {
     default: '7d',
     meaning:
-      'How long finished deliveries and their attempts are kept, and how long others wait for a bot that does not respond.',
+      'Retention of finished deliveries and their attempts, and the time for which others wait for a bot that does not respond.',
   }),
   missedEventsMs: setting('BOTSTEAD_MISSED_EVENTS', duration('0', '30d'), {
     default: '1h',
-    meaning: 'How far back a bot that gets an address receives earlier events; 0 for none of them.',
+    meaning:
+      'Age up to which a bot that gets an address receives earlier events; 0 for none of them.',
   }),
   botLogRetentionMs: setting('BOTSTEAD_BOT_LOG_RETENTION', duration('1h', '3650d'), {
     default: '7d',
-    meaning: 'How long lines in the logs of bots are kept.',
+    meaning: 'Retention of lines in the logs of bots.',
   }),
   jobLeaseMs: setting('BOTSTEAD_JOB_LEASE_MS', duration('1s', '10m'), {
     default: '30s',
     meaning:
-      'How long the background work of a process that died waits until another process continues it; with SQLite, the next start does so at once.',
+      'Time after which another process continues the background work of a process that died; with SQLite, the next start does so at once.',
   }),
   shutdownTimeoutMs: setting('BOTSTEAD_SHUTDOWN_TIMEOUT_MS', duration('0', '10m'), {
     default: '5s',
-    meaning: 'How long a stopping process waits for open requests and running jobs.',
+    meaning: 'Time for which a stopping process waits for open requests and running jobs.',
   }),
 }
 
@@ -275,7 +276,7 @@ export const limitSettings = {
   }),
   indexingTimeoutMs: setting('BOTSTEAD_INDEXING_TIMEOUT_MS', duration('1s', '1h'), {
     default: '2m',
-    meaning: 'How long reading one file may take before it fails.',
+    meaning: 'Time limit for reading one file.',
   }),
   indexingMemoryBytes: setting('BOTSTEAD_INDEXING_MEMORY_BYTES', bytes('128MiB', '32GiB'), {
     default: '512MiB',

@@ -99,7 +99,7 @@ export const telemetrySettings = {
   resourceAttributes: optional('OTEL_RESOURCE_ATTRIBUTES', pairs, {
     default: 'none',
     meaning:
-      'What else describes this process in traces, such as deployment.environment.name=test.',
+      'Further attributes of this process in traces, such as deployment.environment.name=test.',
   }),
   sampler: setting(
     'OTEL_TRACES_SAMPLER',
@@ -114,7 +114,7 @@ export const telemetrySettings = {
     {
       default: 'parentbased_always_on',
       meaning:
-        'Which traces are recorded; parentbased keeps the decision of a caller that sends a traceparent.',
+        'Sampler of traces; parentbased keeps the decision of a caller that sends a traceparent.',
     },
   ),
   samplerArgument: setting('OTEL_TRACES_SAMPLER_ARG', ratio, {
