@@ -23,7 +23,7 @@ const rounds = sized(20, 1)
 const scrollMs = sized(5000, 1500)
 /** Milliseconds between two lists that a very busy reader opens. */
 const pauseMs = 100
-/** Most milliseconds of a list, and least frames per second while it is scrolled. */
+/** Maximum time in milliseconds of a list, and minimum frames per second while it is scrolled. */
 const wanted = { milliseconds: 300, frames: 50 }
 
 /** The lists of the screens, by the calls that open them. */

@@ -27,8 +27,8 @@ const url = process.env.DATABASE_URL
  */
 const sizes = process.env.BENCH_SIZES?.split(',').map(Number) ?? sized([20, 200, 0.9, 1], [3, 1])
 const retrievers = process.env.BENCH_RETRIEVERS?.split(',')
-/** Most questions of each kind that are asked of a collection; those for nDCG are all. */
-const most = sized(250, 5)
+/** Maximum number of questions of each kind per collection; nDCG uses all of them. */
+const maxQuestions = sized(250, 5)
 const uploadsAtOnce = 4
 const limit = 50
 const note = 'scores.json'
@@ -147,15 +147,17 @@ async function measureOne({ name, set, documents, isWhole }, search, sets) {
   const isPresent = ([id]) => present.has(id)
   const own = shuffled(set.questions)
   const answered = own.filter(({ relevant }) => [...relevant].some(isPresent))
-  const removed = own.filter(({ relevant }) => ![...relevant].some(isPresent)).slice(0, most)
+  const removed = own
+    .filter(({ relevant }) => ![...relevant].some(isPresent))
+    .slice(0, maxQuestions)
   const foreign = sets.flatMap((other) =>
-    other === set ? [] : shuffled(other.questions).slice(0, most),
+    other === set ? [] : shuffled(other.questions).slice(0, maxQuestions),
   )
   const ndcg = []
   /** @type {Record<string, { id: string, text: string, score: number, ranked?: string[] }[]>} */
   const scored = { answered: [], removed: [], foreign: [] }
   for (const [at, { id, text, relevant }] of answered.entries()) {
-    if (!isWhole && at >= most) break
+    if (!isWhole && at >= maxQuestions) break
     const { score, ranked } = await search(text)
     const there = new Map([...relevant].filter(isPresent))
     ndcg.push(measure(ranked, there).ndcg)

@@ -12,7 +12,7 @@ const home = join(root, 'apps/dashboard')
 const out = join(root, 'apps/server/dist/dashboard')
 const stamp = join(out, '.vite/sources')
 
-/** Most compressed bytes of everything that a browser loads before the first screen is shown. */
+/** Maximum size in compressed bytes of everything that a browser loads before the first screen is shown. */
 const maxFirstLoad = 250_000
 /** The screen that opens first. */
 const firstScreen = 'src/screens/home/home.tsx'

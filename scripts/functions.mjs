@@ -1,18 +1,18 @@
 // Limits the length of functions and refuses late hooks of slices: rules of `npm run check:walls`.
 import { parseSync, Visitor } from 'oxc-parser'
 
-/** Most lines of a function: a reader has it before them nearly at once. */
-const mostLines = 150
+/** Maximum number of lines of a function: it should nearly fit on a screen. */
+const maxLines = 150
 
 /** Every function of a file that is too long, by its name. */
 function* longFunctionsOf(path, text) {
   // Quicker than a parse of every file.
-  if (text.split('\n', mostLines + 1).length <= mostLines) return
+  if (text.split('\n', maxLines + 1).length <= maxLines) return
   const { program } = parseSync(path, text)
   const found = []
   const look = ({ id, body, start, end }) => {
     const lines = body ? text.slice(start, end).split('\n').length : 0
-    if (lines > mostLines) found.push({ name: id?.name ?? 'a function without a name', lines })
+    if (lines > maxLines) found.push({ name: id?.name ?? 'a function without a name', lines })
   }
   new Visitor({
     FunctionDeclaration: look,
@@ -31,7 +31,7 @@ export function* functionFaults(sources, known) {
   for (const [path, text] of sources) {
     for (const { name, lines } of longFunctionsOf(path, text)) {
       if (left.delete(`${path} ${name}`)) continue
-      yield `${path}: ${name} has ${lines} lines, ${mostLines} are the most: take parts out of it`
+      yield `${path}: ${name} has ${lines} lines, at most ${maxLines} are allowed: take parts out of it`
     }
   }
   for (const name of left) {

@@ -14,9 +14,9 @@ const home = join(root, 'apps/webchat/src')
 const out = join(root, 'apps/server/dist/webchat')
 const stamp = join(out, '.sources')
 
-/** Most compressed bytes of the script that every visitor of a page loads. */
+/** Maximum size in compressed bytes of the script that every visitor of a page loads. */
 const maxScript = 5000
-/** Most compressed bytes of the chat, which those load who press the button. */
+/** Maximum size in compressed bytes of the chat, which the button loads. */
 const maxWidget = 90_000
 
 const sources = {

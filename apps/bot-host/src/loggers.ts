@@ -26,11 +26,11 @@ const framesOfLine = 6
 const framesOfIssue = 2
 const levels: ReadonlySet<string | null | undefined> = new Set(['debug', 'info', 'warn', 'error'])
 
-/** Most characters of the texts of an issue, as many as are stored, and of an id. */
-const longest = { code: 100, title: 200, description: 4000, name: 100, id: 100 }
-const mostBytes = 131_072
-const mostData = 50
-const mostGroups = 10
+/** Maximum length in characters of the texts of an issue, as many as are stored, and of an id. */
+const maxLengths = { code: 100, title: 200, description: 4000, name: 100, id: 100 }
+const maxBytes = 131_072
+const maxData = 50
+const maxGroups = 10
 
 // As they were before the code was loaded, which may replace them.
 const { stringify, parse } = JSON
@@ -125,7 +125,7 @@ function addTo(about: Subject, given: unknown): Subject {
   const subject: Subject = { ...about }
   for (const name of idNames) {
     const id: unknown = Object(given)[name]
-    if (typeof id === 'string' && id !== '' && id.length <= longest.id) subject[name] ??= id
+    if (typeof id === 'string' && id !== '' && id.length <= maxLengths.id) subject[name] ??= id
   }
   return subject
 }
@@ -134,23 +134,23 @@ function toIssue(given: Record<string, unknown>): Issue {
   const code = textOr(given.code, '')
   const groups: unknown[] = Array.isArray(given.groupBy) ? given.groupBy : []
   return {
-    code: code.slice(0, longest.code),
-    category: textOr(given.category, 'user_code').slice(0, longest.code),
-    title: textOr(given.title, code).slice(0, longest.title),
-    description: cut(textOr(given.description, ''), longest.description - 50),
+    code: code.slice(0, maxLengths.code),
+    category: textOr(given.category, 'user_code').slice(0, maxLengths.code),
+    title: textOr(given.title, code).slice(0, maxLengths.title),
+    description: cut(textOr(given.description, ''), maxLengths.description - 50),
     data: toData(given.data),
     groupBy: groups
       .filter((name) => typeof name === 'string')
-      .slice(0, mostGroups)
-      .map((name) => name.slice(0, longest.name)),
+      .slice(0, maxGroups)
+      .map((name) => name.slice(0, maxLengths.name)),
   }
 }
 
 /** As many values as fit; the last one may be cut. */
 function toData(given: unknown): Issue['data'] {
   const data: [string, { raw: string; pretty?: string }][] = []
-  let left = mostBytes
-  for (const [name, value] of Object.entries(Object(given)).slice(0, mostData)) {
+  let left = maxBytes
+  for (const [name, value] of Object.entries(Object(given)).slice(0, maxData)) {
     const { raw: own, pretty } = Object(value)
     const raw = typeof value === 'string' ? value : textOr(own, stringify(value) ?? '')
     const entry = { raw, ...(typeof pretty === 'string' && { pretty }) }
@@ -158,13 +158,13 @@ function toData(given: unknown): Issue['data'] {
     if (size > left) {
       // A character has at most six bytes in JSON.
       data.push([
-        name.slice(0, longest.name),
+        name.slice(0, maxLengths.name),
         { raw: raw.slice(0, Math.max(0, Math.floor((left - 200) / 6))) },
       ])
       break
     }
     left -= size
-    data.push([name.slice(0, longest.name), entry])
+    data.push([name.slice(0, maxLengths.name), entry])
   }
   return Object.fromEntries(data)
 }

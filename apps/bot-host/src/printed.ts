@@ -1,8 +1,8 @@
 import { noteLoggers, reportIfLogged } from './loggers.js'
 import { currentSubject, type Level, reportLine, type Subject } from './reports.js'
 
-/** Most characters that wait for the end of their line. */
-const longestPending = 16_000
+/** Maximum number of characters that wait for the end of their line. */
+const maxPending = 16_000
 
 let levelOfCall: Level | undefined
 const streams: { flush(subject?: Subject): void }[] = []
@@ -66,7 +66,7 @@ function writing(usual: Level) {
     about = subject
     if (pending !== '' || !reportIfLogged(text, level, about)) {
       pending += text
-      if (pending.endsWith('\n') || pending.length > longestPending) flush()
+      if (pending.endsWith('\n') || pending.length > maxPending) flush()
     }
     const then = typeof encoding === 'function' ? encoding : done
     if (typeof then === 'function') process.nextTick(() => then())

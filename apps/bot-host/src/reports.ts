@@ -33,18 +33,18 @@ type Report =
   | { host: 'issue'; issue: Issue; about: Subject }
   | { host: 'dropped'; lines: number }
 
-/** Most reports in a minute; the rest is dropped here, where it costs the server nothing. */
+/** Maximum number of reports in a minute; the rest is dropped here, where it costs the server nothing. */
 export interface ReportLimits {
   linesPerMinute: number
   issuesPerMinute: number
 }
 
-/** Most characters of an error; of a line see below. */
-const longestFault = 16_000
-/** Most characters of a line: with the note about the rest, as many as the log of a bot keeps. */
-const longestLine = 3900
-/** Most bytes that wait while the server does not read. */
-const mostWaiting = 2 ** 20
+/** Maximum length in characters of an error; of a line see below. */
+const maxFaultLength = 16_000
+/** Maximum length in characters of a line: with the note about the rest, as many as the log of a bot keeps. */
+const maxLineLength = 3900
+/** Maximum number of bytes that wait while the server does not read. */
+const maxWaiting = 2 ** 20
 const minuteMs = 60_000
 /** Milliseconds after which the server hears how many lines were dropped. */
 const droppedMs = 1000
@@ -89,7 +89,7 @@ export function reportReady(): void {
 
 /** Reports why the code cannot be loaded, and ends the connection. Resolves when the server has the reason. */
 export async function reportFailed(reason: string): Promise<void> {
-  send({ host: 'failed', reason: cut(reason, longestFault) })
+  send({ host: 'failed', reason: cut(reason, maxFaultLength) })
   await new Promise<void>((resolve) => {
     if (channel === undefined) return resolve()
     channel.once('close', resolve)
@@ -104,12 +104,12 @@ export function reportSignal(signal: string): void {
 
 /** Reports a line that the code printed. */
 export function reportLine(level: Level, text: string, about = currentSubject()): void {
-  if (admits('lines')) send({ host: 'line', level, text: cut(text, longestLine), about })
+  if (admits('lines')) send({ host: 'line', level, text: cut(text, maxLineLength), about })
 }
 
 /** Reports an error that the code did not handle. @param textOf is called if the error is reported */
 export function reportFault(textOf: () => string, about = currentSubject()): void {
-  if (admits('issues')) send({ host: 'fault', text: cut(textOf(), longestFault), about })
+  if (admits('issues')) send({ host: 'fault', text: cut(textOf(), maxFaultLength), about })
 }
 
 /** Reports a problem. */
@@ -124,8 +124,8 @@ function admits(kind: 'lines' | 'issues'): boolean {
     used.lines = 0
     used.issues = 0
   }
-  const most = kind === 'lines' ? limits.linesPerMinute : limits.issuesPerMinute
-  if (used[kind] < most && (channel?.writableLength ?? 0) < mostWaiting) {
+  const max = kind === 'lines' ? limits.linesPerMinute : limits.issuesPerMinute
+  if (used[kind] < max && (channel?.writableLength ?? 0) < maxWaiting) {
     used[kind] += 1
     return true
   }
@@ -148,7 +148,7 @@ function send(message: Report): void {
 }
 
 /** The beginning of a text, with a note about the rest. */
-export function cut(text: string, longest: number): string {
-  const rest = text.length - longest
-  return rest > 0 ? `${text.slice(0, longest)} … (${rest} more characters)` : text
+export function cut(text: string, maxLength: number): string {
+  const rest = text.length - maxLength
+  return rest > 0 ? `${text.slice(0, maxLength)} … (${rest} more characters)` : text
 }

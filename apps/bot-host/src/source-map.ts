@@ -19,16 +19,16 @@ export interface SourceMap {
   placeOf(line: number, column: number): Place | undefined
 }
 
-/** Most characters of a map that is read. */
-const longestMap = 48 * 2 ** 20
-/** Most positions that are remembered. */
-const mostKept = 2000
-/** Most characters of the name of a file that is shown. */
-const longestName = 200
+/** Maximum length in characters of a map that is read. */
+const maxMapLength = 48 * 2 ** 20
+/** Maximum number of cached positions. */
+const maxKept = 2000
+/** Maximum length in characters of the name of a file that is shown. */
+const maxNameLength = 200
 
 /** Reads the map in a `data:` URL. @returns undefined if there is none, or none that can be read */
 export function readSourceMap(url: string | undefined): SourceMap | undefined {
-  if (url === undefined || url.length > longestMap) return undefined
+  if (url === undefined || url.length > maxMapLength) return undefined
   const [, parameters = '', data] = /^data:application\/json((?:;[^,;]*)*),(.*)$/s.exec(url) ?? []
   if (data === undefined) return undefined
   try {
@@ -47,7 +47,7 @@ export function readSourceMap(url: string | undefined): SourceMap | undefined {
 /** The name of a file as stacks show it: below the folder of the project, without characters that end a line or a text. */
 function nameOf(source: unknown, root: string): string | undefined {
   if (typeof source !== 'string' || source === '') return undefined
-  const name = `${root}${source}`.slice(-longestName).replace(/^(?:\.{1,2}\/+)+/, '')
+  const name = `${root}${source}`.slice(-maxNameLength).replace(/^(?:\.{1,2}\/+)+/, '')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they would break lines and the JSON of a log line
   return name.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029"\\]/g, '?')
 }
@@ -64,7 +64,7 @@ function keeping(mappings: string, nameOfSource: (index: number) => string | und
         found && file !== undefined
           ? { file, line: found.line + 1, column: found.column + 1 }
           : undefined
-      if (kept.size >= mostKept) kept.clear()
+      if (kept.size >= maxKept) kept.clear()
       kept.set(key, place)
       return place
     },
@@ -83,8 +83,8 @@ const digits = new Int8Array(128).fill(-1)
 for (const [value, letter] of [...alphabet].entries()) digits[letter.charCodeAt(0)] = value
 const semicolon = 59
 const comma = 44
-/** Largest shift of a digit: a number with more digits has more than 32 bits. */
-const mostShift = 30
+/** Maximum shift of a digit: a number with more digits has more than 32 bits. */
+const maxShift = 30
 
 /**
  * Finds the last segment at or before a position, from 0. Lines end with semicolons, segments with commas; each
@@ -116,7 +116,7 @@ function findSegment(mappings: string, line: number, column: number): Segment | 
       continue
     }
     const digit = digits[letter] ?? -1
-    if (digit === -1 || shift > mostShift || field >= now.length) return undefined
+    if (digit === -1 || shift > maxShift || field >= now.length) return undefined
     number |= (digit & 31) << shift
     shift += 5
     if (digit & 32) continue

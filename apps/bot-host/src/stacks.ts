@@ -3,14 +3,15 @@ import { readSourceMap, type SourceMap } from './source-map.js'
 /** Name of the code in stacks. */
 export const codeName = '/bundle.cjs'
 
-/** Most causes of an error that are reported: a chain of causes may be circular. */
-const mostCauses = 3
-/** Most frames of a stack that are looked at. */
-const mostFrames = 100
+/** Maximum number of reported causes of an error: a chain of causes may be circular. */
+const maxCauses = 3
+/** Maximum number of stack frames that are examined. */
+const maxFrames = 100
 /**
- * Most positions that are looked up for one text. Each takes a while, and a text of a visitor may contain thousands.
+ * Maximum number of positions that are looked up for one text: each takes time, and a text of a visitor may contain
+ * thousands.
  */
-const mostLookUps = 20
+const maxLookUps = 20
 /** A position in the code. */
 const position = new RegExp(`${codeName.replace('.', '\\.')}:(\\d+):(\\d+)`, 'g')
 
@@ -25,7 +26,7 @@ let map: { read: SourceMap | undefined } | undefined
 export function showFilesOfAuthor(urlOfMap: () => string | undefined): void {
   mapUrl = urlOfMap
   Error.prepareStackTrace = (error, frames) => {
-    const lines = frames.slice(0, mostFrames).map((frame) => `    at ${frame}`)
+    const lines = frames.slice(0, maxFrames).map((frame) => `    at ${frame}`)
     const own = lines.filter((line) => line.includes(codeName))
     return [headOf(error), inFilesOfAuthor((own.length > 0 ? own : lines).join('\n'))].join('\n')
   }
@@ -49,7 +50,7 @@ function inFilesOfAuthor(lines: string): string {
   let lookUps = 0
   return lines.replace(position, (text, at: string, column: string) => {
     lookUps += 1
-    if (lookUps > mostLookUps) return text
+    if (lookUps > maxLookUps) return text
     map ??= { read: readSourceMap(mapUrl()) }
     const place = map.read?.placeOf(Number(at), Number(column))
     return place ? `${place.file}:${place.line}:${place.column}` : text
@@ -59,7 +60,7 @@ function inFilesOfAuthor(lines: string): string {
 /** An error with its stack and its causes, whatever the code threw. */
 export function textOf(error: unknown): string {
   try {
-    return withCauses(error, mostCauses)
+    return withCauses(error, maxCauses)
   } catch {
     return 'An error that cannot be shown'
   }

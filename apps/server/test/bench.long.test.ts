@@ -15,7 +15,7 @@ const parts = execFileSync(process.execPath, [script, '--list'], { encoding: 'ut
   .split('\n')
 
 /** Milliseconds that a part may take on a busy machine, where each of its waits may be six times as long. */
-const longestMs = 600_000
+const maxMs = 600_000
 
 /**
  * A new folder for what a run makes. Not in the folder of these tests, whose path is so long that sockets of programs
@@ -57,7 +57,7 @@ it.each(parts)(
     // The folder of the run is gone, and so is what its programs made.
     expect(await readdir(folder)).toEqual([])
   },
-  longestMs,
+  maxMs,
 )
 
 it('a table with a figure that is not finite, or without figures, is refused', async () => {
@@ -176,7 +176,7 @@ it.skipIf(process.platform !== 'linux').each(stops)(
     expect(await ended).toEqual([null, signal])
     await expectNothingLeft(folder)
   },
-  longestMs,
+  maxMs,
 )
 
 it.skipIf(process.platform !== 'linux')(
@@ -191,5 +191,5 @@ it.skipIf(process.platform !== 'linux')(
     expect(await ended).toEqual([1, null])
     await expectNothingLeft(folder)
   },
-  longestMs,
+  maxMs,
 )

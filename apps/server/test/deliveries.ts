@@ -207,7 +207,7 @@ export async function createDeliveriesBench(database: Database) {
         retry: {
           maximumAttempts: options.maximumAttempts ?? 5,
           firstMs: 1000,
-          longestMs: 60_000,
+          maxMs: 60_000,
         },
         pausing: { afterMs: 300_000, afterFailures: 5, probeEveryMs: 30_000, ...options.pausing },
         limits: { concurrency: 64, perReceiver: 16, leaseMs: lease, pollMs: 5000, ...limits },

@@ -5,7 +5,7 @@ import { createClient } from '@botstead/contract'
 import { afterAll, beforeAll, expect, inject, vi } from 'vitest'
 import { type Server, type ServerOptions, startServer } from '../src/app/container.js'
 import { loadConfig } from '../src/config/config.js'
-import { type Clock, longestTimeout, type Timers } from '../src/platform/clock.js'
+import { type Clock, maxTimeoutMs, type Timers } from '../src/platform/clock.js'
 import { type Database, openDatabase } from '../src/platform/db/open.js'
 import { createLog, type Log } from '../src/platform/telemetry/log.js'
 import { engines, type TestEngine } from './engines.js'
@@ -43,7 +43,7 @@ export function createTestClock(): ServerClock {
       const timer: Timer = {
         at: now() + milliseconds,
         ring,
-        handle: setTimeout(ring, Math.min(milliseconds, longestTimeout)),
+        handle: setTimeout(ring, Math.min(milliseconds, maxTimeoutMs)),
       }
       timers.add(timer)
       return () => {
@@ -58,7 +58,7 @@ export function createTestClock(): ServerClock {
       for (const timer of [...timers].sort((a, b) => a.at - b.at)) {
         clearTimeout(timer.handle)
         const left = Math.max(timer.at - now(), 0)
-        timer.handle = setTimeout(timer.ring, Math.min(left, longestTimeout))
+        timer.handle = setTimeout(timer.ring, Math.min(left, maxTimeoutMs))
       }
     },
     hold: async (work) => {

@@ -5,7 +5,7 @@ export interface StreamEvent {
 }
 
 /** Characters that one event may have, many times those of the longest message. */
-const longestEvent = 16 * 1024 * 1024
+const maxEventLength = 16 * 1024 * 1024
 
 /**
  * Reads a stream of server-sent events. Ends with the stream, and when no data arrived for a while:
@@ -28,7 +28,7 @@ export async function* readEventStream(
       text += decoder.decode(chunk.value, { stream: true })
       const frames = text.split(/\r?\n\r?\n/)
       text = frames.pop() ?? ''
-      if (text.length > longestEvent) throw new TypeError('An event of the stream is too long.')
+      if (text.length > maxEventLength) throw new TypeError('An event of the stream is too long.')
       for (const frame of frames) yield parse(frame)
     }
   } finally {

@@ -70,8 +70,8 @@ export interface FollowOptions {
   fetch?: (url: string, init: RequestInit) => Promise<Response>
   /** Called when the stream opens, and when the connection breaks and is to be reopened. */
   onConnection?: (state: 'open' | 'broken') => void
-  /** First and longest delay before reconnecting, in ms; jitter shortens each by up to half. */
-  pauses?: { first: number; longest: number }
+  /** First and maximum delay before reconnecting, in ms; jitter shortens each by up to half. */
+  pauses?: { first: number; max: number }
   /** Milliseconds without data after which a connection counts as broken. */
   silence?: number
 }
@@ -83,7 +83,7 @@ export interface FollowOptions {
  * @throws ApiError when the server refuses, for example because the user is no longer a participant
  */
 export async function* followConversation(options: FollowOptions): AsyncGenerator<Signal, void> {
-  const { signal, onConnection, pauses = { first: 1000, longest: 30_000 } } = options
+  const { signal, onConnection, pauses = { first: 1000, max: 30_000 } } = options
   let last = options.after
   let pause = pauses.first
   while (!signal?.aborted) {
@@ -107,7 +107,7 @@ export async function* followConversation(options: FollowOptions): AsyncGenerato
     onConnection?.('broken')
     // Jitter: clients that lost the same server reconnect spread over time.
     await rest((pause * (1 + Math.random())) / 2, signal)
-    pause = Math.min(pause * 2, pauses.longest)
+    pause = Math.min(pause * 2, pauses.max)
   }
 }
 

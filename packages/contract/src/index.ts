@@ -23,12 +23,12 @@ export {
   NewPersonalAccessToken,
   PersonalAccessToken,
 } from './resources/admin/accounts.js'
-export { mostRetried } from './resources/admin/jobs.js'
+export { maxRetried } from './resources/admin/jobs.js'
 export { Workspace, workspaceHandle } from './resources/admin/workspaces.js'
 export { installationMembers } from './resources/bots/bot-bodies.js'
 export { Bot, BotSummary, botTypes } from './resources/bots/bot-entity.js'
-export { mostAllowedOrigins } from './resources/bots/bot-webchat.js'
-export { mostAttempts } from './resources/bots/delivery-details.js'
+export { maxAllowedOrigins } from './resources/bots/bot-webchat.js'
+export { maxListedAttempts } from './resources/bots/delivery-details.js'
 export {
   Installation,
   installationStatuses,
@@ -40,7 +40,7 @@ export {
   PublicIntegration,
   PublicIntegrationSummary,
 } from './resources/bots/integration-entity.js'
-export { mostCounted, mostLookedAt } from './resources/bots/workspace-deliveries.js'
+export { maxCounted, maxScanned } from './resources/bots/workspace-deliveries.js'
 export { ChatConversation, ChatEvent, ChatMessage, ChatUser } from './resources/chat/entities.js'
 export { tus } from './resources/files/content.js'
 export { searchOutcomes, wordRelations } from './resources/files/explanations.js'
@@ -55,12 +55,12 @@ export { fileEventTypes } from './resources/files/file-events.js'
 export { FilePassage } from './resources/files/file-passages.js'
 export { waitTimeoutDefault } from './resources/files/files.js'
 export {
-  contextDepthMaximum,
+  maxContextDepth,
+  maxSearchLimit,
   Passage,
   passageSubtypes,
   passageTypes,
   searchLimitDefault,
-  searchLimitMaximum,
 } from './resources/files/search.js'
 export { Conversation } from './resources/runtime/conversations.js'
 export { Event } from './resources/runtime/events.js'
@@ -76,7 +76,7 @@ export { Workflow } from './resources/runtime/workflows.js'
 export * from './shared.js'
 export {
   defaultWebchatSettings,
-  mostSuggestedQuestions,
+  maxSuggestedQuestions,
   WebchatSettings,
   WebchatSettingsPatch,
 } from './webchat-settings.js'

@@ -205,7 +205,7 @@ export const TagEquality = MapOf(ConditionValue, {
 })
 
 export const pageSizeDefault = 20
-export const pageSizeMaximum = 100
+export const maxPageSize = 100
 
 /** Query fields of every paginated list. */
 export const paging = {
@@ -218,9 +218,9 @@ export const paging = {
   pageSize: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: pageSizeMaximum,
+      maximum: maxPageSize,
       default: pageSizeDefault,
-      description: `Page size, ${pageSizeDefault} by default and at most ${pageSizeMaximum}.`,
+      description: `Page size, ${pageSizeDefault} by default and at most ${maxPageSize}.`,
     }),
   ),
 }

@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { OneOf, Text, Url } from './shared.js'
 
-/** Longest list of suggested questions. */
-export const mostSuggestedQuestions = 8
+/** Maximum number of suggested questions. */
+export const maxSuggestedQuestions = 8
 
 /**
  * Appearance and features of the web chat of a bot. The script of a page, the share page and the editor of the
@@ -32,8 +32,8 @@ export const WebchatSettings = Type.Object(
     ),
     greeting: Type.Optional(Text(2000, 'Text in Markdown, shown before the first message.')),
     suggestedQuestions: Type.Array(Text(200, 'Text that a press sends.', 1), {
-      maxItems: mostSuggestedQuestions,
-      description: `Questions to begin with, at most ${mostSuggestedQuestions}.`,
+      maxItems: maxSuggestedQuestions,
+      description: `Questions to begin with, at most ${maxSuggestedQuestions}.`,
     }),
     composerPlaceholder: Type.Optional(Text(200, 'Text of the empty field for messages.')),
     footer: Type.Optional(Text(500, 'Text in Markdown below the field for messages.')),

@@ -40,7 +40,7 @@ const options = {
   webhookId: 'w',
   userKey: 'k',
   conversationId: 'a/b',
-  pauses: { first: 1, longest: 4 },
+  pauses: { first: 1, max: 4 },
 }
 
 async function collect(

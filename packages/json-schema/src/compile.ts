@@ -34,7 +34,7 @@ export interface CompiledSchema {
   isTooDeep: boolean
 }
 
-/** Most nested subschemas. The stack has room for more. */
+/** Maximum number of nested subschemas. The stack has room for more. */
 const maxDepth = 500
 
 /** The schema `false`, which matches no value. */

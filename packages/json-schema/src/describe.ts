@@ -19,7 +19,7 @@ export interface Violation {
   isAboutName: boolean
 }
 
-/** Most allowed values in a message, and most characters of each. */
+/** Maximum number of allowed values in a message, and maximum length of each in characters. */
 const maxListedValues = 50
 const maxValueLength = 100
 

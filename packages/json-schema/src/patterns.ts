@@ -3,7 +3,7 @@ import { RE2JS } from 're2js'
 
 /** A regular expression whose matching time is proportional to the text, whatever the pattern. */
 export interface LinearPattern {
-  /** Most steps for each character of a text. */
+  /** Maximum number of steps for each character of a text. */
   size: number
   test(text: string): boolean
 }

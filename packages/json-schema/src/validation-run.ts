@@ -17,9 +17,9 @@ export class WorkLimitExceeded extends Error {
   }
 }
 
-/** Most errors that are recorded: a union has one for each branch, and only one of all is reported. */
+/** Maximum number of recorded errors: a union has one for each branch, and only one of all is reported. */
 const maxErrors = 100
-/** Most nested checks. The stack has room for many more. */
+/** Maximum number of nested checks. The stack has room for many more. */
 const maxDepth = 1000
 
 /** The validation of one value: its errors, and the remaining steps. */

@@ -14,9 +14,9 @@ import {
 const metaSchema: unknown = createRequire(import.meta.url)('#draft-07')
 /** By the schema object, for as long as its owner keeps it; null for a schema that is not enforced. */
 const compiled = new WeakMap<JsonSchema, readonly Check[] | null>()
-/** Most steps for one value: some hundredths of a second. */
+/** Maximum number of steps for one value: some hundredths of a second. */
 const maxStepsOfValue = 500_000
-/** Most steps for a schema that is itself validated; a definition may be that large. */
+/** Maximum number of steps for a schema that is itself validated; a definition may be that large. */
 const maxStepsOfSchema = 2_000_000
 
 /**

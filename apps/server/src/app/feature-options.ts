@@ -13,7 +13,7 @@ export function documentReadersOf(limits: Context['config']['limits']) {
     ...(limits.indexingWorkers !== 'auto' && { workers: limits.indexingWorkers }),
     timeLimitMs: limits.indexingTimeoutMs,
     memoryLimitMb: Math.ceil(limits.indexingMemoryBytes / 2 ** 20),
-    maximumOutputBytes: limits.indexingOutputBytes,
+    maxOutputBytes: limits.indexingOutputBytes,
     maximumPages: limits.indexingPages,
     maximumUnpackedBytes: limits.indexingUnpackedBytes,
   }

@@ -17,7 +17,7 @@ interface ReceiverOptions extends ConnectionOptions {
   integration?: string
 }
 
-/** Most characters of a receiver's response that are shown. */
+/** Maximum number of characters shown of a receiver's response. */
 const maxResponseLength = 600
 
 /** `botstead deliveries`: shows what was sent to a bot, and manages failed deliveries. */

@@ -2,8 +2,8 @@ import { Command, InvalidArgumentError } from 'commander'
 import { loadConfig, localAddress } from '../config/config.js'
 import { notices, out } from './terminal.js'
 
-/** Longest wait that can be asked for, in seconds. */
-const longestWait = 300
+/** Maximum wait that can be asked for, in seconds. */
+const maxWaitSeconds = 300
 
 /**
  * `botstead healthcheck`: whether the server on this machine is ready, as an exit status, for containers and
@@ -45,6 +45,6 @@ async function reasonNotReady(address: string, milliseconds: number): Promise<st
 
 function toSeconds(text: string): number {
   const seconds = Number(text)
-  if (seconds > 0 && seconds <= longestWait) return seconds
-  throw new InvalidArgumentError(`It must be a number above 0, at most ${longestWait}.`)
+  if (seconds > 0 && seconds <= maxWaitSeconds) return seconds
+  throw new InvalidArgumentError(`It must be a number above 0, at most ${maxWaitSeconds}.`)
 }

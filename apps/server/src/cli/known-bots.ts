@@ -35,7 +35,7 @@ export interface ListedBot extends Named {
 
 const defaultAdvice = 'Give one with --bot or BOTSTEAD_BOT'
 
-/** Most bots that are listed when the choice is unclear, unless there is only one more. */
+/** Maximum number of bots that are listed when the choice is unclear, unless there is only one more. */
 const maxChoices = 20
 
 /** The selected bot, by id or name, or the only one. A name is that of a bot in development if no other bot has it. */

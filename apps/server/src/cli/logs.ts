@@ -16,9 +16,9 @@ interface LogOptions extends ConnectionOptions {
 }
 
 /** Lines that a list has at most. */
-const mostLines = 100
+const maxLines = 100
 /** Lines that are remembered as shown: more than come in the seconds that a stream repeats. */
-const mostShown = 5000
+const maxShown = 5000
 /** Milliseconds before a broken stream is opened again. */
 const pauseMs = 1000
 
@@ -97,7 +97,7 @@ async function follow(
       if (type !== 'log_line' || shown.has(line.id)) continue
       shown.add(line.id)
       const [oldest = ''] = shown
-      if (shown.size > mostShown) shown.delete(oldest)
+      if (shown.size > maxShown) shown.delete(oldest)
       onLine(line)
     }
     await sleep(pauseMs)
@@ -127,6 +127,6 @@ function show(line: Line, { json }: LogOptions): void {
 
 function toLines(text: string): number {
   const count = Number(text)
-  if (Number.isInteger(count) && count >= 0 && count <= mostLines) return count
-  throw new InvalidArgumentError(`--lines must be a whole number from 0 to ${mostLines}.`)
+  if (Number.isInteger(count) && count >= 0 && count <= maxLines) return count
+  throw new InvalidArgumentError(`--lines must be a whole number from 0 to ${maxLines}.`)
 }

@@ -134,7 +134,7 @@ function welcome(config: Config, server: Server, first: FirstStart): void {
   server.log.debug({ dataDir: config.dataDir }, 'first start')
 }
 
-/** Most milliseconds for open requests: the process may have inconsistent state. */
+/** Maximum time in milliseconds for open requests: the process may have inconsistent state. */
 const maxMilliseconds = 10_000
 /** Milliseconds after which the process ends even if not everything is closed. */
 const graceMilliseconds = 1000

@@ -1,7 +1,7 @@
-/** A text of at most `longest` characters: whole words, with an ellipsis where text is missing. */
-export function cutText(text: string, longest: number): string {
-  if (text.length <= longest) return text
-  const room = text.slice(0, longest - 1)
+/** A text of at most `maxLength` characters: whole words, with an ellipsis where text is missing. */
+export function cutText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  const room = text.slice(0, maxLength - 1)
   const lastSpace = room.lastIndexOf(' ')
   const kept = lastSpace > 0 ? room.slice(0, lastSpace) : room.slice(0, -1)
   return `${kept.replace(/[\s,;:.–-]+$/, '')} …`
@@ -66,8 +66,8 @@ function joinLines(lines: readonly string[]): string[] {
 }
 
 /** Shortens a long value without spaces, such as a key, so that it can still be recognised. */
-export function abbreviate(value: string, longest = 48): string {
-  return value.length <= longest ? value : `${value.slice(0, longest - 1)}…`
+export function abbreviate(value: string, maxLength = 48): string {
+  return value.length <= maxLength ? value : `${value.slice(0, maxLength - 1)}…`
 }
 
 /** The page of a chat, which people open, by the address that programs call. */

@@ -192,8 +192,8 @@ export const network: Kind<string> = {
   accepts: 'an IP address or a network such as 10.0.0.0/8',
   parse: (given) => {
     const [address = '', prefix = '0', ...more] = given.split('/')
-    const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
-    const fits = /^\d{1,3}$/.test(prefix) && Number(prefix) <= longest
+    const maxPrefix = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+    const fits = /^\d{1,3}$/.test(prefix) && Number(prefix) <= maxPrefix
     return fits && more.length === 0 ? given : undefined
   },
 }

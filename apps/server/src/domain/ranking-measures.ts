@@ -164,9 +164,9 @@ export function suggestThreshold(
   )
   const worthOf = ({ kept, refused }: ThresholdFigures) =>
     Math.min(kept, refused) * 1000 + kept + refused
-  const most = Math.max(...all.map(worthOf))
+  const maxWorth = Math.max(...all.map(worthOf))
   const isBest = (figures: ThresholdFigures | undefined) =>
-    figures !== undefined && worthOf(figures) > most - 1e-9
+    figures !== undefined && worthOf(figures) > maxWorth - 1e-9
   const best = all.filter(isBest)
   const distance = ({ minScore }: ThresholdFigures) => Math.abs(minScore - advisedMinScore)
   const nearest = best.reduce((near, each) => (distance(each) < distance(near) ? each : near))

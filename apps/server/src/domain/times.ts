@@ -35,8 +35,8 @@ interface WireSchedule {
   delay?: number
 }
 
-/** Milliseconds: nothing is planned further ahead than a year. */
-const furthest = 366 * 24 * 60 * 60 * 1000
+/** Maximum delay of a schedule in milliseconds: a year. */
+const maxDelay = 366 * 24 * 60 * 60 * 1000
 
 /**
  * Returns the due time of a schedule in milliseconds since the Unix epoch; undefined without a schedule.
@@ -50,7 +50,7 @@ export function dueTimeOf(schedule: WireSchedule | undefined, now: number): numb
   }
   const due =
     dateTime === undefined ? now + (delay ?? 0) : bodyTimeOf('schedule.dateTime', dateTime)
-  if (due > now + furthest) throw invalid('schedule.dateTime', 'must be within a year from now.')
+  if (due > now + maxDelay) throw invalid('schedule.dateTime', 'must be within a year from now.')
   return Math.max(due, now)
 }
 

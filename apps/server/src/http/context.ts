@@ -33,7 +33,7 @@ export interface HttpContext {
   sessionCookies: SessionCookies | undefined
   /** The current user behind a chat key: a stored response is for that user only. */
   holderOf: Authenticator['holderOf']
-  /** Largest JSON bodies, by the `bodyLimit` of operations. */
+  /** Maximum sizes of JSON bodies in bytes, by the `bodyLimit` of operations. */
   bodyLimits: Readonly<Record<NonNullable<Operation['bodyLimit']>, BodyLimit>>
   /** Parses JSON bodies. */
   readJson: ReadJson

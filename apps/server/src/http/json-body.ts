@@ -17,7 +17,7 @@ const boundWords: Record<keyof JsonBounds, string> = {
   values: `have more than ${maxValues} values`,
 }
 /** Characters of a body in which the place of a fault is looked for. */
-const longestExplained = 1024 * 1024
+const maxExplained = 1024 * 1024
 
 /** A body, or why it is refused. */
 type JsonBody = { value: unknown; refusal?: undefined } | { refusal: ApiError; value?: undefined }
@@ -106,7 +106,7 @@ function notUtf8(): ApiError {
 }
 
 function notJson(body: string, cause: unknown): ApiError {
-  if (body.length > longestExplained) {
+  if (body.length > maxExplained) {
     return new ApiError('InvalidPayload', 'The body is not valid JSON.', { cause })
   }
   const fault = jsonFaultOf(body) ?? 'members __proto__ and constructor.prototype are not accepted'

@@ -9,7 +9,7 @@ import type { HttpContext } from './context.js'
 export interface RawRoute {
   /** Paths with `:name` for one segment, and `*` at the end for any rest. */
   paths: readonly string[]
-  /** Most bytes of a body. */
+  /** Maximum size in bytes of a body. */
   bodyLimit: number
   handle(request: RawRequest): Promise<RawResponse>
 }

@@ -14,7 +14,7 @@ import { acceptWebSockets, type Upgrades, wantsWebSocket } from './streams/index
 export interface RawSocketRoute {
   /** Paths with `:name` for one segment. */
   paths: readonly string[]
-  /** Most bytes of one text from the other side. */
+  /** Maximum size in bytes of one text from the other side. */
   maxTextBytes: number
   /** Decides whether a program may connect; throws an `ApiError`, which it gets in place of a WebSocket. */
   admit(request: RawSocketRequest): Promise<AdmittedPeer>

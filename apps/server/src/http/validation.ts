@@ -148,7 +148,7 @@ function addBytesKeyword(ajv: Ajv): void {
     type: 'string',
     schemaType: 'number',
     before: 'maxLength',
-    validate: (most: number, text: string) => Buffer.byteLength(text) <= most,
+    validate: (max: number, text: string) => Buffer.byteLength(text) <= max,
     error: {
       message: ({ schema }) => `must have at most ${String(schema)} bytes of UTF-8`,
     },

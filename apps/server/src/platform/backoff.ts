@@ -1,7 +1,7 @@
 /** Pauses between attempts: the first, doubled with every attempt, up to the longest. Milliseconds. */
 export interface Backoff {
   readonly firstMs: number
-  readonly longestMs: number
+  readonly maxMs: number
 }
 
 /**
@@ -10,11 +10,7 @@ export interface Backoff {
  * @param attempt number of the attempt that failed, from 1
  * @param random a number from 0 up to 1
  */
-export function backoffPause(
-  { firstMs, longestMs }: Backoff,
-  attempt: number,
-  random: number,
-): number {
-  const doubled = Math.min(longestMs, firstMs * 2 ** (attempt - 1))
+export function backoffPause({ firstMs, maxMs }: Backoff, attempt: number, random: number): number {
+  const doubled = Math.min(maxMs, firstMs * 2 ** (attempt - 1))
   return Math.round(doubled * (0.5 + random / 2))
 }

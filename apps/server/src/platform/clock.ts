@@ -29,11 +29,11 @@ export interface Timers {
 }
 
 /** The longest time that a timer of Node accepts, almost 25 days; a longer one would fire at once. */
-export const longestTimeout = 2 ** 31 - 1
+export const maxTimeoutMs = 2 ** 31 - 1
 
 export const systemTimers: Timers = {
   after(milliseconds, callback) {
-    const timer = setTimeout(callback, Math.min(milliseconds, longestTimeout))
+    const timer = setTimeout(callback, Math.min(milliseconds, maxTimeoutMs))
     return () => clearTimeout(timer)
   },
 }

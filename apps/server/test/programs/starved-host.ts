@@ -18,10 +18,10 @@ const entry = new URL('./limits-worker.mjs', import.meta.url)
 const pool = createWorkerPool<{ trouble: string }, { size: number }>({
   entry,
   workers: 1,
-  maximumQueue: 1,
+  maxQueue: 1,
   timeLimitMs: 600_000,
   memoryLimitMb: 64,
-  maximumOutputBytes: 1000,
+  maxOutputBytes: 1000,
   idleTimeoutMs: 600_000,
   onError: () => {},
 })

@@ -3,7 +3,7 @@ import { HttpError, newId, upload } from '../client/api.js'
 import type { Session } from '../client/session.js'
 import type { Payload } from '../shared/bridge.js'
 
-/** Largest number of files in one message. */
+/** Maximum number of files in one message. */
 export const maxFiles = 8
 
 type Failure = 'tooLarge' | 'wrongType' | 'uploadFailed'

@@ -11,11 +11,11 @@ export type Reason = BotHealth['reasons'][number]
 export type ErrorGroup = Overview['errors']['groups'][number]
 
 /** Counts end there. */
-const mostCounted = 1000
+const maxCounted = 1000
 
 /** A count of the overview in words. */
 export function describeCount(count: number): string {
-  return `${formatNumber(count)}${count >= mostCounted ? ' or more' : ''}`
+  return `${formatNumber(count)}${count >= maxCounted ? ' or more' : ''}`
 }
 
 /** Milliseconds between two looks. */

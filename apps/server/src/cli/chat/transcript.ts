@@ -13,7 +13,7 @@ interface TranscriptDeps {
 
 type Message = Omit<SignalData['message_created'], 'isBot'>
 
-/** Most earlier messages that are shown when a conversation is continued. */
+/** Maximum number of earlier messages shown when a conversation is continued. */
 const maxEarlierMessages = 10
 
 export type Transcript = ReturnType<typeof createTranscript>

@@ -6,7 +6,7 @@ import { packageFile } from '../../platform/package-files.js'
 import { DemoError, type Step } from './step.js'
 
 const question = 'What happens to open requests when the server stops?'
-/** Longest wait for the reply, in milliseconds. */
+/** Maximum wait for the reply, in milliseconds. */
 const replyTimeoutMs = 30_000
 
 /** The code of the bot, which is part of this package: one file, as it is deployed. */

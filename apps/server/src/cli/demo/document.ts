@@ -10,7 +10,7 @@ const key = 'botstead.md'
 /** The document of the demonstration, which is part of this package. */
 const documentPath = packageFile(`demo/${key}`)
 const question = 'Can a message get lost when the power fails?'
-/** Longest wait for a document to become searchable, in milliseconds. */
+/** Maximum wait for a document to become searchable, in milliseconds. */
 const indexingTimeoutMs = 30_000
 
 /** Announces the document and sends its content to the signed address in the response. */
@@ -81,7 +81,7 @@ interface FoundPassage {
   context?: readonly { type: string; text: string }[]
 }
 
-const longestQuote = 280
+const maxQuoteLength = 280
 const heading = /^#{1,6}\s+(.*)$/
 
 /** A passage as text for people: its headings, then the beginning of its content. */
@@ -93,6 +93,6 @@ function toQuote({ content, score, file, context = [] }: FoundPassage): Quote {
   return {
     score,
     path: [file.key, ...above, ...own.filter((each) => !above.includes(each)).slice(0, 1)],
-    text: cutText(text.replaceAll(/\s+/g, ' ').trim(), longestQuote),
+    text: cutText(text.replaceAll(/\s+/g, ' ').trim(), maxQuoteLength),
   }
 }

@@ -52,7 +52,7 @@ export interface Printer {
 const margin = '    '
 const narrowest = 60
 const widest = 100
-const longestSegment = 40
+const maxSegmentLength = 40
 
 /** Writes for people; without colours where the output is not a terminal or declines them. */
 export function createPrinter(out: Output): Printer {
@@ -124,6 +124,6 @@ export function createPrinter(out: Output): Printer {
 function shortPath(path: string): string {
   return path
     .split('/')
-    .map((segment) => abbreviate(segment, longestSegment))
+    .map((segment) => abbreviate(segment, maxSegmentLength))
     .join('/')
 }

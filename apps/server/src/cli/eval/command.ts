@@ -113,7 +113,7 @@ export function evalCommand(): Command {
     )
     .option('--misses <count>', 'how many of the worst questions are listed', toCount, 10)
     .option('--settle <seconds>', 'how long results must stay the same before measuring', '10')
-    .option('--timeout <seconds>', 'longest wait for the files to become searchable', '1800')
+    .option('--timeout <seconds>', 'maximum wait for the files to become searchable', '1800')
     .option('--json <file>', 'write the results, question by question, to a file; - for the output')
     .option('--baseline <file>', 'compare with such a file; the exit status is 1 if it was better')
     .action(async (options: EvalOptions) => {
@@ -173,7 +173,7 @@ async function evaluate(
   return results
 }
 
-/** Most documents of a reason that are named. */
+/** Maximum number of documents named per reason. */
 const maxNamed = 3
 
 /** Describes documents that are not searchable, in one line per reason: a folder may have many pictures. */

@@ -39,17 +39,17 @@ export function toQuestionAnswer(question: Question, answer: Answer, ndcg: numbe
 
 /** nDCG is a quotient, which may miss 1 by its last digit. */
 const perfect = 1 - 1e-9
-const longestText = 72
+const maxTextLength = 72
 const maxExpected = 3
 
 /**
  * Lists the questions with the worst results for people, line by line.
  *
- * @param most how many are listed
+ * @param max maximum number of listed misses or false hits
  */
-export function describeMisses(answers: readonly QuestionAnswer[], most: number): string[] {
+export function describeMisses(answers: readonly QuestionAnswer[], max: number): string[] {
   const misses = answers.filter(({ ndcg }) => ndcg < perfect).sort((a, b) => a.ndcg - b.ndcg)
-  const named = misses.slice(0, most)
+  const named = misses.slice(0, max)
   if (named.length === 0) return []
   return [
     `worst questions, ${named.length} of ${misses.length} with nDCG below 1`,
@@ -58,12 +58,12 @@ export function describeMisses(answers: readonly QuestionAnswer[], most: number)
 }
 
 /** Lists the questions about something else with the highest scores, line by line. */
-export function describeFalseHits(answers: readonly OffTopicAnswer[], most: number): string[] {
+export function describeFalseHits(answers: readonly OffTopicAnswer[], max: number): string[] {
   const hits = answers.flatMap((answer) => {
     const [best] = answer.found
     return best === undefined ? [] : [{ answer, best }]
   })
-  const named = hits.sort((a, b) => b.best.score - a.best.score).slice(0, most)
+  const named = hits.sort((a, b) => b.best.score - a.best.score).slice(0, max)
   if (named.length === 0) return []
   return [
     `highest off topic, ${named.length} of ${hits.length} that found something`,
@@ -72,7 +72,7 @@ export function describeFalseHits(answers: readonly OffTopicAnswer[], most: numb
 }
 
 function describe({ id, text }: OffTopicAnswer, value: number, finding: string): string[] {
-  const line = cutText(text.replace(/\s+/g, ' ').trim(), longestText)
+  const line = cutText(text.replace(/\s+/g, ' ').trim(), maxTextLength)
   return [`  ${value.toFixed(2)}  ${id}  ${line}`, `        ${finding}`]
 }
 

@@ -108,10 +108,10 @@ function describeSeparation({ chance, answered, offTopic }: Separation): string[
 /**
  * Lists the questions with bad results, line by line.
  *
- * @param most how many questions of each kind are listed
+ * @param max maximum number of listed questions of each kind
  */
-export function describeQuestions({ answers = [], offTopic = [] }: Results, most: number) {
-  return [...describeMisses(answers, most), ...describeFalseHits(offTopic, most)]
+export function describeQuestions({ answers = [], offTopic = [] }: Results, max: number) {
+  return [...describeMisses(answers, max), ...describeFalseHits(offTopic, max)]
 }
 
 /** Below this p-value, chance is an unlikely explanation. */

@@ -16,19 +16,19 @@ export interface SetResults {
 
 const pollMs = 500
 const pageSize = 100
-const longestText = 72
+const maxTextLength = 72
 
 /**
  * Runs an evaluation set of the server.
  *
  * @param nameOrId of the set
- * @param most how many misses are fetched, at most 100
+ * @param max maximum number of misses to fetch, 0 to 100
  * @throws Error if there is no such set, or if the run fails
  */
 export async function runSet(
   client: Client,
   nameOrId: string,
-  most: number,
+  max: number,
   { say, signal }: { say(line: string): void; signal: AbortSignal },
 ): Promise<SetResults> {
   const { id } = await findSet(client, nameOrId)
@@ -43,13 +43,13 @@ export async function runSet(
   }
   if (run.state === 'failed') throw new Error(`The run failed: ${run.failedReason}`)
   const { evaluationResults: misses } =
-    most === 0
+    max === 0
       ? { evaluationResults: [] }
       : await client.listEvaluationResults({
           id,
           runId,
           only: 'misses',
-          pageSize: Math.min(most, pageSize),
+          pageSize: Math.min(max, pageSize),
         })
   return { run, misses, comparison: await compareWithLast(client, id, runId) }
 }
@@ -123,7 +123,7 @@ function describeChanges({ better, worse, documents, documentsChanged }: Compari
 }
 
 function describeMiss({ question, measures, missing, found: [first] }: Result): string[] {
-  const line = cutText(question.replace(/\s+/g, ' ').trim(), longestText)
+  const line = cutText(question.replace(/\s+/g, ' ').trim(), maxTextLength)
   const expected = missing.map(({ fileKey, state }) =>
     state === 'gone' ? `${fileKey} is gone` : `${fileKey} not in the first 10`,
   )

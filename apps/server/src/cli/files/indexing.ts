@@ -20,7 +20,7 @@ export type AwaitedFile = Pick<RemoteFile, 'id' | 'key' | 'owner' | 'indexingOmi
 }
 
 /** Files that were searchable before the run and are reported: each is asked for, in every run. */
-const mostReported = 20
+const maxReported = 20
 
 /** The outcomes of files that were to be indexed. */
 export interface IndexingResult {
@@ -35,7 +35,7 @@ export interface IndexingResult {
 interface WaitOptions {
   client: Client
   signal: AbortSignal
-  /** Longest wait for all of them, in milliseconds. */
+  /** Maximum wait for all of them, in milliseconds. */
   timeoutMs: number
   out: Output
 }
@@ -94,11 +94,11 @@ export async function awaitIndexed(
   const known = files.filter((file) => file.isSearchable === true && isPartly(file))
   result.partly = known.length
   partly = known[0]
-  await inParallel(known.slice(0, mostReported), concurrency, signal, async (file) => {
+  await inParallel(known.slice(0, maxReported), concurrency, signal, async (file) => {
     const omissions = await describeOmissions(file)
     report('partly', file, omissions && `: ${omissions}`)
   })
-  const more = known.length - mostReported
+  const more = known.length - maxReported
   if (more > 0) out.line(`${more} more were read in part: npx botstead files ls names them.`)
   await inParallel(unknown, concurrency, signal, async (awaited) => {
     for (;;) {
@@ -146,7 +146,7 @@ export interface DescriptionOptions {
   allowPartial: boolean
   /** Whether to wait until the uploaded files are indexed. */
   wait: boolean
-  /** Longest wait, in milliseconds. */
+  /** Maximum wait, in milliseconds. */
   timeout: number
 }
 
@@ -159,7 +159,7 @@ export function addDescriptionOptions(command: Command): Command {
     .option('--index', 'make the content searchable, and wait until it is', false)
     .option('--no-wait', 'with --index: do not wait')
     .addOption(
-      new Option('--timeout <minutes>', 'with --index: longest wait')
+      new Option('--timeout <minutes>', 'with --index: maximum wait')
         .argParser(toTime)
         .default(60 * minute, '60'),
     )

@@ -115,7 +115,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     retry: {
       maximumAttempts: limits.deliveryAttempts,
       firstMs: second,
-      longestMs: 10 * minute,
+      maxMs: 10 * minute,
     },
     pausing: { afterMs: 5 * minute, afterFailures: 5, probeEveryMs: 30 * second },
     limits: {

@@ -55,10 +55,10 @@ describeEachEngine('lists of deliveries to some receivers', (engine) => {
       statuses: fc.subarray([...statuses]),
       direction: fc.constantFrom('asc' as const, 'desc' as const),
       pageSize: fc.integer({ min: 1, max: 100 }),
-      mostLookedAt: fc.integer({ min: 1, max: 300 }),
+      maxScanned: fc.integer({ min: 1, max: 300 }),
     })
     await fc.assert(
-      fc.asyncProperty(inputs, async ({ direction, pageSize, mostLookedAt, ...filter }) => {
+      fc.asyncProperty(inputs, async ({ direction, pageSize, maxScanned, ...filter }) => {
         const found: string[] = []
         let nextToken: string | undefined
         do {
@@ -71,7 +71,7 @@ describeEachEngine('lists of deliveries to some receivers', (engine) => {
             nextToken,
             pageSize,
           })
-          const part = await pageOfReceivers(db, receivers, filter, page, mostLookedAt)
+          const part = await pageOfReceivers(db, receivers, filter, page, maxScanned)
           expect(part.rows.length).toBeLessThanOrEqual(pageSize)
           found.push(...part.rows.map(({ id }) => id))
           nextToken = part.nextToken
@@ -87,14 +87,14 @@ describeEachEngine('lists of deliveries to some receivers', (engine) => {
     const receivers = await listReceiversOf(db, bots)
     const bounds = fc.record({
       most: fc.integer({ min: 1, max: 80 }),
-      mostLookedAt: fc.integer({ min: 1, max: 80 }),
+      maxScanned: fc.integer({ min: 1, max: 80 }),
     })
     await fc.assert(
       fc.asyncProperty(
         bounds,
         fc.constantFrom(undefined, ...kinds),
-        async ({ most, mostLookedAt }, kind) => {
-          const counts = await countOfReceivers(db, receivers, { kind }, { most, mostLookedAt })
+        async ({ most, maxScanned }, kind) => {
+          const counts = await countOfReceivers(db, receivers, { kind }, { most, maxScanned })
           for (const status of statuses) {
             const all = matching({ kind, statuses: [status] }, 'asc').length
             const { count, isExact } = counts[status]

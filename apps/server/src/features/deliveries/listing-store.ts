@@ -253,14 +253,14 @@ const longestLook = 5000
 
 /**
  * A page of the deliveries to some receivers, sorted by `created_at`.
- * @param mostLookedAt rows after which a page ends although it is not full
+ * @param maxScanned rows after which a page ends although it is not full
  */
 export async function pageOfReceivers(
   db: Db | Tx,
   receivers: readonly ReceiverColumns[],
   filter: ListFilter,
   page: PageRequest<'created_at'>,
-  mostLookedAt = Number.POSITIVE_INFINITY,
+  maxScanned = Number.POSITIVE_INFINITY,
 ): Promise<Page<DeliveryRow>> {
   const ranges = rangesOf(receivers, filter)
   const { direction, size } = page
@@ -279,14 +279,14 @@ export async function pageOfReceivers(
   const rows: DeliveryRow[] = []
   let after = page.after
   for (let looked = 0, look = firstLook; ; look = Math.min(look * 4, longestLook)) {
-    const limit = Math.min(look, mostLookedAt - looked)
+    const limit = Math.min(look, maxScanned - looked)
     const positions = await listPositions(db, ranges, filter, { direction, after, limit })
     rows.push(...(await findAt(db, positions, filter)))
     looked += positions.length
     after = positions.at(-1) ?? after
     if (rows.length > size) break
     if (positions.length < limit) return { rows, nextToken: undefined }
-    if (looked >= mostLookedAt) {
+    if (looked >= maxScanned) {
       return { rows, nextToken: after === undefined ? undefined : page.tokenAfter(after) }
     }
   }
@@ -348,13 +348,13 @@ async function countRanges(
 /**
  * Counts deliveries to some receivers by status.
  * @param most where each count ends
- * @param mostLookedAt rows of a status that are looked at if they have to be
+ * @param maxScanned rows of a status that are looked at if they have to be
  */
 export async function countOfReceivers(
   db: Db | Tx,
   receivers: readonly ReceiverColumns[],
   filter: ListFilter,
-  { most, mostLookedAt }: { most: number; mostLookedAt: number },
+  { most, maxScanned }: { most: number; maxScanned: number },
 ): Promise<Record<DeliveryStatus, BoundedCount>> {
   const wanted = filter.statuses?.length ? filter.statuses : allStatuses
   const counts: Record<DeliveryStatus, BoundedCount> = {
@@ -366,7 +366,7 @@ export async function countOfReceivers(
   for (const status of new Set(wanted)) {
     const ranges = rangesOf(receivers, { ...filter, statuses: [status] })
     const part = status === 'pending' ? 'pending' : 'finished'
-    const bound = isExact(filter) ? most : mostLookedAt
+    const bound = isExact(filter) ? most : maxScanned
     const { count, isExact: isWhole } = await countRanges(db, ranges, part, filter, bound)
     counts[status] = { count: Math.min(count, most), isExact: isWhole && count <= most }
   }

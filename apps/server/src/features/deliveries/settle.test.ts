@@ -33,7 +33,7 @@ describeEachEngine('deliveries that are settled together', (engine) => {
       reportIssue: () => {},
       domainEvents: bench.domainEvents,
       writeLogLine: async () => {},
-      retry: { maximumAttempts: 5, firstMs: 1000, longestMs: 60_000 },
+      retry: { maximumAttempts: 5, firstMs: 1000, maxMs: 60_000 },
       pausing: { afterMs: 300_000, afterFailures: 5, probeEveryMs: 30_000 },
     })
     const result: CallResult = {
@@ -58,7 +58,7 @@ describeEachEngine('deliveries that are settled together', (engine) => {
 })
 
 describe('the pause after an attempt', () => {
-  const policy = { firstMs: 1000, longestMs: 600_000 }
+  const policy = { firstMs: 1000, maxMs: 600_000 }
 
   it('doubles up to the longest pause, with jitter over its second half', () => {
     expect([1, 2, 3, 11, 500].map((attempt) => pauseAfter(policy, attempt, 0, 0))).toEqual([

@@ -304,7 +304,7 @@ export function pauseAfter(
   wishMs: number,
   random: number,
 ): number {
-  return Math.max(backoffPause(retry, attempt, random), Math.min(wishMs, retry.longestMs))
+  return Math.max(backoffPause(retry, attempt, random), Math.min(wishMs, retry.maxMs))
 }
 
 /** A delivery that just ended. */

@@ -2,9 +2,9 @@ import {
   ApiError,
   type Body,
   type contract,
+  maxSearchLimit,
   type Query,
   searchLimitDefault,
-  searchLimitMaximum,
   waitTimeoutDefault,
 } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
@@ -107,7 +107,7 @@ export function createSearchService(deps: SearchServiceDeps) {
     signal: AbortSignal,
   ): Promise<{ found: FoundPassage[]; degraded: readonly string[] }> {
     const scope = { botId, integrationId: undefined, now: isoTime(clock.now()) }
-    const input = { limit: searchLimitMaximum, ...parameters, query, contextDepth: 0 }
+    const input = { limit: maxSearchLimit, ...parameters, query, contextDepth: 0 }
     return await finder.find(await toRequest(scope, input, signal), signal)
   }
 

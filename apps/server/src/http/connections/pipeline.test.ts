@@ -21,7 +21,7 @@ const wait = operation({
 const large = operation({ ...wait, id: 'large', path: '/large/{id}' })
 
 /** The request that owns the connection, and those that are processed behind it. */
-const mostStarted = 17
+const maxStarted = 17
 const largeText = 'x'.repeat(1_000_000)
 
 describe('pipelined requests', () => {
@@ -94,9 +94,9 @@ describe('pipelined requests', () => {
     const { client } = await listening.connect()
     const ids = idsReadFrom(client)
     client.write(requests('wait', 1000))
-    await vi.waitUntil(() => started.length === mostStarted)
+    await vi.waitUntil(() => started.length === maxStarted)
     await roundTrip()
-    expect(started).toEqual(upTo(mostStarted))
+    expect(started).toEqual(upTo(maxStarted))
     release()
     await vi.waitFor(() => expect(ids).toEqual(upTo(1000)))
     // The connection remains usable afterwards.
@@ -109,9 +109,9 @@ describe('pipelined requests', () => {
     const ids = idsReadFrom(client)
     const count = 3000
     client.write(requests('wait', count, `X-Filler: ${'x'.repeat(5000)}\r\n`))
-    await vi.waitUntil(() => started.length === mostStarted)
+    await vi.waitUntil(() => started.length === maxStarted)
     for (let i = 0; i < 20; i++) await roundTrip()
-    expect(started.length).toBe(mostStarted)
+    expect(started.length).toBe(maxStarted)
     // Only a few chunks of 64 KiB are read, of the 15 MB that were sent.
     expect(server.bytesRead).toBeLessThan(500_000)
     release()
@@ -151,13 +151,13 @@ describe('pipelined requests', () => {
   it('are dropped with their connection', async () => {
     const { client, server } = await listening.connect()
     client.write(requests('wait', 500))
-    await vi.waitUntil(() => started.length === mostStarted)
+    await vi.waitUntil(() => started.length === maxStarted)
     server.destroy()
     client.destroy()
     await untilClosed(server)
     release()
     await roundTrip()
-    expect(started.length).toBe(mostStarted)
+    expect(started.length).toBe(maxStarted)
   })
 
   it('close their connection when too many are held in total', async () => {

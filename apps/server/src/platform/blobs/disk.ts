@@ -38,7 +38,7 @@ const readFile = promisify(readFileWithCallback)
  * Bytes per read of a download. Each read is a turn of the event loop and a trip to the thread pool, which take longer
  * than copying the default of 64 KiB, but a download holds up to two of them while its client does not read.
  */
-const readSize = { least: 64 * 1024, most: 512 * 1024 }
+const readSize = { min: 64 * 1024, max: 512 * 1024 }
 /** Bytes per read of all downloads together; those that are opened when there are many read less at once. */
 const readBudget = 32 * 1024 * 1024
 /** Bytes gathered for one write. While they are written, the next are received and hashed. */
@@ -114,8 +114,8 @@ export async function openDiskBlobStore(root: string): Promise<BlobStore> {
       const file = await openBlob(path, key)
       try {
         if (range) checkRange(range, (await file.stat()).size)
-        const share = Math.max(readSize.least, Math.floor(readBudget / (openDownloads + 1)))
-        const highWaterMark = Math.min(readSize.most, share)
+        const share = Math.max(readSize.min, Math.floor(readBudget / (openDownloads + 1)))
+        const highWaterMark = Math.min(readSize.max, share)
         const content = file.createReadStream({ ...range, highWaterMark })
         openDownloads += 1
         content.once('close', () => {

@@ -60,10 +60,10 @@ export interface S3Client {
 }
 
 const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
-const longestPause = 5_000
+const maxPause = 5_000
 const defaultAttempts = 5
-/** Most bytes of a response that is no content: a list of 1,000 objects is the longest. */
-const longestText = 16 * 2 ** 20
+/** Maximum size in bytes of a response that is no content. The largest is a list of 1,000 objects. */
+const maxTextLength = 16 * 2 ** 20
 
 /** Speaks S3 over HTTP: signs, sends, and tries again what may pass. Connections are kept and reused. */
 export function createS3Client(address: S3Address, options: S3ClientOptions = {}): S3Client {
@@ -143,7 +143,7 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
       } catch (error) {
         if (tried >= attempts || !isPassing(error)) throw error
         // A random part keeps those who were refused together from coming back together.
-        const pause = Math.min(longestPause, firstPause * 2 ** (tried - 1))
+        const pause = Math.min(maxPause, firstPause * 2 ** (tried - 1))
         await sleep(pause * (0.5 + Math.random() / 2), undefined, signal && { signal })
       }
     }
@@ -195,7 +195,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   let size = 0
   for await (const piece of response) {
     size += piece.length
-    if (size > longestText) throw new Error(`its response has more than ${longestText} bytes`)
+    if (size > maxTextLength) throw new Error(`its response has more than ${maxTextLength} bytes`)
     pieces.push(piece)
   }
   return new TextDecoder().decode(Buffer.concat(pieces))

@@ -26,7 +26,7 @@ interface ListOptions {
 }
 
 /** Pages in a row that may list nothing and announce another one. */
-const mostEmptyPages = 100
+const maxEmptyPages = 100
 
 /** The elements of each page of a list; a list of empty pages without an end would be asked for for ever. */
 function pageReader(element: string): (body: string) => string[] {
@@ -34,7 +34,7 @@ function pageReader(element: string): (body: string) => string[] {
   return (body) => {
     const found = elementsOf(body, element)
     empty = found.length > 0 ? 0 : empty + 1
-    if (empty <= mostEmptyPages) return found
+    if (empty <= maxEmptyPages) return found
     throw new S3ConnectionError('The list of the object store has no end.')
   }
 }

@@ -105,7 +105,7 @@ export function textOf(xml: string, element: string): string | undefined {
 export function elementsOf(xml: string, element: string): string[] {
   const found: string[] = []
   let next = findElement(xml, element, 0)
-  while (next !== undefined && found.length < mostElements) {
+  while (next !== undefined && found.length < maxElements) {
     found.push(next.content)
     next = findElement(xml, element, next.end)
   }
@@ -113,7 +113,7 @@ export function elementsOf(xml: string, element: string): string[] {
 }
 
 /** Elements that are read of one response; stores list 1,000 objects, uploads or parts in one. */
-const mostElements = 10_000
+const maxElements = 10_000
 
 /**
  * The first element of a name from a position on. Each character is read a few times at most: a pattern for this would

@@ -19,7 +19,7 @@ const connectTimeout = 10_000
 const defaultQueryTimeout = 10_000
 const defaultHeartbeat = 30_000
 const firstDelay = 100
-const longestDelay = 10_000
+const maxDelay = 10_000
 
 /** One connection that listens to a channel and comes back by itself whenever it is lost. */
 export class NotificationLink implements AsyncDisposable {
@@ -116,7 +116,7 @@ export class NotificationLink implements AsyncDisposable {
   }
 
   #reconnectLater(): void {
-    const delay = Math.min(longestDelay, firstDelay * 2 ** this.#failures)
+    const delay = Math.min(maxDelay, firstDelay * 2 ** this.#failures)
     this.#failures += 1
     // Spread out, so that a restarted server is not met by all processes at once.
     const spread = delay * (0.5 + Math.random() / 2)

@@ -11,7 +11,7 @@ export interface DatabaseOptions {
   readonly file?: string
   /** Bytes of the disk of that file that are kept for deletions. Default 0. */
   readonly reserveBytes?: number
-  /** Most connections to PostgreSQL at a time. Default 10. */
+  /** Maximum number of connections to PostgreSQL at a time. Default 10. */
   readonly poolSize?: number
   /** Milliseconds to wait for a lock or a free connection. Default 5,000. */
   readonly busyTimeout?: number

@@ -11,7 +11,7 @@ export interface PageRequest<Sort extends string = string> {
   /** Column that the list is sorted by. */
   readonly sort: Sort
   readonly direction: 'asc' | 'desc'
-  /** Most rows on the page. */
+  /** Maximum number of rows on the page. */
   readonly size: number
   /** End of the previous page; undefined for the first page. */
   readonly after: Position | undefined

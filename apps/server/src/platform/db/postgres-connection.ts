@@ -6,7 +6,7 @@ import type { NamedQuery } from './executor.js'
 
 export interface PoolOptions {
   readonly url: string
-  /** Most connections at a time. */
+  /** Maximum number of connections at a time. */
   readonly poolSize: number
   /** Milliseconds to wait for a lock or a free connection. */
   readonly busyTimeout: number

@@ -19,7 +19,7 @@ import { createNestingGuard, TransactionAttempt } from './transaction.js'
 export interface PostgresOptions {
   /** Address of the database, `postgres://...`. */
   readonly url: string
-  /** Most connections at a time. Default 10. */
+  /** Maximum number of connections at a time. Default 10. */
   readonly poolSize?: number
   /** Milliseconds to wait for a lock or a free connection. Default 5,000. */
   readonly busyTimeout?: number

@@ -16,14 +16,14 @@ const insertReturning = prepared<{ id: string; size: number }, NotesSchema>()((d
     .returning(['id', 'text']),
 )
 
-const findNotes = prepared<{ from: number; most: number; prefix: string }, NotesSchema>()((db, p) =>
+const findNotes = prepared<{ from: number; max: number; prefix: string }, NotesSchema>()((db, p) =>
   db
     .selectFrom('notes')
     .select(['id', 'size'])
     .where('size', '>=', p('from'))
     .where('id', 'like', p('prefix'))
     .orderBy('size')
-    .limit(p('most')),
+    .limit(p('max')),
 )
 
 const resize = prepared<{ prefix: string; size: number; note: string | null }, NotesSchema>()(
@@ -44,19 +44,19 @@ describeEachEngine('a prepared query', (engine) => {
         await insertNote(tx, { id: `bound-${size}`, text: 'x', size })
       }
     })
-    expect(await findNotes(db, { prefix: 'bound-%', from: 1, most: 2 })).toEqual([
+    expect(await findNotes(db, { prefix: 'bound-%', from: 1, max: 2 })).toEqual([
       { id: 'bound-1', size: 1 },
       { id: 'bound-2', size: 2 },
     ])
-    expect(await findNotes(db, { prefix: 'bound-%', from: 3, most: 10 })).toHaveLength(2)
+    expect(await findNotes(db, { prefix: 'bound-%', from: 3, max: 10 })).toHaveLength(2)
   })
 
   it('returns the first row, or undefined', async () => {
     const { db, run } = notesOf(database())
     await run((tx) => insertNote(tx, { id: 'first', text: 'x', size: 9 }))
-    const found = await findNotes.first(db, { prefix: 'first', from: 0, most: 1 })
+    const found = await findNotes.first(db, { prefix: 'first', from: 0, max: 1 })
     expect(found).toEqual({ id: 'first', size: 9 })
-    expect(await findNotes.first(db, { prefix: 'none', from: 0, most: 1 })).toBeUndefined()
+    expect(await findNotes.first(db, { prefix: 'none', from: 0, max: 1 })).toBeUndefined()
   })
 
   it('returns how many rows were written', async () => {
@@ -113,13 +113,13 @@ describeEachEngine('a prepared query', (engine) => {
     const { db } = notesOf(database())
     expectTypeOf(findNotes).returns.resolves.toEqualTypeOf<{ id: string; size: number }[]>()
     expectTypeOf(insertReturning).returns.resolves.toEqualTypeOf<{ id: string; text: string }[]>()
-    expectTypeOf(findNotes).toBeCallableWith(db, { prefix: '', from: 0, most: 1 })
+    expectTypeOf(findNotes).toBeCallableWith(db, { prefix: '', from: 0, max: 1 })
     // @ts-expect-error: a write needs a transaction
     expectTypeOf(insertNote).toBeCallableWith(db, { id: '', text: '', size: 1 })
     // @ts-expect-error: and so does one that returns rows
     expectTypeOf(insertReturning).toBeCallableWith(db, { id: '', size: 1 })
     // @ts-expect-error: the value has another type
-    expectTypeOf(findNotes).toBeCallableWith(db, { prefix: 1, from: 0, most: 1 })
+    expectTypeOf(findNotes).toBeCallableWith(db, { prefix: 1, from: 0, max: 1 })
   })
 })
 

@@ -17,10 +17,10 @@ export async function checkStructure(
   await using pool = createWorkerPool<string, { fault?: string }>({
     entry: new URL('./sqlite-check-worker.js', import.meta.url),
     workers: 1,
-    maximumQueue: 0,
+    maxQueue: 0,
     timeLimitMs,
     memoryLimitMb: 128,
-    maximumOutputBytes: 64 * 1024,
+    maxOutputBytes: 64 * 1024,
     idleTimeoutMs: 1000,
     onError: () => {},
   })

@@ -49,7 +49,7 @@ export function keepLogSmall(
       entry: new URL('./sqlite-log-worker.js', import.meta.url),
       setup: undefined,
       threads: 1,
-      maximumQueue: 0,
+      maxQueue: 0,
       timeLimitMs,
       memoryLimitMb: 64,
       onError: () => {},

@@ -82,7 +82,7 @@ export async function readSqliteFacts(file: string): Promise<SqliteFacts> {
     entry: new URL('./sqlite-facts-worker.js', import.meta.url),
     setup: undefined,
     threads: 1,
-    maximumQueue: 0,
+    maxQueue: 0,
     timeLimitMs: day,
     memoryLimitMb: 128,
     onError: () => {},

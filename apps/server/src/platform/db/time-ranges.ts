@@ -46,14 +46,14 @@ export async function newestInRanges<DB>(
 }
 
 /**
- * Counts the rows of ranges in periods, at most `most` in each; the results are in the order of `wanted`.
+ * Counts the rows of ranges in periods, at most `max` in each; the results are in the order of `wanted`.
  * The index alone is read.
  */
 export async function countInRanges<DB>(
   db: Kysely<DB>,
   index: TimeIndex,
   wanted: readonly { key: RangeKey; period: Period }[],
-  most?: number,
+  max?: number,
 ): Promise<number[]> {
   if (wanted.length === 0) return []
   const time = sql.ref(`t.${index.time}`)
@@ -61,9 +61,9 @@ export async function countInRanges<DB>(
     from ${sql.table(index.table)} as t
     where ${isInRange(index)} and ${time} >= given.since and ${time} < given.before`
   const count =
-    most === undefined
+    max === undefined
       ? sql`(select count(*) ${inPeriod})`
-      : sql`(select count(*) from (select 1 ${inPeriod} limit ${most}) as found)`
+      : sql`(select count(*) from (select 1 ${inPeriod} limit ${max}) as found)`
   const { rows } = await sql<{ number: number; count: number }>`
     select given.number, ${count} as count
     from ${givenRanges(
@@ -81,18 +81,18 @@ export async function countInRanges<DB>(
 /** All times. */
 const always: Period = { since: '0000', before: '9999' }
 
-/** Counts the rows of each range, at most `most` in each. */
+/** Counts the rows of each range, at most `max` in each. */
 export async function countUpTo<DB>(
   db: Kysely<DB>,
   index: TimeIndex,
   keys: readonly RangeKey[],
-  most: number,
+  max: number,
 ): Promise<number[]> {
   return await countInRanges(
     db,
     index,
     keys.map((key) => ({ key, period: always })),
-    most,
+    max,
   )
 }
 
@@ -106,22 +106,22 @@ export interface UpTo {
 /** Rows of each range that are counted before it is known which ranges are large. */
 const firstCount = 1000
 
-/** Counts the rows of all ranges together, up to `most`. */
+/** Counts the rows of all ranges together, up to `max`. */
 export async function sumUpTo<DB>(
   db: Kysely<DB>,
   index: TimeIndex,
   keys: readonly RangeKey[],
-  most: number,
+  max: number,
 ): Promise<UpTo> {
   const first = await countUpTo(db, index, keys, firstCount)
   let count = first.reduce((sum, each) => sum + each, 0)
   for (const [at, key] of keys.entries()) {
-    if (count > most) break
+    if (count > max) break
     if ((first[at] ?? 0) < firstCount) continue
-    const [whole = 0] = await countUpTo(db, index, [key], most - count + firstCount + 1)
+    const [whole = 0] = await countUpTo(db, index, [key], max - count + firstCount + 1)
     count += whole - firstCount
   }
-  return { count: Math.min(count, most), isExact: count <= most }
+  return { count: Math.min(count, max), isExact: count <= max }
 }
 
 function isInRange({ columns, where }: TimeIndex): RawBuilder<SqlBool> {

@@ -6,10 +6,10 @@ import type { Job, JobHandler } from './handler.js'
 import { type ClaimRef, deleteJob, type JobRow, lockClaimed, noteRun, patchJob } from './store.js'
 
 /** After failed attempts: half a second to one at first, up to ten minutes. */
-const retries: Backoff = { firstMs: 1000, longestMs: 600_000 }
+const retries: Backoff = { firstMs: 1000, maxMs: 600_000 }
 
 /** After interruptions: up to a minute at first, up to a day. */
-const deferrals: Backoff = { firstMs: 60_000, longestMs: 24 * 60 * 60 * 1000 }
+const deferrals: Backoff = { firstMs: 60_000, maxMs: 24 * 60 * 60 * 1000 }
 
 /** The state of a job after a failed attempt. */
 export type Failure = 'retried' | 'followed up' | 'dead'

@@ -42,7 +42,7 @@ export async function lockJobOfKey(
 /** A request of a runner to claim jobs. */
 export interface ClaimRequest {
   kind: string
-  /** Most jobs to claim. */
+  /** Maximum number of jobs to claim. */
   limit: number
   /** Name of the runner. */
   owner: string

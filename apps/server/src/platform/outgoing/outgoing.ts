@@ -57,7 +57,7 @@ export interface Outgoing extends AsyncDisposable {
   send(url: string, request: OutgoingRequest): Promise<OutgoingResponse>
 }
 
-/** Longest time to connect to a server, apart from its response. */
+/** Maximum time to connect to a server, apart from its response. */
 const connectTimeoutMs = 10_000
 /** Time that an idle connection is kept for the next request. */
 const keepAliveMs = 15_000
@@ -70,7 +70,7 @@ export interface OutgoingOptions {
   memory?: ResponseMemory
 }
 
-/** Most addresses whose parts are remembered. */
+/** Maximum number of cached addresses. */
 const maxKnownAddresses = 1000
 
 /** The parts of an address that may be called, as far as that is known without resolving its name. */
@@ -157,8 +157,8 @@ function createParts(memory: ResponseMemory) {
   }
 }
 
-/** Most interim responses before a response. */
-const mostInterim = 10
+/** Maximum number of interim responses before a response. */
+const maxInterim = 10
 
 /**
  * Sends one request through a client of `undici`, whatever it connects to, and reads the response.
@@ -253,7 +253,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#headers = headers
     if (status >= 200) return
     this.#interim += 1
-    if (this.#interim <= mostInterim) return
+    if (this.#interim <= maxInterim) return
     this.fail(new OutgoingError('connection', 'It sent too many interim responses.'))
   }
 

@@ -54,7 +54,7 @@ export interface TracingOptions {
 /** Spans that wait for the collector; more are dropped, so that a collector that hangs costs no memory. */
 const maxWaiting = 2048
 const batchSize = 512
-/** Longest time in milliseconds that a span waits for its batch. */
+/** Maximum time in milliseconds that a span waits for its batch. */
 const batchMs = 2000
 const maxAttributeLength = 256
 const maxLinks = 16

@@ -227,7 +227,7 @@ interface TraceParent {
 }
 
 const traceparentPattern = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/
-/** Longest header that is parsed: later versions may be longer than the 55 characters of version 00. */
+/** Maximum length of a header that is parsed: later versions may be longer than the 55 characters of version 00. */
 const maxTraceparent = 128
 
 /** Reads a `traceparent` of W3C Trace Context; undefined for what the standard says to ignore. */

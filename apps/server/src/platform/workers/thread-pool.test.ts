@@ -16,7 +16,7 @@ describe('a thread pool', () => {
       entry: programEntry('thread-tasks'),
       setup: 'setup',
       threads: 1,
-      maximumQueue: 1,
+      maxQueue: 1,
       timeLimitMs: limit,
       memoryLimitMb: 64,
       onError: (error) => errors.push(error),
@@ -128,7 +128,7 @@ describe('a thread pool', () => {
 
   it('leaves the tasks that wait for a thread the time that it takes to start', async () => {
     const { order, open: openGate } = gate()
-    const pool = open({ setup: { startGate: order.gate }, maximumQueue: 2 })
+    const pool = open({ setup: { startGate: order.gate }, maxQueue: 2 })
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const early = [pool.run(echo(1)), pool.run(echo(2))]
     await vi.advanceTimersByTimeAsync(15_000)

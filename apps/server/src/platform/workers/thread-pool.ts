@@ -13,7 +13,7 @@ export interface ThreadPoolOptions {
   /** Tasks that run at a time, each in a thread of its own; threads start when they are needed. */
   threads: number
   /** Tasks that wait for a thread; more are refused. */
-  maximumQueue: number
+  maxQueue: number
   /**
    * Milliseconds that a task may take, waiting for a place included; not those in which a thread starts, its
    * own or one that it waits for.
@@ -56,8 +56,8 @@ export function createThreadPool<Input, Output>(
   const entry = resolveThreadEntry(options.entry)
   const gate = createGate(
     options.threads,
-    options.maximumQueue,
-    () => new WorkerLimitError('queue', `More than ${options.maximumQueue} tasks are waiting`),
+    options.maxQueue,
+    () => new WorkerLimitError('queue', `More than ${options.maxQueue} tasks are waiting`),
   )
   const alive = new Set<Thread<Input, Output>>()
   // The last one used first: the others may never be needed.

@@ -17,10 +17,10 @@ export function frameHead(kind: FrameKind, contentBytes: number): Buffer {
 
 /**
  * Makes a function that takes pieces of a stream as they come, and throws at what is no frame.
- * @param longest most bytes of a content
+ * @param maxBytes returns the maximum size of a content in bytes
  */
 export function createFrameReader(
-  longest: () => number,
+  maxBytes: () => number,
   onFrame: (kind: FrameKind, content: Buffer) => void,
 ): (piece: Buffer) => void {
   let pieces: Buffer[] = []
@@ -38,7 +38,7 @@ export function createFrameReader(
       const kind = kinds[all.readUInt8(0)]
       const length = all.readUInt32BE(1)
       if (kind === undefined) throw new Error('it is no frame')
-      if (length > longest()) throw new Error(`it has ${length} bytes, more than ${longest()}`)
+      if (length > maxBytes()) throw new Error(`it has ${length} bytes, more than ${maxBytes()}`)
       const end = headBytes + length
       const isComplete = size >= end
       pieces = [isComplete ? all.subarray(end) : all]

@@ -15,10 +15,10 @@ function openPool(options: Partial<WorkerPoolOptions> = {}) {
   return createWorkerPool<Input, unknown, never, string>({
     entry: programEntry('limits-worker'),
     workers: 1,
-    maximumQueue: 10,
+    maxQueue: 10,
     timeLimitMs: 60_000,
     memoryLimitMb: 64,
-    maximumOutputBytes: 50_000,
+    maxOutputBytes: 50_000,
     idleTimeoutMs: 60_000,
     onError: () => {},
     ...options,
@@ -123,7 +123,7 @@ describe('limits', () => {
   })
 
   test('tasks beyond the queue are refused, those in it run', async () => {
-    await using pool = openPool({ maximumQueue: 1 })
+    await using pool = openPool({ maxQueue: 1 })
     const stop = new AbortController()
     const first = pool.run({ trouble: 'loop' }, { signal: stop.signal })
     const second = pool.run({ trouble: 'echo' })
@@ -206,7 +206,7 @@ describe('cancelling', () => {
   })
 
   test('a task gives up its place in the queue when it is cancelled', async () => {
-    await using pool = openPool({ maximumQueue: 1 })
+    await using pool = openPool({ maxQueue: 1 })
     const [first, second] = [new AbortController(), new AbortController()]
     const running = pool.run({ trouble: 'loop' }, { signal: first.signal })
     const waiting = pool.run({ trouble: 'echo' }, { signal: second.signal })
@@ -253,7 +253,7 @@ test('a process keeps no result once it was returned', async () => {
   const results: WeakRef<object>[] = []
   try {
     for (let round = 0; round < 20; round++) {
-      const envelope = { input: { trouble: 'echo' }, maximumOutputBytes: 50_000 }
+      const envelope = { input: { trouble: 'echo' }, maxOutputBytes: 50_000 }
       const result = await worker.run(envelope, { onProgress: ignore, onPiece: ignore })
       expect(result).toHaveProperty('output')
       results.push(new WeakRef(result))

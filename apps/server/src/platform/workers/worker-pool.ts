@@ -12,13 +12,13 @@ export interface WorkerPoolOptions {
   /** Places beside those for tasks that take long, so that others need not wait for them; none by default. */
   slow?: SlowLaneOptions
   /** Tasks that wait for a worker; more are refused. */
-  maximumQueue: number
+  maxQueue: number
   /** Milliseconds after which a running task is stopped together with its process. */
   timeLimitMs: number
   /** Megabytes of JavaScript heap for one worker. */
   memoryLimitMb: number
   /** Size of an output as JSON with all of its pieces, in bytes. */
-  maximumOutputBytes: number
+  maxOutputBytes: number
   /** Milliseconds after which a worker without work ends; workers start when they are needed. */
   idleTimeoutMs: number
   /** Called for workers that end by themselves while they have no task. */
@@ -63,8 +63,8 @@ export function createWorkerPool<Input, Output, Progress = never, Piece = never>
   const entry = resolveEntry(options.entry)
   const gate = createGate(
     options.workers,
-    options.maximumQueue,
-    () => new WorkerLimitError('queue', `More than ${options.maximumQueue} tasks are waiting`),
+    options.maxQueue,
+    () => new WorkerLimitError('queue', `More than ${options.maxQueue} tasks are waiting`),
   )
   const slowLane = createSlowLane({
     ...(options.slow ?? { places: 0, afterMs: options.timeLimitMs }),
@@ -118,7 +118,7 @@ export function createWorkerPool<Input, Output, Progress = never, Piece = never>
     const limit = task.timeLimitMs ?? options.timeLimitMs
     const late = AbortSignal.timeout(limit)
     const signal = AbortSignal.any([late, ...(task.signal ? [task.signal] : [])])
-    const envelope: TaskEnvelope<Input> = { input, maximumOutputBytes: options.maximumOutputBytes }
+    const envelope: TaskEnvelope<Input> = { input, maxOutputBytes: options.maxOutputBytes }
     task.signal?.throwIfAborted()
     const worker = take()
     const slot = slowLane.hold(leave, worker.yieldToOthers)
@@ -170,7 +170,7 @@ function decode<Output>(result: TaskResult, options: WorkerPoolOptions): Output 
   if ('outputBytes' in result) {
     throw new WorkerLimitError(
       'output',
-      `The output has ${result.outputBytes} bytes, more than ${options.maximumOutputBytes}`,
+      `The output has ${result.outputBytes} bytes, more than ${options.maxOutputBytes}`,
     )
   }
   throw Object.assign(new Error(result.error.message), result.error)

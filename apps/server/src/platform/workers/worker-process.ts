@@ -9,10 +9,10 @@ import { createFrameReader, type FrameKind, frameHead } from './worker-frames.js
 import type { TaskEnvelope, TaskResult } from './worker-task.js'
 
 /** Maximum length of the kept error output of a process, in characters. */
-const maximumErrorText = 8192
-/** Most bytes of a message that is no output, and most reports of progress of a task. */
-const maximumMessageBytes = 2 ** 20
-const maximumReports = 100_000
+const maxErrorText = 8192
+/** Maximum size in bytes of a message that is no output, and maximum number of progress reports of a task. */
+const maxMessageBytes = 2 ** 20
+const maxReports = 100_000
 const outOfMemoryText = /heap out of memory|invalid (?:array|table|size)|allocation failed/i
 
 /** A process ended while it had work or before it could have any. */
@@ -66,7 +66,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
   child.stdin?.on('error', () => {})
   let errorText = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    errorText = `${errorText}${text}`.slice(-maximumErrorText)
+    errorText = `${errorText}${text}`.slice(-maxErrorText)
   })
   let gone: WorkerExitError | undefined
   // Called and not raced against `ended`: a promise that lives as long as the process would keep a
@@ -84,7 +84,7 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
   })
   /** Bytes of output that the task may still send. */
   let outputLeft = 0
-  let reportsLeft = maximumReports
+  let reportsLeft = maxReports
   let isSpent = false
   let listener: TaskListener | undefined
   let giveResult: ((result: TaskResult) => void) | undefined
@@ -115,8 +115,8 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
     else throw new Error('it is no message of a worker')
   }
 
-  const longest = () => Math.max(maximumMessageBytes, outputLeft)
-  messages?.on('data', guarded(onFault, createFrameReader(longest, receive))).on('error', () => {})
+  const maxBytes = () => Math.max(maxMessageBytes, outputLeft)
+  messages?.on('data', guarded(onFault, createFrameReader(maxBytes, receive))).on('error', () => {})
   idle(true)
 
   /** An idle worker is no reason for the server to stay alive, one that works or ends is. */
@@ -137,8 +137,8 @@ export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): W
       // The system could not start it, and says why in a moment.
       if (child.pid === undefined) throw await ended
       idle(false)
-      outputLeft = envelope.maximumOutputBytes
-      reportsLeft = maximumReports
+      outputLeft = envelope.maxOutputBytes
+      reportsLeft = maxReports
       try {
         return await new Promise<TaskResult>((resolve, reject) => {
           giveUp = reject

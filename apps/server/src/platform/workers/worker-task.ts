@@ -6,7 +6,7 @@ import { createFrameReader, type FrameKind, frameHead } from './worker-frames.js
 /** A task as the pool sends it to a worker. */
 export interface TaskEnvelope<Input> {
   input: Input
-  maximumOutputBytes: number
+  maxOutputBytes: number
 }
 
 /** The result of a task: an output as JSON, the size of an output that is too large, or the error thrown. */
@@ -47,8 +47,8 @@ export type TaskHandler<Input, Output, Progress, Piece> = (
 
 /** The pipe to the server. */
 const messages = 3
-/** Most characters of the message of an error, and of its stack. */
-const longestErrorText = 50_000
+/** Maximum length in characters of the message of an error, and of its stack. */
+const maxErrorText = 50_000
 /** Share of its memory that a process may have in use after a task and take another one. */
 const maxKeptShare = 0.4
 /** Milliseconds between two reports of progress that are sent; those between are left out. */
@@ -75,14 +75,14 @@ export function serveTasks<Input, Output, Progress = never, Piece = never>(
 
 async function perform<Input, Output, Progress, Piece>(
   handler: TaskHandler<Input, Output, Progress, Piece>,
-  { input, maximumOutputBytes }: TaskEnvelope<Input>,
+  { input, maxOutputBytes }: TaskEnvelope<Input>,
 ): Promise<void> {
   let outputBytes = 0
   // Checked here, so that an output without bound never reaches the main process.
   const toJson = (value: unknown): Buffer => {
     const json = Buffer.from(JSON.stringify(value))
     outputBytes += json.length
-    if (outputBytes > maximumOutputBytes) throw new OutputLimitError(outputBytes)
+    if (outputBytes > maxOutputBytes) throw new OutputLimitError(outputBytes)
     return json
   }
   try {
@@ -94,8 +94,8 @@ async function perform<Input, Output, Progress, Piece>(
     if (error instanceof OutputLimitError) return sendJson('outputBytes', error.bytes)
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     sendJson('error', {
-      message: message.slice(0, longestErrorText),
-      stack: stack?.slice(0, longestErrorText),
+      message: message.slice(0, maxErrorText),
+      stack: stack?.slice(0, maxErrorText),
     })
   }
 }

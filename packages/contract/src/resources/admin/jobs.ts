@@ -6,8 +6,8 @@ const jobStates: ['waiting', 'running', 'dead'] = ['waiting', 'running', 'dead']
 
 const onlyOperator = 'Only for the operator of the server: the account of the first start.'
 
-/** Most jobs that one call retries. */
-export const mostRetried = 10_000
+/** Maximum number of jobs that one call retries. */
+export const maxRetried = 10_000
 
 const Kind = (description: string) => Text(100, description, 1)
 
@@ -144,7 +144,7 @@ export const jobs = {
     path: '/v1/admin/jobs/retry',
     tag: 'Service',
     summary: 'Retry all dead jobs of a kind',
-    description: `${onlyOperator} At most ${mostRetried} in one call.`,
+    description: `${onlyOperator} At most ${maxRetried} in one call.`,
     auth: 'account',
     body: Type.Object({ kind: Kind('The kind of jobs to retry.') }),
     response: json(

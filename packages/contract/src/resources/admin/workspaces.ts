@@ -3,7 +3,7 @@ import { json, operation } from '../../operation.js'
 import { Empty, Id, OneOf, pageOf, paging, Text, Timestamp, Url } from '../../shared.js'
 
 /** Rules of handles. */
-export const workspaceHandle = { longest: 100, pattern: '^[a-z0-9][a-z0-9_-]*$' } as const
+export const workspaceHandle = { maxLength: 100, pattern: '^[a-z0-9][a-z0-9_-]*$' } as const
 
 /** A tenant: bots, their files and conversations, and the people who have access to them. */
 export const Workspace = Type.Object(
@@ -127,7 +127,7 @@ export const workspaces = {
       handle: Type.Optional(
         Type.String({
           minLength: 1,
-          maxLength: workspaceHandle.longest,
+          maxLength: workspaceHandle.maxLength,
           pattern: workspaceHandle.pattern,
           description:
             'Unique short name: 1 to 100 lowercase letters, digits, `-` and `_`, starting with a letter or digit. A handle that is in use is refused.',

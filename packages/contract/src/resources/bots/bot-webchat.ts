@@ -3,8 +3,8 @@ import { json, operation } from '../../operation.js'
 import { Id, OneOf, Text, wrap } from '../../shared.js'
 import { WebchatSettings, WebchatSettingsPatch } from '../../webchat-settings.js'
 
-/** Most web sites that the chat of a bot is allowed on. */
-export const mostAllowedOrigins = 50
+/** Maximum number of web sites that the chat of a bot is allowed on. */
+export const maxAllowedOrigins = 50
 
 const AllowedOrigins = Type.Array(
   Text(
@@ -13,8 +13,8 @@ const AllowedOrigins = Type.Array(
     1,
   ),
   {
-    maxItems: mostAllowedOrigins,
-    description: `Web sites whose pages may use the chat, at most ${mostAllowedOrigins}; empty allows all. Pages of the server itself and programs, which send no \`Origin\`, always may.`,
+    maxItems: maxAllowedOrigins,
+    description: `Web sites whose pages may use the chat, at most ${maxAllowedOrigins}; empty allows all. Pages of the server itself and programs, which send no \`Origin\`, always may.`,
   },
 )
 
@@ -82,7 +82,7 @@ export const botWebchat = {
       ...WebchatSettingsPatch.properties,
       allowedOrigins: Type.Optional(
         Type.Union([AllowedOrigins, Type.Null()], {
-          description: `Replaces the list of web sites whose pages may use the chat, at most ${mostAllowedOrigins}; an empty list or \`null\` allows all.`,
+          description: `Replaces the list of web sites whose pages may use the chat, at most ${maxAllowedOrigins}; an empty list or \`null\` allows all.`,
         }),
       ),
     }),

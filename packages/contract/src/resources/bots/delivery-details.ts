@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { Id, MapOf, OneOf, Timestamp } from '../../shared.js'
 import { Delivery } from './delivery-entities.js'
 
-/** Most attempts in the details of a delivery. */
-export const mostAttempts = 100
+/** Maximum number of attempts in the details of a delivery. */
+export const maxListedAttempts = 100
 
 const headerValue = Type.String({ description: 'Value of the header.' })
 
@@ -119,7 +119,7 @@ export const DeliveryDetails = Type.Object(
       }),
     ),
     attemptLog: Type.Array(AttemptDetails, {
-      description: `The last attempts, oldest first; at most ${mostAttempts}.`,
+      description: `The last attempts, oldest first; at most ${maxListedAttempts}.`,
     }),
     next: Type.Optional(NextAttempt),
   },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { Id, OneOf, pageOf, paging, Timestamp, wrap } from '../../shared.js'
-import { mostCounted, workspaceNarrowing } from './workspace-deliveries.js'
+import { maxCounted, workspaceNarrowing } from './workspace-deliveries.js'
 
 const replayableStatuses: ['failed', 'delivered', 'canceled'] = ['failed', 'delivered', 'canceled']
 
@@ -42,7 +42,7 @@ const DeliveryReplay = Type.Object(
     }),
     total: Count('Deliveries that matched when it was started.'),
     totalIsExact: Type.Boolean({
-      description: `Whether \`total\` is exact; otherwise there are at least as many: it ends at ${mostCounted} of each status.`,
+      description: `Whether \`total\` is exact; otherwise there are at least as many: it ends at ${maxCounted} of each status.`,
     }),
     replayed: Count('Deliveries that were made pending again.'),
     skipped: Count('Deliveries that were not replayed, because they were pending or gone by then.'),

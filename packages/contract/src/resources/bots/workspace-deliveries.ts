@@ -4,10 +4,10 @@ import { Id, OneOf, PageMeta, paging, Text, Timestamp, wrap } from '../../shared
 import { DeliveryDetails } from './delivery-details.js'
 import { Delivery, DeliveryReceiver, deliveryKinds, deliveryStatuses } from './delivery-entities.js'
 
-/** Most deliveries that a count reaches. */
-export const mostCounted = 10_000
-/** Most deliveries that one page of a list by `eventType` or `kind` looks at. */
-export const mostLookedAt = 10_000
+/** Maximum of a count of deliveries. */
+export const maxCounted = 10_000
+/** Maximum number of deliveries that one page of a list by `eventType` or `kind` examines. */
+export const maxScanned = 10_000
 
 /** Fields that narrow the deliveries of a workspace; all of them must match. */
 export const workspaceNarrowing = {
@@ -67,7 +67,7 @@ const DeliveryCounts = Type.Object(
     canceled: Count('Deliveries whose subject was deleted.'),
     total: Count('The sum of these.'),
     isExact: Type.Boolean({
-      description: `Whether these are all. Otherwise there are at least as many: each count ends at ${mostCounted}, and, with \`eventType\` or \`kind\`, after the newest ${mostLookedAt} deliveries of a status.`,
+      description: `Whether these are all. Otherwise there are at least as many: each count ends at ${maxCounted}, and, with \`eventType\` or \`kind\`, after the newest ${maxScanned} deliveries of a status.`,
     }),
   },
   {
@@ -108,7 +108,7 @@ export const workspaceDeliveries = {
     path: '/v1/admin/deliveries',
     tag: 'Bots',
     summary: 'List the deliveries of all bots of the workspace',
-    description: `Every filter narrows the list. With \`eventType\`, or with a \`kind\` other than \`event_received\`, one call looks at up to ${mostLookedAt} deliveries, so that a page may be short, or empty, and still have a \`nextToken\`: call again with it.`,
+    description: `Every filter narrows the list. With \`eventType\`, or with a \`kind\` other than \`event_received\`, one call looks at up to ${maxScanned} deliveries, so that a page may be short, or empty, and still have a \`nextToken\`: call again with it.`,
     auth: 'workspace',
     query: Type.Object({
       ...paging,

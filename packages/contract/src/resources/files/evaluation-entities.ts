@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
 import { Id, OneOf, TagFilter, Text, TextOfBytes, Timestamp } from '../../shared.js'
-import { searchLimitMaximum } from './search.js'
+import { maxSearchLimit } from './search.js'
 
 const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description })
 const count = (description: string) => Type.Integer({ minimum: 0, description })
 
-/** Most right targets of a case, and most wrong ones. */
-const evaluationTargetsMaximum = 20
+/** Maximum number of right targets of a case, and of wrong ones. */
+const maxEvaluationTargets = 20
 
 /** A named set of cases. */
 export const EvaluationSet = Type.Object(
@@ -68,7 +68,7 @@ const EvaluationTargetInput = Type.Object(
 )
 
 const targetsInput = (description: string) =>
-  Type.Array(EvaluationTargetInput, { maxItems: evaluationTargetsMaximum, description })
+  Type.Array(EvaluationTargetInput, { maxItems: maxEvaluationTargets, description })
 
 /** A question with what should be found. */
 export const EvaluationCase = Type.Object(
@@ -110,9 +110,9 @@ const Parameters = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: searchLimitMaximum,
-      default: searchLimitMaximum,
-      description: `Passages per question, 1 to ${searchLimitMaximum}, ${searchLimitMaximum} by default: enough for ten files.`,
+      maximum: maxSearchLimit,
+      default: maxSearchLimit,
+      description: `Passages per question, 1 to ${maxSearchLimit}, ${maxSearchLimit} by default: enough for ten files.`,
     }),
   ),
 }

@@ -16,7 +16,7 @@ const setParams = Type.Object({ id: Id('Id of the set.') })
 const caseParams = Type.Object({ id: Id('Id of the set.'), caseId: Id('Id of the case.') })
 const runParams = Type.Object({ id: Id('Id of the set.'), runId: Id('Id of the run.') })
 
-/** Longest text of an import, in characters. */
+/** Maximum length of an import, in characters. */
 const importLength = 5_000_000
 
 /** Sets of questions whose right answers are known. */

@@ -7,10 +7,10 @@ import { passageMembers, searchQuery } from './search.js'
 const share = (description: string) => Type.Number({ minimum: 0, maximum: 1, description })
 const offset = (description: string) => Type.Integer({ minimum: 0, description })
 
-/** Most marks of one passage in an explanation. */
-const marksMaximum = 500
-/** Most passages of a file in the answer to why it was not found. */
-const targetPassagesMaximum = 5
+/** Maximum number of marks of one passage in an explanation. */
+const maxMarks = 500
+/** Maximum number of passages of a file in the answer to why it was not found. */
+const maxTargetPassages = 5
 /** Number of the best passages of a retriever among which a rank is determined. */
 const rankDepth = 1000
 
@@ -123,8 +123,8 @@ const matchMembers = {
     description: 'Terms of the question that the passage matches, the most significant first.',
   }),
   marks: Type.Array(Mark, {
-    maxItems: marksMaximum,
-    description: `Positions of the matches, in order for each field; they do not overlap. At most ${marksMaximum}.`,
+    maxItems: maxMarks,
+    description: `Positions of the matches, in order for each field; they do not overlap. At most ${maxMarks}.`,
   }),
 }
 
@@ -259,8 +259,8 @@ const Target = Type.Object(
         { title: 'TargetPassage', description: 'A passage, and where it fell.' },
       ),
       {
-        maxItems: targetPassagesMaximum,
-        description: `The passage, or the best passages of the file, at most ${targetPassagesMaximum}; best first. Empty if the file has none that could be found.`,
+        maxItems: maxTargetPassages,
+        description: `The passage, or the best passages of the file, at most ${maxTargetPassages}; best first. Empty if the file has none that could be found.`,
       },
     ),
   },

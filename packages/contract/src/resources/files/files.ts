@@ -21,7 +21,7 @@ const IdOrKey = Text(1024, 'Id or key of the file; a `/` in a key is percent-enc
 
 /** Milliseconds that a request may wait for a file. An idle connection is closed after 60 s. */
 export const waitTimeoutDefault = 30_000
-const waitTimeoutMaximum = 50_000
+const maxWaitTimeout = 50_000
 
 /** Files of a bot. */
 export const files = {
@@ -146,9 +146,9 @@ export const files = {
       timeout: Type.Optional(
         Type.Integer({
           minimum: 0,
-          maximum: waitTimeoutMaximum,
+          maximum: maxWaitTimeout,
           default: waitTimeoutDefault,
-          description: `Time to wait in milliseconds, 0 to ${waitTimeoutMaximum}, ${waitTimeoutDefault} by default; only with \`waitFor\`.`,
+          description: `Time to wait in milliseconds, 0 to ${maxWaitTimeout}, ${waitTimeoutDefault} by default; only with \`waitFor\`.`,
         }),
       ),
     }),

@@ -3,8 +3,8 @@ import { json, operation } from '../../operation.js'
 import { AnyMap, Id, OneOf, TagFilter, Tags, TextOfBytes, Timestamp } from '../../shared.js'
 
 export const searchLimitDefault = 20
-export const searchLimitMaximum = 50
-export const contextDepthMaximum = 10
+export const maxSearchLimit = 50
+export const maxContextDepth = 10
 
 /** Origins of passages. */
 export const passageTypes = ['chunk', 'summary', 'consolidated', 'image'] as const
@@ -130,15 +130,15 @@ export const searchQuery = {
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: searchLimitMaximum,
+      maximum: maxSearchLimit,
       default: searchLimitDefault,
-      description: `Maximum number of passages, 1 to ${searchLimitMaximum}, ${searchLimitDefault} by default.`,
+      description: `Maximum number of passages, 1 to ${maxSearchLimit}, ${searchLimitDefault} by default.`,
     }),
   ),
   contextDepth: Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: contextDepthMaximum,
+      maximum: maxContextDepth,
       default: 1,
       description:
         'Number of neighbouring passages to add before and after the content of each passage, 0 to 10, 1 by default. With `withContext`, `context` lists the same neighbours.',

@@ -69,7 +69,7 @@ export async function deleteSomeLogs(
 export type LastError = Pick<LogRow, 'created_at' | 'message'>
 
 /** Errors of a bot among which that of one integration is looked for. */
-const mostLookedAt = 1000
+const maxScanned = 1000
 
 /** The newest error about an integration in each of some bots, by the id of the bot. */
 export async function listLastErrors(
@@ -83,7 +83,7 @@ export async function listLastErrors(
       select newest.id from (
         select l.id, l.integration_id, l.created_at from integration_logs as l
         where l.bot_id = given.value and l.level = 'error'
-        order by l.created_at desc, l.id desc limit ${mostLookedAt}) as newest
+        order by l.created_at desc, l.id desc limit ${maxScanned}) as newest
       where newest.integration_id = ${integrationId}
       order by newest.created_at desc, newest.id desc limit 1) as id
     from ${given}`.execute(db)

@@ -70,10 +70,10 @@ export function createScriptRunner({ clock, log }: { clock: Clock; log: Pick<Log
   const pool = createWorkerPool<ScriptInput, ScriptOutput, ScriptProgress>({
     entry: new URL('./script-worker.js', import.meta.url),
     workers: 1,
-    maximumQueue: 200,
+    maxQueue: 200,
     timeLimitMs: startLimitMs,
     memoryLimitMb: 256,
-    maximumOutputBytes: maxOutputBytes,
+    maxOutputBytes,
     idleTimeoutMs: 5 * 60_000,
     onError: (err) => log.warn({ err }, 'the process of scripts ended'),
   })

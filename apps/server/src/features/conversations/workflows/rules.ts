@@ -7,7 +7,7 @@ type Status = WorkflowRow['status']
 const day = 24 * 60 * 60 * 1000
 /** Default timeout of a workflow in milliseconds. */
 const defaultTimeout = day
-const longestTimeout = 366 * day
+const maxTimeoutMs = 366 * day
 
 /** Statuses of ended workflows, and of running ones. */
 export const statusGroups = {
@@ -46,7 +46,7 @@ export function changesOf(
 export function timeoutOf(given: string | undefined, now: number): number {
   if (given === undefined) return now + defaultTimeout
   const time = bodyTimeOf('timeoutAt', given)
-  if (time > now && time <= now + longestTimeout) return time
+  if (time > now && time <= now + maxTimeoutMs) return time
   throw new ApiError('InvalidPayload', 'body.timeoutAt must be within a year from now.', {
     metadata: { in: 'body', field: 'timeoutAt' },
   })

@@ -1,4 +1,4 @@
-import { ApiError, type contract, mostAttempts, type Output } from '@botstead/contract'
+import { ApiError, type contract, maxListedAttempts, type Output } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
@@ -33,7 +33,7 @@ export function createDetails({ db, clock, bots, targets, buildBodies }: Details
     if (row === undefined || (await bots.workspaceOf(row.bot_id)) !== actor.workspaceId) {
       throw new ApiError('ResourceNotFound', `There is no delivery ${id} in this workspace.`)
     }
-    const attempts = await listRecentAttempts(db, row, mostAttempts)
+    const attempts = await listRecentAttempts(db, row, maxListedAttempts)
     const [built] = await buildBodies([row])
     const target = await targets.of(receiverIn(row))
     const receivers = await listReceivers(db, [row.bot_id])

@@ -1,4 +1,4 @@
-import { type contract, mostCounted, mostLookedAt, type Query } from '@botstead/contract'
+import { type contract, maxCounted, maxScanned, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
@@ -42,15 +42,15 @@ export function createOverviewService({ db, pager, bots }: OverviewDeps) {
       const { status: statuses, botId, ...narrowing } = filter
       const receivers = await receiversOf(await botsOf(actor, botId, 'query.botId'), narrowing)
       const listed = { ...narrowing, ...listing.inUtc(narrowing), statuses }
-      const found = await listing.pageOfReceivers(db, receivers, listed, page, mostLookedAt)
+      const found = await listing.pageOfReceivers(db, receivers, listed, page, maxScanned)
       return {
         ...found,
         eventTypes: await listing.findEventTypes(db, found.rows),
         counts:
           page.after === undefined
             ? await listing.countOfReceivers(db, receivers, listed, {
-                most: mostCounted,
-                mostLookedAt,
+                most: maxCounted,
+                maxScanned,
               })
             : undefined,
       }

@@ -1,4 +1,4 @@
-import { ApiError, type Body, type contract, mostCounted, type Query } from '@botstead/contract'
+import { ApiError, type Body, type contract, maxCounted, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
@@ -51,7 +51,7 @@ export function createReplaysService(deps: ReplaysDeps) {
     }
     const receivers = await receiversOf(botIds, filter)
     const listed = { ...filter, ...rangeOf(filter, now), statuses }
-    const bounds = { most: mostCounted, mostLookedAt: mostCounted }
+    const bounds = { most: maxCounted, maxScanned: maxCounted }
     const counts = Object.values(await countOfReceivers(db, receivers, listed, bounds))
     return {
       total: counts.reduce((sum, { count }) => sum + count, 0),

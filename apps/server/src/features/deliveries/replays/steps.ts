@@ -29,7 +29,7 @@ const mostLookedAtInTurn = 5000
 /** Milliseconds between looks for results. */
 const pauseMs = 1000
 /** Milliseconds after which a job lets others go first. */
-const longestMs = 5000
+const maxMs = 5000
 
 /** What follows a step: another one now, another one later, or none. */
 type Following = 'now' | 'later' | 'nothing'
@@ -143,7 +143,7 @@ export function createReplayHandler(deps: StepsDeps): JobHandler<Payload, Follow
 
   return {
     handler: async ({ payload: { replayId } }, { signal }) => {
-      const end = performance.now() + longestMs
+      const end = performance.now() + maxMs
       let following: Following = 'now'
       while (following === 'now' && !signal.aborted && performance.now() < end) {
         following = await step(replayId)

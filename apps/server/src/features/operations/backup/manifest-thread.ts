@@ -21,7 +21,7 @@ export async function readStoredManifest(id: string, bytes: Uint8Array): Promise
     entry: new URL('./manifest-worker.js', import.meta.url),
     setup: undefined,
     threads: 1,
-    maximumQueue: 0,
+    maxQueue: 0,
     timeLimitMs: 5 * 60_000,
     memoryLimitMb: 1024,
     onError: () => {},

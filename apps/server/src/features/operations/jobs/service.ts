@@ -1,4 +1,4 @@
-import { ApiError, type contract, mostRetried, type Query } from '@botstead/contract'
+import { ApiError, type contract, maxRetried, type Query } from '@botstead/contract'
 import type { AccountActor } from '../../../domain/actor.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
@@ -133,7 +133,7 @@ export function createJobsService({ db, run, pager, queue, accounts, kinds }: Jo
         throw new ApiError('ReferenceNotFound', `body.kind: there are no jobs of the kind ${kind}.`)
       }
       let retried = 0
-      while (retried < mostRetried) {
+      while (retried < maxRetried) {
         const dead = await queue.listDead({ kind, limit: retriedAtOnce })
         if (dead.length === 0) return { retried, hasMore: false }
         retried += await run(async (tx) => {

@@ -24,7 +24,7 @@ interface LimitsDeps {
 type Limit = Output<typeof contract.limits.list>['limits'][number]
 
 /** Where counts end. */
-const mostCounted = 100_000
+const maxCounted = 100_000
 
 /** The limits of workspaces, and what they use. */
 export function createLimits(deps: LimitsDeps): Feature {
@@ -43,7 +43,7 @@ export function createLimits(deps: LimitsDeps): Feature {
       description: string,
       sum: (db: Db, botIds: readonly string[], most: number) => Promise<UpTo>,
     ): Promise<Limit> => {
-      const { count: used, isExact } = await sum(db, botIds, mostCounted)
+      const { count: used, isExact } = await sum(db, botIds, maxCounted)
       return { name, description, unit: 'count', used, isExact }
     }
     const { storageQuotaBytes, vectorQuotaBytes } = limitSettings

@@ -57,7 +57,7 @@ export function startsOf({ from, to, length }: Buckets, limit = Number.MAX_SAFE_
 }
 
 /** Lines that are counted at most: more of them would take too long. */
-const mostCounted = 3_000_000
+const maxCounted = 3_000_000
 /** Counts of one query. */
 const countsAtOnce = 1000
 /** Work where each line must be read. */
@@ -87,7 +87,7 @@ export function createCounts(db: Db) {
     let total = 0
     for (let at = 0; at < periods.length; at += atOnce) {
       const some = periods.slice(at, at + atOnce)
-      if (total > mostCounted) return periods[at]?.before
+      if (total > maxCounted) return periods[at]?.before
       for (const [source, own] of found) {
         // A range without lines in these periods, or newer ones, costs nothing.
         const oldest = some.at(-1)?.since ?? ''

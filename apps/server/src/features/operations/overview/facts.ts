@@ -40,7 +40,7 @@ export interface Scope {
 }
 
 /** Where counts end. */
-export const mostCounted = 1000
+export const maxCounted = 1000
 /** Most bots that are looked at. */
 const mostBots = 1000
 /** Errors that are read: failed deliveries of one receiver, failed files, and lines of logs. */
@@ -69,17 +69,17 @@ export async function readFacts(deps: FactsDeps, scope: Scope, since: string) {
   const [states, waiting, failed, successes, files, failedFiles, logs, resolved] =
     await Promise.all([
       listReceivers(db, botIds),
-      listWaiting(db, receivers, mostCounted),
+      listWaiting(db, receivers, maxCounted),
       listFailed(db, receivers, since, mostRead.deliveries),
       listSuccesses(db, receivers),
-      countFiles(db, botIds, mostCounted),
+      countFiles(db, botIds, maxCounted),
       listFailedFiles(db, botIds, mostRead.files),
       readErrorLines(deps, { botIds, integrationIds, hasBot: botId !== undefined, since }),
       listResolved(db, workspaceId),
     ])
   const [lastMessages, conversations, counted, hosted] = await Promise.all([
     listLastMessageTimes(db, botIds, since),
-    countConversations(db, botIds, mostCounted),
+    countConversations(db, botIds, maxCounted),
     bots.countByWorkspace([workspaceId]),
     findHosted(deps, states),
   ])

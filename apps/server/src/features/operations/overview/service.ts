@@ -21,7 +21,7 @@ import {
   ofJob,
   ofLine,
 } from './errors.js'
-import { type Facts, type FactsDeps, mostCounted, readFacts, type Scope } from './facts.js'
+import { type Facts, type FactsDeps, maxCounted, readFacts, type Scope } from './facts.js'
 import { createPings, type Pings, type PingsDeps } from './pings.js'
 import * as store from './store.js'
 import { divide, receiverOf, receiversOfLine, summaryOf } from './succession.js'
@@ -260,7 +260,7 @@ async function addServer(
   { queue, folders }: Pick<OverviewDeps, 'queue' | 'folders'>,
   overview: Overview,
 ): Promise<Overview> {
-  const dead = await queue.listDead({ limit: mostCounted })
+  const dead = await queue.listDead({ limit: maxCounted })
   const disks = (await diskSpaces(folders)).map((disk): Disk => {
     const { freeBytes, totalBytes } = disk
     return { ...disk, isLow: freeBytes < Math.max(lowDisk.bytes, lowDisk.share * totalBytes) }
@@ -282,7 +282,7 @@ function byBot<Row extends { bot_id: string }>(rows: readonly Row[]): Map<string
 /** Adds up counts, as far as counts go. */
 function sum(counts: readonly number[]): number {
   return Math.min(
-    mostCounted,
+    maxCounted,
     counts.reduce((total, count) => total + count, 0),
   )
 }

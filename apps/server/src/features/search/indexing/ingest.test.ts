@@ -196,7 +196,7 @@ describe('a file that cannot be indexed fails with a reason', () => {
     await using narrow = createIngestPool({
       onError,
       workers: 1,
-      maximumOutputBytes: 10,
+      maxOutputBytes: 10,
     })
     const content = { bytes: Buffer.from('a text of more than ten bytes') }
     const request = { content, contentType: 'text/plain', key: 'a' }
@@ -204,7 +204,7 @@ describe('a file that cannot be indexed fails with a reason', () => {
   })
 
   test('but not if the pool is busy', async () => {
-    await using busy = createIngestPool({ onError, workers: 1, maximumQueue: 0 })
+    await using busy = createIngestPool({ onError, workers: 1, maxQueue: 0 })
     const ask = () =>
       ingest(busy, { content: { bytes: Buffer.from('a') }, contentType: 'text/plain', key: 'a' })
     const first = ask()

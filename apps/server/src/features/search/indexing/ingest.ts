@@ -87,9 +87,9 @@ export function createIngestPool(options: IngestPoolOptions): IngestPool {
   const { memoryLimitMb = 512 } = workers
   const { slow = { places: slowPlacesIn(memoryLimitMb, ordinary), afterMs: 1000 } } = workers
   const pool = createWorkerPool<IngestInput, IngestOutput, IngestProgress, IngestPiece>({
-    maximumQueue: 100,
+    maxQueue: 100,
     timeLimitMs: 120_000,
-    maximumOutputBytes: 64 * megabyte,
+    maxOutputBytes: 64 * megabyte,
     idleTimeoutMs: 30_000,
     ...workers,
     workers: ordinary,

@@ -74,7 +74,7 @@ export interface FinderOptions {
 }
 
 /** Most waiting searches; with more, waiting would only end in a timeout. */
-const maximumQueue = 200
+const maxQueue = 200
 const memoryLimitMb = 512
 
 /** Searches run on threads on SQLite, and on separate connections on PostgreSQL. */
@@ -90,7 +90,7 @@ function createThreadFinder(options: FinderOptions, file: string): Finder {
     entry: options.entry ?? new URL('./find-worker.js', import.meta.url),
     setup,
     threads: options.atOnce,
-    maximumQueue,
+    maxQueue,
     timeLimitMs: options.timeLimitMs,
     memoryLimitMb,
     onError: options.onError,
@@ -118,7 +118,7 @@ function createConnectionFinder(options: FinderOptions): Finder {
   const { dialect, url } = options.database
   const { atOnce, timeLimitMs } = options
   const ranker = createRanker({ dialect, ...(options.weights && { weights: options.weights }) })
-  const gate = createGate(atOnce, maximumQueue, () => new WorkerLimitError('queue', 'Too many'))
+  const gate = createGate(atOnce, maxQueue, () => new WorkerLimitError('queue', 'Too many'))
   let opening: Promise<DatabaseReads> | undefined
 
   /** One pool for all searches, opened by the first. */

@@ -6,7 +6,7 @@ const mostNumbers = 20
 
 /** Whether a text is a handle by the rules of the contract. */
 export function isHandle(text: string): boolean {
-  return text.length <= workspaceHandle.longest && rule.test(text)
+  return text.length <= workspaceHandle.maxLength && rule.test(text)
 }
 
 /** Handles that resemble a text, the closest first; the text itself is not among them. */
@@ -17,7 +17,7 @@ export function similarHandles(text: string): string[] {
     .replace(/\p{Mark}+/gu, '')
     .replace(/[^a-z0-9_-]+/g, '-')
     .replace(/^[-_]+|[-_]+$/g, '')
-    .slice(0, workspaceHandle.longest - `-${mostNumbers}`.length)
+    .slice(0, workspaceHandle.maxLength - `-${mostNumbers}`.length)
   const stem = base === '' ? 'workspace' : base
   const numbered = Array.from({ length: mostNumbers - 1 }, (_, at) => `${stem}-${at + 2}`)
   return [stem, ...numbered].filter((handle) => handle !== text)

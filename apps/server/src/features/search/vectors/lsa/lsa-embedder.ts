@@ -57,10 +57,10 @@ export function createLsaEmbedder({
   const pool = createWorkerPool<FitTask | EmbedTask, Fitted | Embedded>({
     entry: new URL('./lsa-worker.js', import.meta.url),
     workers: 1,
-    maximumQueue: 100,
+    maxQueue: 100,
     timeLimitMs: 300_000,
     memoryLimitMb: 1024,
-    maximumOutputBytes: 32 * 1024 * 1024,
+    maxOutputBytes: 32 * 1024 * 1024,
     idleTimeoutMs: 10_000,
     onError,
   })
