@@ -32,7 +32,7 @@ export interface CardContent {
   actions: readonly CardAction[]
 }
 
-/** What a message shows, with all members of the types that they must have. */
+/** The content that a message shows, with all members that its type requires. */
 export type Content =
   | { kind: 'markdown'; text: string }
   | MediaContent
