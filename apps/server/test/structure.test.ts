@@ -66,18 +66,6 @@ describe('the files of the server', () => {
     expect(having(elsewhere, [])).toEqual([])
     expect(having(/new URL\('\.\/[^']+-worker\.js'/, []).length).toBeGreaterThan(5)
   })
-
-  it('are small', async () => {
-    const others = [
-      await readSources('apps/server/test'),
-      await readSources('packages/contract/src'),
-      await readSources('packages/documents/src'),
-      await readSources('packages/documents/test'),
-      await readSources('packages/json-schema/src'),
-    ]
-    const long = [...sources, ...others.flat()].filter(({ text }) => text.split('\n').length > 600)
-    expect(long.map(({ path }) => path)).toEqual([])
-  })
 })
 
 describe('the tests of the server', () => {
