@@ -63,7 +63,7 @@ describe.each(documents)('%s', (document) => {
       expect(Object.keys(scripts)).toContain(script)
     }
     const named = [
-      ...text.matchAll(/\bBOTSTEAD_(?!TEST_)[A-Z0-9_]*[A-Z0-9]\b/g),
+      ...text.matchAll(/\bBOTSTEAD_(?!TEST_|TESTS\b)[A-Z0-9_]*[A-Z0-9]\b/g),
       ...text.matchAll(/\bbotstead_[a-z0-9_]*?[a-z0-9](?=(_bucket|_sum|_count)?\b)/g),
     ]
     for (const [name] of named) {

@@ -221,7 +221,7 @@ function withFormer(description: Description, former: RemoteFile | undefined): D
 }
 
 /**
- * How a file is indexed, which the server keeps in its metadata; undefined if there are no such options. A member of that
+ * Options of indexing, which the server keeps in the metadata of a file; undefined if there are none. A member of that
  * name may also be the author's own.
  */
 function configurationOf(indexing: unknown): Description['configuration'] {

@@ -23,7 +23,7 @@ export interface Description
   tags: Record<string, string>
   /** Whether to index a document although more than half of it cannot be read. */
   allowPartial?: boolean
-  /** How it is indexed otherwise. */
+  /** Further options of indexing. */
   configuration?: NonNullable<Upsert['indexing']>['configuration'] | undefined
 }
 

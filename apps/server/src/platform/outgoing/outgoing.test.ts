@@ -127,7 +127,7 @@ describe('a call to another server', () => {
     expect(body).toHaveLength(400)
     stop.abort(new Error('stopping'))
     await first.toThrow('stopping')
-    // What it held is free again.
+    // Its memory is free again.
     const { body: all } = await outgoing.send(other.url, request)
     expect(all).toHaveLength(400)
   })
