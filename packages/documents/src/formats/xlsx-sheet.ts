@@ -121,9 +121,12 @@ function readElements(
 }
 
 function numberOf(row: XmlElement, last: number): number {
-  const number = Number(attribute(row, 'r') ?? last + 1)
+  const given = attribute(row, 'r')
+  const number = Number(given ?? last + 1)
   if (Number.isInteger(number) && number > 0 && number <= maxRows) return number
-  throw new Error(`a row has the number ${attribute(row, 'r')}`)
+  throw new Error(
+    given === undefined ? `a sheet has more than ${maxRows} rows` : `a row has the number ${given}`,
+  )
 }
 
 function readRow(
