@@ -3,13 +3,10 @@ import { browserPath } from '../browser.js'
 import { type TestServer, useServer } from '../harness.js'
 import { useHttpBots } from '../http-bot.js'
 import { eventually } from '../jobs.js'
-import { openDashboard } from './page.js'
+import { openDashboard, untilRefreshed } from './page.js'
 
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
 const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
-
-/** Milliseconds after which the pages ask again by themselves. */
-const refreshMs = 10_000
 
 describe.skipIf(browserPath === undefined)(`the screen of deliveries ${title}`, () => {
   const server = useServer()
@@ -141,11 +138,11 @@ describe.skipIf(browserPath === undefined)(`the screen of deliveries ${title}`, 
         await client.updateBot({ id: botId, url: bots.as().url })
         await replay(botId)
         await untilFailed(server(), botId, 0)
-        for (const { page } of [list, conversations]) await page.clock.fastForward(refreshMs)
-        await list.page.getByRole('row').getByText('Delivered').waitFor()
-        await list.page.getByRole('link', { name: 'Delivered 1' }).waitFor()
+        server().clock.advance(5000)
+        await untilRefreshed(list.page, list.page.getByRole('row').getByText('Delivered'))
+        await untilRefreshed(list.page, list.page.getByRole('link', { name: 'Delivered 1' }))
         const failed = conversations.page.getByRole('row').getByText('Failed')
-        await failed.waitFor({ state: 'detached' })
+        await untilRefreshed(conversations.page, failed, 'detached')
         expect([...list.faults, ...conversations.faults]).toEqual([])
       }),
     )

@@ -3,13 +3,10 @@ import { browserPath } from '../browser.js'
 import { type TestServer, useServer } from '../harness.js'
 import { useHttpBots } from '../http-bot.js'
 import { eventually } from '../jobs.js'
-import { openDashboard } from './page.js'
+import { openDashboard, untilRefreshed } from './page.js'
 
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
 const hostile = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
-
-/** Milliseconds after which the pages ask again by themselves. */
-const refreshMs = 10_000
 
 describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
   const bots = useHttpBots()
@@ -110,8 +107,10 @@ describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
       await expectAccessible()
       // The state of the workspace may be some seconds old.
       server().clock.advance(60_000)
-      await other.page.clock.fastForward(refreshMs)
-      await other.page.getByRole('heading', { name: 'Everything works.' }).waitFor()
+      await untilRefreshed(
+        other.page,
+        other.page.getByRole('heading', { name: 'Everything works.' }),
+      )
       expect([...faults, ...other.faults]).toEqual([])
     })
 
@@ -128,8 +127,7 @@ describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
         expect(deliveries.map(({ status }) => status)).toContain('delivered')
       })
       server().clock.advance(60_000)
-      await page.clock.fastForward(refreshMs)
-      await page.getByRole('heading', { name: 'Everything works.' }).waitFor()
+      await untilRefreshed(page, page.getByRole('heading', { name: 'Everything works.' }))
       const health = page.getByRole('region', { name: 'Bots' })
       await health.getByText('It had errors before it last succeeded:').waitFor()
       await health.getByRole('link', { name: '1 delivery of the last day failed.' }).waitFor()

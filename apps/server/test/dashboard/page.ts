@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import type { Page } from 'playwright-core'
-import { expect } from 'vitest'
+import type { Locator, Page } from 'playwright-core'
+import { expect, vi } from 'vitest'
 import { newPage } from '../browser.js'
 import type { TestServer } from '../harness.js'
 
@@ -72,4 +72,25 @@ async function cookieOf({ url, token }: TestServer) {
   })
   const [name = '', value = ''] = (response.headers.get('set-cookie') ?? '').split(/[=;]/)
   return { name, value, url, httpOnly: true, sameSite: 'Strict' as const }
+}
+
+/** Milliseconds after which a page asks again for what may have changed. */
+const refreshMs = 10_000
+
+/**
+ * Waits for what a page shows after it has asked the server again. The clock of the page must be installed; it is moved until
+ * the page shows it, because a request may be open when the clock is moved, and some answers are seconds old.
+ */
+export async function untilRefreshed(
+  page: Page,
+  shown: Locator,
+  state: 'visible' | 'detached' = 'visible',
+): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      await page.clock.fastForward(refreshMs)
+      await shown.waitFor({ state, timeout: 1000 })
+    },
+    { timeout: 20_000 },
+  )
 }

@@ -56,12 +56,12 @@ describe('what code writes to a connection of the server', () => {
       /head of its/,
     ],
     ['headers without end', `${begin}; endless('a: b\\r\\n')`, /head of its/],
-    ['empty lines without end before a response', `endless('\\r\\n')`, /something else/],
+    ['empty lines without end before a response', `endless('\\r\\n')`, /other than/],
     ['line feeds without end', `endless('\\n')`, /head of its/],
     [
       'a body without a length',
       `${begin}; socket.write('\\r\\n'); endless('{}')`,
-      /head of its|else/,
+      /head of its|other than/,
     ],
     ['bytes that are no response', `endless('\\0\\xff')`, /head of its/],
   ])('a response that would occupy the server is refused: %s', async (_, write, reason) => {

@@ -107,7 +107,11 @@ describeEachEngine('a stream', (engine) => {
     /** Ignores refusals of operations that are not allowed at the moment. */
     const tolerant = (work: Promise<unknown>) =>
       work.catch((error: unknown) => {
-        if (!/not yours|no conversation|no message|takes part|is stopping/.test(String(error))) {
+        if (
+          !/not yours|not a participant|no conversation|no message|takes part|is stopping/.test(
+            String(error),
+          )
+        ) {
           throw error
         }
       })

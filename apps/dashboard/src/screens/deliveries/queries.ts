@@ -70,12 +70,15 @@ export function useDeliveries(filter: DeliveryFilter, status: DeliveryStatus | u
     const current = new Map(head.data?.deliveries.map((one) => [one.id, one]))
     return loaded.map((one) => current.get(one.id) ?? one)
   }, [loaded, head.data])
-  const now = head.data
-  // Those that no longer match were replayed elsewhere, or by a job: their new state is shown where they stand.
+  const { data: now, dataUpdatedAt: lookedAt } = head
+  const shownAt = useRef(0)
+  // Those that no longer match were replayed elsewhere, or by a job: their new state is shown where they stand. Once
+  // for each look, also if it found the same page: a delivery that was open then may have ended.
   useEffect(() => {
-    if (now === undefined || status === undefined) return
+    if (now === undefined || status === undefined || shownAt.current === lookedAt) return
+    shownAt.current = lookedAt
     showChanged(workspaceId, changedIn(loaded, now, status)).catch(() => {})
-  }, [workspaceId, loaded, now, status])
+  }, [workspaceId, loaded, now, status, lookedAt])
   const [newest] = loaded
   const news =
     data === undefined
@@ -98,7 +101,10 @@ export function useDeliveries(filter: DeliveryFilter, status: DeliveryStatus | u
   }
 }
 
-/** Rows of a list with one status that no longer have it, as far as a newer first page shows that. */
+/**
+ * Rows of a list with one status that no longer have it, as far as a newer first page shows that, and that may change
+ * again: the others are as they were when they were read.
+ */
 function changedIn(
   loaded: readonly Delivery[],
   { deliveries, meta }: ListPage,
@@ -106,7 +112,8 @@ function changedIn(
 ): Delivery[] {
   const last = deliveries.at(-1)?.createdAt ?? ''
   return loaded
-    .filter((one) => one.status === status && !isIn(deliveries, one.id))
+    .filter((one) => one.status === status || one.status === 'pending')
+    .filter((one) => !isIn(deliveries, one.id))
     .filter(({ createdAt }) => meta.nextToken === undefined || createdAt > last)
     .slice(0, mostChanged)
 }

@@ -47,15 +47,11 @@ describe('the form of what a program writes', () => {
     ['long heads', response(200, `a: ${'x'.repeat(longestHead)}\r\n`), 'head'],
     ['interim responses', response(103, ''), 'interim'],
     ['chunks', response(200, 'Transfer-Encoding: chunked\r\n'), 'how long'],
-    ['empty lines', '\r\n\r\n', 'something else'],
-    ['other versions', 'HTTP/1.0 200 OK\r\n\r\n', 'something else'],
-    ['bodies without length', response(200, '', `x\r\n\r\n`), 'something else'],
-    [
-      'bytes beyond the length',
-      response(200, 'content-length: 1\r\n', 'xx\r\n\r\n'),
-      'something else',
-    ],
-    ['bodies of bodiless responses', response(204, 'content-length: 1\r\n', 'x\r\n\r\n'), 'else'],
+    ['empty lines', '\r\n\r\n', 'other than'],
+    ['other versions', 'HTTP/1.0 200 OK\r\n\r\n', 'other than'],
+    ['bodies without length', response(200, '', `x\r\n\r\n`), 'other than'],
+    ['bytes beyond the length', response(200, 'content-length: 1\r\n', 'xx\r\n\r\n'), 'other than'],
+    ['bodies of bodiless responses', response(204, 'content-length: 1\r\n', 'x\r\n\r\n'), 'other'],
   ])('%s are refused, in any pieces and after any response', (_, text, why) => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...valid), { maxLength: 3 }), cuts, (before, at) => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { normalise } from '@botstead/documents/text'
 import { hashWord } from './gram-hash.js'
 
@@ -31,24 +32,40 @@ export function loadKnownWords(): Promise<KnownWords> {
   return loading
 }
 
+/** The lists of a language each, with the most common word first. */
+const lists = [
+  () => import('@zxcvbn-ts/language-en/dist/commonWords.json.js'),
+  () => import('@zxcvbn-ts/language-en/dist/wikipedia.json.js'),
+  () => import('@zxcvbn-ts/language-de/dist/commonWords.json.js'),
+  () => import('@zxcvbn-ts/language-de/dist/wikipedia.json.js'),
+]
+/** Words of all lists, at least. */
+const listedWords = 134_000
+
 async function load(): Promise<KnownWords> {
-  const lists = await Promise.all([
-    import('@zxcvbn-ts/language-en/dist/commonWords.json.js'),
-    import('@zxcvbn-ts/language-en/dist/wikipedia.json.js'),
-    import('@zxcvbn-ts/language-de/dist/commonWords.json.js'),
-    import('@zxcvbn-ts/language-de/dist/wikipedia.json.js'),
-  ])
-  return createKnownWords(lists.map(({ default: words }) => words))
+  const ranks = createRanks(listedWords)
+  for (const read of lists) {
+    addWords(ranks, (await read()).default)
+    // On PostgreSQL this is the event loop of the server, which others need between two lists.
+    await setImmediate()
+  }
+  return toKnownWords(ranks)
 }
 
 /** @param lists words of a language each, the most common first */
 export function createKnownWords(lists: readonly (readonly string[])[]): KnownWords {
   const ranks = createRanks(lists.reduce((sum, { length }) => sum + length, 0))
-  for (const words of lists) {
-    for (const [at, word] of words.entries()) {
-      ranks.add(plainWord.test(word) ? word : normalise(word), at + 1)
-    }
+  for (const words of lists) addWords(ranks, words)
+  return toKnownWords(ranks)
+}
+
+function addWords(ranks: Ranks, words: readonly string[]): void {
+  for (const [at, word] of words.entries()) {
+    ranks.add(plainWord.test(word) ? word : normalise(word), at + 1)
   }
+}
+
+function toKnownWords(ranks: Ranks): KnownWords {
   const rankOf = (word: string) => {
     const rank = ranks.get(word)
     if (rank > 0) return rank
@@ -71,6 +88,13 @@ export function createKnownWords(lists: readonly (readonly string[])[]): KnownWo
   }
 }
 
+interface Ranks {
+  /** Keeps the lowest rank of a word, from 1. */
+  add(word: string, rank: number): void
+  /** 0 for an unknown word. */
+  get(word: string): number
+}
+
 /** Normalising leaves such words as they are. */
 const plainWord = /^[a-z]+$/
 
@@ -78,7 +102,7 @@ const plainWord = /^[a-z]+$/
  * The ranks of words by their hashes, in two arrays: a map of as many strings would hold the event loop of a server ten times as long, and
  * take ten times the memory of each thread that searches. One of forty thousand other words has the hash of one of these.
  */
-function createRanks(words: number) {
+function createRanks(words: number): Ranks {
   const size = 2 ** Math.ceil(Math.log2(2 * words + 2))
   const hashes = new Uint32Array(size)
   const ranks = new Uint32Array(size)
@@ -88,8 +112,7 @@ function createRanks(words: number) {
     return place
   }
   return {
-    /** Keeps the lowest rank of a word, from 1. */
-    add(word: string, rank: number) {
+    add(word, rank) {
       const hash = hashWord(word)
       const place = placeOf(hash)
       const known = ranks[place] ?? 0
@@ -97,7 +120,6 @@ function createRanks(words: number) {
       hashes[place] = hash
       ranks[place] = rank
     },
-    /** 0 for an unknown word. */
-    get: (word: string) => ranks[placeOf(hashWord(word))] ?? 0,
+    get: (word) => ranks[placeOf(hashWord(word))] ?? 0,
   }
 }
