@@ -151,8 +151,12 @@ describe.each(placesElsewhere)('at another process on $name', (place) => {
     await inside.query('listen botstead_hints')
     try {
       await untimed(async () => {
-        const room = await openRoom(first)
+        const [room, another] = [await openRoom(first), await openRoom(first)]
         const stream = await bySse(address + logs, asAdmin(room))
+        // Once a stream that was opened later has ended, this one has had its first check, which needs no hint.
+        const later = await bySse(address + logs, asAdmin(another))
+        await another.owner.deletePersonalAccessToken({ id: another.token.id })
+        await vi.waitFor(() => expect(later.ended).toBe(true))
         await allow(false)
         // The connection of the process that started last, to which hints are sent.
         const { rows } =
