@@ -70,7 +70,7 @@ export function createWaiting(
       const file = await get(actor, idOrKey)
       if (isSettled(file) || closed) return file
       if (waiters.size >= maximumWaiters) {
-        throw new ApiError('RateLimited', 'Too many requests wait for files: come back in 5 s.', {
+        throw new ApiError('RateLimited', 'Too many requests wait for files. Retry after 5 s.', {
           metadata: { retryAfterSeconds: 5 },
         })
       }

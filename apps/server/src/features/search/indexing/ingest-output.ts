@@ -78,7 +78,5 @@ export function requirePiece(piece: IngestPiece): void {
 function requireFit(schema: JsonSchema, value: unknown): void {
   const violation = findViolation(schema, value)
   if (violation === undefined) return
-  throw new Error(
-    `The reader returned something else than expected: ${violation.field} ${violation.rule}`,
-  )
+  throw new Error(`Unexpected output of the reader: ${violation.field} ${violation.rule}`)
 }
