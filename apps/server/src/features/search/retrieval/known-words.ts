@@ -28,7 +28,11 @@ let loading: Promise<KnownWords> | undefined
 
 /** The known words of English and German, read once in a thread. */
 export function loadKnownWords(): Promise<KnownWords> {
-  loading ??= load()
+  loading ??= load().catch((error) => {
+    // The next search tries again, once the process has files to open, for example.
+    loading = undefined
+    throw error
+  })
   return loading
 }
 
