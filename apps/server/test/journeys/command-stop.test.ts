@@ -1,7 +1,9 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createClient } from '@botstead/contract'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, inject, it, vi } from 'vitest'
 import { createCommandPlace } from '../command-place.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
 import { receivedBy, request, untilClosed } from '../raw-http.js'
@@ -47,6 +49,20 @@ async function signal(server: ServerProcess, message: string): Promise<void> {
   })
 }
 
+/**
+ * Waits until nothing responds at an address. A promise is not given to `expect`, which would count an attempt that fails
+ * as a failure of whichever concurrent test ends meanwhile.
+ */
+async function untilUnreachable(url: string): Promise<void> {
+  await vi.waitFor(async () => {
+    const isReached = await fetch(url).then(
+      () => true,
+      () => false,
+    )
+    expect(isReached).toBe(false)
+  })
+}
+
 // In parallel, because most of the time is spent waiting.
 describe.concurrent('a server that gets a signal to stop', () => {
   it('finishes an upload, accepts no new call, and exits with status 0', async () => {
@@ -55,7 +71,7 @@ describe.concurrent('a server that gets a signal to stop', () => {
     await using server = await startWith(environment)
     const { socket, response, botId, fileId } = await beginUpload(server)
     await signal(server, 'stopping')
-    await vi.waitFor(async () => await expect(fetch(`${server.url}/healthz`)).rejects.toThrow())
+    await untilUnreachable(`${server.url}/healthz`)
     socket.write(content.slice(500))
     expect(await response).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
     expect(await server.exited).toBe(0)
@@ -89,7 +105,7 @@ describe.concurrent('a server that gets a signal to stop', () => {
     const endReadiness = await beginProbe('/readyz')
     const endHealth = await beginProbe('/healthz')
     await signal(server, 'stopping')
-    await vi.waitFor(async () => await expect(fetch(`${server.url}/readyz`)).rejects.toThrow())
+    await untilUnreachable(`${server.url}/readyz`)
     const readiness = await endReadiness()
     expect(readiness).toMatch(/^HTTP\/1\.1 503 /)
     expect(readiness).toMatch(/\r\nretry-after: 5\r\n/i)
@@ -127,6 +143,21 @@ describe.concurrent('a server that gets a signal to stop', () => {
     await using server = await startWith(place.environment)
     expect(await server.stop('SIGINT')).toBe(0)
   })
+
+  it('ends in order also if it comes at the moment at which the server is ready', async () => {
+    await using place = await createCommandPlace()
+    const env = { ...process.env, ...place.environment, PORT: '0', BOTSTEAD_ADMIN_TOKEN: token }
+    const child = spawn(process.execPath, [inject('command'), 'start'], { env })
+    let written = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      const wasReady = written.includes('"msg":"listening"')
+      written += chunk
+      if (!wasReady && written.includes('"msg":"listening"')) child.kill('SIGINT')
+    })
+    const [status] = await once(child, 'close')
+    expect(status, written).toBe(0)
+    expect(written).toContain('"msg":"stopped"')
+  })
 })
 
 describe.concurrent('a server with an uncaught exception', () => {
@@ -144,7 +175,7 @@ describe.concurrent('a server with an uncaught exception', () => {
       server.child.kill(cause)
       await vi.waitFor(() => expect(server.output()).toContain('"level":"fatal"'))
       server.child.kill(cause)
-      await vi.waitFor(async () => await expect(fetch(`${server.url}/healthz`)).rejects.toThrow())
+      await untilUnreachable(`${server.url}/healthz`)
       socket.write(content.slice(500))
       expect(await response).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
       expect(await server.exited).toBe(1)
