@@ -34,6 +34,8 @@ export interface ServerOptions extends ContextOptions, FeaturesOptions {
   checkResponses?: boolean
   /** Routes beside those of the contract: for measurements. */
   extraRoutes?: readonly Route[]
+  /** Called before anybody can see that the server is ready, and may stop it. */
+  beforeListening?: () => void
 }
 
 /** A running server. */
@@ -176,6 +178,7 @@ async function start(options: ServerOptions, closers: Closers): Promise<Server> 
     await listener.close(timeLeft)
   })
 
+  options.beforeListening?.()
   await endStarting()
   await listener.listen({ host: config.host, port: config.port }).catch((error: unknown) => {
     // The next start will not show the token, because it is not the first.

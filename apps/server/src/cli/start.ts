@@ -23,15 +23,23 @@ export function startCommand(): Command {
     const stopOnFault = endOnFault(log, config.shutdownTimeoutMs)
     // Loaded on demand: commands that only call a server do not wait for it.
     const { startServer } = await import('../app/container.js')
-    const server = await startServer({ config, settings, log, tracing }).catch(
-      async (error: unknown) => {
-        throw await explainPort(error)
+    let signal: Promise<NodeJS.Signals> | undefined
+    const server = await startServer({
+      config,
+      settings,
+      log,
+      tracing,
+      // Until then, a signal ends the process at once: nothing was promised, and migrations are undone.
+      beforeListening: () => {
+        signal = nextSignal()
       },
-    )
+    }).catch(async (error: unknown) => {
+      throw await explainPort(error)
+    })
     stopOnFault(server.stop)
     if (server.firstStart !== undefined) welcome(config, server, server.firstStart)
     else if (out.isTerminal && config.roles.api) greet(config, server)
-    await untilStopped(config, server)
+    await untilStopped(config, server, { signal })
     process.exit(process.exitCode ?? 0)
   })
 }
@@ -63,26 +71,35 @@ async function openTracing(
   )
 }
 
-/**
- * Waits for a signal, then stops in an orderly way; a second signal ends the process at once.
- * @param onSignal called when the signal has come
- */
-export async function untilStopped(
-  config: Pick<Config, 'shutdownTimeoutMs'>,
-  server: Pick<Server, 'log' | 'stop'>,
-  onSignal: () => void = () => {},
-): Promise<void> {
-  const signal = await new Promise<NodeJS.Signals>((resolve) => {
+/** Takes the next signal to stop, which no longer ends the process by itself. */
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
     process.once('SIGINT', resolve)
     process.once('SIGTERM', resolve)
   })
+}
+
+interface StopOptions {
+  /** The signal that is waited for, if it was taken before. */
+  signal?: Promise<NodeJS.Signals> | undefined
+  /** Called when the signal has come. */
+  onSignal?: () => void
+}
+
+/** Waits for a signal, then stops in an orderly way; a second signal ends the process at once. */
+export async function untilStopped(
+  config: Pick<Config, 'shutdownTimeoutMs'>,
+  server: Pick<Server, 'log' | 'stop'>,
+  { signal: taken = nextSignal(), onSignal }: StopOptions = {},
+): Promise<void> {
+  const signal = await taken
   const endNow = (again: NodeJS.Signals) => {
     server.log.warn({ signal: again }, 'stopping at once')
     endProcess(server.log)
   }
   process.on('SIGINT', endNow)
   process.on('SIGTERM', endNow)
-  onSignal()
+  onSignal?.()
   server.log.info({ signal }, 'stopping')
   await server.stop(config.shutdownTimeoutMs)
   server.log.info('stopped')

@@ -52,7 +52,7 @@ async function demonstrate(dataDir: string, options: DemoOptions): Promise<0 | 1
   if (made !== undefined && !options.once) {
     suggest(print, made, server)
     print.title('The server runs until you press Ctrl-C; then its data is deleted.')
-    await untilStopped(server.config, server, () => print.title('Stopping …'))
+    await untilStopped(server.config, server, { onSignal: () => print.title('Stopping …') })
     return 0
   }
   await server.stop(server.config.shutdownTimeoutMs)
