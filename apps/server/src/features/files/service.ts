@@ -2,6 +2,7 @@ import type { Body, contract, Query } from '@botstead/contract'
 import type { Reading } from '@botstead/documents'
 import type { BotActor } from '../../domain/actor.js'
 import { mergePatch, onlyTakesAway } from '../../domain/patches.js'
+import { bound } from '../../platform/bound.js'
 import { isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
 import type { Page } from '../../platform/db/paginate.js'
@@ -58,207 +59,247 @@ const sortColumns = {
   status: 'status',
 } as const satisfies Record<string, FileSort>
 
-/** Describing and finding files; contents are sent and read at addresses of their own. */
-export function createFilesService(
-  deps: Pick<
+interface FilesParts
+  extends Pick<
     FilesDeps,
     'db' | 'run' | 'dialect' | 'clock' | 'ids' | 'pager' | 'queue' | 'limits'
-  > & {
-    generations: Generations
-  },
+  > {
+  generations: Generations
+}
+
+/** Describes and finds files; contents are sent and read at addresses of their own. */
+export function createFilesService(deps: FilesParts) {
+  return bound(deps, {
+    upsert: upsertFile,
+    get: getFile,
+    getReading: getFileReading,
+    find: findVisibleFile,
+    list: listFiles,
+    listFolders: listFileFolders,
+    update: updateFile,
+    remove: removeFile,
+    listTagNames: listFileTags,
+    listTagValues: listFileTagValues,
+  })
+}
+
+/**
+ * Describes a file whose content follows. The same key again begins a new generation.
+ * @param alsoDo runs in the same transaction
+ */
+async function upsertFile(
+  deps: FilesParts,
+  actor: BotActor,
+  input: Upsert,
+  alsoDo?: (tx: Tx, file: FileRow) => Promise<void>,
+): Promise<FileRow> {
+  const { limits, clock, run, dialect } = deps
+  requireSize(input, limits)
+  requireIndexableKey(input.key, 'body.key')
+  requireIndexableTags(input.tags)
+  const description = describe(input, clock.now())
+  const attempt = () =>
+    run(async (tx) => {
+      const file = await upsertFileIn(deps, tx, actor, input, description)
+      await alsoDo?.(tx, file)
+      return file
+    })
+  try {
+    return await attempt()
+  } catch (error) {
+    // A concurrent request created the same key; now it can be replaced.
+    if (dialect.isUniqueViolation(error)) return await attempt()
+    throw error
+  }
+}
+
+async function upsertFileIn(
+  deps: FilesParts,
+  tx: Tx,
+  actor: BotActor,
+  input: Upsert,
+  description: Description,
 ) {
-  const { db, run, dialect, clock, pager, queue, limits, generations } = deps
+  const { clock, generations } = deps
+  const now = isoTime(clock.now())
+  const { key, size } = input
+  const current = await lockForWriting(tx, generations, actor, key, now)
+  const immediate = input.publicContentImmediatelyAccessible ?? false
+  const { file } = await announceContent(tx, deps, { actor, key, now, current }, description, {
+    size,
+    immediate: encodeBoolean(description.public_content === 1 && immediate),
+    indexing: input.indexing === undefined ? null : encodeJson(input.indexing),
+  })
+  return file
+}
 
-  /**
-   * Describes a file whose content follows. The same key again begins a new generation.
-   * @param alsoDo runs in the same transaction
-   */
-  async function upsert(
-    actor: BotActor,
-    input: Upsert,
-    alsoDo?: (tx: Tx, file: FileRow) => Promise<void>,
-  ): Promise<FileRow> {
-    requireSize(input, limits)
-    requireIndexableKey(input.key, 'body.key')
-    requireIndexableTags(input.tags)
-    const description = describe(input, clock.now())
-    const attempt = () =>
-      run(async (tx) => {
-        const file = await upsertIn(tx, actor, input, description)
-        await alsoDo?.(tx, file)
-        return file
-      })
-    try {
-      return await attempt()
-    } catch (error) {
-      // A concurrent request created the same key; now it can be replaced.
-      if (dialect.isUniqueViolation(error)) return await attempt()
-      throw error
-    }
-  }
+async function getFile(
+  { db, clock }: FilesParts,
+  actor: BotActor,
+  idOrKey: string,
+): Promise<FileRow> {
+  return await requireFile(db, actor, idOrKey, isoTime(clock.now()))
+}
 
-  async function upsertIn(tx: Tx, actor: BotActor, input: Upsert, description: Description) {
-    const now = isoTime(clock.now())
-    const { key, size } = input
-    const current = await lockForWriting(tx, generations, actor, key, now)
-    const immediate = input.publicContentImmediatelyAccessible ?? false
-    const { file } = await announceContent(tx, deps, { actor, key, now, current }, description, {
-      size,
-      immediate: encodeBoolean(description.public_content === 1 && immediate),
-      indexing: input.indexing === undefined ? null : encodeJson(input.indexing),
-    })
-    return file
-  }
+/** As `get`, for a file that is not named in a path: undefined if the caller sees none. */
+async function findVisibleFile(
+  { db, clock }: FilesParts,
+  actor: BotActor,
+  idOrKey: string,
+): Promise<FileRow | undefined> {
+  return await findFile(db, scopeOf(actor, isoTime(clock.now())), idOrKey)
+}
 
-  async function get(actor: BotActor, idOrKey: string): Promise<FileRow> {
-    return await requireFile(db, actor, idOrKey, isoTime(clock.now()))
-  }
+/** A file with what its last reading left out; undefined if it is not known. */
+async function getFileReading(
+  { db, clock }: FilesParts,
+  actor: BotActor,
+  idOrKey: string,
+): Promise<{ file: FileRow; reading: Reading | undefined }> {
+  const file = await requireReadFile(db, actor, idOrKey, isoTime(clock.now()))
+  return { file, reading: showsReading(file) ? readingOf(file) : undefined }
+}
 
-  /** As `get`, for a file that is not named in a path: undefined if the caller sees none. */
-  async function find(actor: BotActor, idOrKey: string): Promise<FileRow | undefined> {
-    return await findFile(db, scopeOf(actor, isoTime(clock.now())), idOrKey)
-  }
+async function listFiles(
+  { clock, pager, db }: FilesParts,
+  actor: BotActor,
+  query: ListQuery,
+): Promise<Page<FileRow>> {
+  const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
+  const scope = scopeOf(actor, isoTime(clock.now()))
+  const page = pager.page({
+    operation: 'listFiles',
+    scope: `${actor.botId} ${scope.integrationId ?? ''}`,
+    filter,
+    sort: sortColumns[sortField ?? 'createdAt'],
+    direction: sortDirection ?? 'desc',
+    nextToken,
+    pageSize,
+  })
+  const tags = toTagConditions(filter.tags)
+  const { ids, indexed, prefix, text, status: statuses } = filter
+  if (ids?.length === 0 || statuses?.length === 0) return { rows: [], nextToken: undefined }
+  return await pageFiles(db, scope, { tags, ids, indexed, prefix, text, statuses }, page)
+}
 
-  /** A file with what its last reading left out; undefined if it is not known. */
-  async function getReading(
-    actor: BotActor,
-    idOrKey: string,
-  ): Promise<{ file: FileRow; reading: Reading | undefined }> {
-    const file = await requireReadFile(db, actor, idOrKey, isoTime(clock.now()))
-    return { file, reading: showsReading(file) ? readingOf(file) : undefined }
-  }
+/** The folders that the keys of visible files make, directly below a prefix. */
+async function listFileFolders(
+  { clock, pager, db }: FilesParts,
+  actor: BotActor,
+  query: FolderQuery,
+): Promise<Page<Folder>> {
+  const { nextToken, pageSize, prefix = '' } = query
+  const scope = scopeOf(actor, isoTime(clock.now()))
+  const page = pager.page({
+    operation: 'listFileFolders',
+    scope: `${actor.botId} ${scope.integrationId ?? ''}`,
+    filter: { prefix },
+    sort: 'prefix',
+    direction: 'asc',
+    nextToken,
+    pageSize,
+  })
+  return await pageFolders(db, scope, prefix, page)
+}
 
-  async function list(actor: BotActor, query: ListQuery): Promise<Page<FileRow>> {
-    const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
-    const scope = scopeOf(actor, isoTime(clock.now()))
-    const page = pager.page({
-      operation: 'listFiles',
-      scope: `${actor.botId} ${scope.integrationId ?? ''}`,
-      filter,
-      sort: sortColumns[sortField ?? 'createdAt'],
-      direction: sortDirection ?? 'desc',
-      nextToken,
-      pageSize,
-    })
-    const tags = toTagConditions(filter.tags)
-    const { ids, indexed, prefix, text, status: statuses } = filter
-    if (ids?.length === 0 || statuses?.length === 0) return { rows: [], nextToken: undefined }
-    return await pageFiles(db, scope, { tags, ids, indexed, prefix, text, statuses }, page)
-  }
+/** Changes the description of a file. Its content, key, type and index stay. */
+async function updateFile(
+  { clock, run, queue, generations }: FilesParts,
+  actor: BotActor,
+  idOrKey: string,
+  patch: FilePatch,
+): Promise<FileRow> {
+  const expiresAt =
+    patch.expiresAt === null ? null : expiryOf(patch.expiresAt ?? undefined, clock.now())
+  return await run(
+    async (tx) => {
+      const now = isoTime(clock.now())
+      const file = await lockOwnFile(tx, actor, idOrKey, now, 'change')
+      const tags = mergePatch(decodeJson<Record<string, string>>(file.tags), patch.tags)
+      if (patch.tags !== undefined) {
+        requireIndexableTags(tags)
+        requireTagCount(tags, 'file')
+      }
+      const next = {
+        tags: encodeJson(tags),
+        ...(patch.metadata !== undefined && {
+          metadata: patchMetadata(file.metadata, patch.metadata),
+        }),
+        ...(patch.expiresAt !== undefined && { expires_at: expiresAt }),
+        ...(patch.accessPolicies !== undefined && policiesOf(file, patch.accessPolicies)),
+        updated_at: now,
+      }
+      await patchFile(tx, file.bot_id, file.id, next)
+      if (patch.tags !== undefined) await replaceTags(tx, file, tags)
+      if (patch.accessPolicies !== undefined) {
+        const { public_content, shared } = policiesOf(file, patch.accessPolicies)
+        await patchContents(tx, file.bot_id, file.id, { public_content, shared })
+      }
+      if (patch.expiresAt !== undefined && expiresAt !== null) {
+        await scheduleExpiry(queue, tx, expiresAt)
+      }
+      const changed = { ...file, ...next }
+      await generations.describe(tx, changed)
+      return changed
+    },
+    { mayUseReserve: onlyTakesAway(patch) },
+  )
+}
 
-  /** The folders that the keys of visible files make, directly below a prefix. */
-  async function listFolders(actor: BotActor, query: FolderQuery): Promise<Page<Folder>> {
-    const { nextToken, pageSize, prefix = '' } = query
-    const scope = scopeOf(actor, isoTime(clock.now()))
-    const page = pager.page({
-      operation: 'listFileFolders',
-      scope: `${actor.botId} ${scope.integrationId ?? ''}`,
-      filter: { prefix },
-      sort: 'prefix',
-      direction: 'asc',
-      nextToken,
-      pageSize,
-    })
-    return await pageFolders(db, scope, prefix, page)
-  }
+async function removeFile(
+  { run, clock, generations }: FilesParts,
+  actor: BotActor,
+  idOrKey: string,
+): Promise<void> {
+  await run(
+    async (tx) => {
+      const file = await lockOwnFile(tx, actor, idOrKey, isoTime(clock.now()), 'delete')
+      await generations.remove(tx, file)
+    },
+    { mayUseReserve: true },
+  )
+}
 
-  /** Changes the description of a file. Its content, key, type and index stay. */
-  async function update(actor: BotActor, idOrKey: string, patch: FilePatch): Promise<FileRow> {
-    const expiresAt =
-      patch.expiresAt === null ? null : expiryOf(patch.expiresAt ?? undefined, clock.now())
-    return await run(
-      async (tx) => {
-        const now = isoTime(clock.now())
-        const file = await lockOwnFile(tx, actor, idOrKey, now, 'change')
-        const tags = mergePatch(decodeJson<Record<string, string>>(file.tags), patch.tags)
-        if (patch.tags !== undefined) {
-          requireIndexableTags(tags)
-          requireTagCount(tags, 'file')
-        }
-        const next = {
-          tags: encodeJson(tags),
-          ...(patch.metadata !== undefined && {
-            metadata: patchMetadata(file.metadata, patch.metadata),
-          }),
-          ...(patch.expiresAt !== undefined && { expires_at: expiresAt }),
-          ...(patch.accessPolicies !== undefined && policiesOf(file, patch.accessPolicies)),
-          updated_at: now,
-        }
-        await patchFile(tx, file.bot_id, file.id, next)
-        if (patch.tags !== undefined) await replaceTags(tx, file, tags)
-        if (patch.accessPolicies !== undefined) {
-          const { public_content, shared } = policiesOf(file, patch.accessPolicies)
-          await patchContents(tx, file.bot_id, file.id, { public_content, shared })
-        }
-        if (patch.expiresAt !== undefined && expiresAt !== null) {
-          await scheduleExpiry(queue, tx, expiresAt)
-        }
-        const changed = { ...file, ...next }
-        await generations.describe(tx, changed)
-        return changed
-      },
-      { mayUseReserve: onlyTakesAway(patch) },
-    )
-  }
+/** The tags of the files that a caller may see. */
+async function listFileTags(
+  deps: FilesParts,
+  actor: BotActor,
+  query: TagQuery,
+): Promise<Page<string>> {
+  const { scope, page } = tagPage(deps, 'listFileTags', actor, query, 'name')
+  return await pageTagNames(deps.db, scope, page)
+}
 
-  async function remove(actor: BotActor, idOrKey: string): Promise<void> {
-    await run(
-      async (tx) => {
-        const file = await lockOwnFile(tx, actor, idOrKey, isoTime(clock.now()), 'delete')
-        await generations.remove(tx, file)
-      },
-      { mayUseReserve: true },
-    )
-  }
+/** The values of a tag in the files that a caller may see. */
+async function listFileTagValues(
+  deps: FilesParts,
+  actor: BotActor,
+  name: string,
+  query: TagQuery,
+): Promise<Page<string>> {
+  const { scope, page } = tagPage(deps, 'listFileTagValues', actor, query, 'value', { name })
+  return await pageTagValues(deps.db, scope, name, page)
+}
 
-  /** The tags of the files that a caller may see. */
-  async function listTagNames(actor: BotActor, query: TagQuery): Promise<Page<string>> {
-    const { scope, page } = tagPage('listFileTags', actor, query, 'name')
-    return await pageTagNames(db, scope, page)
-  }
-
-  /** The values of a tag in the files that a caller may see. */
-  async function listTagValues(
-    actor: BotActor,
-    name: string,
-    query: TagQuery,
-  ): Promise<Page<string>> {
-    const { scope, page } = tagPage('listFileTagValues', actor, query, 'value', { name })
-    return await pageTagValues(db, scope, name, page)
-  }
-
-  function tagPage<Sort extends string>(
-    operation: string,
-    actor: BotActor,
-    { nextToken, pageSize }: TagQuery,
-    sort: Sort,
-    filter?: unknown,
-  ) {
-    const scope = scopeOf(actor, isoTime(clock.now()))
-    const page = pager.page({
-      operation,
-      scope: `${actor.botId} ${scope.integrationId ?? ''}`,
-      filter,
-      sort,
-      direction: 'asc',
-      nextToken,
-      pageSize,
-    })
-    return { scope, page }
-  }
-
-  return {
-    upsert,
-    get,
-    getReading,
-    find,
-    list,
-    listFolders,
-    update,
-    remove,
-    listTagNames,
-    listTagValues,
-  }
+function tagPage<Sort extends string>(
+  { clock, pager }: FilesParts,
+  operation: string,
+  actor: BotActor,
+  { nextToken, pageSize }: TagQuery,
+  sort: Sort,
+  filter?: unknown,
+) {
+  const scope = scopeOf(actor, isoTime(clock.now()))
+  const page = pager.page({
+    operation,
+    scope: `${actor.botId} ${scope.integrationId ?? ''}`,
+    filter,
+    sort,
+    direction: 'asc',
+    nextToken,
+    pageSize,
+  })
+  return { scope, page }
 }
 
 /** The description of a file from an upsert, as it is stored. */
