@@ -8,6 +8,7 @@ import {
   waitTimeoutDefault,
 } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
+import { bound } from '../../platform/bound.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
@@ -39,156 +40,174 @@ export type SearchService = ReturnType<typeof createSearchService>
 
 /** Search in the files of a bot, and management of the passages of single files. */
 export function createSearchService(deps: SearchServiceDeps) {
-  const { db, clock, pager, files, finder, questions, meter, limits } = deps
+  return bound(deps, {
+    search: searchFiles,
+    explain: explainSearch,
+    ask: askAsBot,
+    listPassages,
+    replacePassages,
+    reindex: reindexFile,
+  })
+}
 
-  /** Finds passages, best first: one per match, or one per file with `consolidate`. */
-  async function search(
-    actor: BotActor,
-    query: Query<typeof contract.search.files>,
-    signal?: AbortSignal,
-  ): Promise<{ found: FoundPassage[]; degraded: readonly string[] }> {
-    return await meter.measure(() => findPassages(actor, query, signal), signal)
-  }
+/** Finds passages, best first: one per match, or one per file with `consolidate`. */
+async function searchFiles(
+  deps: SearchServiceDeps,
+  actor: BotActor,
+  query: Query<typeof contract.search.files>,
+  signal?: AbortSignal,
+): Promise<{ found: FoundPassage[]; degraded: readonly string[] }> {
+  return await deps.meter.measure(() => findPassages(deps, actor, query, signal), signal)
+}
 
-  async function findPassages(
-    actor: BotActor,
-    input: Query<typeof contract.search.files>,
-    signal: AbortSignal | undefined,
-  ) {
-    const request = await toRequest(scopeNow(actor), input, signal)
-    const { found, degraded } = await finder.find(request, signal)
-    return { found: input.consolidate ? joinByFile(found) : found, degraded }
-  }
+async function findPassages(
+  deps: SearchServiceDeps,
+  actor: BotActor,
+  input: Query<typeof contract.search.files>,
+  signal: AbortSignal | undefined,
+) {
+  const { clock, finder } = deps
+  const request = await toRequest(deps, scopeOf(actor, isoTime(clock.now())), input, signal)
+  const { found, degraded } = await finder.find(request, signal)
+  return { found: input.consolidate ? joinByFile(found) : found, degraded }
+}
 
-  /** Finds passages as `search` does, and the reasons. */
-  async function explain(
-    actor: BotActor,
-    input: Query<typeof contract.explanations.search>,
-    signal?: AbortSignal,
-  ) {
-    const { fileId, passageId, ...query } = input
-    const target = await requireTarget(actor, fileId, passageId)
-    const request = await toRequest(scopeNow(actor), query, signal)
-    const { found, ...rest } = await finder.explain(
-      { ...request, explain: { ...(target && { target }) } },
-      signal,
-    )
-    return { found: query.consolidate ? joinByFile(found) : found, ...rest }
-  }
+/** Finds passages as `search` does, and the reasons. */
+async function explainSearch(
+  deps: SearchServiceDeps,
+  actor: BotActor,
+  input: Query<typeof contract.explanations.search>,
+  signal?: AbortSignal,
+) {
+  const { clock, finder } = deps
+  const { fileId, passageId, ...query } = input
+  const target = await requireTarget(deps, actor, fileId, passageId)
+  const request = await toRequest(deps, scopeOf(actor, isoTime(clock.now())), query, signal)
+  const { found, ...rest } = await finder.explain(
+    { ...request, explain: { ...(target && { target }) } },
+    signal,
+  )
+  return { found: query.consolidate ? joinByFile(found) : found, ...rest }
+}
 
-  /** The file and passage that an explanation is about. */
-  async function requireTarget(
-    actor: BotActor,
-    idOrKey: string | undefined,
-    passageId: string | undefined,
-  ): Promise<{ fileId: string; passageId?: string } | undefined> {
-    if (idOrKey === undefined) {
-      if (passageId === undefined) return undefined
-      throw new ApiError('InvalidQuery', 'query.passageId needs query.fileId, the file it is in.', {
-        metadata: { in: 'query', field: 'passageId' },
-      })
-    }
-    const file = await files.service.find(actor, idOrKey)
-    if (file === undefined) {
-      throw noReference('fileId', `There is no file ${idOrKey} in this bot.`)
-    }
-    if (passageId === undefined) return { fileId: file.id }
-    if (!(await hasPassage(db, actor.botId, file.id, passageId))) {
-      throw noReference('passageId', `There is no passage ${passageId} in the file ${idOrKey}.`)
-    }
-    return { fileId: file.id, passageId }
-  }
-
-  /** Searches as the bot itself, outside of any request. */
-  async function ask(
-    botId: string,
-    query: string,
-    parameters: Pick<Query<typeof contract.search.files>, 'tags' | 'minScore' | 'limit'>,
-    signal: AbortSignal,
-  ): Promise<{ found: FoundPassage[]; degraded: readonly string[] }> {
-    const scope = { botId, integrationId: undefined, now: isoTime(clock.now()) }
-    const input = { limit: maxSearchLimit, ...parameters, query, contextDepth: 0 }
-    return await finder.find(await toRequest(scope, input, signal), signal)
-  }
-
-  const scopeNow = (actor: BotActor) => scopeOf(actor, isoTime(clock.now()))
-
-  async function toRequest(
-    scope: FileScope,
-    input: Query<typeof contract.search.files>,
-    signal: AbortSignal | undefined,
-  ): Promise<FindRequest> {
-    if (input.query.trim() === '') {
-      throw new ApiError('InvalidQuery', 'query.query must have more than white space.', {
-        metadata: { in: 'query', field: 'query' },
-      })
-    }
-    const queryVector = await questions.of(scope.botId, input.query, signal)
-    return {
-      query: input.query,
-      ...(queryVector && { queryVector }),
-      scope,
-      tags: toTagConditions(input.tags),
-      limit: input.limit ?? searchLimitDefault,
-      depth: input.contextDepth ?? 1,
-      ...(input.minScore !== undefined && { minScore: input.minScore }),
-    }
-  }
-
-  /** The passages of a file that search finds, in reading order. */
-  async function listPassages(
-    actor: BotActor,
-    idOrKey: string,
-    query: Query<typeof contract.filePassages.list>,
-  ): Promise<Page<PassageRow>> {
-    const { id } = await files.service.get(actor, idOrKey)
-    const { nextToken, pageSize, limit } = query
-    const page = pager.page({
-      operation: 'listFilePassages',
-      scope: `${actor.botId} ${id}`,
-      sort: 'position',
-      direction: 'asc',
-      nextToken,
-      pageSize: Math.min(pageSize ?? limit ?? 20, limit ?? 100),
+/** The file and passage that an explanation is about. */
+async function requireTarget(
+  { files, db }: SearchServiceDeps,
+  actor: BotActor,
+  idOrKey: string | undefined,
+  passageId: string | undefined,
+): Promise<{ fileId: string; passageId?: string } | undefined> {
+  if (idOrKey === undefined) {
+    if (passageId === undefined) return undefined
+    throw new ApiError('InvalidQuery', 'query.passageId needs query.fileId, the file it is in.', {
+      metadata: { in: 'query', field: 'passageId' },
     })
-    return await pagePassages(db, scopeOf(actor, isoTime(clock.now())), id, page)
   }
-
-  /** Replaces the passages of a file; returns when they are found, or after a timeout. */
-  async function replacePassages(
-    actor: BotActor,
-    idOrKey: string,
-    { passages }: Body<typeof contract.filePassages.set>,
-    signal?: AbortSignal,
-  ): Promise<void> {
-    if (passages.length > limits.passagesPerFile) {
-      throw new ApiError(
-        'LimitExceeded',
-        `body.passages must have at most ${limits.passagesPerFile} items.`,
-        { metadata: { in: 'body', field: 'passages', maximum: limits.passagesPerFile } },
-      )
-    }
-    const blank = passages.findIndex(({ content }) => content.trim() === '')
-    if (blank >= 0) {
-      throw new ApiError(
-        'InvalidPayload',
-        `body.passages.${blank}.content must have more than white space.`,
-        { metadata: { in: 'body', field: `passages.${blank}.content` } },
-      )
-    }
-    const { id } = await files.reindexing.replacePassages(actor, idOrKey, JSON.stringify(passages))
-    const file = await files.waiting.untilIndexed(actor, id, waitTimeoutDefault, signal)
-    if (file.status === 'indexing_failed') {
-      throw new ApiError('Internal', file.failed_reason ?? 'The passages could not be stored.')
-    }
+  const file = await files.service.find(actor, idOrKey)
+  if (file === undefined) {
+    throw noReference('fileId', `There is no file ${idOrKey} in this bot.`)
   }
-
-  /** Reads the content of a file again and makes its passages again. */
-  async function reindex(actor: BotActor, idOrKey: string): Promise<FileRow> {
-    return await files.reindexing.reindex(actor, idOrKey)
+  if (passageId === undefined) return { fileId: file.id }
+  if (!(await hasPassage(db, actor.botId, file.id, passageId))) {
+    throw noReference('passageId', `There is no passage ${passageId} in the file ${idOrKey}.`)
   }
+  return { fileId: file.id, passageId }
+}
 
-  return { search, ask, explain, listPassages, replacePassages, reindex }
+/** Searches as the bot itself, outside of any request. */
+async function askAsBot(
+  deps: SearchServiceDeps,
+  botId: string,
+  query: string,
+  parameters: Pick<Query<typeof contract.search.files>, 'tags' | 'minScore' | 'limit'>,
+  signal: AbortSignal,
+): Promise<{ found: FoundPassage[]; degraded: readonly string[] }> {
+  const { clock, finder } = deps
+  const scope = { botId, integrationId: undefined, now: isoTime(clock.now()) }
+  const input = { limit: maxSearchLimit, ...parameters, query, contextDepth: 0 }
+  return await finder.find(await toRequest(deps, scope, input, signal), signal)
+}
+
+async function toRequest(
+  { questions }: SearchServiceDeps,
+  scope: FileScope,
+  input: Query<typeof contract.search.files>,
+  signal: AbortSignal | undefined,
+): Promise<FindRequest> {
+  if (input.query.trim() === '') {
+    throw new ApiError('InvalidQuery', 'query.query must have more than white space.', {
+      metadata: { in: 'query', field: 'query' },
+    })
+  }
+  const queryVector = await questions.of(scope.botId, input.query, signal)
+  return {
+    query: input.query,
+    ...(queryVector && { queryVector }),
+    scope,
+    tags: toTagConditions(input.tags),
+    limit: input.limit ?? searchLimitDefault,
+    depth: input.contextDepth ?? 1,
+    ...(input.minScore !== undefined && { minScore: input.minScore }),
+  }
+}
+
+/** The passages of a file that search finds, in reading order. */
+async function listPassages(
+  { files, pager, db, clock }: SearchServiceDeps,
+  actor: BotActor,
+  idOrKey: string,
+  query: Query<typeof contract.filePassages.list>,
+): Promise<Page<PassageRow>> {
+  const { id } = await files.service.get(actor, idOrKey)
+  const { nextToken, pageSize, limit } = query
+  const page = pager.page({
+    operation: 'listFilePassages',
+    scope: `${actor.botId} ${id}`,
+    sort: 'position',
+    direction: 'asc',
+    nextToken,
+    pageSize: Math.min(pageSize ?? limit ?? 20, limit ?? 100),
+  })
+  return await pagePassages(db, scopeOf(actor, isoTime(clock.now())), id, page)
+}
+
+/** Replaces the passages of a file; returns when they are found, or after a timeout. */
+async function replacePassages(
+  { limits, files }: SearchServiceDeps,
+  actor: BotActor,
+  idOrKey: string,
+  { passages }: Body<typeof contract.filePassages.set>,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (passages.length > limits.passagesPerFile) {
+    throw new ApiError(
+      'LimitExceeded',
+      `body.passages must have at most ${limits.passagesPerFile} items.`,
+      { metadata: { in: 'body', field: 'passages', maximum: limits.passagesPerFile } },
+    )
+  }
+  const blank = passages.findIndex(({ content }) => content.trim() === '')
+  if (blank >= 0) {
+    throw new ApiError(
+      'InvalidPayload',
+      `body.passages.${blank}.content must have more than white space.`,
+      { metadata: { in: 'body', field: `passages.${blank}.content` } },
+    )
+  }
+  const { id } = await files.reindexing.replacePassages(actor, idOrKey, JSON.stringify(passages))
+  const file = await files.waiting.untilIndexed(actor, id, waitTimeoutDefault, signal)
+  if (file.status === 'indexing_failed') {
+    throw new ApiError('Internal', file.failed_reason ?? 'The passages could not be stored.')
+  }
+}
+
+/** Reads the content of a file again and makes its passages again. */
+async function reindexFile(
+  { files }: SearchServiceDeps,
+  actor: BotActor,
+  idOrKey: string,
+): Promise<FileRow> {
+  return await files.reindexing.reindex(actor, idOrKey)
 }
 
 function noReference(field: string, message: string): ApiError {

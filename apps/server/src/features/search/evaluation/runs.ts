@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import { compareRuns, type Measures } from '../../../domain/ranking-measures.js'
+import { bound } from '../../../platform/bound.js'
 import { isoTime } from '../../../platform/clock.js'
 import { encodeJson } from '../../../platform/db/columns.js'
 import type { Page } from '../../../platform/db/paginate.js'
@@ -52,157 +53,186 @@ export interface RunComparison {
 
 export type RunsService = ReturnType<typeof createRunsService>
 
+interface RunsDeps extends EvaluationDeps {
+  sets: Pick<SetsService, 'require'>
+}
+
 /** Runs of evaluation sets and their results. */
-export function createRunsService(deps: EvaluationDeps & { sets: Pick<SetsService, 'require'> }) {
-  const { db, run, clock, ids, pager, queue, sets } = deps
+export function createRunsService(deps: RunsDeps) {
+  return bound(deps, {
+    require: requireRun,
+    start: startRun,
+    list: listRuns,
+    remove: removeRun,
+    listResults: listRunResults,
+    compare: compareWithBaseline,
+  })
+}
 
-  async function require(actor: BotActor, setId: string, id: string): Promise<RunRow> {
-    await sets.require(actor, setId)
-    const row = await store.findRun(db, actor.botId, setId, id)
-    if (row === undefined) {
-      throw new ApiError('ResourceNotFound', `There is no run ${id} of this evaluation set.`)
+async function requireRun(
+  { sets, db }: RunsDeps,
+  actor: BotActor,
+  setId: string,
+  id: string,
+): Promise<RunRow> {
+  await sets.require(actor, setId)
+  const row = await store.findRun(db, actor.botId, setId, id)
+  if (row === undefined) {
+    throw new ApiError('ResourceNotFound', `There is no run ${id} of this evaluation set.`)
+  }
+  return row
+}
+
+async function startRun(
+  { sets, ids, clock, run, queue }: RunsDeps,
+  actor: BotActor,
+  setId: string,
+  { parameters = {}, note = '' }: NewRun,
+  remember: Remember<RunRow>,
+): Promise<RunRow> {
+  await sets.require(actor, setId)
+  const { botId } = actor
+  const row: RunRow = {
+    id: ids.next('evalrun'),
+    bot_id: botId,
+    set_id: setId,
+    state: 'waiting',
+    note,
+    parameters: encodeJson(parameters),
+    total: 0,
+    done: 0,
+    degraded: encodeJson([]),
+    summary: null,
+    failed_reason: null,
+    created_at: isoTime(clock.now()),
+    completed_at: null,
+  }
+  await run(async (tx) => {
+    // It may have been deleted in the meantime.
+    if ((await lockSet(tx, botId, setId)) === undefined) {
+      throw new ApiError('ResourceNotFound', `There is no evaluation set ${setId} in this bot.`)
     }
-    return row
-  }
-
-  async function start(
-    actor: BotActor,
-    setId: string,
-    { parameters = {}, note = '' }: NewRun,
-    remember: Remember<RunRow>,
-  ): Promise<RunRow> {
-    await sets.require(actor, setId)
-    const { botId } = actor
-    const row: RunRow = {
-      id: ids.next('evalrun'),
-      bot_id: botId,
-      set_id: setId,
-      state: 'waiting',
-      note,
-      parameters: encodeJson(parameters),
-      total: 0,
-      done: 0,
-      degraded: encodeJson([]),
-      summary: null,
-      failed_reason: null,
-      created_at: isoTime(clock.now()),
-      completed_at: null,
+    const used = await store.countUnfinished(tx, botId)
+    if (used >= maxUnfinished) {
+      throw new ApiError(
+        'QuotaExceeded',
+        `${used} runs of this bot are not completed, and at most ${maxUnfinished} may be: wait, or delete one.`,
+        { metadata: { quota: 'evaluationRuns', used, allowed: maxUnfinished } },
+      )
     }
-    await run(async (tx) => {
-      // It may have been deleted in the meantime.
-      if ((await lockSet(tx, botId, setId)) === undefined) {
-        throw new ApiError('ResourceNotFound', `There is no evaluation set ${setId} in this bot.`)
-      }
-      const used = await store.countUnfinished(tx, botId)
-      if (used >= maxUnfinished) {
-        throw new ApiError(
-          'QuotaExceeded',
-          `${used} runs of this bot are not completed, and at most ${maxUnfinished} may be: wait, or delete one.`,
-          { metadata: { quota: 'evaluationRuns', used, allowed: maxUnfinished } },
-        )
-      }
-      await store.insertRun(tx, row)
-      await queue.enqueue(tx, {
-        kind: evaluationJob,
-        key: botId,
-        payload: { botId },
-        maxAttempts,
-        deadlineMs,
-        priority: 'low',
-      })
-      await remember?.(tx, row)
+    await store.insertRun(tx, row)
+    await queue.enqueue(tx, {
+      kind: evaluationJob,
+      key: botId,
+      payload: { botId },
+      maxAttempts,
+      deadlineMs,
+      priority: 'low',
     })
-    return row
-  }
+    await remember?.(tx, row)
+  })
+  return row
+}
 
-  async function list(actor: BotActor, setId: string, query: Paging): Promise<Page<RunRow>> {
-    await sets.require(actor, setId)
-    const { nextToken, pageSize } = query
-    const page = pager.page({
-      operation: 'listEvaluationRuns',
-      scope: `${actor.botId} ${setId}`,
-      sort: 'created_at',
-      direction: 'desc',
-      nextToken,
-      pageSize,
-    })
-    return await store.pageRuns(db, setId, page)
-  }
+async function listRuns(
+  { sets, pager, db }: RunsDeps,
+  actor: BotActor,
+  setId: string,
+  query: Paging,
+): Promise<Page<RunRow>> {
+  await sets.require(actor, setId)
+  const { nextToken, pageSize } = query
+  const page = pager.page({
+    operation: 'listEvaluationRuns',
+    scope: `${actor.botId} ${setId}`,
+    sort: 'created_at',
+    direction: 'desc',
+    nextToken,
+    pageSize,
+  })
+  return await store.pageRuns(db, setId, page)
+}
 
-  async function remove(actor: BotActor, setId: string, id: string): Promise<void> {
-    await require(actor, setId, id)
-    await run(
-      async (tx) => {
-        await store.deleteRun(tx, id)
-        await deps.removeLater(tx, { botId: actor.botId, runId: id })
-      },
-      { mayUseReserve: true },
-    )
-  }
+async function removeRun(
+  deps: RunsDeps,
+  actor: BotActor,
+  setId: string,
+  id: string,
+): Promise<void> {
+  await requireRun(deps, actor, setId, id)
+  await deps.run(
+    async (tx) => {
+      await store.deleteRun(tx, id)
+      await deps.removeLater(tx, { botId: actor.botId, runId: id })
+    },
+    { mayUseReserve: true },
+  )
+}
 
-  async function listResults(
-    actor: BotActor,
-    setId: string,
-    id: string,
-    { nextToken, pageSize, only }: ResultsQuery,
-  ): Promise<Page<ResultRow>> {
-    await require(actor, setId, id)
-    const page = pager.page({
-      operation: 'listEvaluationResults',
-      scope: `${actor.botId} ${id}`,
-      filter: { only },
-      sort: 'ndcg',
-      direction: 'asc',
-      nextToken,
-      pageSize,
-    })
-    return await store.pageResults(db, id, only, page)
-  }
+async function listRunResults(
+  deps: RunsDeps,
+  actor: BotActor,
+  setId: string,
+  id: string,
+  { nextToken, pageSize, only }: ResultsQuery,
+): Promise<Page<ResultRow>> {
+  const { pager, db } = deps
+  await requireRun(deps, actor, setId, id)
+  const page = pager.page({
+    operation: 'listEvaluationResults',
+    scope: `${actor.botId} ${id}`,
+    filter: { only },
+    sort: 'ndcg',
+    direction: 'asc',
+    nextToken,
+    pageSize,
+  })
+  return await store.pageResults(db, id, only, page)
+}
 
-  async function compare(
-    actor: BotActor,
-    setId: string,
-    id: string,
-    baselineId: string | undefined,
-  ): Promise<RunComparison> {
-    const newer = await require(actor, setId, id)
-    const baseline =
+async function compareWithBaseline(
+  deps: RunsDeps,
+  actor: BotActor,
+  setId: string,
+  id: string,
+  baselineId: string | undefined,
+): Promise<RunComparison> {
+  const { db } = deps
+  const newer = await requireRun(deps, actor, setId, id)
+  const baseline =
+    baselineId === undefined
+      ? await store.findRunBefore(db, newer)
+      : await store.findRun(db, actor.botId, setId, baselineId)
+  if (baseline === undefined) {
+    throw new ApiError(
+      'ReferenceNotFound',
       baselineId === undefined
-        ? await store.findRunBefore(db, newer)
-        : await store.findRun(db, actor.botId, setId, baselineId)
-    if (baseline === undefined) {
-      throw new ApiError(
-        'ReferenceNotFound',
-        baselineId === undefined
-          ? 'The evaluation set has no completed run before this one: name one with query.baselineId.'
-          : `query.baselineId: there is no run ${baselineId} of this evaluation set.`,
-        { metadata: { in: 'query', field: 'baselineId' } },
-      )
-    }
-    for (const each of [newer, baseline]) {
-      if (each.state === 'completed') continue
-      throw new ApiError(
-        'RelationConflict',
-        `The run ${each.id} is ${each.state}: only completed runs can be compared.`,
-      )
-    }
-    const results = compareResults(
-      await store.listFigures(db, baseline.id),
-      await store.listFigures(db, newer.id),
+        ? 'The evaluation set has no completed run before this one: name one with query.baselineId.'
+        : `query.baselineId: there is no run ${baselineId} of this evaluation set.`,
+      { metadata: { in: 'query', field: 'baselineId' } },
     )
-    const [first, second] = [baseline.id, newer.id].toSorted()
-    const between = { older: first ?? '', newer: second ?? '' }
-    const documents = await compareDocuments(deps, actor.botId, between)
-    return {
-      run: newer,
-      baseline,
-      ...results,
-      documents: documents.slice(0, maxDocuments),
-      documentsChanged: documents.length,
-    }
   }
-
-  return { require, start, list, remove, listResults, compare }
+  for (const each of [newer, baseline]) {
+    if (each.state === 'completed') continue
+    throw new ApiError(
+      'RelationConflict',
+      `The run ${each.id} is ${each.state}: only completed runs can be compared.`,
+    )
+  }
+  const results = compareResults(
+    await store.listFigures(db, baseline.id),
+    await store.listFigures(db, newer.id),
+  )
+  const [first, second] = [baseline.id, newer.id].toSorted()
+  const between = { older: first ?? '', newer: second ?? '' }
+  const documents = await compareDocuments(deps, actor.botId, between)
+  return {
+    run: newer,
+    baseline,
+    ...results,
+    documents: documents.slice(0, maxDocuments),
+    documentsChanged: documents.length,
+  }
 }
 
 /** Compares the results of cases that both runs have. */
