@@ -10,7 +10,7 @@ export function contentUrl({ url }: Pick<File, 'url'>): string {
   return serverUrl + url.slice(url.lastIndexOf('/content/'))
 }
 
-/** How a content is shown. */
+/** The display of a content. */
 type Kind = 'pdf' | 'image' | 'audio' | 'video' | 'markdown' | 'text' | 'none'
 
 const texts =
@@ -47,7 +47,7 @@ export async function readText(
   return { text: new TextDecoder().decode(bytes), isCut: size > shownBytes }
 }
 
-/** A content as a blob of exactly this type, whatever the server says of it. */
+/** A content as a blob of exactly this type; the type in the response is ignored. */
 export async function readBlob(file: File, type: string, signal: AbortSignal): Promise<Blob> {
   const response = await load(file, signal)
   return new Blob([await response.arrayBuffer()], { type })

@@ -29,7 +29,7 @@ const tabs = [
   { id: 'settings', label: 'Settings' },
 ]
 
-/** An open file: what is in it, what search makes of it, and what is said about it. */
+/** An open file: its content, its passages, its indexing report and its description. */
 export function FileDetail({ id }: { id: string }) {
   const pathTo = usePathTo()
   const [{ tab = 'content' }] = useAddressSearch()
@@ -60,7 +60,7 @@ export function FileDetail({ id }: { id: string }) {
   )
 }
 
-/** The status with its reason, and what to do about it. */
+/** The status with its reason, and advice. */
 function Standing({ file }: { file: File }) {
   const { kind, advice } = fileStatuses[file.status]
   const { indexingProgress: progress, failedStatusReason } = file

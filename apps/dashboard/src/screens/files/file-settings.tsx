@@ -27,7 +27,7 @@ const policies = [
 /** The filters of the list, without the tab of the file. */
 const withoutTab = (search: object) => ({ ...search, tab: undefined })
 
-/** What is said about a file, as a form. Its content, key and type change only by another upload. */
+/** A form for the description of a file. Its content, key and type change only by another upload. */
 export function FileSettings({ file }: { file: File }) {
   const { update, remove } = useFileActions()
   const pathTo = usePathTo()

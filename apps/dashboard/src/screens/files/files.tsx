@@ -69,7 +69,7 @@ function columnsFor(prefix: string, isFailed: boolean): readonly Column<File>[] 
         </>
       ),
     },
-    // Among failed files the reason is what tells them apart.
+    // The reason distinguishes failed files from each other.
     {
       id: 'reason',
       header: 'Reason',
@@ -236,7 +236,7 @@ function FilesOfBot({ item }: { item: string | undefined }) {
   )
 }
 
-/** What is shown for a bot without files. */
+/** The page of a bot without files. */
 function NoFiles({ choose }: { choose: () => void }) {
   const { botId = '' } = useScope()
   return (

@@ -6,7 +6,7 @@ import styles from './files.module.css'
 import { partsOf, trailOf } from './keys.js'
 import { useFolders } from './queries.js'
 
-/** Where the list is, and the folders below: what keys have in common up to a `/`. */
+/** The path of the listed folder, and the folders below it: common beginnings of keys up to a `/`. */
 export function Folders({ prefix }: { prefix: string }) {
   const pathTo = usePathTo()
   const { data } = useFolders(prefix)

@@ -22,7 +22,7 @@ export function IndexingReportLink({ file, isShort = false }: { file: File; isSh
   )
 }
 
-/** The report of a file: what was not read, why, and what its author can do. */
+/** The indexing report of a file: omissions, their reasons, and advice for its author. */
 export function IndexingReport({ file }: { file: File }) {
   const { data, error, refetch } = useIndexingReport(file)
   if (data === undefined) return <Unread error={error} refetch={refetch} />

@@ -7,7 +7,7 @@ import { Empty, ErrorPanel, Skeleton } from '../../ui/states.js'
 import styles from './files.module.css'
 import { type File, usePassages } from './queries.js'
 
-/** The passages of a file in reading order: what search finds. */
+/** The passages of a file that search finds, in reading order. */
 export function Passages({ file }: { file: File }) {
   const [{ passage: wanted }] = useAddressSearch()
   const { query, passages } = usePassages(file.id)

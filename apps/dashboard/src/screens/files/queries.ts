@@ -69,7 +69,7 @@ export function usePassages(id: string) {
   return { query, passages: query.data?.pages.flatMap(({ passages }) => passages) ?? [] }
 }
 
-/** What was not read of a file; asked again when the file has changed. */
+/** The indexing report of a file; requested again when the file has changed. */
 export function useIndexingReport({ id, updatedAt, indexingOmissions }: File) {
   const { botId } = useScope()
   return useQuery({
@@ -83,12 +83,12 @@ async function refreshLists(): Promise<void> {
   await refresh('listFiles', 'listFileFolders', 'listFileTags')
 }
 
-/** Reads again what shows files. */
+/** Refreshes all queries about files. */
 export async function refreshFiles(): Promise<void> {
   await Promise.all([refreshLists(), refresh('getFile', 'listFilePassages')])
 }
 
-/** What changes files; each rejects with the refusal of the server. */
+/** The changes of files; each rejects with the error of the server. */
 export function useFileActions() {
   const { botId } = useScope()
   const scope = { botId }

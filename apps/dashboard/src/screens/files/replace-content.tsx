@@ -6,7 +6,7 @@ import type { File as StoredFile } from './queries.js'
 import type { Plan } from './uploads/remembered.js'
 import { startUploads } from './uploads/uploads.js'
 
-/** Uploads another content under the key of a file; what is said about the file stays. */
+/** Uploads another content under the key of a file; the description of the file stays. */
 export function ReplaceContent({ file }: { file: StoredFile }) {
   const input = useRef<HTMLInputElement>(null)
   return (
@@ -48,7 +48,7 @@ function planOf(file: StoredFile, content: File) {
   }
 }
 
-/** How the file is to be indexed, which the server keeps in its metadata; a member of that name may be the author's own. */
+/** The indexing options of the file, which the server keeps in its metadata; a member of that name may be the author's own. */
 function indexingOf({ indexing }: StoredFile['metadata']): Pick<Plan, 'indexing'> {
   const isOptions = isObject(indexing) && isObject(indexing.configuration)
   return isOptions ? { indexing: indexing as NonNullable<Plan['indexing']> } : {}

@@ -5,7 +5,7 @@ import { Form } from '../../ui/form.js'
 import { note, noteFailure } from '../../ui/toasts.js'
 import { useFileActions } from './queries.js'
 
-/** What can be done with several files. */
+/** The actions for several files. */
 export function SelectionActions({ ids, clear }: { ids: readonly string[]; clear: () => void }) {
   const { reindex, remove } = useFileActions()
   const [isAsking, setAsking] = useState(false)

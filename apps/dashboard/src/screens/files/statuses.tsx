@@ -4,11 +4,11 @@ import type { File } from './queries.js'
 interface Description {
   kind: StatusKind
   label: string
-  /** What it means, and what to do. */
+  /** The meaning, and advice. */
   advice: string
 }
 
-/** What the statuses of files mean. */
+/** The meanings of the statuses of files. */
 export const fileStatuses: Readonly<Record<File['status'], Description>> = {
   upload_pending: {
     kind: 'waiting',

@@ -3,12 +3,12 @@ import type { Clock } from '../../platform/clock.js'
 import { createLruCache } from '../../platform/lru-cache.js'
 import type { Signer, Verified } from '../../platform/security/signing.js'
 
-/** How long the address of a private content works. */
+/** Validity of the address of a private content, in milliseconds. */
 const contentAddressLifetime = 60 * 60 * 1000
-/** How long content can be sent; afterwards, a pending upload has failed. */
+/** Validity of an upload address, in milliseconds; afterwards, a pending upload has failed. */
 export const uploadAddressLifetime = 24 * 60 * 60 * 1000
 
-/** Which generation of which file an upload address is for. */
+/** The generation of a file that an upload address refers to. */
 export interface UploadTarget {
   fileId: string
   generation: number

@@ -161,7 +161,7 @@ describeEachEngine('the copy of a file', (engine) => {
       const client = bot.as(integration('i1'))
       const copy = { idOrKey: 'hidden', destinationKey: 'hidden' }
       await expect(client.copyFile(copy)).rejects.toMatchObject({ type: 'ResourceNotFound' })
-      // Announced as shared, but what is served was not sent to be shared.
+      // The latest upsert is shared, but the content that is served was not.
       await bot.as().upsertFile({ key: 'hidden', size: 1, accessPolicies: ['integrations'] })
       await expect(client.copyFile(copy)).rejects.toMatchObject({
         type: 'ResourceLockedConflict',

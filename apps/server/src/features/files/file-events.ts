@@ -20,7 +20,7 @@ export type FileEvent = (typeof fileEventTypes)[number]
 export interface FileEventData {
   key: string
   generation: number
-  /** How many things of the content were not read, if it was read. */
+  /** Number of omissions of the content; undefined if it was not read. */
   omissions?: number
 }
 

@@ -19,7 +19,7 @@ interface FileCounts {
 const waiting = ['upload_pending', 'indexing_pending']
 const failed = ['upload_failed', 'indexing_failed']
 
-/** Counts the files of bots, at most `most` of each status. */
+/** Counts the files of bots, at most `max` of each status. */
 export async function countFiles(
   db: Db,
   botIds: readonly string[],
@@ -67,7 +67,7 @@ export async function listFailedFiles(
     .execute()
 }
 
-/** How many files some bots have together, up to `most`. */
+/** Counts the files of some bots together, up to `max`. */
 export async function sumFiles(db: Db, botIds: readonly string[], most: number): Promise<UpTo> {
   const index = { table: 'files', columns: ['bot_id'], time: 'created_at' }
   return await sumUpTo(
@@ -78,7 +78,7 @@ export async function sumFiles(db: Db, botIds: readonly string[], most: number):
   )
 }
 
-/** What the files of a workspace count towards its quotas, in bytes. */
+/** The usage of the files of a workspace that counts towards its quotas, in bytes. */
 export async function findFileUsage(db: Db, workspaceId: string): Promise<Usage> {
   const row = await db
     .selectFrom('file_usage')

@@ -80,7 +80,7 @@ export type Files = FeatureWith<'routes' | 'jobs' | 'schedule' | 'purge'> & {
   waiting: Waiting
   /** The interface for the indexing of contents by search. */
   indexing: FilesIndexing
-  /** What other slices do with files on behalf of people who have no access to the files of the bot. */
+  /** Operations of other slices on behalf of people who have no access to the files of the bot. */
   ofUsers: FilesOfUsers
   /** Converts a file to its form in the API. */
   toFile(row: FileRow): ReturnType<typeof toFile>

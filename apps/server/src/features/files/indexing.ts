@@ -79,8 +79,8 @@ export function createIndexing(
 
     /**
      * Publishes a generation in the transaction of the caller: after its commit, its passages are
-     * found and those of the previous one are not. With a reason, the file has failed and has none. What was
-     * left out is published with it.
+     * found and those of the previous one are not. With a reason, the file has failed and has none. The omissions
+     * are published with it.
      * @returns false when the generation was replaced or deleted in the meantime; then nothing is done
      */
     async finish(tx: Tx, job: IndexFile, outcome: IndexingOutcome): Promise<boolean> {
@@ -100,7 +100,7 @@ export function createIndexing(
       return file?.passages_generation === generation
     },
 
-    /** What was left out of passages that search finds now; undefined if it is not known. */
+    /** The omissions of the passages that search finds now; undefined if they are not known. */
     readingOf: (passages: PassagesOf) => readingOfPassages(db, passages),
 
     /** Stores the progress of indexing. */

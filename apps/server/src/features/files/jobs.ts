@@ -109,7 +109,7 @@ const minDeadline = 10 * minute
 const millisecondsPerMegabyte = 30_000
 
 /**
- * How long one attempt at indexing may take, in milliseconds.
+ * The deadline of one attempt at indexing, in milliseconds.
  * @param size of the content in bytes
  */
 function indexDeadline(size: number): number {

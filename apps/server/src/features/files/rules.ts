@@ -75,7 +75,7 @@ export function requireSize(input: Pick<Upsert, 'size' | 'index'>, limits: FileL
 }
 
 /**
- * Most bytes of a key, and of the name and value of a tag together. Both are indexed, and an index
+ * Maximum bytes of a key, and of the name and value of a tag together. Both are indexed, and an index
  * entry of PostgreSQL has at most 2,704 bytes including other columns.
  */
 const maxIndexedBytes = 2048
@@ -111,7 +111,7 @@ export function metadataOf(input: Pick<Upsert, 'metadata' | 'indexing'>): Record
   return { ...(input.indexing && { indexing: input.indexing }), ...input.metadata }
 }
 
-/** Most entries and bytes after an update: those that one upsert may contain. */
+/** Maximum entries and bytes after an update: those that one upsert may contain. */
 const descriptionLimits = { tags: 200, metadata: 1000, metadataBytes: 1024 * 1024 }
 
 /**

@@ -150,7 +150,7 @@ async function findVisibleFile(
   return await findFile(db, scopeOf(actor, isoTime(clock.now())), idOrKey)
 }
 
-/** A file with what its last reading left out; undefined if it is not known. */
+/** A file with its last reading; undefined if there is none. */
 async function getFileReading(
   { db, clock }: FilesParts,
   actor: BotActor,

@@ -229,13 +229,13 @@ function beginsWith(eb: ExpressionBuilder<Schema, 'files'>, prefix: string) {
   return eb.and([eb('files.key', '>=', prefix), eb('files.key', '<', prefix + afterAll)])
 }
 
-/** A folder, and how many files have keys that begin with it. */
+/** A folder, and the number of files with keys that begin with it. */
 export interface Folder {
   prefix: string
   files: number
 }
 
-/** The folders directly below a prefix, in the order of their bytes. */
+/** The folders directly below a prefix, in the order of the bytes of their names. */
 export async function pageFolders(
   db: Db,
   scope: FileScope,

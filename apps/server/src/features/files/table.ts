@@ -59,8 +59,8 @@ export interface FilesTable {
   /** JSON of `IndexingProgress`: the progress of indexing of a generation. */
   progress: JsonColumn | null
   /**
-   * How many things the last reading left out, which `file_readings` names; null if it is not known. While a new
-   * content has not been read, that of the former one.
+   * Number of omissions of the last reading, which `file_readings` lists; null if it is not known. While a new
+   * content has not been read, it is that of the former one.
    */
   omissions: number | null
   /** Bytes that this file counts in the usage of its workspace. */
@@ -120,7 +120,7 @@ interface ContentPartsTable {
 
 export type PartRow = Selectable<ContentPartsTable>
 
-/** What the last reading of a content left out; no row if that is nothing or not known. */
+/** The last reading of a content; no row if it has no omissions, or if they are not known. */
 interface FileReadingsTable {
   file_id: string
   bot_id: string
@@ -140,7 +140,7 @@ interface FileTagsTable {
   value: string
 }
 
-/** What the files of a workspace count towards its quotas. */
+/** The usage of the files of a workspace that counts towards its quotas. */
 interface FileUsageTable {
   workspace_id: string
   storage_bytes: number
@@ -158,7 +158,7 @@ interface FileBlobsTable {
   sha256: string
   /** Bytes. */
   size: number
-  /** How many rows of `file_contents` refer to the blob. */
+  /** Number of references to the blob in rows of `file_contents`. */
   uses: number
 }
 

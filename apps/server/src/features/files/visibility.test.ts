@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { describeEachEngine } from '../../../test/engines.js'
 import { integration, type TestBot, useFiles } from '../../../test/files.js'
 
-/** The creators of files, and who may see them. */
+/** The creators and readers of files. */
 const files = {
   ofBot: { caller: undefined, accessPolicies: [] },
   ofBotShared: { caller: undefined, accessPolicies: ['integrations'] },

@@ -19,7 +19,7 @@ const maxTexts = 5000
 /** Address of the character maps, fonts and decoders that documents may need. */
 const dataUrl = new URL(`assets/pdf-${pdf.version}/`, document.baseURI).href
 
-/** An open document. Whoever opened it closes it. */
+/** An open document. Its opener must close it. */
 export interface PdfDocument {
   pageCount: number
   /**

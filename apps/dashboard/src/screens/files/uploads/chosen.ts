@@ -7,7 +7,7 @@ export interface Chosen {
 /** Most files that one dialog uploads, whether they were chosen or dropped. */
 export const chosenMaximum = 1000
 
-/** What was dropped, with the files in dropped folders; one more than the maximum if there are more. */
+/** The dropped files and those in dropped folders; one more than the maximum if there are more. */
 export async function chosenOf(data: DataTransfer): Promise<Chosen[]> {
   // The entries must be taken at once: the browser forgets them when the event is over.
   const taken = [...data.items]

@@ -1,6 +1,6 @@
 import type { Client } from '@botstead/contract'
 
-/** What is to be uploaded, without the content. */
+/** A planned upload, without the content. */
 export interface Plan {
   botId: string
   key: string
@@ -8,7 +8,7 @@ export interface Plan {
   /** Whether search is to find it. */
   index: boolean
   tags: Record<string, string>
-  /** What stays of a file whose content is replaced. */
+  /** The description that a file keeps when its content is replaced. */
   metadata?: Record<string, unknown>
   accessPolicies?: ('public_content' | 'integrations')[]
   expiresAt?: string

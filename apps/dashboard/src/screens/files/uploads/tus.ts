@@ -3,7 +3,7 @@ import { fetchFromServer, serverUrl } from '../../../api/client.js'
 
 /** Uploads by tus at the address that a file has for its content. */
 
-/** The connection broke; what the server has received stays. */
+/** The connection broke; the server keeps the bytes that it has received. */
 export class BrokenConnectionError extends Error {
   override name = 'BrokenConnectionError'
 }
@@ -32,7 +32,7 @@ export async function offsetOf(
   return response.ok && offset !== null ? Number(offset) : undefined
 }
 
-/** Ends an upload; what the server has received of it is deleted. */
+/** Ends an upload; the server deletes the bytes that it has received. */
 export async function terminate(uploadUrl: string): Promise<void> {
   await fetchFromServer(here(uploadUrl), { method: 'DELETE', headers: version })
 }
@@ -48,7 +48,7 @@ interface Sending {
 }
 
 /**
- * Sends the rest of a content and returns how many bytes the server has then. Made with XMLHttpRequest, because
+ * Sends the rest of a content and returns the number of bytes that the server has then. Made with XMLHttpRequest, because
  * `fetch` does not report progress. Rejects with {@link BrokenConnectionError}, or with the refusal of the server.
  */
 export async function sendRest({

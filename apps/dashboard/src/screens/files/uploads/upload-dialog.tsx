@@ -10,18 +10,18 @@ import { type Chosen, chosenMaximum } from './chosen.js'
 import { startUploads } from './uploads.js'
 import styles from './uploads.module.css'
 
-/** How many of the chosen files are listed. */
+/** Maximum number of chosen files that are listed. */
 const listed = 8
 
 interface UploadDialogProps {
-  /** What was chosen or dropped; the dialog takes no more than the maximum of it. */
+  /** The chosen or dropped files; the dialog takes no more than the maximum. */
   chosen: readonly Chosen[]
   /** Folder of the list. */
   prefix: string
   onClose: () => void
 }
 
-/** Asks where to put what was chosen, and starts the uploads. */
+/** Asks for the folder of the chosen files, and starts the uploads. */
 export function UploadDialog({ chosen: all, prefix, onClose }: UploadDialogProps) {
   const { botId = '' } = useScope()
   const [folder, setFolder] = useState(prefix)

@@ -18,11 +18,11 @@ export interface Upload {
   state: UploadState
   /** Bytes that were sent. */
   sent: number
-  /** Why it failed, or what it waits for. */
+  /** The reason for the failure or the wait. */
   reason?: string | undefined
 }
 
-/** What an upload needs besides what is shown. */
+/** The members of an upload that are not shown. */
 interface Work {
   content: File | undefined
   uploadUrl: string | undefined
@@ -51,7 +51,7 @@ function change(id: number, changes: Partial<Upload>): void {
   publish(uploads.map((upload) => (upload.id === id ? { ...upload, ...changes } : upload)))
 }
 
-/** Keeps what a reload of the page needs to continue; called when an upload changes its state. */
+/** Stores the data with which a reloaded page continues; called when an upload changes its state. */
 function keep(): void {
   const unfinished = uploads.flatMap(({ id, plan, sent, state }): Interrupted[] => {
     const { uploadUrl, lastModified = 0 } = works.get(id) ?? {}
@@ -79,7 +79,7 @@ for (const { plan, sent, ...rest } of readInterrupted()) {
   void lookAt(id, rest.uploadUrl, plan.size)
 }
 
-/** Asks how much of an interrupted upload the server has; it may be all. */
+/** Requests the number of bytes that the server has of an interrupted upload; it may have all. */
 async function lookAt(id: number, uploadUrl: string, size: number): Promise<void> {
   const { signal } = new AbortController()
   const sent = await offsetOf(uploadUrl, signal).catch(() => undefined)
@@ -138,7 +138,7 @@ export function pauseUpload(id: number): void {
   startNext()
 }
 
-/** Goes on with what is paused or failed. */
+/** Resumes a paused or failed upload. */
 export function resumeUpload(id: number): void {
   change(id, { state: 'waiting', reason: undefined })
   startNext()

@@ -36,7 +36,7 @@ interface GenerationsDeps {
   quotas: Quotas
 }
 
-/** Bytes that are in use, with the passages that were made of them. */
+/** Bytes that are in use, and their passages. */
 interface ContentSource extends Pick<StoredBytes, 'blobKey' | 'sha256'> {
   passages?: PassagesOf | undefined
   /** Passages from a caller instead of those of the bytes. */
@@ -59,15 +59,15 @@ interface Outcome extends Changes {
   failedReason?: string | undefined
   /** The column of the file. */
   omissions: number | null
-  /** What was left out of this content; undefined if it is not known. */
+  /** Omissions of this content, as the event of the file reports them; undefined if they are not known. */
   announced: number | undefined
 }
 
-/** What came of reading a content. */
+/** The result of indexing a content. */
 export interface IndexingOutcome {
-  /** Why it has no passages; undefined if it has some. */
+  /** The reason for having no passages; undefined if there are some. */
   failedReason?: string | undefined
-  /** What was left out; undefined if it is not known. */
+  /** The omissions; undefined if they are not known. */
   reading?: Reading | undefined
 }
 
@@ -81,8 +81,8 @@ export type Generations = ReturnType<typeof createGenerations>
  *
  * The file has the status of its latest generation. Content and passages of the previous one are
  * served until the new one is complete; then both are swapped in one transaction. All
- * functions expect the file to be locked by the transaction. They lock the usage of the workspace next: what
- * follows, blobs and the log of events, is then locked by one transaction at a time and cannot deadlock.
+ * functions expect the file to be locked by the transaction. They lock the usage of the workspace next: after
+ * that, one transaction at a time locks blobs and the log of events, so these locks cannot deadlock.
  */
 export function createGenerations(deps: GenerationsDeps) {
   return bound(deps, {
@@ -116,9 +116,7 @@ async function dropParts({ queue }: GenerationsDeps, tx: Tx, content: ContentRow
   requestBlobSweep(queue, tx)
 }
 
-/**
- * Changes the status of a generation, and that of the file if it is the latest, together with what else changes.
- */
+/** Changes the status and other columns of a generation, and those of the file if the generation is the latest. */
 async function moveTo(
   { clock }: GenerationsDeps,
   tx: Tx,
@@ -305,7 +303,7 @@ async function failUpload(
   await events.append(tx, 'file_upload_failed', file, content.generation)
 }
 
-/** Completes indexing: the passages exist, or the reason why there are none is known; then the file has none. */
+/** Completes indexing: either the passages exist, or there is a reason for having none. */
 async function finishIndexing(
   deps: GenerationsDeps,
   tx: Tx,
@@ -315,12 +313,12 @@ async function finishIndexing(
 ): Promise<void> {
   const formerPassages = content.remade ? file.passages_generation : null
   const passagesGeneration = failedReason === undefined ? content.generation : formerPassages
-  // Passages that stay keep what is known of them, unless more is known now.
+  // Passages that stay keep their known omissions, unless a new reading has listed others.
   const staysKnown = reading === undefined && failedReason !== undefined && formerPassages !== null
   const omissions = staysKnown
     ? file.omissions
     : await replaceReading(tx, file, content.generation, reading)
-  // A failed attempt has counted nothing: the former count is not what it found.
+  // A failed attempt counts no omissions, so its event does not repeat the former count.
   const announced = staysKnown ? undefined : (omissions ?? undefined)
   await finishGeneration(deps, tx, file, content, {
     passagesGeneration,

@@ -1,6 +1,5 @@
 /*
- * The contents of files: their generations, the blobs that hold them, what they count in the quotas, and how
- * they are read.
+ * The contents of files: their generations, the blobs that hold them, their share of the quotas, and downloads.
  */
 
 export {

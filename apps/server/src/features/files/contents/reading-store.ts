@@ -2,7 +2,7 @@ import { prepared } from '../../../platform/db/prepared.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { ReadingRow } from '../table.js'
 
-/** Stores what reading a file left out, in place of what was stored before. */
+/** Stores the last reading of a file in place of the one before. */
 export async function putReading(tx: Tx, row: ReadingRow): Promise<void> {
   const { generation, reading } = row
   await tx
@@ -23,7 +23,7 @@ export async function deleteReading(tx: Tx, botId: string, fileId: string): Prom
   await deleteOne(tx, { botId, fileId })
 }
 
-/** Deletes at most `limit` readings of a bot, and returns how many. */
+/** Deletes at most `limit` readings of a bot, and returns their number. */
 export async function deleteReadingsOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
   const doomed = tx
     .selectFrom('file_readings')

@@ -41,7 +41,7 @@ export async function replaceReading(
 }
 
 /**
- * The last reading of a file, whatever generation was read.
+ * The last reading of a file, of any generation.
  *
  * @param file with the reading from the same query: a later one may be about a content that the caller may not read
  * @returns undefined if it is unknown

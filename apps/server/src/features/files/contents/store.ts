@@ -55,7 +55,7 @@ const selectServed = prepared<{ fileId: string }>()((db, p) =>
     ]),
 )
 
-/** What is served of a file to a caller with its address. */
+/** The content of a file that a caller with its address gets. */
 export type ServedContentRow = NonNullable<Awaited<ReturnType<typeof findServedContent>>>
 
 /** The content that a file serves, found by the id of the file alone; undefined if it serves none. */

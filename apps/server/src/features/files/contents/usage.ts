@@ -7,8 +7,8 @@ import { addUsage, type Usage } from '../usage-store.js'
 import { listContents } from './store.js'
 
 /**
- * Updates what a file counts towards the usage of its workspace, after its generations have changed. Of two
- * generations the larger one counts: a replacement neither counts twice nor hides what it replaces.
+ * Updates the share of a file in the usage of its workspace, after its generations have changed. Of two
+ * generations the larger one counts: a replacement is not counted twice, and a smaller one does not free space early.
  * @throws ApiError `QuotaExceeded` when the file has grown and a quota is exceeded
  */
 export async function updateUsage(
@@ -41,7 +41,7 @@ export async function subtractUsage(tx: Tx, file: FileRow): Promise<void> {
   })
 }
 
-/** What a file with these generations counts. */
+/** The bytes of a file with these generations that count towards the quotas. */
 export function usageOf(contents: readonly ContentRow[]): Usage {
   const held = contents.filter(({ status }) => status !== 'upload_failed')
   const indexed = held.filter((content) => content.indexed === 1)
@@ -62,7 +62,7 @@ function requireWithinQuota(
   const used = total - added
   throw new ApiError(
     'QuotaExceeded',
-    `The ${quota} quota of the workspace does not suffice: ${used} bytes are used, ${added} more were asked for, ${allowed} are allowed.`,
+    `The ${quota} quota of the workspace does not suffice: ${used} bytes are used, ${added} more are needed, ${allowed} are allowed.`,
     { metadata: { quota, used, asked: added, allowed } },
   )
 }

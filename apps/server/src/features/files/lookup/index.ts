@@ -4,7 +4,7 @@ import { decodeJson, type JsonColumn } from '../../../platform/db/columns.js'
 import type { FileScope, TagCondition } from './store.js'
 
 /*
- * What queries of files share: visibility, tags, and the parts of a query that search joins
+ * The common parts of queries of files: visibility, tags, and the parts of a query that search joins
  * to its own tables. A door of its own, because search threads import it: with uploads, routes and
  * the contract, which `../index.ts` loads, a thread would take longer to start than its first search.
  */

@@ -68,7 +68,7 @@ export async function lockBlobCount(tx: Tx, blobKey: string): Promise<BlobCount 
     .where('blob_key', '=', blobKey)
   const row = await dialectOf(tx).lockRows(query).executeTakeFirst()
   if (row === undefined) return undefined
-  // Counted in a separate statement, which sees what was committed while this one waited for the lock.
+  // Counted in a separate statement, which sees the commits that happened while this one waited for the lock.
   const { count } = await tx
     .selectFrom('file_contents')
     .select(

@@ -56,7 +56,7 @@ export async function* checkFiles(
   deps: ConsistencyDeps,
   options: CheckOptions,
 ): AsyncGenerator<Finding> {
-  // In this order, because later checks count what earlier ones repair.
+  // In this order, because later checks count the results of earlier repairs.
   yield* checkStrayContents(deps, options)
   yield* checkCounts(deps, options)
   yield* checkUsage(deps, options)
@@ -98,7 +98,7 @@ async function* checkStrayContents(
   }
 }
 
-/** Compares what each file counts with its contents. */
+/** Compares the counted bytes of each file with its contents. */
 async function* checkCounts(
   { db, run }: Pick<ConsistencyDeps, 'db' | 'run'>,
   { repair }: Pick<CheckOptions, 'repair'>,
@@ -165,7 +165,7 @@ async function* checkUsage(
 
 /** The row of a younger blob may not be written yet, or its upload may still be running. */
 const graceAge = 25 * 60 * 60 * 1000
-/** Most files of a damaged blob that are listed; the finding has the count of all. */
+/** Maximum number of files of a damaged blob in a finding, which also has the count of all. */
 const maxListedFiles = 20
 
 /** Compares the uses of each blob, and whether the store has it unchanged. */

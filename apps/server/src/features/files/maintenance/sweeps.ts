@@ -108,7 +108,7 @@ async function removeDiscardedBlobs(
     const keys = await listDiscardedBlobs(db, batchSize, last)
     last = keys.at(-1)
     if (last === undefined) break
-    // Asked after the list was read: what a later backup refers to cannot be in it.
+    // Asked after the list was read, which therefore has no blob that a later backup needs.
     if (await isBackupRunning()) return true
     // The blob is removed first: a crash in between leaves a row, and the next run tries again.
     const { removed, ...rest } = await blobs.removeAll(keys)

@@ -10,9 +10,9 @@ import { directUploadJob } from '../jobs.js'
 import type { ContentRow } from '../table.js'
 import { requireTagging, type UploadGate, wrongSize } from './gate.js'
 
-/** How long an upload to the store may take to start, in seconds. */
+/** Time in which an upload to the store must start, in seconds. */
 const writeLifetime = 15 * 60
-/** Most bytes that object stores accept in one request. */
+/** Maximum number of bytes that object stores accept in one request. */
 const maxPutBytes = 5 * 1024 ** 3
 const minPauseMs = 1_000
 const maxPauseMs = 60_000
@@ -27,7 +27,7 @@ interface DirectUpload {
   botId: string
   fileId: string
   generation: number
-  /** When it was first redirected there, in milliseconds since the Unix epoch. */
+  /** Time of the first redirection, in milliseconds since the Unix epoch. */
   since: number
 }
 
@@ -80,7 +80,7 @@ export function createDirectUploads(
     }
   }
 
-  /** Checks once. Returns when to check again; undefined when there is nothing to wait for. */
+  /** Checks once. Returns the time of the next check in milliseconds since the Unix epoch; undefined after the last one. */
   async function lookForContent(upload: DirectUpload): Promise<number | undefined> {
     const staged = stagingKeyOf(upload)
     const content = await findContent(db, upload.botId, upload)

@@ -66,7 +66,7 @@ export function createUploadLocks() {
     }
   }
 
-  /** Interrupts a request that continues a content, after it has stored what arrived. */
+  /** Interrupts a request that continues a content, after it has stored the bytes that arrived. */
   async function interrupt(target: UploadTarget): Promise<void> {
     const older = running.get(nameOf(target))
     if (older?.kind === 'part') await end(older)

@@ -17,7 +17,7 @@ import { lockFile } from '../store.js'
 import type { ContentRow, PartRow } from '../table.js'
 import { tooLarge } from './gate.js'
 
-/** Bytes after which a part is stored. Together with the time it limits what a crash can lose. */
+/** Bytes after which a part is stored. Together with the time they limit the loss by a crash. */
 const partBytes = 16 * 1024 * 1024
 /** Milliseconds after which a part is stored, however small it is. */
 const partTime = 10_000

@@ -10,7 +10,7 @@ const minBytes = 30_000
 interface WatchedUpload {
   /** Returns the bytes that have arrived so far. */
   received(): number
-  /** Whether the upload may still store what arrives. */
+  /** Whether the upload may still store arriving bytes. */
   isCurrent(): Promise<boolean>
   /** Called when the upload has to end, possibly more than once. */
   onEnd(reason: unknown): void

@@ -101,7 +101,7 @@ export function createWholeUploads(
   return {
     /**
      * Receives the content of a file. An upload that breaks off leaves the file unchanged, so that the same
-     * address can be used again; one that is too long is refused as soon as that is known.
+     * address can be used again; one that is too long is refused at the first byte too many.
      */
     async receive(upload: Upload): Promise<void> {
       const arrival = locks.nextArrival()
