@@ -14,7 +14,7 @@ interface Range {
   end: number
 }
 
-/** A passage as a card shows it, whether it was found or asked for. */
+/** A passage as a card shows it: a result, or a passage that the reader chose to explain. */
 export interface Found {
   /** The same for the same passage in two searches. */
   id: string
@@ -29,14 +29,14 @@ export interface Found {
   position: number
   headings: readonly string[]
   content: string
-  /** What matched, without the neighbours around it. */
+  /** The match, without the neighbours around it. */
   matches: readonly Range[]
   /** Of all fields. */
   marks: readonly Mark[]
   contributions: Contributions
   retrievers: Retrievers
   terms: Match['terms']
-  /** Of a passage that was asked for. */
+  /** Only of a passage that the reader chose to explain. */
   outcome?: Outcome
 }
 
@@ -73,7 +73,7 @@ export function foundOf({ passages }: Pick<Explanation, 'passages'>): Found[] {
   })
 }
 
-/** The passages of the file that was asked for, best first. */
+/** The passages of the file that the reader chose to explain, best first. */
 export function foundOfTarget({ file, passages }: Target): Found[] {
   return passages.map((passage) => ({
     ...passage,
@@ -85,7 +85,7 @@ export function foundOfTarget({ file, passages }: Target): Found[] {
   }))
 }
 
-/** What contributes to a score, in the order of the bar. */
+/** The contributions to a score, in the order of the bar. */
 export const contributionNames = {
   keyword: 'words',
   semantic: 'meaning',
@@ -105,7 +105,7 @@ export function partsOfScore(
   ])
 }
 
-/** Why one passage is above the next: what contributes more to its score, most first. */
+/** The reasons for the place of a passage above the next: larger contributions to its score, largest difference first. */
 export function whyAbove(upper: Found, lower: Found): string {
   const below = new Map(partsOfScore(lower.contributions).map(([part, , value]) => [part, value]))
   const differences = partsOfScore(upper.contributions)

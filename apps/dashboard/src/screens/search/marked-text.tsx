@@ -13,7 +13,7 @@ const relations: Record<Mark['relation'], string> = {
   letters: 'similar letters as',
 }
 
-/** How a word of the text relates to one of the question. */
+/** The relation of a word of the text to one of the question. */
 export function describeRelation(relation: Mark['relation'], terms: readonly string[]): string {
   return `${relations[relation]} “${terms.join('”, “')}”`
 }

@@ -1,6 +1,6 @@
 import type { Outcome } from './found.js'
 
-/** What became of a file or a passage, and what to do about it. */
+/** The outcome for a file or a passage, and advice. */
 export const outcomes: Record<Outcome, { title: string; advice: string }> = {
   found: { title: 'It is found', advice: 'It is among the passages.' },
   beyond_limit: {

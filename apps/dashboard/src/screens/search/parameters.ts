@@ -26,7 +26,7 @@ function numberOf(text: string | undefined, lowest: number, highest: number): nu
   return Math.min(Math.max(value, lowest), highest)
 }
 
-/** What is asked with the settings of one column; what the address omits is left to the server. */
+/** The query with the settings of one column; the server chooses settings that the address omits. */
 export function inputOf(search: Search, side: Side): SearchInput {
   const get = (name: SettingName) => search[nameOf(side, name)]
   const limit = numberOf(get('limit'), 1, 50)

@@ -14,7 +14,7 @@ interface PassageCardProps {
   found: Found
   /** Share of each retriever; one with 0 took no part. */
   weights: Explanation['question']['weights']
-  /** How it compares with the other column. */
+  /** The difference from the other column. */
   difference?: ReactNode
   /** Why it is above the next one. */
   above?: string | undefined
@@ -116,7 +116,7 @@ function Content({ found: { content, matches, marks } }: { found: Found }) {
 
 const retrieverNames = ['keyword', 'semantic', 'grams'] as const
 
-/** What each retriever found, and the words that matched. */
+/** The findings of each retriever, and the words that matched. */
 function Reasons({
   found: { retrievers, terms },
   weights,

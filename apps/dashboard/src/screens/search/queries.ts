@@ -6,7 +6,7 @@ type Client = import('@botstead/contract').Client
 export type SearchInput = Parameters<Client['explainSearch']>[0]
 export type Explanation = Awaited<ReturnType<Client['explainSearch']>>
 
-/** A search with its reasons; nothing is asked while there is no question. */
+/** A search with its explanation; no request is made without a question. */
 export function useExplanation(input: SearchInput) {
   const { botId } = useScope()
   return useQuery({

@@ -4,7 +4,7 @@ import styles from './search.module.css'
 
 const shares = { keyword: 'words', semantic: 'meaning', grams: 'letters' } as const
 
-/** How the question was understood. */
+/** The interpretation of the question by search. */
 export function Question({ question }: { question: Explanation['question'] }) {
   const { terms, weights, evidence, isVague, minimum } = question
   const used = (Object.keys(shares) as (keyof typeof shares)[]).filter((name) => weights[name] > 0)

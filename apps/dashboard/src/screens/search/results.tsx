@@ -12,13 +12,13 @@ interface ResultsProps {
   /** Name of the column. */
   label: string
   query: ReturnType<typeof useExplanation>
-  /** Whether only the passages of the file that is asked for are shown. */
+  /** Whether only the passages of the file to explain are shown. */
   isInFile: boolean
   /** The passages of the other column, if there is one. */
   others: readonly Found[] | undefined
 }
 
-/** What one setting finds. */
+/** The results of one column of settings. */
 export function Results({ label, query, isInFile, others }: ResultsProps) {
   const { data, error, isFetching, isPlaceholderData, refetch } = query
   if (error !== null) return <ErrorPanel error={error} retry={() => void refetch()} />

@@ -1,7 +1,7 @@
 import { type Contributions, partsOfScore } from './found.js'
 import styles from './search.module.css'
 
-/** A score as a bar that consists of what contributes to it; the same as words below. */
+/** A score as a bar of its contributions, with the same in words below. */
 export function ScoreBar({ contributions }: { contributions: Contributions }) {
   const parts = partsOfScore(contributions).filter(([, , value]) => value >= 0.005)
   return (

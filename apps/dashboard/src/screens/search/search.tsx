@@ -28,11 +28,11 @@ const tabs = [
   { id: 'sets', label: 'Evaluation sets' },
 ]
 
-/** What the bot would find for a question, and why; and how good that is for many questions. */
+/** The playground, with the results of a question and their explanation, and the evaluation sets. */
 export function SearchScreen() {
   const { botId } = useScope()
   const [{ tab = 'ask', q = '', in: onlyIn }] = useAddressSearch()
-  // A search in one file alone is made of its explanation: there is no such call.
+  // The interface has no search in one file; the explanation of the file has the passages.
   const isCall = tab !== 'sets' && q.trim() !== '' && onlyIn === undefined
   return (
     <Page title="Search" actions={isCall && botId !== undefined && <CopyCall botId={botId} />}>

@@ -159,7 +159,7 @@ export async function pagePassages(
 /** Passages that are deleted in one transaction: their words are deleted with them, which takes time. */
 export const passagesDeletedAtOnce = 50
 
-/** Deletes passages of one generation, at most `limit`, and returns how many. */
+/** Deletes at most `limit` passages of one generation, and returns their number. */
 export async function deleteGeneration(
   tx: Tx,
   botId: string,
@@ -215,7 +215,7 @@ export async function listUseless(
     .execute()
 }
 
-/** Deletes at most `limit` passages of a file that are no longer needed, and returns how many. */
+/** Deletes at most `limit` passages of a file that are no longer needed, and returns their number. */
 export async function deleteUseless(
   tx: Tx,
   botId: string,
@@ -239,7 +239,7 @@ function useless(db: Db | Tx, botId: string, fileId: string, useful: UsefulPassa
     .where('generation', 'not in', [0, ...useful.generations])
 }
 
-/** Deletes at most `limit` passages of a bot, and returns how many. */
+/** Deletes at most `limit` passages of a bot, and returns their number. */
 export async function deleteOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
   const doomed = tx.selectFrom('passages').select('number').where('bot_id', '=', botId).limit(limit)
   return await deleteThose(tx, doomed)

@@ -37,7 +37,7 @@ function describeTargets(targets: Case['right'], none: string): string {
     : keys.join(', ')
 }
 
-/** Whether what the case names is still there. */
+/** Whether the targets of the case still exist. */
 function CaseState({ of: { right, wrong } }: { of: Case }) {
   const states = [...right, ...wrong].map(({ state }) => state)
   if (states.length === 0) return null

@@ -15,7 +15,7 @@ interface ComparisonProps {
 /** Probability below which a difference is hardly chance. */
 const significance = 0.05
 
-/** What changed from another run to this one, and since which change of documents. */
+/** The differences between another run and this one, and the changes of documents between them. */
 export function Comparison({ setId, run, baselineId }: ComparisonProps) {
   const { data, error, refetch } = useComparison(setId, run.id, baselineId)
   if (error !== null) return <ErrorPanel error={error} retry={() => void refetch()} />

@@ -34,10 +34,10 @@ function parseTargets(text: string | undefined): Target[] {
   })
 }
 
-/** What is taken out of the address when another question is asked. */
+/** The parameters that leave the address with the next question. */
 export const noMarks = { right: undefined, wrong: undefined, case: undefined, note: undefined }
 
-/** The address of the playground with the question of a case, and with what it says marked. */
+/** The address of the playground with the question of a case, and with its targets marked. */
 export function searchOfCase(setId: string, { id, question, right, wrong, note }: Case) {
   return {
     tab: undefined,
@@ -50,7 +50,7 @@ export function searchOfCase(setId: string, { id, question, right, wrong, note }
   }
 }
 
-/** What the reader marked as right and wrong answers of the question; it is in the address. */
+/** The right and wrong answers that the reader marked for the question; they are in the address. */
 export function useMarks() {
   const [search, change] = useAddressSearch()
   const marks = { right: parseTargets(search.right), wrong: parseTargets(search.wrong) }

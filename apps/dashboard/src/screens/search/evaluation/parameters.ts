@@ -34,7 +34,7 @@ export const measures = [
   ['mrr', 'MRR', 'One divided by the rank of the first right one, on average.'],
 ] as const satisfies readonly [keyof Comparison['measures'], string, string][]
 
-/** What distinguishes a run from others of its set. */
+/** The label that distinguishes a run from others of its set. */
 export function nameOfRun(run: Run): string {
   const when = new Date(run.createdAt).toLocaleString(undefined, {
     dateStyle: 'medium',

@@ -70,7 +70,7 @@ export function useResults(id: string, run: Run, only: 'misses' | 'wrong' | unde
   }
 }
 
-/** What changed from the baseline to the run; nothing is asked while one of them is missing. */
+/** The comparison of a run with a baseline; no request is made while one of them is missing. */
 export function useComparison(id: string, runId: string, baselineId: string | undefined) {
   const { botId } = useScope()
   return useQuery({
@@ -79,7 +79,7 @@ export function useComparison(id: string, runId: string, baselineId: string | un
   })
 }
 
-/** What changes sets, their cases and their runs; each rejects with the refusal of the server. */
+/** The changes of sets, their cases and their runs; each rejects with the error of the server. */
 export function useEvaluationActions() {
   const { botId } = useScope()
   const scope = { botId }

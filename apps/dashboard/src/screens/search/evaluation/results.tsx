@@ -20,7 +20,7 @@ const nothing: Record<string, string> = {
   all: 'The run has no results.',
 }
 
-/** The results of a run, worst first, with what was found instead. */
+/** The results of a run, worst first, with the passages that were found instead. */
 export function Results({ setId, run }: { setId: string; run: Run }) {
   const [{ only = 'misses' }] = useAddressSearch()
   const filter = only === 'misses' || only === 'wrong' ? only : undefined
@@ -48,7 +48,7 @@ export function Results({ setId, run }: { setId: string; run: Run }) {
   )
 }
 
-/** What became of a question in a few words. */
+/** The result of a question in a few words. */
 function describe({ measures, rank, wrong, found }: Result): {
   kind: 'done' | 'attention'
   text: string

@@ -32,7 +32,7 @@ const closed = (search: object) => ({
   only: undefined,
 })
 
-/** A run: how good search was, what changed since another run, and where it failed. */
+/** A run: its measures, its differences from another run, and its worst questions. */
 export function RunDetail({ setId, run, runs }: RunDetailProps) {
   const [{ against }, change] = useAddressSearch()
   const others = runs.filter(({ id, state }) => id !== run.id && state === 'completed')

@@ -13,7 +13,7 @@ import styles from './evaluation.module.css'
 import { asFiles, noMarks, useMarks } from './marks.js'
 import { useEvaluationActions, useSets } from './queries.js'
 
-/** Keeps the question, with what was marked, as a case of an evaluation set. */
+/** Saves the question and the marked answers as a case of an evaluation set. */
 export function SaveCase() {
   const [search, change] = useAddressSearch()
   const pathTo = usePathTo()

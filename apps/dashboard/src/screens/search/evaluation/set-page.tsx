@@ -20,7 +20,7 @@ const parts = [
   { id: 'settings', label: 'Settings' },
 ]
 
-/** An open evaluation set: its runs over time, its cases, and what is done with all of it. */
+/** An open evaluation set: its runs over time, its cases, and the actions for the whole set. */
 export function SetPage({ id }: { id: string }) {
   const pathTo = usePathTo()
   const [{ part = 'runs' }, change] = useAddressSearch()

@@ -137,7 +137,7 @@ function readTargets(record: object, member: 'passages' | 'wrong', line: number)
   })
 }
 
-/** A passage by its text; what only an export has is optional. */
+/** A passage by its text; members that only exports have are optional. */
 function readAnchor(target: object): LineTarget['passage'] | undefined {
   const text = textIn(target, 'text')
   if (text === '') return undefined

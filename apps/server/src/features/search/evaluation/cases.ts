@@ -21,7 +21,7 @@ type NewCase = Body<typeof contract.evaluationCases.create>
 type CasePatch = Body<typeof contract.evaluationCases.update>
 type Paging = Query<typeof contract.evaluationCases.list>
 
-/** A case with what it refers to now. */
+/** A case with the current objects of its targets. */
 export interface ResolvedCase {
   row: CaseRow
   right: ResolvedTarget[]

@@ -14,7 +14,7 @@ export type EvaluationParameters = NonNullable<
   Body<typeof contract.evaluationRuns.start>['parameters']
 >
 
-/** What is to be removed in the background: a set, or one run. */
+/** An order to remove a set or one run in the background. */
 export type Removal = { botId: string } & ({ setId: string } | { runId: string })
 
 /** Searches as the bot itself does. */
@@ -25,7 +25,7 @@ type Ask = (
   signal: AbortSignal,
 ) => Promise<{ found: FoundPassage[]; degraded: readonly string[] }>
 
-/** What evaluation is built from. */
+/** The dependencies of evaluation from the rest of the server. */
 export interface EvaluationOptions {
   db: Db
   run: Run
@@ -45,6 +45,6 @@ export interface EvaluationOptions {
 }
 
 export interface EvaluationDeps extends EvaluationOptions {
-  /** Deletes in small transactions what belonged to a set or a run. */
+  /** Deletes the rows of a removed set or run in small transactions. */
   removeLater(tx: Tx, removal: Removal): Promise<void>
 }

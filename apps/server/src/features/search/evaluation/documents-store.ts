@@ -71,8 +71,8 @@ export async function listChanges(
 }
 
 /**
- * Deletes rows of a bot, those of at most `limit` files, and returns how many.
- * @param oldest of the runs that remain: deletes what none of them saw; undefined deletes every row
+ * Deletes rows of a bot, those of at most `limit` files, and returns their number.
+ * @param oldest id of the oldest run that remains: rows that ended before it are deleted; undefined deletes every row
  */
 export async function deleteDocuments(
   tx: Tx,

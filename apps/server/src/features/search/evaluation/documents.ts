@@ -17,7 +17,7 @@ const filesAtOnce = 200
 const maxChanges = 2000
 
 /**
- * Records which documents a bot has when a run begins. Only what changed since the run before is written, so that
+ * Records the documents of a bot at the beginning of a run. Only changes since the run before are written, so that
  * many runs of many documents need little space. Repeatable; never at the same time as another run of the bot.
  */
 export async function recordDocuments(

@@ -14,7 +14,7 @@ interface FoundUnit {
   verdict: 'right' | 'wrong' | 'unjudged'
 }
 
-/** What is stored of a result besides its figures. */
+/** The details of a result that are stored besides its figures. */
 export interface ResultDetails {
   found: FoundUnit[]
   /** Right targets that are not among the first ten. */
@@ -36,7 +36,7 @@ export interface Judgement extends Measures, ResultDetails {
 }
 
 /**
- * Judges what was found for a question. A file counts once, with its best passage, unless the case names passages
+ * Judges the passages that search found for a question. A file counts once, with its best passage, unless the case names passages
  * of it. A right target that is gone counts as not found: the question has lost its answer.
  */
 export function judge(
@@ -84,7 +84,7 @@ export function judge(
   }
 }
 
-/** What a target is called in a ranking; undefined if it is gone. */
+/** The name of a target in a ranking; undefined if it is gone. */
 function unitOf({ target, state, passage }: ResolvedTarget): string | undefined {
   if (state === 'gone') return undefined
   return passage?.id ?? target.fileId

@@ -21,7 +21,7 @@ import * as sets from './sets-store.js'
 import type { CaseRow, ResultRow, RunRow } from './table.js'
 import { type ResolvedTarget, resolveTargets, type StoredTarget, withPlace } from './targets.js'
 
-/** Name of the job that removes what belonged to a set or a run. */
+/** Name of the job that deletes the rows of a removed set or run. */
 export const removalJob = 'search.evaluation.removal'
 
 /** The figures of a completed run, as they are stored. */
@@ -35,7 +35,7 @@ const maxRuns = 100
 const longestPauseMs = 5000
 const pauseStepMs = 20
 
-/** The jobs that do runs and remove what was deleted. */
+/** The jobs that do runs and delete the rows of removed sets and runs. */
 export function createEvaluationJobs(deps: EvaluationDeps): Record<string, JobHandler> {
   const { db, run, clock, log, ask, load } = deps
 

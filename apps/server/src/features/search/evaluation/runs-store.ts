@@ -161,7 +161,7 @@ export async function pageResults(
   return await paginate(query, page)
 }
 
-/** A result without what was found. */
+/** A result without the passages that were found. */
 export type Figures = Omit<ResultRow, 'details' | 'bot_id' | 'run_id'>
 
 /** The figures of all cases of a run. */
@@ -185,7 +185,7 @@ export async function listFigures(db: Db, runId: string): Promise<Figures[]> {
     .execute()
 }
 
-/** Deletes at most `limit` results of a run, and returns how many. */
+/** Deletes at most `limit` results of a run, and returns their number. */
 export async function deleteResultsOf(tx: Tx, runId: string, limit: number): Promise<number> {
   const some = tx
     .selectFrom('evaluation_results')

@@ -20,7 +20,7 @@ type ResultsQuery = Query<typeof contract.evaluationRuns.listResults>
 /** Name of the job that does the runs of a bot; its key is the id of the bot. */
 export const evaluationJob = 'search.evaluation'
 
-/** Time of all runs that one attempt does; what is done is kept. */
+/** Milliseconds of one attempt at all runs of a bot; the next attempt continues after the completed cases. */
 const deadlineMs = 6 * 60 * 60 * 1000
 const maxAttempts = 5
 /** Runs of a bot that wait or are running. */
@@ -38,7 +38,7 @@ interface ChangedCase {
   rankAfter: number | null
 }
 
-/** What changed from one run to another. */
+/** The differences between two runs. */
 export interface RunComparison {
   run: RunRow
   baseline: RunRow
@@ -108,7 +108,7 @@ async function startRun(
     completed_at: null,
   }
   await run(async (tx) => {
-    // It may have been deleted in the meantime.
+    // The set may have been deleted in the meantime.
     if ((await lockSet(tx, botId, setId)) === undefined) {
       throw new ApiError('ResourceNotFound', `There is no evaluation set ${setId} in this bot.`)
     }

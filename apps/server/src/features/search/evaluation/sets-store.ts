@@ -40,7 +40,7 @@ export async function pageSets(
   return await paginate(query, page)
 }
 
-/** How many sets and cases a bot has. */
+/** Counts the sets and cases of a bot. */
 export async function countOfBot(tx: Tx, botId: string): Promise<{ sets: number; cases: number }> {
   const row = await tx
     .selectFrom('evaluation_sets')
@@ -58,7 +58,7 @@ export async function patchSet(
   await tx.updateTable('evaluation_sets').set(patch).where('id', '=', id).execute()
 }
 
-/** Changes how many cases a set has. */
+/** Adds to the number of cases of a set. */
 export async function addToCount(tx: Tx, id: string, change: number): Promise<void> {
   await tx
     .updateTable('evaluation_sets')
@@ -167,7 +167,7 @@ export async function deleteCase(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('evaluation_cases').where('id', '=', id).execute()
 }
 
-/** Deletes at most `limit` cases of a set, and returns how many. */
+/** Deletes at most `limit` cases of a set, and returns their number. */
 export async function deleteCasesOf(tx: Tx, setId: string, limit: number): Promise<number> {
   const some = tx
     .selectFrom('evaluation_cases')

@@ -131,7 +131,7 @@ export function createSetsService(deps: EvaluationDeps) {
   return { require, lock, create, list, rename, remove, requireRoom }
 }
 
-/** @throws ApiError `Forbidden` for an integration: what a bot should find is not its business */
+/** @throws ApiError `Forbidden` for an integration: evaluation is for the bot and its workspace */
 function requireBot({ caller }: BotActor): void {
   if (caller.type !== 'integration') return
   throw new ApiError('Forbidden', 'Evaluation sets belong to the bot: integrations have no access.')

@@ -6,13 +6,13 @@ interface EvaluationSetsTable {
   id: string
   bot_id: string
   name: string
-  /** How many it has. */
+  /** Number of its cases. */
   cases: number
   created_at: TimeColumn
   updated_at: TimeColumn
 }
 
-/** A question with what should be found. Ids are in the order of creation. */
+/** A question with its right and wrong answers. Ids are in the order of creation. */
 export interface EvaluationCasesTable {
   id: string
   bot_id: string

@@ -35,7 +35,7 @@ export interface StoredTarget {
   passage?: PassageAnchor
 }
 
-/** What a target refers to now. */
+/** The file or passage that a target refers to now. */
 export interface ResolvedTarget {
   target: StoredTarget
   state: 'present' | 'moved' | 'gone'
@@ -81,7 +81,8 @@ function hashOf(content: string): string {
 }
 
 /**
- * Checks what a case names and remembers it. A target that the case has already stays as it is.
+ * Checks the files and passages that a case names, and returns them as stored targets. A target that the case has
+ * already stays as it is.
  * @param field of the body, for errors
  * @throws ApiError `ReferenceNotFound`, or `InvalidPayload` for a file that is named as a whole and by a passage
  */
@@ -156,7 +157,7 @@ function noReference(field: string, reason: string): ApiError {
   })
 }
 
-/** Finds what targets refer to now, in their order. */
+/** Finds the files and passages that targets refer to now, in their order. */
 export async function resolveTargets(
   db: Db,
   { botId, now }: { botId: string; now: string },

@@ -69,7 +69,7 @@ export function createIndexingJobs(
   }
 }
 
-/** The failure reason for the author of a file that was given up: the cause, and what to do. */
+/** The failure reason for the author of a file that was given up: the cause, and advice. */
 function adviceOn(error: Error, { id, attempt }: Job<IndexFile>): string {
   const again = 'index the file again, or upload it again'
   if (error instanceof JobDeadlineError) {

@@ -253,7 +253,7 @@ describeEachEngine('what was not read of a file', (engine) => {
       let change: Promise<void> | undefined
       await new Promise<void>((locked) => {
         change = bench().database.run(async (tx) => {
-          // Holds up whoever reads the table, until the file is not shared any more.
+          // Blocks readers of the table until the file is no longer shared.
           await sql`lock table file_readings in access exclusive mode`.execute(tx)
           locked()
           await vi.waitFor(async () => {

@@ -27,7 +27,7 @@ const Reading = Type.Object({
   parts: Type.Optional(Type.Object({ count, unread: count })),
 })
 
-/** Made once: what was compiled of a schema is found by the object. */
+/** Made once: the compiled form of a schema is cached by its object. */
 const toSchema = (type: object): JsonSchema => ({ ...type })
 
 const schemas = {
@@ -54,7 +54,7 @@ const schemas = {
           start: count,
           end: count,
           fields: Type.Object({ folders: string, name: string, headings: string, body: string }),
-          // There are many, and the database refuses what is no text.
+          // Items are not checked: there are many, and the database refuses other values than texts.
           words: Type.Array(Type.Unknown()),
         }),
       ),
@@ -65,7 +65,7 @@ const schemas = {
   ),
 }
 
-/** @throws Error if a reader returned what a reader never returns */
+/** @throws Error if the value is not an output of a reader */
 export function requireOutput(output: IngestOutput): void {
   requireFit('failure' in output ? schemas.failure : schemas.document, output)
 }

@@ -20,11 +20,11 @@ export interface PassageWords {
 
 export interface IngestedPassage extends Passage, PassageWords {}
 
-/** What search keeps of a content. */
+/** The parts of a content that search keeps. */
 export interface IndexedContent {
   /** In order; not empty, unless a caller gave them. */
   passages: IngestedPassage[]
-  /** What was left out; undefined if it is not known, for example because a caller gave the passages. */
+  /** The omissions; undefined if they are not known, for example because a caller gave the passages. */
   reading?: Reading | undefined
 }
 

@@ -159,7 +159,7 @@ export async function ingest(
  * Runs a task of the pool, whose results are checked.
  *
  * @param take receives the parts of the output that arrive ahead of the rest; must not throw
- * @throws Error if a result is not what a reader returns
+ * @throws Error if a result is no output of a reader
  */
 async function runChecked(
   pool: IngestPool,

@@ -73,7 +73,7 @@ export const sqliteKeywords: KeywordIndex = {
   },
 }
 
-/** What a search must know about the entries of a bot beforehand. */
+/** Statistics of the entries of a bot that a search needs beforehand. */
 interface Extent {
   botId: string
   /** The tables that have entries. */
@@ -154,7 +154,7 @@ function ranked(
   `
 }
 
-/** Of all files of a bot, which is what most searches are for. */
+/** For searches in all files of a bot, which is the usual case. */
 const selectRanked = (table: Table) =>
   prepared<{ botId: string; now: string; match: string; limit: number }>()((db, p) => {
     const scope = { botId: p('botId'), integrationId: undefined, now: p('now') }
