@@ -23,7 +23,7 @@ const questions = sized(30, 3)
 const limit = 50
 /** As the server fits models of large bots. */
 const sample = 20_000
-const fitting = { dimensions: 128, maximumTerms: 40_000 }
+const fitting = { dimensions: 128, maxTerms: 40_000 }
 const now = new Date().toISOString()
 const scope = { botId: 'bot', integrationId: undefined, now }
 

@@ -76,12 +76,12 @@ export function PassageCard({ found, weights, difference, above }: PassageCardPr
 }
 
 /** Characters of a passage beyond which it is cut at first. */
-const longest = 900
+const maxShown = 900
 
 /** The text that matched; its neighbours, and the rest of a long one, on demand. */
 function Content({ found: { content, matches, marks } }: { found: Found }) {
   const matched = matches.reduce((sum, { start, end }) => sum + end - start, 0)
-  const isMore = matched < content.length || matched > longest
+  const isMore = matched < content.length || matched > maxShown
   const [isAll, setAll] = useState(false)
   const inContent = marks.filter(({ field }) => field === 'content')
   const partOf = (from: number, to: number, isMatch: boolean) => (
@@ -100,7 +100,7 @@ function Content({ found: { content, matches, marks } }: { found: Found }) {
   if (isAll && at < content.length) parts.push(partOf(at, content.length, false))
   return (
     <>
-      <div className={`${styles.content} ${matched > longest && !isAll ? styles.isCut : ''}`}>
+      <div className={`${styles.content} ${matched > maxShown && !isAll ? styles.isCut : ''}`}>
         {parts}
       </div>
       {isMore && (

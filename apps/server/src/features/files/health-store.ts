@@ -23,7 +23,7 @@ const failed = ['upload_failed', 'indexing_failed']
 export async function countFiles(
   db: Db,
   botIds: readonly string[],
-  most: number,
+  max: number,
 ): Promise<FileCounts[]> {
   const records = botIds.flatMap((bot_id) =>
     [...waiting, ...failed, 'indexing_completed', 'upload_completed'].map((status) => ({
@@ -38,7 +38,7 @@ export async function countFiles(
   const { rows } = await sql<{ bot_id: string; status: string; count: number }>`
     select given.bot_id, given.status, (select count(*) from (
       select 1 from files as f where f.bot_id = given.bot_id and f.status = given.status
-      limit ${most}) as found) as count
+      limit ${max}) as found) as count
     from ${given}`.execute(db)
   const counts = new Map<string, FileCounts>()
   for (const { bot_id: botId, status, count } of rows) {
@@ -68,13 +68,13 @@ export async function listFailedFiles(
 }
 
 /** Counts the files of some bots together, up to `max`. */
-export async function sumFiles(db: Db, botIds: readonly string[], most: number): Promise<UpTo> {
+export async function sumFiles(db: Db, botIds: readonly string[], max: number): Promise<UpTo> {
   const index = { table: 'files', columns: ['bot_id'], time: 'created_at' }
   return await sumUpTo(
     db,
     index,
     botIds.map((bot_id) => ({ bot_id })),
-    most,
+    max,
   )
 }
 

@@ -127,8 +127,8 @@ export function patchMetadata(stored: JsonColumn, patch: Record<string, unknown>
   const before = decodeJson<Record<string, unknown>>(stored)
   const merged = mergePatch(before, patch)
   // An upsert adds the indexing options to the metadata of the caller, which must not count as too many.
-  const most = Math.max(descriptionLimits.metadata, Object.keys(before).length)
-  requireAtMost('metadata', Object.keys(merged).length, most, 'file')
+  const max = Math.max(descriptionLimits.metadata, Object.keys(before).length)
+  requireAtMost('metadata', Object.keys(merged).length, max, 'file')
   const text = encodeJson(merged)
   if (Buffer.byteLength(text) > descriptionLimits.metadataBytes) {
     throw new ApiError(
@@ -143,14 +143,14 @@ export function patchMetadata(stored: JsonColumn, patch: Record<string, unknown>
 function requireAtMost(
   field: 'tags' | 'metadata',
   count: number,
-  maximum: number,
+  max: number,
   thing: string,
 ): void {
-  if (count <= maximum) return
+  if (count <= max) return
   throw new ApiError(
     'LimitExceeded',
-    `body.${field} must leave the ${thing} with at most ${maximum} entries; it would have ${count}.`,
-    { metadata: { in: 'body', field, maximum } },
+    `body.${field} must leave the ${thing} with at most ${max} entries; it would have ${count}.`,
+    { metadata: { in: 'body', field, maximum: max } },
   )
 }
 

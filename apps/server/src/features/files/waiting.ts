@@ -5,7 +5,7 @@ import { fileTopic } from './file-events.js'
 import type { FileRow } from './table.js'
 
 /** Concurrent waiting requests of one process: each holds a connection. */
-const maximumWaiters = 500
+const maxWaiters = 500
 
 export type Waiting = ReturnType<typeof createWaiting>
 
@@ -69,7 +69,7 @@ export function createWaiting(
     ): Promise<FileRow> {
       const file = await get(actor, idOrKey)
       if (isSettled(file) || closed) return file
-      if (waiters.size >= maximumWaiters) {
+      if (waiters.size >= maxWaiters) {
         throw new ApiError('RateLimited', 'Too many requests wait for files. Retry after 5 s.', {
           metadata: { retryAfterSeconds: 5 },
         })

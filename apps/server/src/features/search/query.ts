@@ -11,9 +11,9 @@ import {
 } from '@botstead/documents/text'
 
 /** Limits the work of one search; a question has about eight terms. */
-const maximumTerms = 100
-const maximumPhrases = 20
-const longestPhrase = 32
+const maxTerms = 100
+const maxPhrases = 20
+const maxPhraseTerms = 32
 
 /**
  * A parsed query, independent of the engine. Every token consists of letters, digits and marks
@@ -62,7 +62,7 @@ export function toQuery(text: string): Query {
   const grammar = functionWordsOf(runs.filter(({ unspaced }) => !unspaced).map(({ text }) => text))
   const meaningful = tokens.filter((token) => !grammar.has(token))
   return {
-    terms: (meaningful.length > 0 ? meaningful : tokens).slice(0, maximumTerms),
+    terms: (meaningful.length > 0 ? meaningful : tokens).slice(0, maxTerms),
     phrases: distinct([...quoted, ...compounds].filter((phrase) => phrase.length > 1)),
     exact: distinct([
       ...quoted.filter((phrase) => phrase.length > 0),
@@ -92,7 +92,7 @@ function toPhrase(text: string): string[] {
   const last = runs.at(-1)
   if (last === undefined) return []
   const tokens = [...runs.slice(0, -1).flatMap(toIndexTokens), ...toTerms(last)]
-  return tokens.slice(0, longestPhrase)
+  return tokens.slice(0, maxPhraseTerms)
 }
 
 /** Whether a compound is a code or a number; words joined by a hyphen are only likely to be adjacent. */
@@ -102,7 +102,7 @@ function isCode(compound: readonly string[]): boolean {
 
 function distinct(phrases: string[][]): string[][] {
   const all = [...new Map(phrases.map((phrase) => [phrase.join(' '), phrase])).values()]
-  return all.slice(0, maximumPhrases)
+  return all.slice(0, maxPhrases)
 }
 
 // This dictionary contains the words of Chinese and of Japanese.

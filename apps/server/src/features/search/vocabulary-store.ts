@@ -15,8 +15,8 @@ export interface Neighbourhood {
   words: readonly string[]
 }
 
-/** Most words per prefix or suffix. */
-const maximumOfRange = 5000
+/** Maximum number of words per prefix or suffix. */
+const maxOfRange = 5000
 
 /**
  * Locks the vocabulary of a bot until the transaction ends, so that no words are added. Must be called before
@@ -76,7 +76,7 @@ const selectRanges = (column: 'word' | 'reversed') =>
         .where('bot_id', '=', p('botId'))
         .where(column, '>=', beginning)
         .where(column, '<', sql<string>`${beginning} || ${afterAll}`)
-        .limit(maximumOfRange)
+        .limit(maxOfRange)
       return sql<string>`(
         select ${dialect.jsonArrayOf(sql.ref('word'))} from (${range}) as near
       )`.as('words')

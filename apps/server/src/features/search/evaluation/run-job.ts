@@ -32,7 +32,7 @@ const casesAtOnce = 10
 /** Runs of a set that are kept. */
 const maxRuns = 100
 /** Longest pause before a question, for other searches, and how often it is checked whether these are done. */
-const longestPauseMs = 5000
+const maxPauseMs = 5000
 const pauseStepMs = 20
 
 /** The jobs that do runs and delete the rows of removed sets and runs. */
@@ -116,14 +116,14 @@ export function createEvaluationJobs(deps: EvaluationDeps): Record<string, JobHa
     parameters: EvaluationParameters,
     signal: AbortSignal,
   ) {
-    for (let waited = 0; load().waiting > 0 && waited < longestPauseMs; waited += pauseStepMs) {
+    for (let waited = 0; load().waiting > 0 && waited < maxPauseMs; waited += pauseStepMs) {
       await sleep(pauseStepMs, undefined, { signal })
     }
     signal.throwIfAborted()
     const start = performance.now()
     const asked = await ask(botId, question, parameters, signal)
     const milliseconds = performance.now() - start
-    await sleep(Math.min(longestPauseMs, milliseconds), undefined, { signal })
+    await sleep(Math.min(maxPauseMs, milliseconds), undefined, { signal })
     return { ...asked, milliseconds }
   }
 

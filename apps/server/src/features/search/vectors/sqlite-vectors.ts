@@ -226,12 +226,12 @@ interface CachedSpace {
 }
 
 /** Memory for the vectors of one thread: those of 300,000 passages by the built-in model. */
-const maximumBytes = 64 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024
 /** Vectors per read. */
 const pageSize = 5000
 
 /** Makes an empty cache of at most `limit` bytes. */
-export function createVectorCache(limit = maximumBytes): VectorCache {
+export function createVectorCache(limit = maxBytes): VectorCache {
   const spaces = new LRUCache<number, CachedSpace>({
     maxSize: limit,
     sizeCalculation: ({ vectors }) => vectors.bytes,

@@ -54,8 +54,8 @@ const otherBytes = 64 * 1024
 const numberBytes = 32
 /** Values of the response for a text beside its numbers, and for the whole call. */
 const otherValues = 100
-/** Longest pause that an endpoint may request, and between attempts, in milliseconds. */
-const longestPause = 60_000
+/** Maximum pause that an endpoint may request, and between attempts, in milliseconds. */
+const maxPauseMs = 60_000
 const firstPause = 500
 
 /** The response of the endpoint, or why there is none. */
@@ -120,7 +120,7 @@ function isPassing(outcome: Outcome): boolean {
 function pauseAfter(outcome: Outcome, attempt: number): number {
   const requested = outcome instanceof Error ? undefined : retryAfter(outcome)
   const growing = firstPause * 2 ** (attempt - 1) * (0.5 + Math.random())
-  return Math.min(longestPause, requested ?? growing)
+  return Math.min(maxPauseMs, requested ?? growing)
 }
 
 function retryAfter({ headers }: OutgoingResponse): number | undefined {

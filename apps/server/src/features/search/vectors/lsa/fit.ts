@@ -5,7 +5,7 @@ export interface FitOptions {
   /** Most numbers of a vector. */
   dimensions: number
   /** Most terms of the model; the most common ones are used. */
-  maximumTerms: number
+  maxTerms: number
 }
 
 interface Counted {
@@ -22,7 +22,7 @@ interface Counted {
  * @param texts in the form of `toIndexText`
  */
 export function fitLsa(texts: Iterable<string>, options: FitOptions): LsaModel {
-  const counted = countAll(texts, options.maximumTerms)
+  const counted = countAll(texts, options.maxTerms)
   const amount = counted.texts.length
   const rarity = counted.frequency.map((frequency) => Math.log((amount + 1) / (frequency + 0.5)))
   // With as many directions as texts, no texts would be brought together.
@@ -36,7 +36,7 @@ export function fitLsa(texts: Iterable<string>, options: FitOptions): LsaModel {
   }
 }
 
-function countAll(texts: Iterable<string>, maximumTerms: number): Counted {
+function countAll(texts: Iterable<string>, maxTerms: number): Counted {
   const all = new Map<string, number>()
   const found: number[] = []
   const counts: Array<Map<number, number>> = []
@@ -50,7 +50,7 @@ function countAll(texts: Iterable<string>, maximumTerms: number): Counted {
     }
     counts.push(own)
   }
-  return keepCommon(all, found, counts, maximumTerms)
+  return keepCommon(all, found, counts, maxTerms)
 }
 
 /** A term of a single text connects it with nothing. */
@@ -58,12 +58,12 @@ function keepCommon(
   all: ReadonlyMap<string, number>,
   found: readonly number[],
   counts: ReadonlyArray<Map<number, number>>,
-  maximumTerms: number,
+  maxTerms: number,
 ): Counted {
   const kept = [...all]
     .filter(([, row]) => (found[row] ?? 0) > 1)
     .sort(([, a], [, b]) => (found[b] ?? 0) - (found[a] ?? 0) || a - b)
-    .slice(0, maximumTerms)
+    .slice(0, maxTerms)
   const rowOf = new Map(kept.map(([, row], at) => [row, at]))
   return {
     rows: new Map(kept.map(([term], at) => [term, at])),

@@ -3,7 +3,7 @@ import type { Embedder } from '../embedder.js'
 import { lsaEmbedder } from './model.js'
 
 /** With more passages, a sample of this size shows the use of words as well. */
-const maximumFitted = 20_000
+const maxFitted = 20_000
 /** A space with fewer passages would mostly reflect chance. */
 const minPassages = 40
 
@@ -16,7 +16,7 @@ export interface FitTask {
   database: DatabaseAddress
   botId: string
   /** Most passages that are used; a sample of more. */
-  maximumPassages: number
+  maxPassages: number
 }
 
 /** Makes vectors of passages with the model of a space. */
@@ -69,7 +69,7 @@ export function createLsaEmbedder({
     minPassages,
     isFitted: true,
     async prepare(botId, signal) {
-      const task: FitTask = { kind: 'fit', database, botId, maximumPassages: maximumFitted }
+      const task: FitTask = { kind: 'fit', database, botId, maxPassages: maxFitted }
       const result = await pool.run(task, { signal })
       if (!('model' in result)) throw new TypeError('A fit returns a model')
       return { dimensions: result.dimensions, model: Buffer.from(result.model, 'base64') }

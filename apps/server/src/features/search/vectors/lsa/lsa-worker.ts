@@ -15,7 +15,7 @@ import type {
 import { createModelCache, encodeModel, toLsaVector } from './model.js'
 
 const dimensions = 128
-const maximumTerms = 40_000
+const maxTerms = 40_000
 /** Passages per read. */
 const pageSize = 500
 
@@ -40,10 +40,10 @@ function open(database: DatabaseAddress): Promise<Read> {
   return opening
 }
 
-async function fit(read: Read, { botId, maximumPassages }: FitTask): Promise<Fitted> {
+async function fit(read: Read, { botId, maxPassages }: FitTask): Promise<Fitted> {
   const texts: string[] = []
   const amount = await read((db) => countPassages(db, botId))
-  const step = Math.ceil(amount / maximumPassages)
+  const step = Math.ceil(amount / maxPassages)
   let after = -1
   for (;;) {
     // Page by page, so that no snapshot prevents the database from discarding what was replaced.
@@ -56,7 +56,7 @@ async function fit(read: Read, { botId, maximumPassages }: FitTask): Promise<Fit
     }
     after = last
   }
-  const model = fitLsa(texts, { dimensions, maximumTerms })
+  const model = fitLsa(texts, { dimensions, maxTerms })
   return {
     model: Buffer.from(encodeModel(model)).toString('base64'),
     dimensions: model.dimensions,

@@ -10,7 +10,7 @@ const bakes = [
   'The oven bakes bread and dough',
 ]
 const texts = [...pumps, ...bakes].map(toIndexText)
-const options = { dimensions: 2, maximumTerms: 1000 }
+const options = { dimensions: 2, maxTerms: 1000 }
 
 function similarity(model: LsaModel, left: string, right: string): number {
   const a = toLsaVector(model, toIndexText(left)).values

@@ -167,7 +167,7 @@ function readHeader(bytes: Buffer): Header {
 }
 
 /** Memory for the models of one process or thread. */
-const maximumBytes = 64 * 1024 * 1024
+const maxBytes = 64 * 1024 * 1024
 /** Bytes of a term in a map, besides its direction. */
 const bytesPerTerm = 100
 
@@ -180,7 +180,7 @@ export interface ModelCache {
 /** Makes an empty cache of decoded models, at most 64 MiB. */
 export function createModelCache(): ModelCache {
   const models = new LRUCache<number, LsaModel>({
-    maxSize: maximumBytes,
+    maxSize: maxBytes,
     sizeCalculation: ({ rows, directions }) => 1 + directions.byteLength + rows.size * bytesPerTerm,
   })
   return {

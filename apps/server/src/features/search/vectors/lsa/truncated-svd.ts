@@ -86,7 +86,7 @@ export interface Eigen {
   vectors: Float64Array
 }
 
-const maximumSweeps = 30
+const maxSweeps = 30
 const accuracy = 1e-14
 
 /**
@@ -100,7 +100,7 @@ export function symmetricEigen(matrix: Float64Array, size: number): Eigen {
   const vectors = new Float64Array(size * size)
   for (let at = 0; at < size; at++) vectors[at * size + at] = 1
   const scale = Math.hypot(...a)
-  for (let sweep = 0; sweep < maximumSweeps; sweep++) {
+  for (let sweep = 0; sweep < maxSweeps; sweep++) {
     if (offDiagonal(a, size) <= accuracy * scale) break
     for (let p = 0; p < size - 1; p++) {
       for (let q = p + 1; q < size; q++) rotate(a, vectors, size, p, q)
