@@ -8,7 +8,7 @@ import { tsImport } from 'tsx/esm/api'
 import { sized } from './size.mjs'
 
 const ofDocuments = createRequire(new URL('../packages/documents/package.json', import.meta.url))
-const options = { maximumLength: 1200, minimumParagraphLength: 200, maximumPassages: 50_000 }
+const options = { maxLength: 1200, minParagraphLength: 200, maxPassages: 50_000 }
 const rounds = sized(5, 1)
 /** Sections of a manual, pages of a PDF, and records of a table. */
 const sections = sized(120, 6)

@@ -2,9 +2,9 @@ export { chunkDocument } from './chunking/chunk-document.js'
 export {
   type ChunkOptions,
   defaultChunkOptions,
+  minPassageLimit,
   type Passage,
   type PassageKind,
-  smallestMaximumLength,
 } from './chunking/passage.js'
 export { describeOmission } from './document/describe-omission.js'
 export {

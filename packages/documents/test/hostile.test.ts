@@ -9,8 +9,8 @@ import { readDocument } from '../src/read-document.js'
 import { docx, odt, part, pptx, relations, shape, wordParagraph } from './office.js'
 import { number, text as textCell, workbook } from './workbook.js'
 
-const chunking = { maximumLength: 1000, minimumParagraphLength: 200, maximumPassages: 5000 }
-const limits = { maximumLength: 5_000_000, maximumPages: 5000, maximumUnpackedBytes: 2 ** 28 }
+const chunking = { maxLength: 1000, minParagraphLength: 200, maxPassages: 5000 }
+const limits = { maxLength: 5_000_000, maxPages: 5000, maxUnpackedBytes: 2 ** 28 }
 
 async function read(key: string, content: string | Uint8Array, more: Partial<Source> = {}) {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
@@ -343,7 +343,7 @@ describe('separated values', () => {
 
   test('are refused while they are read if they are too many', async () => {
     const values = 'a,b\n'.repeat(20_000)
-    await expect(read('a.csv', values, { maximumLength: 50_000 })).rejects.toMatchObject({
+    await expect(read('a.csv', values, { maxLength: 50_000 })).rejects.toMatchObject({
       failure: 'too_large',
       message: expect.stringContaining('50,000 characters'),
     })
@@ -368,7 +368,7 @@ describe('files inside of files', () => {
   test('share one limit of what they unpack to', async () => {
     const large = inner('inside '.repeat(20_000))
     const { omissions, text } = await read('a.docx', holding(names, large), {
-      maximumUnpackedBytes: 300_000,
+      maxUnpackedBytes: 300_000,
     })
     expect(text).toContain('inside')
     expect(omissions).toMatchObject([{ kind: 'embedded_file', count: 18 }])

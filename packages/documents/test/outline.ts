@@ -18,8 +18,8 @@ export async function blocksOf(key: string, content: string | Uint8Array): Promi
 export async function passagesOf(
   key: string,
   content: string | Uint8Array,
-  maximumLength = defaultChunkOptions.maximumLength,
+  maxLength = defaultChunkOptions.maxLength,
 ): Promise<Passage[]> {
-  const options = { ...defaultChunkOptions, maximumLength }
+  const options = { ...defaultChunkOptions, maxLength }
   return chunkDocument(await readFile(key, content), options)
 }

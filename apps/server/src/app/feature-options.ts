@@ -14,8 +14,8 @@ export function documentReadersOf(limits: Context['config']['limits']) {
     timeLimitMs: limits.indexingTimeoutMs,
     memoryLimitMb: Math.ceil(limits.indexingMemoryBytes / 2 ** 20),
     maxOutputBytes: limits.indexingOutputBytes,
-    maximumPages: limits.indexingPages,
-    maximumUnpackedBytes: limits.indexingUnpackedBytes,
+    maxPages: limits.indexingPages,
+    maxUnpackedBytes: limits.indexingUnpackedBytes,
   }
 }
 

@@ -218,7 +218,7 @@ describe('a bomb', () => {
         throw error
       },
       workers: 1,
-      maximumUnpackedBytes: 2 * 1024 * 1024,
+      maxUnpackedBytes: 2 * 1024 * 1024,
     })
     await expect(ingest(narrow, { content, contentType: '', key: 'a.docx' })).rejects.toThrow(
       'The document unpacks to more than 2 MiB, the most that can be read. Split it',

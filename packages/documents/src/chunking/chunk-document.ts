@@ -1,11 +1,6 @@
 import { type Extraction, ExtractionError } from '../document/extraction.js'
 import { type Block, blockSeparator, pageAt, toBlocks } from './blocks.js'
-import {
-  type ChunkOptions,
-  type Passage,
-  type PassageKind,
-  smallestMaximumLength,
-} from './passage.js'
+import { type ChunkOptions, minPassageLimit, type Passage, type PassageKind } from './passage.js'
 import { splitBlock } from './split.js'
 
 /** Number of passages above which short ones are joined. */
@@ -28,36 +23,36 @@ type Draft = Omit<Passage, 'position'>
  * @throws ExtractionError if it takes more passages than allowed, even with passages as long as possible
  */
 export function chunkDocument(extraction: Extraction, options: ChunkOptions): Passage[] {
-  const maximum = Math.max(options.maximumLength, smallestMaximumLength)
-  const minimum = Math.min(options.minimumParagraphLength, maximum)
+  const max = Math.max(options.maxLength, minPassageLimit)
+  const min = Math.min(options.minParagraphLength, max)
   const blocks = toBlocks(extraction)
   const length = blocks.reduce((sum, block) => sum + block.text.length, 0)
-  if (length > maximum * options.maximumPassages) throw tooMany(length, options)
-  let drafts = toDrafts(blocks, { maximum, minimum })
-  if (options.packsShort === true && isFragmented(drafts, maximum)) {
+  if (length > max * options.maxPassages) throw tooMany(length, options)
+  let drafts = toDrafts(blocks, { max, min })
+  if (options.packsShort === true && isFragmented(drafts, max)) {
     drafts = toDrafts(blocks, {
-      maximum,
-      minimum: Math.max(minimum, Math.ceil(maximum * packedShare)),
+      max,
+      min: Math.max(min, Math.ceil(max * packedShare)),
     })
   }
-  if (drafts.length > options.maximumPassages) {
+  if (drafts.length > options.maxPassages) {
     // A long book of short paragraphs: fewer, longer passages are better than none.
-    drafts = toDrafts(blocks, { maximum, minimum: maximum })
+    drafts = toDrafts(blocks, { max, min: max })
   }
-  if (drafts.length > options.maximumPassages) throw tooMany(length, options)
+  if (drafts.length > options.maxPassages) throw tooMany(length, options)
   return drafts.map((draft, position) => ({ ...draft, position }))
 }
 
 /** Whether a document consists of many short paragraphs, such as the options of a program. */
-function isFragmented(drafts: readonly Draft[], maximum: number): boolean {
+function isFragmented(drafts: readonly Draft[], max: number): boolean {
   const length = drafts.reduce((sum, { content }) => sum + content.length, 0)
-  return drafts.length > manyPassages && length < drafts.length * maximum * shortShare
+  return drafts.length > manyPassages && length < drafts.length * max * shortShare
 }
 
 function toDrafts(blocks: readonly Block[], lengths: Lengths): Draft[] {
   const drafts: Draft[] = []
   for (const group of groupBlocks(blocks, lengths)) {
-    const [first, ...rest] = closeGroup(group, lengths.maximum)
+    const [first, ...rest] = closeGroup(group, lengths.max)
     if (first === undefined) continue
     const previous = drafts.at(-1)
     const joined =
@@ -68,17 +63,17 @@ function toDrafts(blocks: readonly Block[], lengths: Lengths): Draft[] {
   return drafts
 }
 
-function closeGroup(group: Group, maximum: number): Draft[] {
+function closeGroup(group: Group, max: number): Draft[] {
   const last = group.blocks.at(-1)
   const first = group.blocks[0]
   if (first === undefined || last === undefined) return []
   const lead = group.blocks.slice(0, -1)
   const leadLength = last.start - first.start
   const own = group.blocks.flatMap((block) => block.heading?.text || [])
-  const fits = leadLength + last.text.length <= maximum
+  const fits = leadLength + last.text.length <= max
   const pieces = fits
     ? [{ content: last.text, start: 0, end: last.text.length }]
-    : splitBlock(last, maximum, maximum - leadLength)
+    : splitBlock(last, max, max - leadLength)
   return pieces.map((piece, index) => {
     const begins = index === 0
     // A title that is not part of the text is on no page.
@@ -100,10 +95,10 @@ function closeGroup(group: Group, maximum: number): Draft[] {
 
 /** Joins the short end of a section to the passage before it. */
 function joinShort(previous: Draft, short: Draft, lengths: Lengths): Draft | undefined {
-  if (short.content.length >= lengths.minimum || short.ownHeadings.length > 0) return undefined
+  if (short.content.length >= lengths.min || short.ownHeadings.length > 0) return undefined
   if (short.pageNumber !== previous.pageNumber || !isSameSection(previous, short)) return undefined
   const content = `${previous.content}${blockSeparator}${short.content}`
-  return content.length <= lengths.maximum ? { ...previous, content, end: short.end } : undefined
+  return content.length <= lengths.max ? { ...previous, content, end: short.end } : undefined
 }
 
 function isSameSection(previous: Draft, next: Draft): boolean {
@@ -126,8 +121,8 @@ function kindOf(blocks: readonly Block[]): PassageKind {
 function tooMany(length: number, options: ChunkOptions): ExtractionError {
   return new ExtractionError(
     'too_many_passages',
-    `The document has ${length} characters and would take more than ${options.maximumPassages} ` +
-      `passages of ${options.maximumLength} characters. Split it into several files, ask for longer ` +
+    `The document has ${length} characters and would take more than ${options.maxPassages} ` +
+      `passages of ${options.maxLength} characters. Split it into several files, ask for longer ` +
       'passages with maximumChunkLength, or raise BOTSTEAD_MAX_PASSAGES_PER_FILE.',
   )
 }
@@ -145,9 +140,9 @@ interface Group {
 /** The lengths that decide which blocks go together, in UTF-16 units. */
 interface Lengths {
   /** Of a passage, at most. */
-  maximum: number
+  max: number
   /** Of a text that is a passage of its own, at least. */
-  minimum: number
+  min: number
 }
 
 /** Groups the blocks that belong into one passage, in order. */
@@ -179,24 +174,24 @@ function joins(open: readonly Block[], block: Block, lengths: Lengths): boolean 
   const first = open[0]
   const last = open.at(-1)
   if (first === undefined || last === undefined) return false
-  const fits = block.start + block.text.length - first.start <= lengths.maximum
+  const fits = block.start + block.text.length - first.start <= lengths.max
   if (block.heading !== undefined) {
     // Only lower headings: an empty section is not related to the one after it.
     return fits && last.heading !== undefined && block.heading.depth > last.heading.depth
   }
-  const unfinished = last.heading !== undefined || last.leadsIn || isShort(open, lengths.minimum)
+  const unfinished = last.heading !== undefined || last.leadsIn || isShort(open, lengths.min)
   if (!unfinished) return false
   if (last.heading === undefined && pageAt(first, 0) !== pageAt(block, 0)) return false
-  const leadFits = block.start - first.start <= lengths.maximum * maxLeadShare
-  return fits || (block.text.length > lengths.maximum && leadFits)
+  const leadFits = block.start - first.start <= lengths.max * maxLeadShare
+  return fits || (block.text.length > lengths.max && leadFits)
 }
 
 /** Whether the text below the headings is too short for a passage. */
-function isShort(open: readonly Block[], minimum: number): boolean {
+function isShort(open: readonly Block[], min: number): boolean {
   const length = open
     .filter((block) => block.heading === undefined)
     .reduce((sum, block) => sum + block.text.length, 0)
-  return length < minimum
+  return length < min
 }
 
 /** Where to close so that a paragraph which introduces the next block stays with it. */

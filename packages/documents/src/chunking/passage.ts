@@ -36,22 +36,22 @@ export interface Passage {
 /** How a document is cut. */
 export interface ChunkOptions {
   /** UTF-16 units that no passage exceeds, from 64. */
-  maximumLength: number
+  maxLength: number
   /** UTF-16 units; a shorter paragraph is joined to the block after it. */
-  minimumParagraphLength: number
+  minParagraphLength: number
   /** Whether short passages of a long document that consists mostly of them are joined. */
   packsShort?: boolean
   /** A document with more passages is refused. */
-  maximumPassages: number
+  maxPassages: number
 }
 
 /** A shorter passage could not hold every single character (grapheme) of every language. */
-export const smallestMaximumLength = 64
+export const minPassageLimit = 64
 
 /** Figures behind the first two values: `docs/decisions/0002-document-pipeline.md`. */
 export const defaultChunkOptions: ChunkOptions = {
-  maximumLength: 1200,
-  minimumParagraphLength: 200,
+  maxLength: 1200,
+  minParagraphLength: 200,
   packsShort: true,
-  maximumPassages: 5000,
+  maxPassages: 5000,
 }

@@ -13,17 +13,17 @@ interface Piece {
 }
 
 /**
- * Cuts a block into pieces of at most `maximum` units, the first of at most `firstMaximum`.
+ * Cuts a block into pieces of at most `max` units, the first of at most `firstMax`.
  * Later pieces of a table begin with its caption and header; all pieces of code are fenced.
  */
-export function splitBlock(block: Block, maximum: number, firstMaximum: number): Piece[] {
-  const { before, after } = repeatWithin(block, maximum)
+export function splitBlock(block: Block, max: number, firstMax: number): Piece[] {
+  const { before, after } = repeatWithin(block, max)
   const pieces: Piece[] = []
   let start = 0
   while (start < block.text.length) {
     const isFirst = pieces.length === 0
     const head = isFirst ? '' : before
-    const space = (isFirst ? firstMaximum : maximum) - head.length
+    const space = (isFirst ? firstMax : max) - head.length
     const whole = block.text.length - start <= space
     const end = whole ? block.text.length : findCut(block, start, space - after.length)
     const text = block.text.slice(start, end).trimEnd()
@@ -36,9 +36,9 @@ export function splitBlock(block: Block, maximum: number, firstMaximum: number):
   return pieces
 }
 
-function repeatWithin(block: Block, maximum: number): { before: string; after: string } {
+function repeatWithin(block: Block, max: number): { before: string; after: string } {
   const { before, after } = block.repeat ?? { before: '', after: '' }
-  const fits = before.length + after.length <= maximum * maxRepeatShare
+  const fits = before.length + after.length <= max * maxRepeatShare
   return fits ? { before, after } : { before: '', after: '' }
 }
 
@@ -75,32 +75,32 @@ interface Cuttable {
 }
 
 /**
- * Where to end a piece that begins at `from` and has at most `maximum` units: between parts of the
+ * Where to end a piece that begins at `from` and has at most `max` units: between parts of the
  * block, else after a sentence, else at a line end, else between words, else between characters.
  * Of several such offsets, the first one that still makes all pieces about equally long.
  *
- * @returns an offset after `from`, at most `from + maximum`
+ * @returns an offset after `from`, at most `from + max`
  */
-function findCut(block: Cuttable, from: number, maximum: number): number {
+function findCut(block: Cuttable, from: number, max: number): number {
   const { text } = block
   const rest = text.length - from
-  if (rest <= maximum) return text.length
-  const window = text.slice(from, from + maximum)
-  const aim = Math.min(maximum, Math.ceil(rest / Math.ceil(rest / maximum)))
-  const inner = seamsWithin(block.seams, from, from + maximum)
+  if (rest <= max) return text.length
+  const window = text.slice(from, from + max)
+  const aim = Math.min(max, Math.ceil(rest / Math.ceil(rest / max)))
+  const inner = seamsWithin(block.seams, from, from + max)
   for (const rank of [...new Set(inner.map((seam) => seam.rank))].sort((a, b) => a - b)) {
     const offsets = inner.filter((seam) => seam.rank === rank).map((seam) => seam.offset - from)
-    const cut = choose(offsets, aim, maximum)
+    const cut = choose(offsets, aim, max)
     if (cut !== undefined) return from + cut
   }
   // A line break in a paragraph does not end a sentence, although the segmenter takes it for one.
-  const following = text.slice(from, from + maximum + boundaryLookahead).replaceAll('\n', ' ')
+  const following = text.slice(from, from + max + boundaryLookahead).replaceAll('\n', ' ')
   const cut =
-    choose(starts(sentenceSegmenter, following), aim, maximum) ??
-    choose(lineEnds(window), aim, maximum) ??
-    choose(starts(wordSegmenter, following), aim, maximum) ??
+    choose(starts(sentenceSegmenter, following), aim, max) ??
+    choose(lineEnds(window), aim, max) ??
+    choose(starts(wordSegmenter, following), aim, max) ??
     starts(graphemeSegmenter, following)
-      .filter((offset) => offset <= maximum)
+      .filter((offset) => offset <= max)
       .at(-1) ??
     wholeCharacters(window)
   return from + cut
@@ -125,8 +125,8 @@ function seamsWithin(seams: readonly Seam[], from: number, to: number): Seam[] {
 }
 
 /** The first offset that reaches the aim, else the last one before it that makes the piece long enough. */
-function choose(offsets: readonly number[], aim: number, maximum: number): number | undefined {
-  const fitting = offsets.filter((offset) => offset <= maximum && offset >= maximum * minFill)
+function choose(offsets: readonly number[], aim: number, max: number): number | undefined {
+  const fitting = offsets.filter((offset) => offset <= max && offset >= max * minFill)
   return fitting.find((offset) => offset >= aim) ?? fitting.at(-1)
 }
 

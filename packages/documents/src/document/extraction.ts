@@ -27,11 +27,11 @@ export interface Source {
   /** Key of the file; its extension decides the format if the media type does not. */
   key: string
   /** UTF-16 units of text that can be indexed; an extractor may stop reading beyond. */
-  maximumLength?: number
+  maxLength?: number
   /** Pages, slides or chapters above which a document is refused. */
-  maximumPages?: number
+  maxPages?: number
   /** Bytes that the parts of a packed document may have together when they are unpacked. */
-  maximumUnpackedBytes?: number
+  maxUnpackedBytes?: number
   /** Number of documents around this one, 0 by default. */
   level?: number
   /** Count and size of all embedded files of the outermost document so far. */

@@ -25,7 +25,7 @@ const base64Codes: ReadonlySet<string> = new Set(
  */
 export function requireReadable(text: string, source: Source, markup: number): string {
   const readable = withoutEmbeddedData(text)
-  const limit = (source.maximumLength ?? Number.POSITIVE_INFINITY) * markup
+  const limit = (source.maxLength ?? Number.POSITIVE_INFINITY) * markup
   if (readable.length <= limit) return readable
   throw new ExtractionError(
     'too_large',
@@ -46,7 +46,7 @@ export function requireUsable(
 ): Extraction {
   let empty = true
   let length = 0
-  const limit = (source.maximumLength ?? Number.POSITIVE_INFINITY) * maxBlankRatio
+  const limit = (source.maxLength ?? Number.POSITIVE_INFINITY) * maxBlankRatio
   let level: Nodes[] = [extraction.root]
   // Level by level: a recursive walk is what this check protects.
   for (let depth = 0; level.length > 0; depth += 1) {
@@ -142,7 +142,7 @@ function withoutEmbeddedData(text: string): string {
  * @param name what is counted, in the plural, such as `slides`
  */
 export function requirePages(count: number, source: Source, name: string): void {
-  const limit = source.maximumPages ?? Number.POSITIVE_INFINITY
+  const limit = source.maxPages ?? Number.POSITIVE_INFINITY
   if (count <= limit) return
   throw new ExtractionError(
     'too_many_pages',
@@ -159,7 +159,7 @@ export function createTextLimit(source: Source): (text: string) => void {
 
 /** As {@link createTextLimit}, for lengths. */
 export function createLengthLimit(source: Source): (length: number) => void {
-  const limit = source.maximumLength ?? Number.POSITIVE_INFINITY
+  const limit = source.maxLength ?? Number.POSITIVE_INFINITY
   let length = 0
   return (more) => {
     length += more

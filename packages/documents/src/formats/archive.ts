@@ -32,7 +32,7 @@ export async function openArchive(source: Source, what: string): Promise<Archive
     throw tooLarge(`has ${zip.entryCount} parts; at most ${maxEntries} can be read`)
   }
   const entries = await list(zip, what)
-  const limit = source.maximumUnpackedBytes ?? defaultUnpackedBytes
+  const limit = source.maxUnpackedBytes ?? defaultUnpackedBytes
   // Files inside of a document share one limit: each may be as large as the document.
   const used = ((source.level ?? 0) > 0 ? source.inner : undefined) ?? { unpackedBytes: 0 }
 

@@ -345,7 +345,7 @@ function join({ quotes, parts }: { quotes: string; parts: readonly string[] }): 
 async function readAttachment(part: MimePart, level: number, state: State): Promise<RootContent[]> {
   const { source, omissions } = state
   const name = part.fileName ?? part.type
-  const limit = source.maximumLength ?? Number.POSITIVE_INFINITY
+  const limit = source.maxLength ?? Number.POSITIVE_INFINITY
   state.attachments += 1
   if (part.content.length === 0) return []
   if (state.attachments > maxAttachments || state.length > limit) {

@@ -96,9 +96,9 @@ const extraction: fc.Arbitrary<Extraction> = fc.record(
   { requiredKeys: ['root'] },
 )
 const options: fc.Arbitrary<ChunkOptions> = fc.record({
-  maximumLength: fc.integer({ min: 64, max: 1500 }),
-  minimumParagraphLength: fc.integer({ min: 0, max: 400 }),
-  maximumPassages: fc.constant(100_000),
+  maxLength: fc.integer({ min: 64, max: 1500 }),
+  minParagraphLength: fc.integer({ min: 0, max: 400 }),
+  maxPassages: fc.constant(100_000),
 })
 
 function normalizedText(document: Extraction): string {
@@ -152,7 +152,7 @@ describe('any document', () => {
       fc.property(extraction, options, (document, limits) => {
         const whole = normalizedText(document)
         for (const { content, start, end } of chunkDocument(document, limits)) {
-          expect(content.length).toBeLessThanOrEqual(limits.maximumLength)
+          expect(content.length).toBeLessThanOrEqual(limits.maxLength)
           expect(withoutBlanks(content)).toContain(withoutBlanks(whole.slice(start, end)))
         }
       }),
@@ -237,7 +237,7 @@ test('any bytes become passages or an ExtractionError', async () => {
   )
   const content = fc.array(snippet, { maxLength: 80 }).map((parts) => parts.join(''))
   const contentType = fc.constantFrom('text/markdown', 'text/html', 'text/plain')
-  const limits = { maximumLength: 100, minimumParagraphLength: 30, maximumPassages: 1000 }
+  const limits = { maxLength: 100, minParagraphLength: 30, maxPassages: 1000 }
   await fc.assert(
     fc.asyncProperty(content, contentType, async (value, type) => {
       const source = { bytes: Buffer.from(value), contentType: type, key: 'file' }

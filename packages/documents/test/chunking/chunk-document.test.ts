@@ -102,14 +102,14 @@ describe('paragraphs', () => {
   })
 
   test('stay apart as far as the minimum length is set lower', async () => {
-    const passages = await chunk('One.\n\nTwo.', { minimumParagraphLength: 0 })
+    const passages = await chunk('One.\n\nTwo.', { minParagraphLength: 0 })
     expect(passages.map((passage) => passage.content)).toEqual(['One.', 'Two.'])
   })
 
   test('that introduce a block stay with it, even apart from the text before them', async () => {
     const passages = await chunk(
       `${prose(150)}\n\nDo this:\n\n- ${prose(150, 'x')}\n- ${prose(150, 'y')}`,
-      { maximumLength: 400 },
+      { maxLength: 400 },
     )
     expect(passages[0]?.content).toBe(prose(150))
     expect(passages[1]?.content).toMatch(/^Do this:\n\n- This x/)
@@ -126,13 +126,13 @@ describe('paragraphs', () => {
 
   test('without spaces are cut after a sentence too', async () => {
     const sentence = '这是一个没有空格的句子，它只有标点符号。'
-    const passages = await chunk(sentence.repeat(20), { maximumLength: 100 })
+    const passages = await chunk(sentence.repeat(20), { maxLength: 100 })
     for (const { content } of passages) expect(content).toMatch(/^这.*。$/)
   })
 
   test('without any boundary are cut between whole characters', async () => {
     const family = '👨‍👩‍👧‍👦'
-    const passages = await chunk(family.repeat(50), { maximumLength: 64 })
+    const passages = await chunk(family.repeat(50), { maxLength: 64 })
     for (const { content } of passages) expect(content).toBe(family.repeat(content.length / 11))
   })
 
@@ -152,7 +152,7 @@ describe('paragraphs', () => {
 describe('lists, quotes and code', () => {
   test('are kept whole where they fit', async () => {
     const text = '- a\n  - b\n\n1. c\n2. d\n\n> e\n>\n> f\n\n```js\ng()\n```'
-    const passages = await chunk(text, { minimumParagraphLength: 0 })
+    const passages = await chunk(text, { minParagraphLength: 0 })
     expect(passages.map(({ subtype, content }) => [subtype, content])).toEqual([
       ['list', '- a\n  - b'],
       ['list', '1. c\n2. d'],
@@ -163,7 +163,7 @@ describe('lists, quotes and code', () => {
 
   test('a long list is cut between its items, and a part of a nested list loses its indentation', async () => {
     const inner = Array.from({ length: 12 }, (_, index) => `  - inner ${index} ${'x'.repeat(20)}`)
-    const passages = await chunk(`- outer\n${inner.join('\n')}\n- last`, { maximumLength: 200 })
+    const passages = await chunk(`- outer\n${inner.join('\n')}\n- last`, { maxLength: 200 })
     expect(passages.length).toBeGreaterThan(2)
     for (const { content, subtype } of passages) {
       expect(subtype).toBe('list')
@@ -174,7 +174,7 @@ describe('lists, quotes and code', () => {
 
   test('long code is cut between lines and every part is fenced', async () => {
     const lines = Array.from({ length: 40 }, (_, index) => `  call(${index}, "argument")`)
-    const passages = await chunk(`\`\`\`js\n${lines.join('\n')}\n\`\`\``, { maximumLength: 300 })
+    const passages = await chunk(`\`\`\`js\n${lines.join('\n')}\n\`\`\``, { maxLength: 300 })
     const inner = passages.map(({ content }) => content.replace(/^```js\n|\n```$/g, ''))
     expect(passages.length).toBeGreaterThan(2)
     for (const { content } of passages) expect(content).toMatch(/^```js\n {2}call.*\n```$/s)
@@ -192,7 +192,7 @@ describe('tables', () => {
   const table = `| name | price |\n| --- | --- |\n${rows.join('\n')}`
 
   test('are cut between rows, each part with the caption and the header', async () => {
-    const passages = await chunk(`Prices of 2024\n\n${table}`, { maximumLength: 250 })
+    const passages = await chunk(`Prices of 2024\n\n${table}`, { maxLength: 250 })
     expect(passages.length).toBeGreaterThan(2)
     const head = 'Prices of 2024\n\n| name | price |\n| --- | --- |\n'
     const body = passages.map(({ content }) => {
@@ -206,7 +206,7 @@ describe('tables', () => {
   test('do not repeat a header that leaves no space for rows', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `a long column name ${index}`)
     const wide = `| ${names.join(' | ')} |\n|${'-|'.repeat(10)}\n|${' cell |'.repeat(10)}`
-    for (const { content } of await chunk(wide, { maximumLength: 100 })) {
+    for (const { content } of await chunk(wide, { maxLength: 100 })) {
       expect(content.length).toBeLessThanOrEqual(100)
     }
   })
@@ -263,11 +263,11 @@ describe('the number of passages', () => {
 
   test('is kept by joining more paragraphs', async () => {
     expect(await chunk(book)).toHaveLength(60)
-    expect((await chunk(book, { maximumPassages: 30 })).length).toBeLessThanOrEqual(30)
+    expect((await chunk(book, { maxPassages: 30 })).length).toBeLessThanOrEqual(30)
   })
 
   test('is enforced in the end', async () => {
-    await expect(chunk(book, { maximumPassages: 10 })).rejects.toMatchObject({
+    await expect(chunk(book, { maxPassages: 10 })).rejects.toMatchObject({
       failure: 'too_many_passages',
       message: expect.stringContaining('more than 10 passages of 1200 characters'),
     })

@@ -89,9 +89,9 @@ function createPrinter() {
 test('every passage of any document carries the page on which its first word stands', () => {
   const parts = fc.array(part, { minLength: 1, maxLength: 8 })
   const lengths = fc.record({
-    maximumLength: fc.integer({ min: 64, max: 1500 }),
-    minimumParagraphLength: fc.integer({ min: 0, max: 400 }),
-    maximumPassages: fc.constant(100_000),
+    maxLength: fc.integer({ min: 64, max: 1500 }),
+    minParagraphLength: fc.integer({ min: 0, max: 400 }),
+    maxPassages: fc.constant(100_000),
   })
   fc.assert(
     fc.property(parts, lengths, (printed, options) => {

@@ -72,7 +72,7 @@ describe('a notebook', () => {
       bytes: Buffer.from(content),
       contentType: '',
       key: 'plot.ipynb',
-      maximumLength: 500,
+      maxLength: 500,
     })
     expect(root.children).toHaveLength(1)
     expect(omissions).toMatchObject([

@@ -85,7 +85,7 @@ test('repetitions without end take no long time', async () => {
   const many = 'table:number-columns-repeated="999999999"'
   const rows = `<table:table-row table:number-rows-repeated="999999999">${cell('x', many)}</table:table-row>`
   const content = ods(sheet(row(cell('a'), cell('b')), rows))
-  const source = { bytes: content, contentType: '', key: 'a.ods', maximumLength: 100_000 }
+  const source = { bytes: content, contentType: '', key: 'a.ods', maxLength: 100_000 }
   const { extract } = await import('../../src/read-document.js')
   await expect(extract(source)).rejects.toMatchObject({ failure: 'too_large' })
 })

@@ -350,7 +350,7 @@ describe('a PDF that cannot be read says why and what to do', () => {
       for (let page = 0; page < 5; page += 1) document.addPage()
     })
     const { extract } = await import('../../src/formats/pdf.js')
-    const source = { bytes: content, contentType: '', key: 'a.pdf', maximumPages: 4 }
+    const source = { bytes: content, contentType: '', key: 'a.pdf', maxPages: 4 }
     await expect(extract(source)).rejects.toMatchObject({
       failure: 'too_many_pages',
       message: expect.stringContaining('6 pages; at most 4'),

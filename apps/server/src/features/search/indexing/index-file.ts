@@ -76,8 +76,8 @@ export function createIndexFile(deps: IndexFileDeps) {
         contentType: content.contentType,
         key: content.key,
         configuration: content.configuration,
-        maximumPassages: deps.limits.passagesPerFile,
-        maximumBytes: content.isPassages ? content.size : deps.limits.indexedFileBytes,
+        maxPassages: deps.limits.passagesPerFile,
+        maxBytes: content.isPassages ? content.size : deps.limits.indexedFileBytes,
       },
       signal,
       {

@@ -61,11 +61,11 @@ export interface DocumentInput {
   /** SHA-256 that the content must have, in hex; not checked if missing. */
   sha256?: string
   /** Size above which the content is not read at all. */
-  maximumBytes: number
+  maxBytes: number
   /** Pages above which a document is refused. */
-  maximumPages: number
+  maxPages: number
   /** Bytes that the parts of a packed document may have in total when unpacked. */
-  maximumUnpackedBytes: number
+  maxUnpackedBytes: number
   /** Whether a document of which more than half could not be read is accepted. */
   allowPartial: boolean
   chunking: ChunkOptions

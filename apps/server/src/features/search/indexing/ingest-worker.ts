@@ -90,9 +90,9 @@ async function ingestDocument(
     bytes: await read(input),
     contentType: input.contentType,
     key: input.key,
-    maximumLength: input.chunking.maximumLength * input.chunking.maximumPassages,
-    maximumPages: input.maximumPages,
-    maximumUnpackedBytes: input.maximumUnpackedBytes,
+    maxLength: input.chunking.maxLength * input.chunking.maxPassages,
+    maxPages: input.maxPages,
+    maxUnpackedBytes: input.maxUnpackedBytes,
     allowPartial: input.allowPartial,
     onPage(done: number, total: number) {
       pages = done
@@ -123,12 +123,12 @@ function* inPieces(passages: readonly Passage[]): Generator<Passage[]> {
 }
 
 async function read(input: DocumentInput): Promise<Uint8Array> {
-  const { content, maximumBytes } = input
+  const { content, maxBytes } = input
   const size = 'bytes' in content ? content.bytes.byteLength : (await stat(content.path)).size
-  if (size > maximumBytes) {
+  if (size > maxBytes) {
     throw new ExtractionError(
       'too_large',
-      `The file has ${size} bytes; at most ${maximumBytes} can be indexed. Split it into several files.`,
+      `The file has ${size} bytes; at most ${maxBytes} can be indexed. Split it into several files.`,
     )
   }
   const bytes = 'bytes' in content ? content.bytes : await readFile(content.path)

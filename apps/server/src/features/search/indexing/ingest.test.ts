@@ -115,7 +115,7 @@ describe('a file becomes passages', () => {
       expect(await ingest(pool, { ...request, content })).toMatchObject({ title: 'Stream' })
       const endless = { stream: Readable.from(forever()) }
       await expect(
-        ingest(pool, { ...request, content: endless, maximumBytes: 1000 }),
+        ingest(pool, { ...request, content: endless, maxBytes: 1000 }),
       ).rejects.toMatchObject({ failure: 'too_large' })
       expect(await readdir(folder)).toEqual([])
     } finally {
@@ -137,7 +137,7 @@ describe('a file becomes passages', () => {
   test('and reports the progress', async () => {
     const heard: IngestProgress[] = []
     const content = { bytes: Buffer.from('# Part\n\nA sentence about a pump.\n\n'.repeat(20_000)) }
-    const request = { content, contentType: 'text/markdown', key: 'a', maximumPassages: 50_000 }
+    const request = { content, contentType: 'text/markdown', key: 'a', maxPassages: 50_000 }
     await ingest(pool, request, undefined, { onProgress: (progress) => heard.push(progress) })
     const percents = heard.map(({ percent }) => percent)
     expect(percents.length).toBeGreaterThan(1)
@@ -180,7 +180,7 @@ describe('a file that cannot be indexed fails with a reason', () => {
   })
 
   test('if it is larger than allowed', async () => {
-    await expect(ingestText('12345', 'text/plain', { maximumBytes: 4 })).rejects.toMatchObject({
+    await expect(ingestText('12345', 'text/plain', { maxBytes: 4 })).rejects.toMatchObject({
       failure: 'too_large',
       message: expect.stringContaining('5 bytes; at most 4'),
     })

@@ -8,7 +8,7 @@ import {
   type ChunkOptions,
   defaultChunkOptions,
   ExtractionError,
-  smallestMaximumLength,
+  minPassageLimit,
 } from '@botstead/documents'
 import { WorkerLimitError } from '../../../platform/workers/gate.js'
 import {
@@ -40,9 +40,9 @@ const maxFileBytes = 95_000_000
 /** Limits of a single document. */
 interface DocumentLimits {
   /** Pages or slides; documents with more are refused. */
-  maximumPages: number
+  maxPages: number
   /** Bytes that the parts of a packed document may have in total when unpacked. */
-  maximumUnpackedBytes: number
+  maxUnpackedBytes: number
 }
 
 /** Processes that turn files into passages. */
@@ -64,9 +64,9 @@ export interface IngestRequest {
   sha256?: string
   configuration?: IndexableContent['configuration']
   /** More passages than this are refused; 5,000 by default. */
-  maximumPassages?: number
+  maxPassages?: number
   /** Larger files are refused, in bytes; 95 MB by default. */
-  maximumBytes?: number
+  maxBytes?: number
 }
 
 /** Optional parts of a request. */
@@ -81,7 +81,7 @@ export type IngestPoolOptions = Partial<Omit<WorkerPoolOptions, 'entry'> & Docum
 
 /** Creates the pool; it has no process until there is a file. */
 export function createIngestPool(options: IngestPoolOptions): IngestPool {
-  const { maximumPages = 5000, maximumUnpackedBytes = 256 * megabyte, ...workers } = options
+  const { maxPages = 5000, maxUnpackedBytes = 256 * megabyte, ...workers } = options
   // One processor stays free for requests.
   const { workers: ordinary = Math.max(1, availableParallelism() - 1) } = workers
   const { memoryLimitMb = 512 } = workers
@@ -99,7 +99,7 @@ export function createIngestPool(options: IngestPoolOptions): IngestPool {
   })
   return {
     ...pool,
-    limits: { maximumPages, maximumUnpackedBytes },
+    limits: { maxPages, maxUnpackedBytes },
     places: ordinary + slow.places,
   }
 }
@@ -128,20 +128,20 @@ export async function ingest(
   options: IngestOptions = {},
 ): Promise<Ingestion> {
   const { content, isPassages = false, contentType, key, sha256, configuration = {} } = request
-  const { maximumBytes = maxFileBytes, maximumPassages } = request
+  const { maxBytes = maxFileBytes, maxPassages } = request
   const input = {
     isPassages,
     contentType,
     key,
     ...(sha256 !== undefined && { sha256 }),
-    maximumBytes,
+    maxBytes,
     ...pool.limits,
     allowPartial: configuration.parsing?.allowPartial ?? false,
-    chunking: toChunkOptions(configuration, maximumPassages),
+    chunking: toChunkOptions(configuration, maxPassages),
     context: configuration.chunking ?? {},
   }
   const passages: IngestedPassage[] = []
-  const output = await withWorkerContent(content, { maximumBytes, signal }, (opened) =>
+  const output = await withWorkerContent(content, { maxBytes, signal }, (opened) =>
     runChecked(pool, { ...input, content: opened }, { ...options, signal }, (piece) => {
       if ('passages' in piece) passages.push(...piece.passages)
     }),
@@ -186,22 +186,21 @@ async function runChecked(
 }
 
 /** A passage is displayed and prompted as a whole, so no option makes it longer than this. */
-const largestMaximumLength = 20_000
+const maxPassageLimit = 20_000
 
 /** The chunking options of a document, from its configuration and the limits of the server. */
 function toChunkOptions(
   { parsing, chunking }: IndexableContent['configuration'],
-  maximumPassages = defaultChunkOptions.maximumPassages,
+  maxPassages = defaultChunkOptions.maxPassages,
 ): ChunkOptions {
-  const wanted = chunking?.maximumChunkLength ?? defaultChunkOptions.maximumLength
-  const maximumLength = Math.min(Math.max(wanted, smallestMaximumLength), largestMaximumLength)
+  const wanted = chunking?.maximumChunkLength ?? defaultChunkOptions.maxLength
+  const maxLength = Math.min(Math.max(wanted, minPassageLimit), maxPassageLimit)
   return {
-    maximumLength: Math.trunc(maximumLength),
-    minimumParagraphLength:
-      parsing?.minimumParagraphLength ?? defaultChunkOptions.minimumParagraphLength,
+    maxLength: Math.trunc(maxLength),
+    minParagraphLength: parsing?.minimumParagraphLength ?? defaultChunkOptions.minParagraphLength,
     // An explicit minimum is followed exactly.
     packsShort: parsing?.minimumParagraphLength === undefined,
-    maximumPassages,
+    maxPassages,
   }
 }
 
@@ -255,12 +254,12 @@ export type Content = WorkerContent | { stream: Readable }
 /**
  * Runs work with a content that a worker can open.
  *
- * @param maximumBytes size above which a stream is aborted
+ * @param maxBytes size above which a stream is aborted
  * @throws ExtractionError if the stream is longer
  */
 async function withWorkerContent<T>(
   content: Content,
-  options: { maximumBytes: number; signal: AbortSignal | undefined },
+  options: { maxBytes: number; signal: AbortSignal | undefined },
   work: (content: WorkerContent) => Promise<T>,
 ): Promise<T> {
   if (!('stream' in content)) return await work(content)
@@ -269,7 +268,7 @@ async function withWorkerContent<T>(
     folder = await mkdtemp(join(tmpdir(), 'botstead-index-'))
     const path = join(folder, 'content')
     const { signal } = options
-    const bounded = (source: AsyncIterable<unknown>) => bound(source, options.maximumBytes)
+    const bounded = (source: AsyncIterable<unknown>) => bound(source, options.maxBytes)
     await pipeline(content.stream, bounded, createWriteStream(path), { signal })
     return await work({ path })
   } finally {
@@ -278,15 +277,15 @@ async function withWorkerContent<T>(
   }
 }
 
-async function* bound(source: AsyncIterable<unknown>, maximumBytes: number) {
+async function* bound(source: AsyncIterable<unknown>, maxBytes: number) {
   let size = 0
   for await (const chunk of source) {
     if (!(chunk instanceof Uint8Array)) throw new TypeError('A content is made of bytes')
     size += chunk.byteLength
-    if (size > maximumBytes) {
+    if (size > maxBytes) {
       throw new ExtractionError(
         'too_large',
-        `The file has more than ${maximumBytes} bytes, the maximum. Split it into several files.`,
+        `The file has more than ${maxBytes} bytes, the maximum. Split it into several files.`,
       )
     }
     yield chunk
