@@ -114,7 +114,7 @@ export async function extract(source: Source): Promise<Extraction> {
     return { ...usable, omissions: omissions.list() }
   } catch (error) {
     if (isBinary(error) && !isKnown(source)) throw unsupported(source)
-    // Loaded on demand: most files are what they claim to be.
+    // Loaded on demand: most files have the format that they claim.
     const { explainMislabelled } = await import('./formats/mislabelled.js')
     throw explainMislabelled(asExtractionError(error, format), source, format)
   }
@@ -137,7 +137,7 @@ function countInner({ inner = { count: 0, unpackedBytes: 0 }, level = 0 }: Sourc
   )
 }
 
-/** A reader does the same with the same bytes every time: whatever it throws, the file is the cause. */
+/** A reader does the same with the same bytes every time, so the file is the cause of every error. */
 function asExtractionError(error: unknown, format: Format): unknown {
   return error instanceof ExtractionError || isStackOverflow(error)
     ? error

@@ -401,7 +401,7 @@ describe('characters that are in no text', () => {
     const { title = '', omissions, text } = await read(key, content)
     expect(text).toMatch(/ab: xy\s?z/)
     const all = [title, text, ...omissions.flatMap(({ places }) => places.map(({ part }) => part))]
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
     expect(all.join('')).not.toMatch(/[\x00-\x08\x0e-\x1f\ud800-\udfff\uffff]/u)
   })
 

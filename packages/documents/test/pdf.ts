@@ -116,7 +116,7 @@ export function drawTaggedTable(
 }
 
 /**
- * Writes a PDF of these objects, of which the first is the catalog: for what pdfkit cannot make.
+ * Writes a PDF of these objects, of which the first is the catalog: for documents that pdfkit cannot make.
  *
  * @param objects dictionaries as text, or the inner part of one with its stream
  */

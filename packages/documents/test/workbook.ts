@@ -4,7 +4,7 @@ import { type ZipParts, zip } from './zip.js'
 const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 const r = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
 
-/** A sheet: the rows of its data, what stands behind them, and its relations. */
+/** A sheet: the rows of its data, the XML after them, and its relations. */
 export interface SheetXml {
   rows: string
   after?: string

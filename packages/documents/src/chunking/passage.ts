@@ -33,7 +33,7 @@ export interface Passage {
   end: number
 }
 
-/** How a document is cut. */
+/** Options for cutting a document into passages. */
 export interface ChunkOptions {
   /** UTF-16 units that no passage exceeds, from 64. */
   maxLength: number

@@ -38,7 +38,7 @@ export interface Source {
   inner?: InnerFiles
   /** Reads a file inside of this one with the reader of its format. */
   readInner?(inner: Source): Promise<Extraction>
-  /** Collects what a reader of text leaves out; added to `Extraction.omissions` of the result. */
+  /** Collects the omissions of a reader of text; added to `Extraction.omissions` of the result. */
   omissions?: Omissions
   /** Whether a document is accepted although more than half of it could not be read. */
   allowPartial?: boolean
@@ -46,13 +46,13 @@ export interface Source {
   onPage?(done: number, total: number): void
 }
 
-/** Counts what the files inside of one document take, however they are inside of each other. */
+/** Number and size of the files inside of one document, on all levels together. */
 export interface InnerFiles {
   count: number
   unpackedBytes: number
 }
 
-/** The text of a document as a Markdown tree: what every format becomes and chunking works on. */
+/** The text of a document as a Markdown tree: the output of the reader of every format, and the input of chunking. */
 export interface Extraction {
   root: Root
   /** Title of the whole document, if it has one. */
@@ -74,7 +74,7 @@ export interface Extractor {
 }
 
 /**
- * Why a file cannot be indexed; the author of the file can act on each of them. `lost`, `too_slow` and
+ * Reasons for which a file cannot be indexed; the author of the file can act on each of them. `lost`, `too_slow` and
  * `too_much_memory` are detected by the program that stores the file and runs the reader.
  */
 export const extractionFailures = [
@@ -97,8 +97,8 @@ export const extractionFailures = [
 export type ExtractionFailure = (typeof extractionFailures)[number]
 
 /**
- * A file that will not become searchable however often it is tried.
- * The message is shown to the author of the file: it names the cause and what to do about it.
+ * A file that will not become searchable at any further attempt.
+ * The message is shown to the author of the file: it states the cause and advice.
  */
 export class ExtractionError extends Error {
   override readonly name = 'ExtractionError'
@@ -119,7 +119,7 @@ export class ExtractionError extends Error {
   }
 }
 
-/** Most characters of a message: it stands in the row of the file, and files may choose what it names. */
+/** Maximum characters of a message: it is stored in the row of the file, and contains names that the file chooses. */
 const maxMessageLength = 2000
 
 /**
@@ -150,7 +150,7 @@ function oneLine(text: string): string {
 }
 
 /**
- * Runs a reader, and turns whatever it throws because of a broken part into an error for the author.
+ * Runs a reader, and converts its errors about a broken part to one for the author.
  *
  * @param what as in {@link damaged}
  */

@@ -19,7 +19,7 @@ const base64Codes: ReadonlySet<string> = new Set(
 /**
  * Bounds the source of a document before it is parsed, which takes time and memory in proportion to its length.
  *
- * @param markup how many times longer than its text a source of this format may be, because of its markup
+ * @param markup maximum ratio of the length of a source of this format to its text, because of its markup
  * @returns the text without embedded data
  * @throws ExtractionError if it is so long that its text must be too long
  */
@@ -34,9 +34,9 @@ export function requireReadable(text: string, source: Source, markup: number): s
 }
 
 /**
- * Returns a document that has content, is not nested too deeply and not much longer than what can be indexed.
+ * Returns a document that has content, is not nested too deeply and not much longer than the maximum that can be indexed.
  *
- * @param adviceWhenEmpty what its author can do if it has no text
+ * @param adviceWhenEmpty advice for its author if it has no text
  * @throws ExtractionError if it is empty, nested too deeply or too long for chunking, which joins its texts
  */
 export function requireUsable(
@@ -48,7 +48,7 @@ export function requireUsable(
   let length = 0
   const limit = (source.maxLength ?? Number.POSITIVE_INFINITY) * maxBlankRatio
   let level: Nodes[] = [extraction.root]
-  // Level by level: a recursive walk is what this check protects.
+  // Level by level: this check protects the recursive walks that follow.
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > maxDepth) {
       throw new ExtractionError(
@@ -81,16 +81,16 @@ export function requireUsable(
   })
 }
 
-/** Kinds of omissions that a refusal names: its text is for a person to read. */
+/** Kinds of omissions that a refusal names, so that people can read it. */
 const namedKinds = 3
-/** Most characters about each of them: files may choose the names of their parts. */
+/** Maximum characters about each of them: files may choose the names of their parts. */
 const maxDescription = 300
 
 /**
  * Refuses a document of which more than half could not be read: search would find the rest, and nobody would know that
  * most of it is missing.
  *
- * @throws ExtractionError which names what could not be read, and what to do
+ * @throws ExtractionError with the omissions and advice
  */
 export function requireMostlyRead({ omissions, parts }: Reading): void {
   if (parts === undefined || parts.unread * 2 <= parts.count) return
@@ -109,7 +109,7 @@ export function requireMostlyRead({ omissions, parts }: Reading): void {
   })
 }
 
-/** Removes what cannot be stored from the texts of a node. */
+/** Removes characters that cannot be stored from the texts of a node. */
 function clean(node: Nodes): void {
   if ('value' in node) node.value = storable(node.value)
   if ('url' in node) node.url = storable(node.url)
@@ -139,7 +139,7 @@ function withoutEmbeddedData(text: string): string {
 /**
  * Refuses a document with too many pages, before the first page is read.
  *
- * @param name what is counted, in the plural, such as `slides`
+ * @param name name of the pages in the format, in the plural, such as `slides`
  */
 export function requirePages(count: number, source: Source, name: string): void {
   const limit = source.maxPages ?? Number.POSITIVE_INFINITY

@@ -35,7 +35,7 @@ export interface Omission {
 /** Places that are kept of one kind; `count` counts all occurrences. */
 export const maxPlaces = 20
 
-/** The words of each kind for people: its name in singular and plural, the reason, and what the author can do. */
+/** The words of each kind for people: its name in singular and plural, the reason, and advice for the author. */
 export const omissionTexts = {
   picture_without_text: {
     one: 'picture without a description',

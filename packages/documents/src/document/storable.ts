@@ -1,12 +1,12 @@
-/** Characters that are in no text: a database refuses some, and programs that show them do as they please. */
+/** Characters that are in no text: databases refuse some of them, and programs display them in different ways. */
 const unstorable =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it removes control characters
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]/gu
 /** Those of them that stand between words: ends of lines and pages, and separators of fields and records. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 const separators = /[\x0b\x0c\x1c-\x1f]/g
 const mayBeUnstorable =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]/
 
 /**
@@ -19,7 +19,7 @@ export function storable(text: string): string {
 }
 
 /**
- * Characters that a name or a reason does not show, but that act on what shows it: C1 controls, marks of direction, ends
+ * Invisible characters of a name or a reason that change the display around them: C1 controls, marks of direction, ends
  * of lines and paragraphs, spaces and operators without width, and tags. Scripts and emoji need joiners, which stay.
  */
 const acting =
@@ -27,7 +27,7 @@ const acting =
 const lineEnds = /[\x85\u2028\u2029]/g
 
 /**
- * A text from a file as part of a sentence of ours: what can be stored of it, without characters that act on a terminal
+ * A text from a file as part of a sentence of ours: its storable characters, without those that act on a terminal
  * or turn the words around it, whether a program, a terminal or a browser shows it.
  */
 export function showable(text: string): string {

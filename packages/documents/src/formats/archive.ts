@@ -4,7 +4,7 @@ import { damaged, ExtractionError, passwordProtected, type Source } from '../doc
 /** More parts than this are no document. */
 const maxEntries = 20_000
 const defaultUnpackedBytes = 256 * 1024 * 1024
-/** Text is compressed to about a tenth; what is compressed to less than this share is an attack. */
+/** Text is compressed to about a tenth; data that is compressed to less than this share is an attack. */
 const minCompressedShare = 1 / 1000
 /** Unpacked size below which a high compression ratio is harmless. */
 const harmlessBytes = 4 * 1024 * 1024

@@ -6,7 +6,7 @@ const sampleLength = 32_768
 /** Share of the credit of a full record that one with fewer or more values than most gets. */
 const shorterCredit = 0.7
 const longerCredit = 0.3
-/** Weights of what speaks against a candidate, see {@link judge}. */
+/** Weights of the signs against a candidate, see {@link judge}. */
 const headerPenalty = 0.4
 const leftoverPenalty = 0.4
 const spacePenalty = 0.3

@@ -18,7 +18,7 @@ const maxStrayQuotes = 8
 /** A character that no decoded text has. */
 const noSeparator = '\u0001'
 
-/** How a text is read, and what is called with each record, which may be read a second time in another way. */
+/** Options for reading a text, and a function that gets each record, also twice if the record is read in two ways. */
 interface Reading extends Options {
   onEach(record: readonly string[]): void
 }
@@ -76,7 +76,7 @@ async function readAroundQuotes(text: string, options: Reading): Promise<string[
   return rows
 }
 
-/** The records before the first one that is not valid, and how many lines they have. */
+/** The records before the first one that is not valid, and their number of lines. */
 async function readUntilStray(
   text: string,
   options: Reading,
@@ -101,7 +101,7 @@ async function readUnquoted(text: string, options: Reading, line: number): Promi
 /**
  * Reads a text up to the first record that is not valid.
  *
- * @returns the records, the line in which each ends, and what is wrong with the one behind them
+ * @returns the records, the line in which each ends, and the fault of the record after them
  */
 async function read(
   text: string,

@@ -1,7 +1,7 @@
 import { ExtractionError } from '../document/extraction.js'
 
 /**
- * A value of JSON or YAML. Numbers and other plain values are what the source says and not what they mean to a program:
+ * A value of JSON or YAML. Numbers and other plain values are texts as in the source, and not values of a program:
  * `1.10`, `01234` and ids of 18 digits are written so for a reason.
  */
 export type Value = string | null | Value[] | Members

@@ -80,7 +80,7 @@ function fail(format: string, error: unknown): never {
   )
 }
 
-/** Levels of objects that become headings; what is deeper becomes nested lists. */
+/** Levels of objects that become headings; deeper levels become nested lists. */
 const headingLevels = 3
 /** With more columns, a table is not easier to read than the objects one by one. */
 const maxColumns = 40

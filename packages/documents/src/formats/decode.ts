@@ -10,22 +10,22 @@ const sampleSize = 65_536
 const binaryShare = 0.02
 /** Number of such characters that is allowed in any text. */
 const harmlessCount = 3
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 const nonTextCharacters = /(?![\t\n\v\f\r\x1b\x85])[\p{Cc}\p{Cn}\p{Co}\ufffd]/gu
-// biome-ignore lint/suspicious/noControlCharactersInRegex: such a character is what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for such a character
 const overstruckCharacter = /[^\n\x08]\x08/gu
-// biome-ignore lint/suspicious/noControlCharactersInRegex: such a character is what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for such a character
 const colourCodes = /\x1b\[[\d;]{0,20}m/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it removes
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it removes control characters
 const controlCharacters = /[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]/g
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 const strayControls = /[\x00-\x07\x0e-\x19\x1c-\x1f]/g
 /** Japanese in seven bits, by the sequences that switch to it. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: such sequences are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for such sequences
 const japaneseShift = /\x1b\$[@B]/
 const lineEndPattern = /\r\n?|\v|\f|\x85|\u2028|\u2029/g
-/** Ends of fields and records in what databases and terminals write. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+/** Ends of fields and records in the output of databases and terminals. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 const fieldEnds = /[\x1c-\x1f]/g
 
 /** Bytes whose lines show whether a text is a mixture. */
@@ -76,7 +76,7 @@ const maxGuesses = 50
 /** Decodes the texts inside of one file, of which there may be thousands; as {@link decodeText}. */
 export type Decoder = (bytes: Uint8Array, declared?: string) => string
 
-/** Makes the decoder for one file. After some guesses, it believes what texts declare, or takes the last guess. */
+/** Makes the decoder for one file. After some guesses, it uses the declared encodings of texts, or else the last guess. */
 export function createDecoder(omissions?: Omissions): Decoder {
   let left = maxGuesses
   let last = 'windows-1252'
@@ -131,8 +131,8 @@ export function signatureOf(bytes: Uint8Array): Signature | undefined {
 }
 
 /**
- * Removes what a text for a printer or a terminal, such as a manual page, contains besides its characters:
- * overstruck letters, which make bold and underlined ones, and colours.
+ * Removes the formatting of a text for a printer or a terminal, such as a manual page: overstruck letters, which
+ * make bold and underlined ones, and colours.
  */
 function withoutOverstrike(text: string): string {
   if (!text.includes('\b') && !text.includes('\u001b')) return text

@@ -25,7 +25,7 @@ interface DrawingContext {
   isHeaderOrFooter?: boolean
 }
 
-/** Reads a drawing, and reports what is not read of it. */
+/** Reads a drawing, and reports its omissions. */
 export function readDrawing(element: XmlElement, context: DrawingContext): Drawing {
   const { omissions, place } = context
   const boxes = boxesOf(element)

@@ -16,7 +16,7 @@ export interface Numbering {
   /**
    * Counts a paragraph that is shown, text or none.
    *
-   * @param own what the paragraph itself says
+   * @param own the numbering of the paragraph itself
    * @returns undefined if it is in no list
    */
   next(own: NumberingReference | undefined, style: ParagraphStyle | undefined): Numbered | undefined

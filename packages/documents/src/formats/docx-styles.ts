@@ -20,7 +20,7 @@ export interface NumberingReference {
   level?: number
 }
 
-/** Properties of a run that change what is read. */
+/** Properties of a run that change its text. */
 export interface CharacterStyle {
   hidden?: boolean
   position?: 'raised' | 'lowered' | 'none'
@@ -38,7 +38,7 @@ export interface Styles {
 /** Styles that a style is based on; a loop ends here. */
 const maxStyleChain = 20
 
-/** Styles by their ids, with what they inherit. */
+/** Styles by their ids, with their inherited properties. */
 export function readStyles(root: XmlElement | undefined): Styles {
   // Each style is read once, however many are based on it.
   const sources = new Map(
@@ -180,7 +180,7 @@ export function outlineLevel(properties: XmlElement | undefined): number | undef
   return level >= 0 && level < 9 ? level + 1 : undefined
 }
 
-/** In the file, the names of built-in styles are English, whatever the language of the program. */
+/** In the file, the names of built-in styles are English in every language of the program. */
 function namedLevel(name: string): number | undefined {
   const match = /^heading (\d)$/.exec(name)
   if (match !== null) return Number(match[1])

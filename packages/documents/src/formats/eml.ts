@@ -160,7 +160,7 @@ function toDate(text: string): string {
 /**
  * The text of a part and of those in it.
  *
- * @param attached receives what is not text of the message
+ * @param attached receives the parts that are not text of the message
  */
 async function readPart(
   part: MimePart,
@@ -203,7 +203,7 @@ function isText({ type, disposition, fileName }: MimePart): boolean {
   )
 }
 
-/** The text of the best alternative: the page has tables and links, unless it lacks what the plain text says. */
+/** The text of the best alternative: the page, which has tables and links, unless it lacks most of the plain text. */
 async function readAlternative(
   part: MimePart,
   level: number,

@@ -72,7 +72,7 @@ export function encodingNamed(label: string): string | undefined {
   return undefined
 }
 
-/** Decodes bytes; what is not valid becomes U+FFFD. */
+/** Decodes bytes; invalid ones become U+FFFD. */
 export function decodeAs(name: string, bytes: Uint8Array): string {
   const page = codePages[name]
   if (page !== undefined) return decodePage(page, bytes)

@@ -39,7 +39,7 @@ const latinWord = /[a-z]{3}/i
 const accentedLetter = /(?!\p{ASCII})\p{Script=Latin}/u
 const otherLetter = /(?![\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}])\p{L}/u
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 const impossible = /(?![\t\n\v\f\r\x1a\x1b])[\p{Cc}\p{Cn}\p{Co}\p{Cs}\ufffd]/gu
 
 /**

@@ -19,7 +19,7 @@ const operatingWords =
  * Whether a button only operates the page. One that names a section, such as the question of an answer that it unfolds,
  * is content, and so is one in a sentence.
  *
- * @param beside what stands before and after it
+ * @param beside the nodes before and after it
  */
 export function isOperating(
   button: XmlElement,
@@ -41,7 +41,7 @@ export function isOperating(
   return sends || names.some((name) => operatingName.test(name))
 }
 
-/** The first word decides: what stands beside a button may be the rest of the page. */
+/** Stops at the first word: the nodes beside a button may be the rest of the page. */
 function hasWordsIn(node: PageNode): boolean {
   return typeof node === 'string' ? hasWords(node) : node.children.some(hasWordsIn)
 }
@@ -68,7 +68,7 @@ export interface Tabs {
   named: ReadonlySet<XmlElement>
 }
 
-/** Finds the panels of tabs, by what they refer to, or else by their order. */
+/** Finds the panels of tabs by their references, or else by their order. */
 export function findTabs(page: XmlElement): Tabs {
   const tabs: XmlElement[] = []
   const panels: XmlElement[] = []

@@ -52,7 +52,7 @@ export function toBlocks(
   return blocks
 }
 
-/** The same in one line, in which what a browser shows apart is separated by breaks. */
+/** The same in one line; breaks separate the parts that a browser shows apart. */
 export function toLine(
   nodes: readonly PageNode[],
   context: PageContext,
@@ -102,7 +102,7 @@ const block: Handler = ({ children }, output) => {
   boundary(output)
 }
 
-/** A block that lays out what is in it side by side: nothing in it touches. */
+/** A block that lays out its children side by side, without contact between them. */
 const sideBySide: Handler = ({ children }, output) => {
   boundary(output)
   for (const child of children) {
@@ -415,7 +415,7 @@ function joinReadings(text: string, next: string): string {
 /**
  * Writes a raised or lowered text, or a fraction of both.
  *
- * @returns how many of the next nodes belong to it
+ * @returns the number of next nodes that belong to it
  */
 function addRaised(nodes: readonly PageNode[], at: number, output: Output): number {
   const element = nodes[at]

@@ -15,7 +15,7 @@ const maxColumns = 1000
 const maxRepeated = 100
 const headingTags: ReadonlySet<string> = new Set(['h1', 'h2', 'h3', 'h4', 'h5', 'h6'])
 
-/** Reads what is in a cell. */
+/** Reads the content of a cell. */
 interface CellReader {
   line(nodes: readonly PageNode[]): PhrasingContent[]
   blocks(nodes: readonly PageNode[]): BlockContent[]
@@ -51,7 +51,7 @@ function contentOf(cell: PageNode): readonly PageNode[] {
   return isElement(cell, 'td', 'th') ? cell.children : [cell]
 }
 
-/** The rows of a table by section, as a browser shows them: what is not in a row is a row of its own. */
+/** The rows of a table by section, as a browser shows them: content outside of rows is a row of its own. */
 function sectionsOf(table: XmlElement): Section[] {
   const sections: Section[] = []
   let open: Section | undefined

@@ -3,7 +3,7 @@ import { SaxesParser } from 'saxes'
 import { ExtractionError } from '../document/extraction.js'
 import type { XmlElement } from './xml.js'
 
-/** A node of a page: an element or a text. Names are local and in lower case, whatever the syntax of the page. */
+/** A node of a page: an element or a text. Names are local and in lower case in both syntaxes of pages. */
 export type PageNode = XmlElement | string
 
 /** As in browsers. The functions that walk the tree are recursive and would run out of stack far deeper. */
@@ -19,14 +19,14 @@ export function parseHtml(html: string): XmlElement {
   return toRoot(parse(html, { treeAdapter: guardedAdapter(), scriptingEnabled: false }))
 }
 
-/** Parses what may be in a body, such as HTML in a Markdown document. */
+/** Parses the content of a body, such as HTML in a Markdown document. */
 export function parseHtmlFragment(html: string): XmlElement {
   return toRoot(parseFragment(html, { treeAdapter: guardedAdapter(), scriptingEnabled: false }))
 }
 
 /**
  * Parses a page that is XML, where every element may be closed by its own tag, such as `<script/>`. A page that is not
- * well-formed is parsed as HTML in which such tags mean what their author meant.
+ * well-formed is parsed as HTML in which such tags close their elements, as their author meant.
  *
  * @throws ExtractionError if elements are nested deeper than any browser shows them
  */
@@ -76,7 +76,7 @@ const separator = '\ue000'
 /** The characters such as `&nbsp;` that a page names: XML itself knows only five of them. */
 function namedCharacters(text: string): Record<string, string> {
   const references = [...new Set(text.match(/&[A-Za-z]\w{1,31};/g))]
-  // All at once: a parser for each would take long if a page names what does not exist.
+  // All at once: a parser for each would take long if a page names parts that do not exist.
   const decoded = textOf(parseHtmlFragment(references.join(separator))).split(separator)
   const known: Record<string, string> = {}
   references.forEach((reference, at) => {
@@ -226,7 +226,7 @@ export function textOf(node: PageNode): string {
 
 const lengths = new WeakMap<XmlElement, number>()
 
-/** The length of the text of a node. Lengths are remembered: that of a page is asked on each of its levels. */
+/** The length of the text of a node. Lengths are cached, because each level of a page requests those below it. */
 export function lengthOf(node: PageNode): number {
   if (typeof node === 'string') return node.length
   const known = lengths.get(node)

@@ -16,7 +16,7 @@ const names = {
 const places = { era: ['\ue001', '\ue002', '\ue003'], year: ['\ue004', '\ue005'] }
 const placePattern = /[\ue001-\ue005]/g
 
-/** A format with places for the era and its year, and what fills them in. */
+/** A format with places for the era and its year, and the function that fills them in. */
 interface EraFormat {
   pattern: string
   fill(shown: string, days: number): string

@@ -31,7 +31,7 @@ interface Surroundings {
   isName: boolean
   /** In preformatted text. */
   isCode: boolean
-  /** In a button or the name of a section: what is hidden from screen readers is a sign. */
+  /** In a button or the name of a section: an element that is hidden from screen readers is a sign. */
   isControl: boolean
   tabs: Tabs
   /** Classes by which the styles of the page raise or lower a text. */
@@ -41,8 +41,8 @@ interface Surroundings {
 }
 
 /**
- * The part of a page that is its subject, without navigation, page header and footer, scripts, styles, and what only
- * operates the page.
+ * The main content of a page, without navigation, page header and footer, scripts, styles, and elements that only
+ * operate the page.
  */
 export function mainContent(page: XmlElement, frames = 0): PageNode[] {
   const cleaned: XmlElement = { ...page, children: cleanAll(page.children, around(page, frames)) }

@@ -6,7 +6,7 @@ import { createOmissions, type Omissions } from '../document/omissions.js'
 import { decodeSource } from './decode.js'
 import { formulaToken, type HtmlReader, toBlocks } from './markdown-nodes.js'
 
-/** The parser omits what is nested deeper, so such a document is refused instead. */
+/** The parser omits deeper parts, so such a document is refused instead. */
 const maxDepth = 100
 
 /** Maximum ratio of the length of a document to its text: addresses, marks and blank lines. */

@@ -98,7 +98,7 @@ function isScript({ name }: XmlElement): boolean {
   return name !== 'mprescripts' && name !== 'none'
 }
 
-/** Parts beside each other. What would become one word or number stays apart; `2x` is written so. */
+/** Parts beside each other. Parts that would join to one word or number stay apart; `2x` is written so. */
 function sequence(nodes: readonly PageNode[]): string {
   let text = ''
   for (const node of nodes) {

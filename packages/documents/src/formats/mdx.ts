@@ -58,7 +58,7 @@ function readProse(text: string): string {
   const out: string[] = []
   let from = 0
   let at = 0
-  // What is not closed is text, and so is all that follows: searching again each time would take quadratic time.
+  // An unclosed tag is text, and so is all that follows: searching again each time would take quadratic time.
   let unended = false
   const skipTo = (end: number, instead: string) => {
     out.push(text.slice(from, at), instead)

@@ -45,7 +45,7 @@ export function createCellCopies(): CellCopies {
   }
 }
 
-/** A number of rows or columns that a cell covers; 1 for what is no such number. */
+/** A number of rows or columns that a cell covers; 1 for any other text. */
 export function spanOf(value: number): number {
   return Number.isInteger(value) && value > 1 ? Math.min(value, maxSpan) : 1
 }

@@ -72,7 +72,7 @@ function lineEnd(bytes: Uint8Array, from: number): number {
 interface Budget {
   /** Number of parts that may still be read. */
   parts: number
-  /** How many are not read because they are too many. */
+  /** Number of parts beyond the maximum, which are not read. */
   unread: number
   decode: Decoder
 }

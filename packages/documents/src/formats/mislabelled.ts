@@ -27,7 +27,7 @@ const sampleSize = 65_536
 
 /**
  * The error to report for a file that could not be read. If the content is of another format than the name
- * and the media type state, that is the error, whatever the extractor failed at.
+ * and the media type state, that is the error, and not the fault that the extractor found.
  *
  * @param stated the format by name and media type
  */

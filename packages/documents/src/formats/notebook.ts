@@ -9,18 +9,18 @@ import { decodeSource } from './decode.js'
 import { extractMarkdown } from './markdown.js'
 import { toCode } from './source-code.js'
 
-/** Maximum ratio of the length of a notebook to its text, besides pictures: most of it may be what scripts show. */
+/** Maximum ratio of the length of a notebook to its text, besides pictures: most of it may be output for scripts. */
 const maxMarkupRatio = 8
 const what = 'a notebook'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of terminals begin with one
 const colours = /\x1b\[[\d;]*m/g
-/** What an object that is shown as a picture is called, such as `<Figure size 640x480 with 1 Axes>`. */
+/** The text form of an object that is shown as a picture, such as `<Figure size 640x480 with 1 Axes>`. */
 const nameOfPicture = /^\s*<[^<>]*>\s*$/
 
-/** What a member of JSON may be. */
+/** Any value of a member in JSON. */
 type Json = unknown
 
-/** What is needed to read the cells of a notebook. */
+/** The context for reading the cells of a notebook. */
 interface Reading {
   source: Source
   /** Language of the code. */
@@ -29,7 +29,7 @@ interface Reading {
 }
 
 /**
- * Reads a Jupyter notebook: its cells in order, Markdown as Markdown, code as code, and the text of what the code showed.
+ * Reads a Jupyter notebook: its cells in order, Markdown as Markdown, code as code, and the texts of its results.
  */
 export async function extract(source: Source): Promise<Extraction> {
   const notebook = parse(
@@ -52,10 +52,10 @@ export async function extract(source: Source): Promise<Extraction> {
   return { root, ...(title !== undefined && { title }), omissions: omissions.list() }
 }
 
-/** What stands before the data of a picture in base64, which has no quotes. */
+/** The member before the data of a picture in base64, which has no quotes. */
 const pictureData = /"(?:image\/(?!svg)[\w.+-]+|application\/pdf|png|jpeg)"\s*:\s*"/g
 
-/** Pictures of results are megabytes that are not text; what is left says that there is one. */
+/** Removes the pictures of results, megabytes that are not text; the rest shows that there is a picture. */
 function withoutPictures(text: string): string {
   const parts: string[] = []
   let from = 0
@@ -127,7 +127,7 @@ async function readMarkdown(
   return root.children
 }
 
-/** What a piece of code showed: a text, a table, an error or a picture. */
+/** A result of a piece of code: a text, a table, an error or a picture. */
 async function readOutput(
   output: Json,
   part: string,

@@ -22,7 +22,7 @@ const regionalDateTime = 'yyyy-mm-dd hh:mm'
 
 /**
  * Formats that files name by a number only. Those that depend on the language of the program (currencies, the calendars of
- * East Asia) are without what is not in the file.
+ * East Asia) lack the parts that the file does not contain.
  */
 const builtInFormats: ReadonlyMap<number, string> = new Map([
   [1, '0'],
@@ -66,7 +66,7 @@ export function builtInFormat(id: number): string | undefined {
 /**
  * Prepares a format as Excel shows numbers with it, with the signs of English for points and thousands.
  *
- * @param code in the format language of Excel; what is not valid in it is shown as `General`
+ * @param code in the format language of Excel; an invalid one is shown as `General`
  * @param from1904 whether dates are counted from 1904
  */
 export function createNumberFormat(code: string, from1904: boolean): NumberFormat {

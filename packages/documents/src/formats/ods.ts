@@ -141,7 +141,7 @@ function readSheets(
   return { sheets, hiddenStyles, pagesOfStyles }
 }
 
-/** Fields of headers and footers that say what is elsewhere, or differ from print to print. */
+/** Fields of headers and footers that repeat other content, or differ from print to print. */
 const otherFields: ReadonlySet<string> = new Set(
   'sheet-name file-name title date time author-name author-initials'.split(' '),
 )
@@ -178,7 +178,7 @@ function lineOfPage(element: XmlElement): string {
     .join('')
 }
 
-/** @returns how many cells the row takes, repetitions included */
+/** @returns the number of cells of the row, repetitions included */
 function readRow(
   element: XmlElement,
   sheet: Sheet,

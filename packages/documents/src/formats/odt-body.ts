@@ -176,7 +176,7 @@ function addTable(reader: BodyReader, element: XmlElement): void {
 /**
  * The texts of the blocks in a cell, in one line.
  *
- * @param later receives what does not fit into a line, which follows the table
+ * @param later receives blocks that do not fit into a line; they follow the table
  */
 function readCell(
   reader: BodyReader,

@@ -100,7 +100,7 @@ function labelOf(counters: Counters, at: number, levels: readonly ListLevel[]): 
     if (format === 'bullet' || format === 'none') continue
     numbers.push(writeNumber(counters[other] ?? startOf(levels, other), format))
   }
-  // A level without a number of its own shows only what stands around it.
+  // A level without a number of its own shows only the text around it.
   const shown = level.format === 'none' ? '' : numbers.join('.')
   const text = `${level.prefix}${shown}${level.suffix}`.replace(/\s+/g, ' ').trim()
   return text === '' ? undefined : { type: 'text', text: text.slice(0, maxLabelLength) }

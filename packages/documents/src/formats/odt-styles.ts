@@ -4,7 +4,7 @@ import { attribute, descend, elements, type XmlElement } from './xml.js'
 export interface OdtStyles {
   /** Adds a style, a style of lists or the numbering of headings. */
   add(element: XmlElement): void
-  /** The name of the style that a style is made of by direct formatting, or its own. */
+  /** The names of a style and of the styles that it inherits from, in this order. */
   namesOf(style: string): readonly string[]
   text(style: string): TextStyle
   /** Name of the style of lists of a paragraph; empty if it is in none on purpose. */
@@ -13,7 +13,7 @@ export interface OdtStyles {
   readonly outline: readonly ListLevel[]
 }
 
-/** Properties of a run that change what is read. */
+/** Properties of a run that change its text. */
 interface TextStyle {
   position?: 'raised' | 'lowered'
   hidden?: boolean

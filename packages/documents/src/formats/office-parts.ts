@@ -23,7 +23,7 @@ const readExtensions: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Parts with text: where one of them is missing, the document lost something. */
+/** Parts with text: if one of them is missing, the document has lost content. */
 const textParts: ReadonlySet<string> = new Set(
   'numbering footnotes endnotes comments header footer chart chartEx diagramData aFChunk package oleObject image slide notesSlide'.split(
     ' ',

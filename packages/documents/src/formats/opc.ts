@@ -24,7 +24,7 @@ export interface OfficePackage {
   relations(part: string): Promise<Relations>
   /** The part that the first internal relation of this type refers to, if it exists. */
   related(part: string, type: string): Promise<string | undefined>
-  /** Names of parts that `related` was asked for and that are missing although a relation refers to them. */
+  /** Names of parts that `related` looked for and that are missing although a relation refers to them. */
   readonly missing: ReadonlySet<string>
   /** Reads a small part as one element. */
   parse(part: string, root: string): Promise<XmlElement>

@@ -20,7 +20,7 @@ import { withoutWatermarks } from '../layout/sideways.js'
 const unreadableShare = 0.3
 const meaninglessCharacters = /[\p{Co}\p{Cn}\ufffd]/gu
 /** Where a font says nothing about its characters, spaces become control characters. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is searched
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 const controlCharacters = /[\u0000-\u0008\u000e-\u001f]/g
 /** Letters of a text per space. */
 const lettersPerSpace = 6
@@ -89,7 +89,7 @@ async function readPages(
   return pages
 }
 
-/** Notes stand beside lines; what runs along the edge of the page is one. */
+/** Adds the notes beside lines; a text along the edge of the page is one. */
 function withNotes(lines: readonly Line[], page: Page | undefined, number: number): Line[] {
   const edges = lines.filter(({ turned }) => turned === 'edge')
   const rest = lines.filter((line) => !edges.includes(line))

@@ -21,7 +21,7 @@ export interface PhraseWriter {
   close(): void
   /** Marks that are open. */
   marks(): readonly Mark[]
-  /** The end of the text that was written: what is raised depends on what it stands at. */
+  /** The end of the text that was written: the form of raised text depends on the text before it. */
   before(): string
   /** Returns the content written since the last call. */
   take(): PhrasingContent[]
@@ -68,7 +68,7 @@ export function createPhraseWriter(inherited: readonly Mark[] = []): PhraseWrite
     append({ type: 'text', value } satisfies Text)
     tail = `${tail}${value}`.slice(-tailLength * 2)
   }
-  /** Writes what is pending, outside of the marks that begin here. */
+  /** Writes pending text, outside of the marks that begin here. */
   const begin = () => {
     if (pending === '\n') {
       append({ type: 'break' })
@@ -164,10 +164,10 @@ function signs(plain: string, written: string): Readonly<Record<string, string>>
 }
 
 /**
- * How a raised or lowered text is written in a line, so that it changes no number or word beside it: 10 to the power of
+ * The form of a raised or lowered text in a line, so that it changes no number or word beside it: 10 to the power of
  * 6 as `10^6`, a unit as `m²`, a formula as `H₂O`, a note as `word[1]`, an ordinal as `1st`.
  *
- * @param before the text that it stands at
+ * @param before the text before it
  * @param after the text that follows
  * @returns its text; the words beside it are kept apart where it begins or ends with a blank
  */

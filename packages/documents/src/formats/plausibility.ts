@@ -48,7 +48,7 @@ const otherSigns: ReadonlySet<string> = new Set('£¥©½¼¾±×÷¢¶†‡‰
 const boxPattern = /[\u2500-\u259f]/
 const letterPattern = /[\p{L}\p{M}]/u
 const impossiblePattern = /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\ufffd]/u
-// biome-ignore lint/suspicious/noControlCharactersInRegex: such characters are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for such characters
 const layoutPattern = /[\t\n\v\f\r\x1a\x1b\b]/
 
 let known: readonly Language[] | undefined

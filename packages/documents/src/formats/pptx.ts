@@ -113,7 +113,7 @@ async function createSlideReader(office: OfficePackage, source: Source, omission
   }
 }
 
-/** The notes of the speaker often say what the slide only hints at. */
+/** The notes of the speaker, which often explain the slide. */
 function readNotes(notes: XmlElement): FlowBlock[] {
   const shapes = createShapeReader({
     relations: new Map(),

@@ -41,7 +41,7 @@ interface TablePart {
  * below it and between two tables are remarks. Behind an empty row or a remark, a table goes on if the next row
  * is not the header of another one; if a remark was between, the header is repeated. Empty columns are left out.
  *
- * @param separator what separates the values of a record, if they come from records
+ * @param separator separator of the values of a record, if they come from records
  */
 export function toTables(rows: readonly SheetRow[], separator?: string): BlockContent[] {
   const isRecords = separator !== undefined
@@ -75,7 +75,7 @@ function isRemark({ cells, values }: SheetRow): boolean {
   return values === 1 && /\S\s\S/.test(cells[0] ?? '')
 }
 
-/** The table of some rows without an empty one between them, and what stands above and below it. */
+/** The table of some rows without an empty one between them, and the rows above and below it. */
 function toParts(rows: SheetRow[], isRecords: boolean): (TextPart | TablePart)[] {
   const first = rows.findIndex(isWide)
   if (first === -1) return [{ kind: 'text', rows }]

@@ -9,7 +9,7 @@ const maxMarkupRatio = 3
 /** Characters of parts that are kept together, so that short functions do not become blocks of their own. */
 const joinedLength = 700
 
-/** Reads a program or a script as code: its parts are what blank lines before unindented ones separate. */
+/** Reads a program or a script as code: blank lines before unindented ones separate its parts. */
 export async function extract(source: Source): Promise<Extraction> {
   const text = requireReadable(decodeSource(source), source, maxMarkupRatio)
   const language = extname(source.key).slice(1).toLowerCase()

@@ -27,7 +27,7 @@ export async function extract(source: Source): Promise<Extraction> {
   return { root: { type: 'root', children: cues.flatMap(toParagraph) } }
 }
 
-/** Cues of SubRip, WebVTT and YouTube. What stands above the first one, such as a title, is a cue without a time. */
+/** Cues of SubRip, WebVTT and YouTube. Text above the first one, such as a title, is a cue without a time. */
 function readCues(lines: readonly string[]): Cue[] {
   const cues: Cue[] = []
   let open: Cue = { start: '', lines: [] }

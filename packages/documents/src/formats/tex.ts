@@ -13,7 +13,7 @@ const headingPattern =
   /^\\(part|chapter|section|subsection|subsubsection|paragraph)\*?(?:\[[^\]]*\])?\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}(.*)$/
 const titlePattern = /^\\title(?:\[[^\]]*\])?\{(.*)\}$/
 const codePattern = /^\\begin\{(verbatim\*?|lstlisting|minted|Verbatim)\}/
-/** Lines that only set up what follows. */
+/** Lines that only set up the document. */
 const setup =
   /^\\(?:documentclass|usepackage|maketitle|tableofcontents|newpage|clearpage|centering|small|large|label|includegraphics|bibliographystyle|bibliography|pagestyle|noindent|begin|end|tightlist|toprule|midrule|bottomrule|hline|endfirsthead|endhead|endfoot|endlastfoot)(?:\[[^\]]*\])?(?:\{[^}]*\})?(?:\[[^\]]*\])?$/
 /** The same of lists, tables and targets of links, as programs write it. */
@@ -122,7 +122,7 @@ function toText(source: string): string {
     .replace(plainGroup, '$1')
 }
 
-/** Braces around words. Those of commands, exponents and indexes say what belongs to them. */
+/** Braces around words. Those of commands, exponents and indexes delimit their arguments and stay. */
 const plainGroup =
   /(?<!\\[a-zA-Z]{1,30}\*?(?:\[[^[\]]{0,80}\])?(?:\{[^{}]{0,200}\}){0,2})(?<![\^_])\{([^{}\\$]{0,2000})\}/g
 

@@ -16,7 +16,7 @@ import {
   type XmlElement,
 } from './xml.js'
 
-/** Why a cell is not read, or not with what the author sees. */
+/** The reason for which a cell is not read, or not as the author sees it. */
 export type CellFault = 'formula_without_value' | 'missing_part' | 'picture_without_text'
 
 /** Turns cells into the text that users of the workbook see. */
@@ -174,7 +174,7 @@ const dayMs = 86_400_000
 /** Day 0 in Unix time. It is 1899-12-30 because the format counts a 1900-02-29 that did not exist. */
 const epochMs = Date.UTC(1899, 11, 30)
 
-/** A date of ISO 8601 as days, as most cells have it; what is none stays as it is. */
+/** A date of ISO 8601 as days, as most cells have it; other texts stay as they are. */
 function toDays(value: string): string {
   const time = Date.parse(/[Zz]|[+-]\d\d:?\d\d$/.test(value) ? value : `${value}Z`)
   const date = /^\d{4}-\d\d-\d\d$/.test(value) ? Date.parse(value) : time

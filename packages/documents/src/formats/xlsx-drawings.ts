@@ -24,7 +24,7 @@ interface Drawing {
   report: Report
 }
 
-/** The texts of what lies on a sheet: text boxes, charts, diagrams, descriptions of pictures. */
+/** The texts of objects on a sheet: text boxes, charts, diagrams, descriptions of pictures. */
 export function readDrawing(drawing: XmlElement, context: Drawing): FlowBlock[] {
   return shapesOf(drawing).flatMap((shape) => readShape(context, shape))
 }

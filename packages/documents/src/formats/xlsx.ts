@@ -20,7 +20,7 @@ import { readWorksheet, toRange, type Worksheet } from './xlsx-sheet.js'
 import { attribute, descend, elements, prefixed, type XmlElement } from './xml.js'
 
 const formatName = 'an Excel workbook (.xlsx)'
-/** Tables of one sheet that are read by their bounds; what is in others is read as the rest of the sheet. */
+/** Tables of one sheet that are read by their bounds; the content of others is read as the rest of the sheet. */
 const maxTables = 200
 
 /** A sheet that readers of the workbook see. */
@@ -202,7 +202,7 @@ function headerOrFooterText(code: string): string {
   return letters === 0 || (isNumber && letters < minLetters) ? '' : text
 }
 
-/** The tables of a sheet: first those that the author defined, which have bounds, then what is around them. */
+/** The tables of a sheet: first those that the author defined, which have bounds, then the cells around them. */
 async function toBlocks(
   office: OfficePackage,
   relations: Relations,

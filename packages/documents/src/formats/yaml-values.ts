@@ -80,7 +80,7 @@ function createReader(source: string): { read(document: Document.Parsed): Value 
     return merged(members)
   }
 
-  /** A key of several values, such as the `{ x }` in the braces of a template, is what the source says. */
+  /** A key of several values, such as the `{ x }` in the braces of a template, has the text of the source. */
   function toKey(key: Value, node: unknown): string {
     if (key === null) return 'null'
     if (typeof key === 'string') return key

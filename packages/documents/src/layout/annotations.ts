@@ -16,9 +16,9 @@ export interface FilledIn {
   lines: string[]
   /** Left, bottom, right and top, in the coordinates of the page. */
   rect: readonly number[]
-  /** What the form calls the field for its readers; not there for typed texts and fields without a label. */
+  /** Name of the field for readers of the form; missing in typed texts and fields without a label. */
   label?: string
-  /** What the form calls the field for programs, read where neither a label nor the page says what the field is; not there for typed texts. */
+  /** Name of the field for programs, used if neither a label nor the page names the field; missing in typed texts. */
   name?: string
   /** Whether it is a box that is marked or not, whose text is its label. */
   isBox: boolean
@@ -124,7 +124,7 @@ function shownValue({ fieldValue, options = [] }: Annotation): string {
     .join(', ')
 }
 
-/** Lines as they are shown, if they say what the value says. */
+/** Lines as they are shown, if they have the text of the value. */
 function linesOf({ textContent }: Annotation, value: string): string[] {
   const letters = (text: string) => text.replace(/\s+/g, '')
   const shown = textContent ?? []

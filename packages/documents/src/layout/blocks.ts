@@ -48,7 +48,7 @@ interface OpenTable {
   page: number
 }
 
-/** The blocks of a document so far, and what the next line may continue. */
+/** The blocks of a document so far, and those that the next line may continue. */
 interface Builder {
   lines: readonly Line[]
   typography: Typography
@@ -93,7 +93,7 @@ function addFrom(builder: Builder, at: number): number {
   const { lines } = builder
   const line = lines[at]
   if (line === undefined) return lines.length
-  // Text in another direction is neither a heading of what follows nor continued by it.
+  // Text in another direction is neither a heading of the next lines nor continued by them.
   const isTurned = line.turned !== undefined
   const wasTurned = lines[at - 1]?.turned !== undefined
   if (line.isApart === true || isTurned !== wasTurned) closeAll(builder)

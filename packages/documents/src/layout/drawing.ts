@@ -22,7 +22,7 @@ interface Glyph {
   unicode?: string
 }
 
-/** Reads what a page draws. Takes as long as reading its text, so it is done only where it is needed. */
+/** Reads the drawing of a page. Takes as long as reading its text, so it is done only where it is needed. */
 export async function readDrawing(
   page: PdfPage,
   area: number,
@@ -40,7 +40,7 @@ export async function readDrawing(
 type Codes = Readonly<Record<string, number>>
 
 /**
- * Pictures are drawn on a square of one unit, so whatever stretches it to a considerable part of the page
+ * Pictures are drawn on a square of one unit, so an operator that stretches it to a considerable part of the page
  * draws a picture.
  */
 function pictureShare({ fnArray, argsArray }: OperatorList, area: number, codes: Codes): number {

@@ -49,7 +49,7 @@ export function boxIn(transform: readonly number[], direction: Direction): ToBox
   }
 }
 
-/** Puts what somebody filled in among the segments of the page, each near its label. */
+/** Puts filled-in values among the segments of the page, each near its label. */
 export function fillIn(
   segments: readonly Segment[],
   filled: readonly FilledIn[],

@@ -41,7 +41,7 @@ export interface Note {
 
 /**
  * Removes running headers, footers and page numbers from all pages: lines near the edge that are at the same
- * position on several pages and differ in numbers only, or that count the pages, whatever else they say. The
+ * position on several pages and differ in numbers only, or that count the pages, with any other text. The
  * name of a chapter changes with the chapter, which may have two pages.
  */
 export function withoutHeadersAndFooters(pages: readonly Page[]): Line[][] {

@@ -22,7 +22,7 @@ export interface Typography {
   levelOf(line: Line, previous: Line | undefined): number | undefined
 }
 
-/** Determines what the text and the headings of a document look like. */
+/** Determines the fonts and sizes of the text and the headings of a document. */
 export function readTypography(pages: readonly (readonly Line[])[], outline: Outline): Typography {
   const sizes = new Map<number, number>()
   const fonts = new Map<string, number>()

@@ -45,7 +45,7 @@ export function toLines(segments: readonly Segment[], page: number): Line[] {
   })
 }
 
-/** A tagged table becomes a line of its own, whatever is beside it. */
+/** A tagged table becomes a line of its own, also if there is text beside it. */
 function withTablesAlone(row: readonly Segment[]): Segment[][] {
   const texts = row.filter(({ table }) => table === undefined)
   const tables = row.filter(({ table }) => table !== undefined)

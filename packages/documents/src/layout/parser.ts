@@ -37,7 +37,7 @@ export interface OperatorList {
   argsArray: readonly unknown[]
 }
 
-/** A field of a form, a comment, a stamp and so on. What is there depends on its kind. */
+/** A field of a form, a comment, a stamp and so on. The present members depend on its kind. */
 export interface Annotation {
   id: string
   /** As in {@link annotationTypes}. */

@@ -31,7 +31,7 @@ const minPictures = 0.5
 const edgeZone = 0.12
 const upright: Direction = { cos: 1, sin: 0 }
 
-/** A page with what is known about its picture. */
+/** A page with the facts about its picture. */
 export interface ReadPage extends Page {
   /** Whether it is a picture of text of which nothing could be read. */
   isUnread: boolean

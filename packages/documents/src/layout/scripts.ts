@@ -11,7 +11,7 @@ export interface Script {
   x1: number
   /** Whether a space is before it, so that it may be the upper part of a fraction. */
   isApart: boolean
-  /** Whether what follows must not touch it. */
+  /** Whether the next text must not touch it. */
   isMarked: boolean
 }
 

@@ -35,7 +35,7 @@ const searchedPerPage = 10_000
 
 /**
  * Each line of several cells is tried as the beginning of a table, which ends many lines below: a drawing of thousands of
- * words would be looked at thousands of times. Once too much was, what is left of the document is lines of text.
+ * words would be examined thousands of times. After too many attempts, the rest of the document is lines of text.
  */
 export function createTableSearch(pages: number): TableSearch {
   return { left: maxSearched + pages * searchedPerPage }
@@ -97,7 +97,7 @@ export function tableAt(
   return { begin, end: last + 1, ...joinShiftedHeaders({ rows, columns }) }
 }
 
-/** Whether a line is a heading whose number stands apart, in larger type than what follows, as TeX sets it. */
+/** Whether a line is a heading whose number stands apart, in larger type than the next line, as TeX sets it. */
 function isNumberedHeading(lines: readonly Line[], at: number): boolean {
   const [line, next] = [lines[at], lines[at + 1]]
   if (line === undefined || next === undefined || line.segments.length !== 2) return false

@@ -207,7 +207,7 @@ const maxDepth = 100
 /**
  * Reads which contents are cells of tables. A table in a cell is part of the text of the cell.
  *
- * @param spanOf how many rows and columns the cell covers that a content is in, by the id of the content
+ * @param spanOf numbers of rows and columns that the cell of a content covers, by the id of the content
  */
 export function readTags(
   root: StructureNode,

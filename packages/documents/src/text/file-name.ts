@@ -54,7 +54,7 @@ type WithHeadings = Pick<Passage, 'subtype' | 'headings' | 'ownHeadings'>
 
 /**
  * Adds a title made from the name of the file above the passages of a document that states none, so that
- * each passage shows what it is about.
+ * each passage shows its subject.
  *
  * @param passages all of the document, in order
  */

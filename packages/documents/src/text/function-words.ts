@@ -140,7 +140,7 @@ export function isGermanGrammar(word: string): boolean {
 
 /**
  * English function words that say nothing about the subject of a question.
- * The single letters and stumps are what is left of contractions (`don't`, `we'll`).
+ * The single letters and stumps are remains of contractions (`don't`, `we'll`).
  */
 const englishWords = `
 a about above after again against all also am an and any are as at

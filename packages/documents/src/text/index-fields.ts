@@ -7,7 +7,7 @@ import { isUnspaced } from './normalise.js'
 export interface ContextOptions {
   /** Whether a passage is found by the headings above it; true by default. */
   embedBreadcrumb?: boolean
-  /** How many of these headings, the nearest first; all by default. */
+  /** Number of these headings, the nearest first; all by default. */
   embeddedContextLevels?: number
 }
 

@@ -92,7 +92,7 @@ const groupedNumber =
   /(?<![\p{L}\p{N}.,_])\p{Nd}{1,3}(?:([.,' ’])\p{Nd}{3})(?:\1\p{Nd}{3})*(?!\p{N})/gu
 /** Letters and a number that people also write as one word: `UTF-8`, `HP-400`. */
 const lettersAndNumber = /(?<![\p{L}\p{N}])\p{L}{1,5}-\p{N}{1,6}(?![\p{L}\p{N}])/gu
-/** What may be the number of a part, an article or an order: `4711-AB/3`, `88-120-4`. */
+/** A text that may be the number of a part, an article or an order: `4711-AB/3`, `88-120-4`. */
 const dashed =
   /(?<![\p{L}\p{N}\p{M}./:@_\-\u2010-\u2014\u2212])[\p{L}\p{N}]{1,10}(?:[-\u2010-\u2014\u2212/_][\p{L}\p{N}]{1,10}){1,6}(?![\p{L}\p{N}\p{M}]|[-\u2010-\u2014\u2212./:@_][\p{L}\p{N}])/gu
 const mayHaveJoined =

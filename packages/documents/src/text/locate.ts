@@ -2,7 +2,7 @@ import { camelBoundary } from './file-name.js'
 import { isUnsegmented, locateJoined, segmentRun, shorten, wordPattern } from './index-text.js'
 import { isAscii, isUnspaced, lineBreakInUnspaced, normalise, scriptRuns } from './normalise.js'
 
-/** A token of the index, and where it stands in the text that it was made of, in UTF-16 units. */
+/** A token of the index, and its place in the original text, in UTF-16 units. */
 export interface LocatedToken {
   token: string
   start: number
@@ -96,7 +96,7 @@ function align(text: string): Alignment {
   if (isAscii(text)) return alignAscii(text)
   const aligned = withoutLineBreaks(alignClusters(text))
   const normalised = normalise(text)
-  // Some letters are normalised by what is beside them, such as the sigma at the end of a word.
+  // Some letters are normalised by the letters beside them, such as the sigma at the end of a word.
   if (aligned.normalised.length === normalised.length) return { ...aligned, normalised }
   return alignWords(text)
 }

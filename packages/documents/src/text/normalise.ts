@@ -6,7 +6,7 @@ export const lineBreakInUnspaced = new RegExp(
 )
 const hasUnspaced = new RegExp(`[${unspacedScripts}]`, 'u')
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the class is plain asciiOnly
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the class is plain ASCII
 const asciiOnly = /^[\x00-\x7f]*$/
 /** Soft hyphens, joiners and other invisible characters in words. */
 const invisibleCharacters = /\p{Default_Ignorable_Code_Point}/gu
@@ -44,7 +44,7 @@ const decimalDigit = /\p{Nd}/u
 const arabicSeparators: Readonly<Record<string, string>> = { '\u066b': '.', '\u066c': ',' }
 const hasArabicSeparator = /[\u066b\u066c]/g
 
-/** Between a digit and what compatibility forms would join to it: the power of `10⁶`, the fraction of `1½`. */
+/** Positions at which compatibility forms would join two numbers: before the power of `10⁶` and the fraction of `1½`. */
 const besideOtherDigits =
   /(?<=\p{Nd})(?=([\u00b2\u00b3\u00b9\u2070\u2074-\u207b])|([\u2080-\u208b])|[\u00bc-\u00be\u2150-\u215f\u2189])/gu
 
@@ -104,7 +104,7 @@ function toDigit(digit: string): string {
   return String(value)
 }
 
-/** Whether a text is asciiOnly, which needs no normalisation but lower case. */
+/** Whether a text is plain ASCII, which needs no normalisation but lower case. */
 export function isAscii(text: string): boolean {
   return asciiOnly.test(text)
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { blockSeparator, toBlocks } from '../../src/chunking/blocks.js'
 import { chunkDocument } from '../../src/chunking/chunk-document.js'
 
-/** A line of a document: how many words it has, and how many pages begin before it. */
+/** A line of a document: its number of words, and the number of pages that begin before it. */
 const line = fc.record({
   words: fc.integer({ min: 1, max: 12 }),
   turns: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 3 })),

@@ -11,9 +11,9 @@ interface Case {
   file: string
   /** Text of the document, in the order in which it must be read. */
   read: string[]
-  /** What must not be in the text that is read. */
+  /** Text that must not be read. */
   unread?: RegExp
-  /** What is told to be left out: its kind, how often, and where first. */
+  /** The expected omissions: kind, count and first place. */
   told?: [kind: string, count: number, place?: object][]
 }
 

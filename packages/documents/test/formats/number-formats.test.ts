@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { blocksOf } from '../outline.js'
 import { number, text, workbook } from '../workbook.js'
 
-/** What a cell shows with a format; a number names a built-in one. */
+/** The text of a cell with a format; a number names a built-in one. */
 async function shown(
   format: string | number,
   value: number | string,
@@ -129,7 +129,7 @@ describe('a number is shown as Excel does', () => {
     ['[h]:mm', -0.5, '-12:00'],
     ['[h]"h "mm"m"', 1.75, '42h 00m'],
     ['mm:ss.000', 0.000011574, '00:01.000'],
-    // What is no format is shown without one.
+    // A value with an invalid format is shown without one.
     ['0.0 "open', 5.25, '5.25'],
     ['constructor', 5, '5'],
     ['__proto__', 5, '5'],

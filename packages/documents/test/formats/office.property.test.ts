@@ -4,11 +4,11 @@ import '../property-tests.js'
 import { docx, odt, part, pptx, shape } from '../office.js'
 import { blocksOf } from '../outline.js'
 
-/** What stands between two words of a paragraph. The word after `note` is that of a note. */
+/** The separators of two words of a paragraph. The word after `note` is that of a note. */
 const separators = ['space', 'tab', 'line', 'page', 'raised', 'formula', 'link', 'note'] as const
 type Separator = (typeof separators)[number]
 
-/** A paragraph: a word, and for each further one what stands before it. */
+/** A paragraph: a word, and each further one with the separator before it. */
 type Line = Separator[]
 type Block =
   | { type: 'paragraph' | 'heading'; line: Line }
@@ -61,7 +61,7 @@ const tree = fc
   .array(block, { maxLength: 7 })
   .map((blocks): Block[] => [{ type: 'paragraph', line: [] }, ...blocks])
 
-/** How a format writes the parts of a document. */
+/** The writer of a format for the parts of a document. */
 interface Writing {
   word(text: string, before: Separator | undefined): string
   paragraph(words: string): string

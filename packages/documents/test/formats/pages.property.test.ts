@@ -48,7 +48,7 @@ function createPrinter() {
     switch (node.name) {
       case 'a':
         return wrap('a href="https://a.example/"', parts().join(''))
-      // Beside each other, without blanks: only what they are keeps their words apart.
+      // Beside each other, without blanks: only their kinds keep their words apart.
       case 'button':
         return wrap('button', parts().join('').trim())
       case 'ul':

@@ -82,7 +82,7 @@ test('a table that is written as a workbook keeps every value in its row and col
   )
 })
 
-/** What stands on a sheet, from top to bottom: lines of one cell, and tables in which some cells are merged or empty. */
+/** The parts of a sheet, from top to bottom: lines of one cell, and tables in which some cells are merged or empty. */
 const region = fc.oneof(
   fc.record({ kind: fc.constant('line' as const), gap: fc.nat(2) }),
   fc.record({

@@ -161,7 +161,7 @@ export async function deleteWords(tx: Tx, botId: string, words: readonly string[
   await tx.deleteFrom('bot_words').where('bot_id', '=', botId).where('word', 'in', words).execute()
 }
 
-/** Deletes at most `limit` words of a bot, and returns how many. */
+/** Deletes at most `limit` words of a bot, and returns their number. */
 export async function deleteWordsOfBot(tx: Tx, botId: string, limit: number): Promise<number> {
   const doomed = tx.selectFrom('bot_words').select('word').where('bot_id', '=', botId).limit(limit)
   const result = await tx

@@ -12,7 +12,7 @@ export interface VectorTable {
 const step = 16
 const pageBytes = 64 * 1024
 
-/** What is used of WebAssembly: its types are otherwise among those of browsers. */
+/** The used part of WebAssembly: its types are otherwise among those of browsers. */
 declare const WebAssembly: {
   readonly Module: new (code: Uint8Array) => object
   readonly Memory: new (pages: {

@@ -180,7 +180,7 @@ export async function deleteSpace(tx: Tx, botId: string, space: number): Promise
     .execute()
 }
 
-/** Deletes at most `limit` vectors of a space, and returns how many. */
+/** Deletes at most `limit` vectors of a space, and returns their number. */
 export async function deleteVectors(tx: Tx, space: number, limit: number): Promise<number> {
   const ofSpace = tx.selectFrom('passage_vectors').select('number').where('space', '=', space)
   const result = await tx

@@ -135,7 +135,7 @@ function existing(
   `
 }
 
-/** In all files of a bot, which is what most searches are for. */
+/** For searches in all files of a bot, which is the usual case. */
 const selectExisting = prepared<{ near: string; space: number; botId: string; now: string }>()(
   (db, p) => {
     const scope = { botId: p('botId'), integrationId: undefined, now: p('now') }
@@ -176,7 +176,7 @@ async function nearestOfFiles(db: Db, search: NeighbourSearch): Promise<Neighbou
   return rows
 }
 
-/** The nearest in a whole space, whatever their files. */
+/** The nearest vectors of a whole space, of any file. */
 async function nearestOfSpace(
   db: Db,
   { space, vector, exact }: NeighbourSearch,

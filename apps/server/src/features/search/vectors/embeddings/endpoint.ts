@@ -79,7 +79,7 @@ export function createEndpoint({ url, apiKey, outgoing, pause = wait }: Endpoint
         },
         body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
         timeoutMs,
-        // What is longer than any vectors is not theirs.
+        // A longer response contains other data than the vectors of these texts.
         maxResponseBytes: texts.length * maxDimensions * numberBytes + otherBytes,
         ...(signal && { signal }),
       })

@@ -46,7 +46,7 @@ async function fit(read: Read, { botId, maxPassages }: FitTask): Promise<Fitted>
   const step = Math.ceil(amount / maxPassages)
   let after = -1
   for (;;) {
-    // Page by page, so that no snapshot prevents the database from discarding what was replaced.
+    // Page by page, so that no snapshot prevents the database from discarding replaced rows.
     const numbers = await read((db) => listNumbers(db, botId, after, pageSize))
     const last = numbers.at(-1)
     if (last === undefined) break
