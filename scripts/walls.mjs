@@ -12,6 +12,7 @@ const wings = {
   tenancy: [],
   bots: ['tenancy'],
   calls: ['tenancy', 'bots'],
+  inbound: ['tenancy', 'bots', 'calls'],
   conversations: ['tenancy', 'bots', 'calls'],
   deliveries: ['tenancy', 'bots', 'calls', 'conversations'],
   chat: ['tenancy', 'bots', 'calls', 'conversations', 'deliveries'],

@@ -1,6 +1,6 @@
 import { allOperations } from '@botstead/contract'
 import { beforeAll, expect, it } from 'vitest'
-import { addresses } from '../../src/features/calls/webhooks/address.js'
+import { addresses } from '../../src/features/inbound/webhooks/address.js'
 import { describeEachEngine } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
 import { useServer } from '../harness.js'

@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { allOperations } from '@botstead/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { addresses } from '../../src/features/calls/webhooks/address.js'
+import { addresses } from '../../src/features/inbound/webhooks/address.js'
 import { type CommandPlace, createCommandPlace } from '../command-place.js'
 import { type ServerProcess, startServerProcess } from '../processes.js'
 

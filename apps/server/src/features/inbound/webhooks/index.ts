@@ -13,8 +13,8 @@ import {
   setAccount,
 } from '../../bots/installations/index.js'
 import type { Feature } from '../../feature.js'
-import { type CallDeps, detailOf, reasonOf, sendCall } from '../requests/index.js'
-import { type IntegrationTargetDeps, targetOfInstallation } from '../targets/index.js'
+import { type CallDeps, detailOf, reasonOf, sendCall } from '../../calls/requests/index.js'
+import { type IntegrationTargetDeps, targetOfInstallation } from '../../calls/targets/index.js'
 import {
   type Addressee,
   addresseeOf,
