@@ -11,10 +11,11 @@ const server = 'apps/server/src'
 const wings = {
   tenancy: [],
   bots: ['tenancy'],
-  calls: ['tenancy', 'bots'],
+  hosting: ['tenancy', 'bots'],
+  calls: ['tenancy', 'bots', 'hosting'],
   inbound: ['tenancy', 'bots', 'calls'],
   conversations: ['tenancy', 'bots', 'calls'],
-  deliveries: ['tenancy', 'bots', 'calls', 'conversations'],
+  deliveries: ['tenancy', 'bots', 'hosting', 'calls', 'conversations'],
   chat: ['tenancy', 'bots', 'calls', 'conversations', 'deliveries'],
   inspection: ['tenancy', 'bots', 'calls', 'conversations', 'deliveries'],
   files: ['tenancy', 'bots'],
@@ -22,6 +23,7 @@ const wings = {
   operations: [
     'tenancy',
     'bots',
+    'hosting',
     'calls',
     'conversations',
     'deliveries',
@@ -32,7 +34,7 @@ const wings = {
   ],
 }
 /** Wings that are one slice; in the others each folder is a slice. */
-const singleSlices = new Set(['deliveries', 'chat', 'files', 'search'])
+const singleSlices = new Set(['hosting', 'deliveries', 'chat', 'files', 'search'])
 
 /** Rooms of the server that may import a room or a package; a room may always import itself. */
 const rooms = {
@@ -69,10 +71,10 @@ const separateFolders = new Set(['dashboard/screens'])
 
 /** Functions of more lines than they may have, that are left. */
 const longFunctions = new Set([
-  'apps/server/src/features/calls/hosting/index.ts createHosting',
-  'apps/server/src/features/calls/hosting/instance.ts createInstance',
-  'apps/server/src/features/calls/hosting/program.ts startProgram',
-  'apps/server/src/features/calls/tunnels/registry.ts createRegistry',
+  'apps/server/src/features/hosting/index.ts createHosting',
+  'apps/server/src/features/hosting/instance.ts createInstance',
+  'apps/server/src/features/hosting/program.ts startProgram',
+  'apps/server/src/features/hosting/tunnels/registry.ts createRegistry',
   'apps/server/src/platform/db/group-commit.ts createGroupCommit',
   'apps/webchat/src/client/session.ts createSession',
   'apps/webchat/src/loader/main.ts start',

@@ -1,4 +1,4 @@
-import type { Hosting } from '../features/calls/hosting/index.js'
+import type { Hosting } from '../features/hosting/index.js'
 import type { Outgoing } from '../platform/outgoing/outgoing.js'
 import { type Tracing, traceCall, traceOutgoing } from '../platform/telemetry/tracing.js'
 

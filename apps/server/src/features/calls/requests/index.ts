@@ -9,7 +9,7 @@ import {
   type OutgoingRequest,
   type OutgoingResponse,
 } from '../../../platform/outgoing/outgoing.js'
-import { CodeEndedError, type Hosting, type Suspect } from '../hosting/index.js'
+import { CodeEndedError, type Hosting, type Suspect } from '../../hosting/index.js'
 import type { CallAddress, Target } from '../targets/index.js'
 
 /** One request to a bot or an integration. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../platform/clock.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import type { Outgoing } from '../../../platform/outgoing/outgoing.js'
-import type { Hosting } from '../../calls/hosting/index.js'
+import type { Hosting } from '../../hosting/index.js'
 import { callReceiver } from '../../calls/requests/index.js'
 import type { Targets } from '../../calls/targets/index.js'
 

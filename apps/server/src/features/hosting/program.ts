@@ -1,0 +1,326 @@
+import type { Socket } from 'node:net'
+import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { NetworkLists } from '../../platform/outgoing/address-rules.js'
+import type { ResponseMemory } from '../../platform/outgoing/outgoing.js'
+import type { Deployment } from '../bots/deployments/index.js'
+import type { OutputBudget } from './budget.js'
+import { connectReports, untilListening } from './connection.js'
+import type { Launcher } from './launch.js'
+import { type LineReading, readLines } from './lines.js'
+import type { OutputListener } from './output.js'
+import { type ProcessorTimes, type TreeUsage, watchUsage } from './process-tree.js'
+import { createProgramClient, type ProgramClient } from './program-client.js'
+import { longestReport, ReportError, readReport } from './reports.js'
+
+/** How to start the code of a deployment. */
+export interface ProgramOrder {
+  deployment: Deployment
+  /** In UTF-8. */
+  code: Buffer
+  /** What `Program.compiled` returned for the same code; undefined if it was not kept. */
+  compiled: Buffer | undefined
+  /** The whole environment of the code. */
+  environment: Readonly<Record<string, string>>
+  /** Networks that the code may and may not connect to; undefined if it may connect to any address. */
+  network: (NetworkLists & { api: { host: string; port: number } }) | undefined
+}
+
+export interface ProgramDeps {
+  launcher: Launcher
+  /** The budget for reading the output of all programs. */
+  budget: OutputBudget
+  /** The budget for reading the responses of all programs, in which each piece counts as a line. */
+  responses: OutputBudget
+  /** Memory for the responses of all programs that are in progress. */
+  memory: ResponseMemory
+  /** Most reports of the program in a minute. */
+  reports: { linesPerMinute: number; issuesPerMinute: number }
+  /** Milliseconds that the code may take to load. */
+  startMs: number
+  /** Most bytes of memory of the process and all that it starts. */
+  memoryBytes: number
+  /** Most requests at a time. */
+  requests: number
+}
+
+/** Code that cannot be loaded, or whose process ended while it was loaded. */
+export class StartError extends Error {
+  override name = 'StartError'
+}
+
+/** How a program ended. */
+interface ProgramEnd {
+  how: string
+  /** Whether it got a signal that terminals and service managers send to all processes of a server, and did not send it itself. */
+  isFromOutside: boolean
+}
+
+/** A process with the code of one deployment. */
+export interface Program extends Pick<ProgramClient, 'send' | 'responds' | 'compiled'> {
+  readonly deployment: Deployment
+  readonly pid: number | undefined
+  /** Resolves when it has ended; never rejects. */
+  readonly ended: Promise<ProgramEnd>
+  /** What it has had of a processor so far: it could not respond without. */
+  processorTimes(): Promise<ProcessorTimes>
+  /**
+   * What the process and all that it started use now. From its start until the first call, which is that of whoever
+   * watches it from then on, the program is ended if it uses too much.
+   */
+  usage(): Promise<TreeUsage>
+  /** Ends it, by force if it does not end by itself. */
+  end(): Promise<void>
+  /** Ends it now, by force. */
+  kill(): void
+}
+
+/** Milliseconds that a program has to end by itself, before it is killed. */
+const graceMs = 2000
+const outOfMemory = 'it used too much memory'
+/** Characters of standard error that are kept: its end, where Node prints the error that ended it. */
+const keptErrorText = 4000
+/** Most bytes of a line that is written past the console of the program. */
+const longestLine = 4000
+/**
+ * Milliseconds in which the last output of a program that ended is read, and then its last reports: together less than
+ * `endMs`.
+ */
+const lastOutputMs = 500
+/** Milliseconds within which a program whose connection broke has ended, if that is why. */
+export const endMs = 5000
+
+/**
+ * Waits until a program has ended, at most so long.
+ * @returns how it ended; undefined if it has not
+ * @throws the reason of the signal
+ */
+export async function endWithin(
+  { ended }: Pick<Program, 'ended'>,
+  withinMs: number,
+  signal?: AbortSignal,
+): Promise<ProgramEnd | undefined> {
+  const options = { ref: false, ...(signal && { signal }) }
+  const late = sleep(withinMs, undefined, options).catch((): undefined => {
+    signal?.throwIfAborted()
+  })
+  return await Promise.race([ended, late])
+}
+
+/**
+ * Starts the code of a deployment and waits until it is loaded.
+ * @param signal ends the program if it is aborted before that
+ * @throws StartError if it cannot be loaded
+ */
+export async function startProgram(
+  { launcher, budget, responses, memory, reports, startMs, memoryBytes, requests }: ProgramDeps,
+  order: ProgramOrder,
+  listener: OutputListener,
+  signal?: AbortSignal,
+): Promise<Program> {
+  const { deployment } = order
+  const name = `${deployment.owner.type}=${deployment.owner.id}`
+  const [{ Agent: Client }, launched] = await Promise.all([
+    import('undici'),
+    launcher.launch(name).catch((cause: unknown) => {
+      throw new StartError(`its process could not be made: ${String(cause)}`, { cause })
+    }),
+  ])
+  const { process: child, kill } = launched
+  const share = budget.open()
+  const ofResponses = responses.open()
+  const held = memory.open()
+  let errorText = ''
+  /** Why the server ended it. */
+  let fault: string | undefined
+  const onFault = (error: unknown) => {
+    const why = error instanceof Error ? error.message : 'unknown fault'
+    fault ??= `a report that was refused: ${why}`
+    kill()
+  }
+
+  // While the code loads, and is tried out, nobody else knows the program.
+  const endWatch = watchUsage(launched.usage, memoryBytes, (reason) => {
+    fault ??= reason
+    kill()
+  })
+
+  readPrinted(child.stdout, { share, onFault }, listener)
+  readErrors(child.stderr, { share, onFault }, (text) => {
+    errorText = (errorText + text).slice(-keptErrorText)
+  })
+  /** The signal that the code sent to its own process last. */
+  let ownSignal: string | undefined
+  const closed = new Promise<{ how: string; signal?: string | null }>((resolve) => {
+    child.once('error', (error) => resolve({ how: error.message }))
+    child.once('close', (code, signal) => {
+      resolve({ how: endOf(code, signal, errorText), signal })
+    })
+    // Its output may be far beyond the budget, and the end must not wait until it is read.
+    child.once('exit', () => {
+      setTimeout(() => {
+        child.stdout?.destroy()
+        child.stderr?.destroy()
+      }, lastOutputMs)
+    })
+  })
+
+  const starting = new AbortController()
+  sendOrder(child.stdin, order, reports)
+
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    kill()
+  }, startMs)
+  signal?.addEventListener('abort', kill, { once: true })
+  if (signal?.aborted) kill()
+  let channel: Socket | undefined
+  let lastReports: Promise<void> = Promise.resolve()
+
+  /** Resolves when the code is loaded, with the path of the socket. */
+  async function load(): Promise<string> {
+    const socket = await untilListening(launched.openSocket, starting.signal)
+    await launched.socketOpened(socket)
+    // The program loads the code after this.
+    const reading = await connectReports(socket.path, starting.signal)
+    channel = reading
+    await new Promise<void>((resolve, reject) => {
+      lastReports = readLines(reading, {
+        share,
+        longest: longestReport,
+        onFault: (error) => {
+          onFault(error)
+          reject(new StartError(fault))
+        },
+        onLine: (line, cut) => {
+          if (cut > 0) throw new ReportError(`it has more than ${longestReport} bytes`)
+          readReport(line, {
+            ...listener,
+            onReady: resolve,
+            onSignal: (signal) => {
+              ownSignal = signal
+            },
+            onFailed: (reason) => reject(new StartError(shortened(reason.split('\n')))),
+          })
+        },
+      })
+    })
+    return socket.path
+  }
+
+  async function untilEnd(): Promise<ProgramEnd> {
+    const { how, signal } = await closed
+    endWatch()
+    await Promise.race([lastReports, sleep(lastOutputMs)])
+    // It may wait for the budget, and would stay open.
+    channel?.destroy()
+    const reason = fault ?? ((await launched.ranOutOfMemory()) ? outOfMemory : how)
+    starting.abort(new StartError(reason))
+    share.close()
+    ofResponses.close()
+    await Promise.all([client?.destroy(), launched.clear()])
+    const isOfAll = ['SIGTERM', 'SIGINT', 'SIGHUP'].includes(signal ?? '')
+    return { how: reason, isFromOutside: reason === how && isOfAll && signal !== ownSignal }
+  }
+  let client: ProgramClient | undefined
+  const ended = untilEnd()
+
+  let path: string
+  try {
+    path = await Promise.race([
+      load(),
+      ended.then(({ how }) => {
+        throw new StartError(how)
+      }),
+    ])
+  } catch (error) {
+    kill()
+    throw isLate ? new StartError(`The code was not loaded within ${startMs} ms.`) : error
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', kill)
+  }
+  client = createProgramClient({ Client, path, share: ofResponses, held, requests })
+
+  return {
+    deployment,
+    pid: child.pid,
+    ended,
+    kill,
+    send: client.send,
+    responds: client.responds,
+    compiled: client.compiled,
+    processorTimes: launched.processorTimes,
+
+    usage() {
+      endWatch()
+      return launched.usage()
+    },
+
+    async end() {
+      // The end of its input ends a program that is not in an endless loop.
+      child.stdin?.end()
+      const force = setTimeout(kill, graceMs)
+      await ended
+      clearTimeout(force)
+    },
+  }
+}
+
+/** The code follows the order as it is: as JSON, it would hold the event loop. */
+function sendOrder(
+  input: Writable | null,
+  { code, compiled, environment, network }: ProgramOrder,
+  reports: ProgramDeps['reports'],
+): void {
+  const [codeBytes, compiledBytes] = [code.length, compiled?.length ?? 0]
+  const head = { codeBytes, compiledBytes, environment, network, reports }
+  input?.write(`${JSON.stringify(head)}\n`)
+  input?.write(code)
+  if (compiled) input?.write(compiled)
+}
+
+type Reading = Pick<LineReading, 'share' | 'onFault'>
+
+/** Reads the output that a program writes past its console: always text, never a report. */
+function readPrinted(stream: Readable | null, reading: Reading, listener: OutputListener): void {
+  if (stream === null) return
+  const onLine = (line: string, cut: number) => {
+    const message = cut > 0 ? `${line} … (${cut} more bytes)` : line
+    listener.onLine({ level: 'info', message, about: {} })
+  }
+  void readLines(stream, { ...reading, longest: longestLine, onLine })
+}
+
+function readErrors(
+  stream: Readable | null,
+  reading: Reading,
+  onText: (text: string) => void,
+): void {
+  if (stream === null) return
+  const onLine = (line: string) => onText(`${line}\n`)
+  void readLines(stream, { ...reading, longest: longestLine, onLine })
+}
+
+function endOf(code: number | null, signal: string | null, errorText: string): string {
+  const how = signal === null ? `exit code ${code}` : `signal ${signal}`
+  const reason = reasonIn(errorText)
+  return reason === '' ? how : `${how}: ${reason}`
+}
+
+/** The message in what Node prints about an error, without the line of code before it, which may be a whole bundle. */
+function reasonIn(errorText: string): string {
+  if (/heap out of memory|allocation failed/i.test(errorText)) return outOfMemory
+  const lines = errorText.trim().split('\n')
+  const message = lines.findIndex((line) => /^(Uncaught )?\w*Error\b.*:/.test(line))
+  return shortened(lines.slice(Math.max(0, message)))
+}
+
+/** The beginnings of the lines: a line of minified code may be a whole bundle. */
+function shortened(lines: readonly string[]): string {
+  return lines
+    .map((line) => line.slice(0, 300))
+    .join('\n')
+    .slice(0, 1500)
+}
