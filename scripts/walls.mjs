@@ -20,6 +20,7 @@ const wings = {
   inspection: ['tenancy', 'bots', 'calls', 'conversations', 'deliveries'],
   files: ['tenancy', 'bots'],
   search: ['tenancy', 'bots', 'files'],
+  evaluation: ['tenancy', 'bots', 'files', 'search'],
   operations: [
     'tenancy',
     'bots',
@@ -34,7 +35,7 @@ const wings = {
   ],
 }
 /** Wings that are one slice; in the others each folder is a slice. */
-const singleSlices = new Set(['hosting', 'deliveries', 'chat', 'files', 'search'])
+const singleSlices = new Set(['hosting', 'deliveries', 'chat', 'files', 'search', 'evaluation'])
 
 /** Rooms of the server that may import a room or a package; a room may always import itself. */
 const rooms = {

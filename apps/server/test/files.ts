@@ -7,6 +7,7 @@ import type { DestinationStream } from 'pino'
 import { afterAll, beforeAll, vi } from 'vitest'
 import type { BotActor, Caller } from '../src/domain/actor.js'
 import { createAddresses } from '../src/domain/addresses.js'
+import { createEvaluation, type Evaluation } from '../src/features/evaluation/index.js'
 import { createFiles, type Files } from '../src/features/files/index.js'
 import { createSearch, type Search } from '../src/features/search/index.js'
 import { createApp } from '../src/http/app.js'
@@ -47,6 +48,7 @@ export interface FilesBench {
   timers: ManualTime
   files: Files
   search: Search
+  evaluation: Evaluation
   queue: Queue
   url: string
   /** A new bot in a new workspace, or in that of another one. */
@@ -161,12 +163,14 @@ async function createBench(
     signer: createSigner(key, clock),
   })
   const search = createSearch({ ...foundation, database, log, files, limits, progressPauseMs })
+  const { service, load } = search
+  const evaluation = createEvaluation({ ...foundation, log, ask: service.ask, load, limits })
 
   const nobody = async (): Promise<never> => {
     throw new ApiError('Unauthorized', 'Only bots call here.')
   }
   const app = await createApp({
-    routes: [...files.routes, ...search.routes],
+    routes: [...files.routes, ...search.routes, ...evaluation.routes],
     authenticator: {
       account: nobody,
       token: nobody,
@@ -204,7 +208,7 @@ async function createBench(
     runner = createRunner({
       ...foundation,
       log,
-      handlers: { ...files.jobs, ...search.jobs },
+      handlers: { ...files.jobs, ...search.jobs, ...evaluation.jobs },
       pollMilliseconds: 200,
     })
     void runner.start()
@@ -272,6 +276,7 @@ async function createBench(
     timers,
     files,
     search,
+    evaluation,
     queue,
     url,
     newBot,

@@ -11,14 +11,9 @@ import { botLogSource, createBotLogs } from '../features/bots/logs/index.js'
 import { createPlugins } from '../features/bots/plugins/index.js'
 import { createVersions } from '../features/bots/versions/index.js'
 import { createActions } from '../features/calls/actions/index.js'
-import { createHosting } from '../features/hosting/index.js'
 import { createRegistration } from '../features/calls/registration/index.js'
 import { createRemoteCreator } from '../features/calls/remote-creation/index.js'
-import { createScripts } from '../features/inbound/scripts/index.js'
-import { createSharedAddresses } from '../features/inbound/shared-addresses/index.js'
 import { createTargets, findIntegrationTarget } from '../features/calls/targets/index.js'
-import { createTunnels } from '../features/hosting/tunnels/index.js'
-import { createWebhooks } from '../features/inbound/webhooks/index.js'
 import { type Chat, createChat } from '../features/chat/index.js'
 import { createAnalytics } from '../features/conversations/analytics/index.js'
 import { createConversations } from '../features/conversations/conversations/index.js'
@@ -32,8 +27,14 @@ import { createTags } from '../features/conversations/tags/index.js'
 import { createUsers } from '../features/conversations/users/index.js'
 import { createWorkflows } from '../features/conversations/workflows/index.js'
 import { attemptSource, createDeliveries, type Deliveries } from '../features/deliveries/index.js'
+import { createEvaluation } from '../features/evaluation/index.js'
 import type { Feature } from '../features/feature.js'
 import { createFiles, type Files } from '../features/files/index.js'
+import { createHosting } from '../features/hosting/index.js'
+import { createTunnels } from '../features/hosting/tunnels/index.js'
+import { createScripts } from '../features/inbound/scripts/index.js'
+import { createSharedAddresses } from '../features/inbound/shared-addresses/index.js'
+import { createWebhooks } from '../features/inbound/webhooks/index.js'
 import { createConversationList } from '../features/inspection/conversation-list/index.js'
 import { createConversationStream } from '../features/inspection/conversation-stream/index.js'
 import { createMessageSearch } from '../features/inspection/message-search/index.js'
@@ -140,7 +141,7 @@ export function createFeatures(
   )
   const chat = addChat(base, { ...bots, ...calls, ...conversations, deliveries, files })
   addInspection(base, { ...bots, ...conversations, chat })
-  add(
+  const search = add(
     createSearch({
       database,
       clock,
@@ -160,6 +161,8 @@ export function createFeatures(
       ...(weights && { weights }),
     }),
   )
+  const { service, load } = search
+  add(createEvaluation({ ...storage, queue, log, ask: service.ask, load, limits }))
   addOperations(base, { ...bots, ...calls }, { list, checks, settings })
 
   /** Checks of readiness of all slices. */

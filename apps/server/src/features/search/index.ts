@@ -6,9 +6,9 @@ import { purge } from '../../platform/db/purge.js'
 import type { Ids } from '../../platform/ids.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Log } from '../../platform/telemetry/log.js'
+import type { Load } from '../../platform/workers/gate.js'
 import type { FeatureWith } from '../feature.js'
 import type { Files } from '../files/index.js'
-import { createEvaluation } from './evaluation/index.js'
 import { createIndexingJobs, createIngestPool, type IngestPoolOptions } from './indexing/index.js'
 import { createKeywordIndex } from './keywords/index.js'
 import { createSearchMeter, loadMetric } from './metrics.js'
@@ -20,11 +20,21 @@ import { createVectors, type EmbeddingsSettings } from './vectors/index.js'
 import { deleteWordsOfBot } from './vocabulary-store.js'
 
 export type { RetrieverWeights } from '../../domain/retriever-weights.js'
+export {
+  type AnchoredPassage,
+  listAtPositions,
+  listWithText,
+  type PassagePosition,
+} from './passage-anchor-store.js'
+export { listOfFile } from './passage-store.js'
+export type { FoundPassage } from './retrieval/index.js'
 export { openPostgresVectors } from './vectors/index.js'
 
 /** The slice of search, as others see it. */
 export type Search = FeatureWith<'routes' | 'jobs' | 'open' | 'schedule' | 'purge' | 'stop'> & {
   service: SearchService
+  /** The number of running and waiting searches. */
+  load(): Load
 }
 
 export interface SearchOptions {
@@ -41,8 +51,6 @@ export interface SearchOptions {
   embeddings?: EmbeddingsSettings | undefined
   limits: {
     passagesPerFile: number
-    /** Cases in all evaluation sets of a bot. */
-    evaluationCases: number
     indexedFileBytes: number
     /** Concurrent searches. */
     searchesAtOnce: number
@@ -86,19 +94,6 @@ export function createSearch(options: SearchOptions): Search {
     meter,
     limits,
   })
-  const evaluation = createEvaluation({
-    db,
-    run,
-    dialect: database.dialect,
-    clock,
-    ids,
-    pager,
-    queue,
-    log,
-    ask: service.ask,
-    load: finder.load,
-    limits,
-  })
   const jobs = createIndexingJobs({
     db,
     run,
@@ -118,8 +113,9 @@ export function createSearch(options: SearchOptions): Search {
   return {
     name: 'search',
     service,
-    routes: [...searchRoutes({ service, toFile: files.toFile }), ...evaluation.routes],
-    jobs: { ...jobs, ...vectors.jobs, ...evaluation.jobs },
+    load: finder.load,
+    routes: searchRoutes({ service, toFile: files.toFile }),
+    jobs: { ...jobs, ...vectors.jobs },
     metrics: [
       ...meter.all,
       loadMetric('botstead_searches', 'Searches of this process.', finder.load),
@@ -137,7 +133,6 @@ export function createSearch(options: SearchOptions): Search {
       await purge(run, (tx, limit) => deleteOfBot(tx, botId, limit), passagesDeletedAtOnce)
       await purge(run, (tx, limit) => deleteWordsOfBot(tx, botId, limit))
       await vectors.purge(botId)
-      await evaluation.purge(botId)
     },
 
     async stop() {

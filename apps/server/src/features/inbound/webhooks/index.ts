@@ -12,9 +12,9 @@ import {
   type InstallationRow,
   setAccount,
 } from '../../bots/installations/index.js'
-import type { Feature } from '../../feature.js'
 import { type CallDeps, detailOf, reasonOf, sendCall } from '../../calls/requests/index.js'
 import { type IntegrationTargetDeps, targetOfInstallation } from '../../calls/targets/index.js'
+import type { Feature } from '../../feature.js'
 import {
   type Addressee,
   addresseeOf,

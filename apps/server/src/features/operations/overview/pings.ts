@@ -1,9 +1,9 @@
 import type { Clock } from '../../../platform/clock.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import type { Outgoing } from '../../../platform/outgoing/outgoing.js'
-import type { Hosting } from '../../hosting/index.js'
 import { callReceiver } from '../../calls/requests/index.js'
 import type { Targets } from '../../calls/targets/index.js'
+import type { Hosting } from '../../hosting/index.js'
 
 export interface PingsDeps {
   clock: Clock

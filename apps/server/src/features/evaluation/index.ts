@@ -1,6 +1,5 @@
-import type { Route } from '../../../http/mount.js'
-import { purge as purgeRows } from '../../../platform/db/purge.js'
-import type { JobHandler } from '../../../platform/jobs/handler.js'
+import { purge as purgeRows } from '../../platform/db/purge.js'
+import type { FeatureWith } from '../feature.js'
 import { createCasesService } from './cases.js'
 import type { EvaluationOptions } from './dependencies.js'
 import { deleteDocuments } from './documents-store.js'
@@ -14,11 +13,7 @@ import { createSetsService } from './sets.js'
 import { deleteCasesOf, deleteSet, listSetIds } from './sets-store.js'
 
 /** Measures how well search answers questions whose answers are known. */
-export interface Evaluation {
-  routes: Route[]
-  jobs: Record<string, JobHandler>
-  purge(botId: string): Promise<void>
-}
+export type Evaluation = FeatureWith<'routes' | 'jobs' | 'purge'>
 
 export function createEvaluation(options: EvaluationOptions): Evaluation {
   const { db, run, queue } = options
@@ -34,6 +29,7 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
   const exchange = createExchangeService({ ...deps, sets, cases })
   const runs = createRunsService({ ...deps, sets })
   return {
+    name: 'evaluation',
     routes: evaluationRoutes({ sets, cases, exchange, runs }),
     jobs: createEvaluationJobs(deps),
 

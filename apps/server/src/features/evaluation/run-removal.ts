@@ -1,5 +1,5 @@
-import { purge } from '../../../platform/db/purge.js'
-import type { Run } from '../../../platform/db/schema.js'
+import { purge } from '../../platform/db/purge.js'
+import type { Run } from '../../platform/db/schema.js'
 import { deleteLastResultsOf, deleteResultsOf, deleteRun } from './runs-store.js'
 
 /**

@@ -1,13 +1,8 @@
 import { array, assert, asyncProperty, constantFrom, record, string } from 'fast-check'
 import { expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
-import {
-  newBotWithFiles,
-  newEvaluationSet,
-  passageOf,
-  runOf,
-} from '../../../../test/evaluations.js'
-import { useFiles } from '../../../../test/files.js'
+import { describeEachEngine } from '../../../test/engines.js'
+import { newBotWithFiles, newEvaluationSet, passageOf, runOf } from '../../../test/evaluations.js'
+import { useFiles } from '../../../test/files.js'
 
 describeEachEngine('cases in lines of JSON', (engine) => {
   const bench = useFiles(engine)

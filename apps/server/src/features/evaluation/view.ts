@@ -1,5 +1,5 @@
 import type { contract, Output } from '@botstead/contract'
-import { decodeJson } from '../../../platform/db/columns.js'
+import { decodeJson } from '../../platform/db/columns.js'
 import type { ResolvedCase } from './cases.js'
 import type { ResultDetails } from './judge.js'
 import type { RunSummary } from './run-job.js'

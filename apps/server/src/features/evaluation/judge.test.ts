@@ -1,7 +1,7 @@
 import { array, assert, constantFrom, integer, property, record, tuple } from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { measure } from '../../../domain/ranking-measures.js'
-import type { FoundPassage } from '../retrieval/index.js'
+import { measure } from '../../domain/ranking-measures.js'
+import type { FoundPassage } from '../search/index.js'
 import { judge } from './judge.js'
 import type { ResolvedTarget } from './targets.js'
 

@@ -1,13 +1,13 @@
 import type { Body, contract } from '@botstead/contract'
-import type { Clock } from '../../../platform/clock.js'
-import type { Dialect } from '../../../platform/db/dialect.js'
-import type { Pager } from '../../../platform/db/pager.js'
-import type { Db, Run, Tx } from '../../../platform/db/schema.js'
-import type { Ids } from '../../../platform/ids.js'
-import type { Queue } from '../../../platform/jobs/queue.js'
-import type { Log } from '../../../platform/telemetry/log.js'
-import type { Load } from '../../../platform/workers/gate.js'
-import type { FoundPassage } from '../retrieval/index.js'
+import type { Clock } from '../../platform/clock.js'
+import type { Dialect } from '../../platform/db/dialect.js'
+import type { Pager } from '../../platform/db/pager.js'
+import type { Db, Run, Tx } from '../../platform/db/schema.js'
+import type { Ids } from '../../platform/ids.js'
+import type { Queue } from '../../platform/jobs/queue.js'
+import type { Log } from '../../platform/telemetry/log.js'
+import type { Load } from '../../platform/workers/gate.js'
+import type { FoundPassage } from '../search/index.js'
 
 /** Parameters of the searches of a run. */
 export type EvaluationParameters = NonNullable<

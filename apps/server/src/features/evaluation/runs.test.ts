@@ -1,15 +1,15 @@
 import type { Client } from '@botstead/contract'
 import { expect, it, vi } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeEachEngine } from '../../../test/engines.js'
 import {
   newBotWithFiles,
   newEvaluationSet,
   passageOf,
   runOf,
   untilRunEnded,
-} from '../../../../test/evaluations.js'
-import { useFiles } from '../../../../test/files.js'
-import type { Run } from '../../../platform/db/schema.js'
+} from '../../../test/evaluations.js'
+import { useFiles } from '../../../test/files.js'
+import type { Run } from '../../platform/db/schema.js'
 import { removeRun } from './run-removal.js'
 import { insertResults } from './runs-store.js'
 

@@ -1,5 +1,5 @@
 import { ApiError } from '@botstead/contract'
-import { decodeJson, storableText } from '../../../platform/db/columns.js'
+import { decodeJson, storableText } from '../../platform/db/columns.js'
 import type { CaseRow } from './table.js'
 import { type StoredTarget, toAnchor } from './targets.js'
 

@@ -1,7 +1,7 @@
 import type { Updateable } from 'kysely'
-import { dialectOf } from '../../../platform/db/dialect.js'
-import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
-import type { Db, Tx } from '../../../platform/db/schema.js'
+import { dialectOf } from '../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import type { CaseRow, EvaluationCasesTable, SetRow } from './table.js'
 
 export async function insertSet(tx: Tx, row: SetRow): Promise<void> {

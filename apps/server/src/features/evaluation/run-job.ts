@@ -6,11 +6,11 @@ import {
   quantile,
   separate,
   suggestThreshold,
-} from '../../../domain/ranking-measures.js'
-import { isoTime } from '../../../platform/clock.js'
-import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
-import { purge } from '../../../platform/db/purge.js'
-import type { JobHandler } from '../../../platform/jobs/handler.js'
+} from '../../domain/ranking-measures.js'
+import { isoTime } from '../../platform/clock.js'
+import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
+import { purge } from '../../platform/db/purge.js'
+import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { EvaluationDeps, EvaluationParameters, Removal } from './dependencies.js'
 import { forgetDocuments, recordDocuments } from './documents.js'
 import { judge } from './judge.js'

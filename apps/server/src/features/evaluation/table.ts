@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { JsonColumn, TimeColumn } from '../../../platform/db/columns.js'
+import type { JsonColumn, TimeColumn } from '../../platform/db/columns.js'
 
 /** A named set of cases. */
 interface EvaluationSetsTable {
@@ -94,7 +94,7 @@ export type RunRow = Selectable<EvaluationRunsTable>
 export type ResultRow = Selectable<EvaluationResultsTable>
 export type DocumentRow = Selectable<EvaluationDocumentsTable>
 
-declare module '../../../platform/db/schema.js' {
+declare module '../../platform/db/schema.js' {
   interface Schema {
     evaluation_sets: EvaluationSetsTable
     evaluation_cases: EvaluationCasesTable

@@ -1,6 +1,6 @@
 import { contract } from '@botstead/contract'
-import { type Route, route } from '../../../http/mount.js'
-import { toPageMeta } from '../../../http/paging.js'
+import { type Route, route } from '../../http/mount.js'
+import { toPageMeta } from '../../http/paging.js'
 import type { CasesService, ResolvedCase } from './cases.js'
 import type { ExchangeService } from './exchange.js'
 import type { RunsService } from './runs.js'

@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../../platform/db/schema.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import type { DocumentRow } from './table.js'
 
 /** The valid rows of a bot whose file ids are above `after`, up to `last` if that is given. */

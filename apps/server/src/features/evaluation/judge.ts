@@ -1,5 +1,5 @@
-import { depth, type Measures, measure } from '../../../domain/ranking-measures.js'
-import type { FoundPassage } from '../retrieval/index.js'
+import { depth, type Measures, measure } from '../../domain/ranking-measures.js'
+import type { FoundPassage } from '../search/index.js'
 import { beginningOf, type ResolvedTarget, type StoredTarget } from './targets.js'
 
 /** Something that was found: a passage if the case names passages of its file, otherwise the file. */

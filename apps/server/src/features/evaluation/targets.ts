@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import { ApiError, type Body, type contract } from '@botstead/contract'
-import type { Db } from '../../../platform/db/schema.js'
-import { type FileRow, listFilesByIds } from '../../files/lookup/index.js'
+import type { Db } from '../../platform/db/schema.js'
+import { type FileRow, listFilesByIds } from '../files/lookup/index.js'
 import {
   type AnchoredPassage,
   listAtPositions,
+  listOfFile,
   listWithText,
   type PassagePosition,
-} from '../passage-anchor-store.js'
-import { listOfFile } from '../passage-store.js'
+} from '../search/index.js'
 
 type TargetInput = Body<typeof contract.evaluationCases.create>['right'][number]
 

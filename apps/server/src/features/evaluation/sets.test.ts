@@ -1,14 +1,14 @@
 import { assert, asyncProperty, integer } from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { describeEachEngine } from '../../../../test/engines.js'
+import { describeEachEngine } from '../../../test/engines.js'
 import {
   newBotWithFiles,
   newEvaluationSet,
   passageOf,
   pumpManual,
   smallPassages,
-} from '../../../../test/evaluations.js'
-import { integration, type TestBot, useFiles } from '../../../../test/files.js'
+} from '../../../test/evaluations.js'
+import { integration, type TestBot, useFiles } from '../../../test/files.js'
 
 describeEachEngine('evaluation sets', (engine) => {
   const bench = useFiles(engine)

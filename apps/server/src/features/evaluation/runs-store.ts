@@ -1,6 +1,6 @@
 import type { Insertable, Updateable } from 'kysely'
-import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
-import type { Db, Tx } from '../../../platform/db/schema.js'
+import { type Page, type PageRequest, paginate } from '../../platform/db/paginate.js'
+import type { Db, Tx } from '../../platform/db/schema.js'
 import type { EvaluationResultsTable, EvaluationRunsTable, ResultRow, RunRow } from './table.js'
 
 export async function insertRun(tx: Tx, row: RunRow): Promise<void> {
