@@ -17,22 +17,11 @@ const wings = {
   conversations: ['tenancy', 'bots', 'calls'],
   deliveries: ['tenancy', 'bots', 'hosting', 'calls', 'conversations'],
   chat: ['tenancy', 'bots', 'calls', 'conversations', 'deliveries'],
-  inspection: ['tenancy', 'bots', 'calls', 'conversations', 'deliveries'],
   files: ['tenancy', 'bots'],
   search: ['tenancy', 'bots', 'files'],
   evaluation: ['tenancy', 'bots', 'files', 'search'],
-  operations: [
-    'tenancy',
-    'bots',
-    'hosting',
-    'calls',
-    'conversations',
-    'deliveries',
-    'chat',
-    'files',
-    'search',
-    'inspection',
-  ],
+  workspace: ['tenancy', 'bots', 'hosting', 'calls', 'conversations', 'deliveries', 'files'],
+  operations: ['tenancy', 'deliveries', 'files', 'search'],
 }
 /** Wings that are one slice; in the others each folder is a slice. */
 const singleSlices = new Set(['hosting', 'deliveries', 'chat', 'files', 'search', 'evaluation'])

@@ -14,7 +14,7 @@ import { toState } from '../../conversations/states/index.js'
 import type { UserRow, UsersService } from '../../conversations/users/index.js'
 import { toWorkflow } from '../../conversations/workflows/index.js'
 import { type DeliveryWithResult, listDeliveriesAbout, toDelivery } from '../../deliveries/index.js'
-import { personOf } from '../conversation-list/index.js'
+import { personOf } from '../conversations/index.js'
 import type { Stored } from './sources.js'
 
 export type WireEntry = Output<typeof contract.timeline.get>['entries'][number]

@@ -7,7 +7,7 @@ import type { BotsService } from '../../bots/bots/index.js'
 import { publicIdOf } from '../../conversations/conversations/index.js'
 import type { Feature } from '../../feature.js'
 import type { Standing } from '../../tenancy/access/index.js'
-import type { ConversationListService } from '../conversation-list/index.js'
+import type { ConversationListService } from '../conversations/index.js'
 
 /** The streams of those who chat. */
 interface Streams {
