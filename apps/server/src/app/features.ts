@@ -140,7 +140,7 @@ export function createFeatures(
     }),
   )
   const chat = addChat(base, { ...bots, ...calls, ...conversations, deliveries, files })
-  addInspection(base, { ...bots, ...conversations, chat })
+  addWorkspaceViews(base, { ...bots, ...calls, ...conversations, chat })
   const search = add(
     createSearch({
       database,
@@ -163,7 +163,7 @@ export function createFeatures(
   )
   const { service, load } = search
   add(createEvaluation({ ...storage, queue, log, ask: service.ask, load, limits }))
-  addOperations(base, { ...bots, ...calls }, { list, checks, settings })
+  addOperations(base, bots, { list, checks, settings })
 
   /** Checks of readiness of all slices. */
   function checks(): readonly ReadinessCheck[] {
@@ -415,29 +415,22 @@ function addChat(
   )
 }
 
-/** Views of conversations for members of a workspace. */
-function addInspection(
-  { context: { timers, log }, storage, add }: Base,
-  { access, bots, users, messages, chat }: Bots & Conversations & { chat: Chat },
+/** Views across the bots of a workspace, for its members. */
+function addWorkspaceViews(
+  { context, addresses, storage, add }: Base,
+  built: Bots & Calls & Conversations & { chat: Chat },
 ): void {
-  const { streams } = chat
+  const { config, log, timers, db, pager, queue } = context
+  const { accounts, workspaces, access, users, messages, targets, outgoing, hosting, chat } = built
+  const bots = built.bots.service
   const { standing } = access
-  const inspecting = { ...storage, standing, bots: bots.service, users: users.service }
+  const inspecting = { ...storage, standing, bots, users: users.service }
   const search = add(createMessageSearch({ ...storage, timers, log }))
   const { service: conversations } = add(createConversationList({ ...inspecting, search }))
   add(createTimeline({ ...inspecting, conversations, messages: messages.service }))
-  add(createConversationStream({ ...inspecting, conversations, streams }))
-}
-
-/** Views of workspaces and of the server for those who operate them. */
-function addOperations(
-  { context, addresses, storage, add }: Base,
-  { accounts, workspaces, access, targets, outgoing, hosting, ...built }: Bots & Calls,
-  { list, checks, settings }: Operated,
-): void {
-  const { config, log, timers, db, pager, queue } = context
+  add(createConversationStream({ ...inspecting, conversations, streams: chat.streams }))
   const sources = { bot: botLogSource, delivery: attemptSource, integration: integrationLogSource }
-  const ofWorkspaces = { bots: built.bots.service, integrations: built.integrations.service }
+  const ofWorkspaces = { bots, integrations: built.integrations.service }
   add(
     createOverview({
       ...storage,
@@ -454,6 +447,16 @@ function addOperations(
   )
   add(createLimits({ db, config, workspaces: workspaces.service, ...ofWorkspaces }))
   add(createInstallationList({ db, pager, addresses, ...ofWorkspaces }))
+  add(createLogs({ ...storage, timers, log, sources, ...ofWorkspaces, standing }))
+}
+
+/** The state of the server and its jobs, for its operators. */
+function addOperations(
+  { context, addresses, storage, add }: Base,
+  { accounts }: Bots,
+  { list, checks, settings }: Operated,
+): void {
+  const { config, timers, queue } = context
   add(
     createServerState({
       ...storage,
@@ -467,7 +470,6 @@ function addOperations(
       checks,
     }),
   )
-  add(createLogs({ ...storage, timers, log, sources, ...ofWorkspaces, standing: access.standing }))
   add(
     createJobs({
       ...storage,
