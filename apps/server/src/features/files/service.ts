@@ -5,7 +5,7 @@ import { mergePatch, onlyTakesAway } from '../../domain/patches.js'
 import { bound } from '../../platform/bound.js'
 import { isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeBoolean, encodeJson } from '../../platform/db/columns.js'
-import type { Page } from '../../platform/db/paginate.js'
+import type { Page, PageRequest } from '../../platform/db/paginate.js'
 import type { Tx } from '../../platform/db/schema.js'
 import { lockOwnFile, requireFile, requireReadFile } from './access.js'
 import {
@@ -19,7 +19,7 @@ import {
 import type { FilesDeps } from './dependencies.js'
 import { showsReading } from './indexing-report.js'
 import { scheduleExpiry } from './jobs.js'
-import { scopeOf, toTagConditions } from './lookup/index.js'
+import { type FileScope, scopeOf, toTagConditions } from './lookup/index.js'
 import {
   contentTypeOf,
   expiryOf,
@@ -161,45 +161,36 @@ async function getFileReading(
 }
 
 async function listFiles(
-  { clock, pager, db }: FilesParts,
+  deps: FilesParts,
   actor: BotActor,
   query: ListQuery,
 ): Promise<Page<FileRow>> {
-  const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
-  const scope = scopeOf(actor, isoTime(clock.now()))
-  const page = pager.page({
+  const { nextToken: _, pageSize: __, sortField, sortDirection, ...filter } = query
+  const { scope, page } = pageOf(deps, actor, query, {
     operation: 'listFiles',
-    scope: `${actor.botId} ${scope.integrationId ?? ''}`,
     filter,
     sort: sortColumns[sortField ?? 'createdAt'],
     direction: sortDirection ?? 'desc',
-    nextToken,
-    pageSize,
   })
   const tags = toTagConditions(filter.tags)
   const { ids, indexed, prefix, text, status: statuses } = filter
   if (ids?.length === 0 || statuses?.length === 0) return { rows: [], nextToken: undefined }
-  return await pageFiles(db, scope, { tags, ids, indexed, prefix, text, statuses }, page)
+  return await pageFiles(deps.db, scope, { tags, ids, indexed, prefix, text, statuses }, page)
 }
 
 /** The folders that the keys of visible files make, directly below a prefix. */
 async function listFileFolders(
-  { clock, pager, db }: FilesParts,
+  deps: FilesParts,
   actor: BotActor,
   query: FolderQuery,
 ): Promise<Page<Folder>> {
-  const { nextToken, pageSize, prefix = '' } = query
-  const scope = scopeOf(actor, isoTime(clock.now()))
-  const page = pager.page({
+  const { prefix = '' } = query
+  const { scope, page } = pageOf(deps, actor, query, {
     operation: 'listFileFolders',
-    scope: `${actor.botId} ${scope.integrationId ?? ''}`,
     filter: { prefix },
     sort: 'prefix',
-    direction: 'asc',
-    nextToken,
-    pageSize,
   })
-  return await pageFolders(db, scope, prefix, page)
+  return await pageFolders(deps.db, scope, prefix, page)
 }
 
 /** Changes the description of a file. Its content, key, type and index stay. */
@@ -266,7 +257,7 @@ async function listFileTags(
   actor: BotActor,
   query: TagQuery,
 ): Promise<Page<string>> {
-  const { scope, page } = tagPage(deps, 'listFileTags', actor, query, 'name')
+  const { scope, page } = pageOf(deps, actor, query, { operation: 'listFileTags', sort: 'name' })
   return await pageTagNames(deps.db, scope, page)
 }
 
@@ -277,25 +268,26 @@ async function listFileTagValues(
   name: string,
   query: TagQuery,
 ): Promise<Page<string>> {
-  const { scope, page } = tagPage(deps, 'listFileTagValues', actor, query, 'value', { name })
+  const { scope, page } = pageOf(deps, actor, query, {
+    operation: 'listFileTagValues',
+    filter: { name },
+    sort: 'value',
+  })
   return await pageTagValues(deps.db, scope, name, page)
 }
 
-function tagPage<Sort extends string>(
+/** The page of a list that a caller requests, and the files that the caller may see. */
+function pageOf<Sort extends string>(
   { clock, pager }: FilesParts,
-  operation: string,
   actor: BotActor,
   { nextToken, pageSize }: TagQuery,
-  sort: Sort,
-  filter?: unknown,
-) {
+  list: { operation: string; sort: Sort; filter?: unknown; direction?: 'asc' | 'desc' },
+): { scope: FileScope; page: PageRequest<Sort> } {
   const scope = scopeOf(actor, isoTime(clock.now()))
   const page = pager.page({
-    operation,
-    scope: `${actor.botId} ${scope.integrationId ?? ''}`,
-    filter,
-    sort,
     direction: 'asc',
+    ...list,
+    scope: `${actor.botId} ${scope.integrationId ?? ''}`,
     nextToken,
     pageSize,
   })
