@@ -10,7 +10,6 @@ import type { EvaluationDeps } from './dependencies.js'
 import { compareDocuments, type DocumentChange } from './documents.js'
 import * as store from './runs-store.js'
 import type { SetsService } from './sets.js'
-import { lockSet } from './sets-store.js'
 import type { ResultRow, RunRow } from './table.js'
 
 type NewRun = Body<typeof contract.evaluationRuns.start>
@@ -54,7 +53,7 @@ export interface RunComparison {
 export type RunsService = ReturnType<typeof createRunsService>
 
 interface RunsDeps extends EvaluationDeps {
-  sets: Pick<SetsService, 'require'>
+  sets: Pick<SetsService, 'require' | 'lock'>
 }
 
 /** Runs of evaluation sets and their results. */
@@ -109,9 +108,7 @@ async function startRun(
   }
   await run(async (tx) => {
     // The set may have been deleted in the meantime.
-    if ((await lockSet(tx, botId, setId)) === undefined) {
-      throw new ApiError('ResourceNotFound', `There is no evaluation set ${setId} in this bot.`)
-    }
+    await sets.lock(tx, actor, setId)
     const used = await store.countUnfinished(tx, botId)
     if (used >= maxUnfinished) {
       throw new ApiError(

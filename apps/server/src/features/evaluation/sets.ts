@@ -10,7 +10,7 @@ import type { SetRow } from './table.js'
 
 type Paging = Query<typeof contract.evaluationSets.list>
 
-/** Most sets of a bot. */
+/** Maximum number of sets of a bot. */
 const maxSets = 200
 
 export type SetsService = ReturnType<typeof createSetsService>
@@ -116,14 +116,14 @@ export function createSetsService(deps: EvaluationDeps) {
     }
   }
 
-  /** @throws ApiError `QuotaExceeded` if a bot cannot have so many cases more */
+  /** @throws ApiError `QuotaExceeded` if a bot would have too many cases with these */
   async function requireRoom(tx: Tx, botId: string, added: number): Promise<void> {
     const { cases } = await store.countOfBot(tx, botId)
     const allowed = limits.evaluationCases
     if (cases + added <= allowed) return
     throw new ApiError(
       'QuotaExceeded',
-      `A bot has at most ${allowed} evaluation cases (BOTSTEAD_EVALUATION_CASES): it has ${cases}, and ${added} more were asked for.`,
+      `A bot has at most ${allowed} evaluation cases (BOTSTEAD_EVALUATION_CASES): it has ${cases}, and ${added} more do not fit.`,
       { metadata: { quota: 'evaluationCases', used: cases, asked: added, allowed } },
     )
   }
