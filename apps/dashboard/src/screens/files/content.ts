@@ -29,9 +29,9 @@ export function kindOf(contentType: string, key: string): Kind {
   return texts.test(type) ? 'text' : 'none'
 }
 
-/** Most bytes of a text that are shown. */
+/** Maximum number of bytes of a text that are shown. */
 const shownBytes = 500_000
-/** Most bytes of a PDF that are loaded into the page. */
+/** Maximum number of bytes of a PDF that are loaded into the page. */
 export const pdfMaximum = 100_000_000
 
 /** The beginning of a content as text, and whether there is more. */

@@ -31,7 +31,7 @@ export type RunSummary = ReturnType<typeof summarize>
 const casesAtOnce = 10
 /** Runs of a set that are kept. */
 const maxRuns = 100
-/** Longest pause before a question, for other searches, and how often it is checked whether these are done. */
+/** Maximum pause before a question while other searches wait, and the pause between two checks, in milliseconds. */
 const maxPauseMs = 5000
 const pauseStepMs = 20
 

@@ -2,18 +2,18 @@ import * as pdf from 'pdfjs-dist'
 import painterUrl from 'pdfjs-dist/build/pdf.renderer.min.mjs?url'
 import readerUrl from 'pdfjs-dist/build/pdf.worker.min.mjs?url'
 
-/** Longest time that opening a document or drawing a page may take, in milliseconds. */
+/** Maximum time that opening a document or drawing a page may take, in milliseconds. */
 const maxMilliseconds = 30_000
-/** Most pixels of the canvas of a page, and of its longer side. */
+/** Maximum number of pixels of the canvas of a page, and of its longer side. */
 const maxPixels = 16_777_216
 const maxSide = 8192
-/** Longest side of a page on the screen, in CSS pixels. */
+/** Maximum side of a page on the screen, in CSS pixels. */
 const maxLength = 20_000
-/** Most pixels of a picture in a document: a larger one is left out. */
+/** Maximum number of pixels of a picture in a document: a larger one is left out. */
 const maxPicturePixels = 67_108_864
-/** Most steps of drawing a page: this page keeps them on their way from one worker to the other. */
+/** Maximum number of steps of drawing a page: this page keeps them on their way from one worker to the other. */
 const maxSteps = 1_000_000
-/** Most pieces of text that can be selected on a page. */
+/** Maximum number of pieces of text that can be selected on a page. */
 const maxTexts = 5000
 
 /** Address of the character maps, fonts and decoders that documents may need. */

@@ -9,7 +9,7 @@ import styles from './pdf.module.css'
 
 /** Sizes of a page, of which 1 fits the width of the pane. */
 const zooms = [0.5, 0.75, 1, 1.5, 2, 3]
-/** Largest width of a page that fits, in CSS pixels. */
+/** Maximum width of a page that fits, in CSS pixels. */
 const maxFit = 1000
 /** The space beside a page, in CSS pixels. */
 const margin = 32

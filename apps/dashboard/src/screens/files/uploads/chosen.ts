@@ -4,7 +4,7 @@ export interface Chosen {
   content: File
 }
 
-/** Most files that one dialog uploads, whether they were chosen or dropped. */
+/** Maximum number of files that one dialog uploads, whether they were chosen or dropped. */
 export const chosenMaximum = 1000
 
 /** The dropped files and those in dropped folders; one more than the maximum if there are more. */

@@ -29,7 +29,7 @@ export interface KeywordSearch {
   /** The files to search, of the bot of the reader. */
   scope: FileScope
   tags: readonly TagCondition[]
-  /** Most hits, from 1. */
+  /** Maximum number of hits, from 1. */
   limit: number
 }
 

@@ -24,7 +24,7 @@ import {
   withoutStar,
 } from './keyword-index.js'
 
-/** Most passages that are counted: the rarity of a word depends on the logarithm only. */
+/** Maximum number of passages that are counted: the rarity of a word depends on the logarithm only. */
 const maxPassages = 20_000
 const maxWithWord = 2000
 

@@ -8,7 +8,7 @@ import {
   type VectorIndex,
 } from './vector-index.js'
 
-/** Most half-precision numbers that an index of pgvector supports. */
+/** Maximum number of half-precision numbers that an index of pgvector supports. */
 const maxIndexed = 4000
 
 /** Half-precision vectors in pgvector; a large space is searched by HNSW. */

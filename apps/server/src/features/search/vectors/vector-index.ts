@@ -21,7 +21,7 @@ export interface NeighbourSearch {
   /** The files to search. */
   scope: FileScope
   tags: readonly TagCondition[]
-  /** Most neighbours. */
+  /** Maximum number of neighbours. */
   limit: number
   /** Whether to compare with every vector, also in a large space. */
   exact: boolean

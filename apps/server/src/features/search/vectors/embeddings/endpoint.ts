@@ -21,7 +21,7 @@ interface EmbedRequest {
   texts: readonly string[]
   /** Milliseconds that one call may take. */
   timeoutMs: number
-  /** Most calls, from 1. */
+  /** Maximum number of calls, from 1. */
   attempts: number
   signal?: AbortSignal
 }

@@ -2,9 +2,9 @@ import { countTerms, type LsaModel, termWeight } from './model.js'
 import { type SparseMatrix, truncatedSvd } from './truncated-svd.js'
 
 export interface FitOptions {
-  /** Most numbers of a vector. */
+  /** Maximum number of numbers of a vector. */
   dimensions: number
-  /** Most terms of the model; the most common ones are used. */
+  /** Maximum number of terms of the model; the most common ones are used. */
   maxTerms: number
 }
 

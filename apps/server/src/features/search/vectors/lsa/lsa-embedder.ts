@@ -15,7 +15,7 @@ export interface FitTask {
   kind: 'fit'
   database: DatabaseAddress
   botId: string
-  /** Most passages that are used; a sample of more. */
+  /** Maximum number of passages that are used; a sample of more. */
   maxPassages: number
 }
 
