@@ -189,7 +189,7 @@ describeEachEngine('answers', (engine) => {
       ['server', 'rate limit for requests of a token', 'Limits', 0.5],
       ['heating', 'Wie entlüfte ich die Pumpe?', 'Umwälzpumpe', 0.5],
       ['heating', 'Was bedeutet E07?', 'Störungen', 0.5],
-      // A code or a quoted phrase is what was meant, whatever the other words.
+      // A code or a quoted phrase takes precedence over the other words.
       ['heating', 'Umwälzpumpe E-4711 Sicherung', 'Umwälzpumpe', 0.7],
       ['heating', 'Umwälzpumpe E-4712 Sicherung', 'Zirkulationspumpe', 0.6],
       ['heating', 'Sicherung Heizkurve Anschluss F28', 'Störungen', 0.4],

@@ -20,7 +20,7 @@ function toTimes(): RegExp {
   )
 }
 
-/** What is counted in `how many days`. */
+/** The unit of the answer to `how many days`. */
 const countedThing = /\b(?:how many|wie viele) (\p{L}{3,30})/u
 
 /** Kinds of answers that a question may ask for, by its words. */
@@ -42,7 +42,7 @@ const kinds: readonly { asked: RegExp; answer: RegExp }[] = [
   },
 ]
 
-/** What a question asks for, such as a time. */
+/** The kind of answer that a question requests, such as a time. */
 export interface AskedKind {
   /** The words that ask for it, as `how` and `long`: they say nothing about the subject. */
   words: ReadonlySet<string>
@@ -51,7 +51,7 @@ export interface AskedKind {
 }
 
 /**
- * What a question asks for; undefined if that is nothing so plain.
+ * The kind of answer that a question requests; undefined if it names none of these kinds.
  *
  * @param question as it was typed
  */
@@ -59,7 +59,7 @@ export function toAskedKind(question: string): AskedKind | undefined {
   const normalised = normalise(question)
   const [, counted] = countedThing.exec(normalised) ?? []
   if (counted !== undefined) {
-    // The number stands before what is counted, in any form: `28 days`, `28 working days`.
+    // The number precedes the unit, in any form: `28 days`, `28 working days`.
     const answer = new RegExp(` (?:${numbers})(?: \\p{L}+)? ${counted.slice(0, -1)}`, 'u')
     return toKind('how many wie viele', answer)
   }

@@ -12,7 +12,7 @@ import { type HashedText, hashText } from './gram-hash.js'
 export interface CandidateText extends HashedText {
   /** Name of its file alone. */
   name: HashedText
-  /** Its words as they are in the index, if they were asked for. */
+  /** Its words as in the index, if the caller requested them. */
   fields?: IndexFields
 }
 
@@ -22,7 +22,7 @@ export type ReadCandidates = (
   numbers: readonly number[],
 ) => Promise<ReadonlyMap<number, CandidateText>>
 
-/** A candidate with what its text was made of, besides the content of its passage. */
+/** A candidate with the sources of its text other than the content of its passage. */
 interface CachedCandidate extends CandidateText {
   key: string
   headings: JsonColumn

@@ -12,7 +12,7 @@ export interface QueryPart {
   weight: number
   /** Substitutes for the word with their worth, from 0 to 1. */
   substitutes: ReadonlyMap<string, number>
-  /** What a word with the same letters is worth, relative to the share of its letters: less if people mean what they typed. */
+  /** Worth of a word with the same letters, relative to the share of its letters: less if the typed word exists. */
   trust?: number
 }
 
@@ -68,21 +68,21 @@ export function toQueryParts(
   return { parts, isVague }
 }
 
-/** What a word with the same letters is worth: of a word that is none, and of one that people mean when they type it. */
+/** Worth of a word with the same letters as a word that does not exist, and as one that does. */
 const trustInLetters = 0.8
 const trustInLettersOfWord = 0.4
 
 /** Worth from which a word of a text is a form of the word of the question; below it, it is a guess. */
 const leastOfForm = 0.65
-/** What each further guess counts, relative to the one before, and what guesses count that stand alone. */
+/** Factor of each further guess relative to the one before, and of guesses without a sure word. */
 const furtherGuess = 0.5
 const loneGuess = 0.5
 
-/** How much of a question a text covers. */
+/** The part of a question that a text covers. */
 export interface Coverage {
   /** Share of the weight of the question, from 0 to 1. */
   share: number
-  /** Whether any of its words occurs in any form: otherwise all is guessed. */
+  /** Whether any of its words occurs in any form: otherwise all matches are guesses. */
   isSure: boolean
 }
 
@@ -92,7 +92,7 @@ function rarity(all: number, having: number): number {
 }
 
 /**
- * Returns a function that determines how much of a question a text covers: the sum of the weights of its parts that occur, where
+ * Returns a function that determines the part of a question that a text covers: the sum of the weights of its parts that occur, where
  * a similar word counts in proportion to its similarity. Guesses count less each, and less without a word that is sure.
  */
 export function coverageOf(parts: readonly QueryPart[]): (text: HashedText) => Coverage {
@@ -241,7 +241,7 @@ function fewestDistinct(grams: readonly string[]): number {
   return distinct
 }
 
-/** What a word of a text is worth as a word of the question. */
+/** The worth of a word of a text as a word of the question. */
 export interface Worth {
   /** Position of the part. */
   at: number

@@ -84,7 +84,7 @@ async function readAround(
 export interface FindSetup {
   /** Path of the SQLite file. */
   file: string
-  /** How much each retriever weighs; the default weights if undefined. */
+  /** Weights of the retrievers; the default weights if undefined. */
   weights?: RetrieverWeights
 }
 

@@ -67,13 +67,13 @@ export interface FinderOptions {
   timeLimitMs: number
   /** Called with the errors of threads and connections that fail. */
   onError(error: Error): void
-  /** How much each retriever weighs; the default weights if undefined. */
+  /** Weights of the retrievers; the default weights if undefined. */
   weights?: RetrieverWeights
   /** Module that the threads run: for tests. */
   entry?: URL
 }
 
-/** Most waiting searches; with more, waiting would only end in a timeout. */
+/** Maximum number of waiting searches; with more, waiting would only end in a timeout. */
 const maxQueue = 200
 const memoryLimitMb = 512
 
@@ -196,7 +196,7 @@ function toResult({ hits, nearby, files, degraded }: Findings): FindResult {
     const passages = around.get(number) ?? []
     const match = passages.find((row) => row.number === number)
     const file = fileById.get(match?.file_id ?? '')
-    // Ranked and read in one snapshot, both are there: this is for the types.
+    // Ranking and reading use one snapshot, so both exist: this is for the types.
     if (match === undefined || file === undefined) return []
     return [{ score, explanation, file, matches: [match], around: passages }]
   })

@@ -7,14 +7,14 @@ import type { Substitutes } from './coverage.js'
 const maximumWords = 8
 const maximumForms = 20
 const shortestWord = 3
-/** Least length of the last part of a compound, unless it has an umlaut. */
+/** Minimum length of the last part of a compound, unless it has an umlaut. */
 const shortestHead = 4
-/** Least length of the part before the last one. */
+/** Minimum length of the part before the last one. */
 const shortestModifier = 3
 const shortestRest = 4
 /** Length from which a word of the question may be a compound. */
 const shortestCompound = 8
-/** Most possible compounds that are checked. */
+/** Maximum number of possible compounds that are checked. */
 const maximumCompounds = 100
 
 /** Linking elements between the parts of a compound: _Betriebsstunde_, _Pumpengehäuse_, _Bilderrahmen_. */
@@ -178,7 +178,7 @@ const separablePrefixes =
   )
 const participlePrefix = /^ge(?=\p{L}{4,}(?:t|te|ten|ter|tes|tem|en|ene|enen|ener|enes|enem)$)/u
 const infinitivePrefix = /^zu(?=\p{L}{4,}n$)/u
-/** Least length of the part after a prefix. */
+/** Minimum length of the part after a prefix. */
 const shortestVerb = 4
 /** Placeholders for digraphs, so that no ending is removed from the middle of one. */
 const signs: readonly (readonly [string, string])[] = [

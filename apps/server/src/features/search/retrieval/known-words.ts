@@ -2,12 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import { normalise } from '@botstead/documents/text'
 import { hashWord } from './gram-hash.js'
 
-/** What is known of the words of languages, whatever the passages of a bot contain. */
+/** Facts about the words of languages, independent of the passages of a bot. */
 export interface KnownWords {
   /** Whether a word, or one of which it is a regular form, belongs to a language. */
   has(word: string): boolean
   /**
-   * How much a word tells about the subject of a text, from above 0 to 1: little if any text may have it, and everything if it
+   * The information of a word about the subject of a text, from above 0 to 1: little if any text may have it, and all if it
    * is rare or unknown.
    */
   informationIn(word: string): number

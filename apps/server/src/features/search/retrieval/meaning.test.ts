@@ -144,7 +144,7 @@ describe('meaning that is learned from the passages', () => {
   })
 
   it('is never that of a deleted bot', async () => {
-    // One thread, so that it remembers what the first bot has taught it.
+    // One thread, so that it keeps the cache of the first bot.
     const { server, database } = await start({ BOTSTEAD_SEARCHES_AT_ONCE: '1' })
     const learnt = async (content: string, query: string) => {
       const { id, client } = await newBot(server)

@@ -46,7 +46,7 @@ const worths = {
   beginning: 0.3,
 }
 
-/** What the worth of a similar word is multiplied by if the question has a word of a language. */
+/** Factor of the worth of a similar word if the word of the question belongs to a language. */
 const worthsForWords = { slip: 0.25, longer: 0.6, part: 0.6 }
 
 /** Common first letters from which two compounds share a subject, such as the tax of a return and of a notice. */

@@ -43,9 +43,9 @@ import {
 } from './semantic-retriever.js'
 import { bm25Rarity, mostPerWord } from './word-ranks.js'
 
-/** A question, the files that it is about, and the bounds of the ranking. */
+/** A question, the files in which it searches, and the bounds of the ranking. */
 export interface RankRequest extends KeywordRequest, SemanticRequest {
-  /** Most passages, from 1. */
+  /** Maximum number of passages, from 1. */
   limit: number
   /** Passages with a lower score are omitted; from 0 to 1. */
   minScore?: number
@@ -70,7 +70,7 @@ export interface Understanding {
   spelling: string
   /** Whether it consists only of words that occur everywhere. */
   isVague: boolean
-  /** What it asks for; undefined if that is nothing so plain. */
+  /** The kind of answer that it requests; undefined if it names none. */
   asked: AskedKind | undefined
   frequencies: Frequencies
 }
@@ -105,7 +105,7 @@ export interface RankerOptions {
   weights?: RetrieverWeights
 }
 
-/** Most passages that each retriever of the whole index proposes. */
+/** Maximum number of passages that each retriever of the whole index proposes. */
 const proposals = 100
 
 /** Depends only on the given handle, so that it works on any thread with its own connection. */
@@ -191,10 +191,10 @@ async function gather(
   return candidates
 }
 
-/** Share of a question that a passage has if it is worth a look whether it also has what is asked for. */
+/** Share of a question from which a passage is examined for the requested kind of answer. */
 const leastIfAsked = 0.3
 
-/** Adds what the texts of candidates prove. */
+/** Adds the evidence of the texts of candidates. */
 export function addTexts(
   candidates: ReadonlyMap<number, Candidate>,
   texts: ReadonlyMap<number, CandidateText>,

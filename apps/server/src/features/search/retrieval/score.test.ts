@@ -340,7 +340,7 @@ describe('query expansion', () => {
     for (const [one, other] of [
       ['pump', 'lump'],
       ['config', 'configuration'],
-      // What is left is an ending of neither.
+      // The rest is an ending of neither word.
       ['bread', 'break'],
       ['card', 'care'],
       ['form', 'fort'],

@@ -17,7 +17,7 @@ export interface Candidate {
   coverage?: number
   /** Share of the question that its words cover, from 0 to 1. */
   found?: number
-  /** Whether it has what the question asks for, such as a time for `when`. */
+  /** Whether it has the requested kind of answer, such as a time for `when`. */
   isAsked?: boolean
   /** Whether a word of the question occurs in any form; undefined if its text was not compared. */
   isSure?: boolean
@@ -29,7 +29,7 @@ export interface Candidate {
   literal?: number
 }
 
-/** How well a passage matches, with the evidence of each retriever. */
+/** A passage with its score and the evidence of each retriever. */
 export interface RankedPassage {
   number: number
   /** From 0 to 1, comparable between questions. */
@@ -38,12 +38,12 @@ export interface RankedPassage {
   explanation: { keyword?: number; grams?: number; semantic?: number }
 }
 
-/** What the ranking of candidates depends on. */
+/** The parameters of the scores of candidates. */
 export interface ScoreOptions {
   weights: RetrieverWeights
-  /** How reliable the similarities are, from 0 to 1. */
+  /** Reliability of the similarities, from 0 to 1. */
   confidence: number
-  /** How much the similarities prove by themselves, from 0 to 1. */
+  /** Evidence of the similarities by themselves, from 0 to 1. */
   proof: number
   /** Words of the question. */
   terms: number
@@ -51,7 +51,7 @@ export interface ScoreOptions {
   mostRank: number
   /** Whether the question consists only of words that occur everywhere. */
   isVague: boolean
-  /** Most passages. */
+  /** Maximum number of passages. */
   limit: number
   /** Lowest score of a passage, from 0 to 1; never below `noiseFloor`. */
   minScore: number
@@ -66,7 +66,7 @@ export const noiseFloor = 0.05
  */
 const minEvidence = 0.2
 
-/** The highest score for a question made of words that occur everywhere, which prove nothing. */
+/** The highest score for a question of words that occur everywhere, which are no evidence. */
 const maxForVague = 0.2
 
 /**
@@ -92,7 +92,7 @@ export function byScore(
   return b.score - a.score || a.number - b.number
 }
 
-/** How the candidates of one question are scored. */
+/** The scores of the candidates of one question. */
 export interface Scoring {
   /** Weights of the retrievers in this question. */
   weights: RetrieverWeights
@@ -127,7 +127,7 @@ export function toScoring(candidates: readonly Candidate[], options: ScoreOption
   const most = Math.max(Number.MIN_VALUE, ...candidates.map(sumOf))
   const evidence = Math.max(0, ...candidates.map((each) => plainEvidence(each, confidence)))
   const proof = Math.max(0, ...candidates.map((each) => calibrated(each, options)))
-  // What was learned from the passages knows no word that none of them has: it is no witness for one.
+  // A model that was learned from the passages does not know words that none of them has, so it is no evidence for one.
   const isLearned = options.proof < 1
   const isGuessed = candidates.every(
     ({ isSure, likeness = 0 }) => isSure === false && (isLearned || likeness === 0),
@@ -215,11 +215,11 @@ export function toSpans(
 const nameWeight = 0.5
 /** Weight of a passage that covers all of the question. */
 const coverageWeight = 0.15
-/** What is added to the passage that covers most of the question for having what is asked for; to others less. */
+/** Addition for the requested kind of answer to the passage that covers most of the question; others get less. */
 const askedWeight = 0.6
 
 /**
- * What counts for a passage besides its retrievers. The indexes contain the words of names and headings too, but a repeated
+ * The contributions to the score of a passage besides those of its retrievers. The indexes contain the words of names and headings too, but a repeated
  * word adds little there, so that other words of the question outweigh a name, and a word in a heading those that
  * stand in the section below it.
  *
@@ -237,7 +237,7 @@ export function toExtras(
 const fullyCovered = 0.5
 
 /**
- * How reliable grams are, from 0 to 1: where even the best passage has few grams of the question, they
+ * The reliability of grams, from 0 to 1: where even the best passage has few grams of the question, they
  * occur by chance, and the best of these must not be scaled to the maximum.
  */
 function gramsConfidence(candidates: readonly Candidate[]): number {
@@ -256,7 +256,7 @@ const maxForGuesses = 0.3
 /** The evidence in finding all literal phrases. */
 const literalProof = 0.5
 
-/** What the words of a passage count if it also has what the question asks for. */
+/** Factor of the words of a passage that also has the requested kind of answer. */
 const factorIfAsked = 1.5
 
 /**

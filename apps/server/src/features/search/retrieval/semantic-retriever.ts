@@ -39,7 +39,7 @@ export interface SemanticQuestion {
   nearest: Likeness[]
   /** How reliable the similarities are, from 0 to 1. */
   confidence: number
-  /** How much they prove by themselves, from 0 to 1: those of a model that was learned from few texts prove less. */
+  /** Evidence of the similarities by themselves, from 0 to 1: less for a model that was learned from few texts. */
   proof: number
   /** The similarities of other passages. */
   likenesses(numbers: readonly number[]): Promise<Likeness[]>
@@ -64,7 +64,7 @@ interface QuestionVector {
 
 /** The share of a question's weight that a model must know for its similarities to count in full. */
 const fullyKnown = 0.5
-/** What a similarity proves in a model that was learned from the passages of the bot alone. */
+/** Evidence of a similarity in a model that was learned from the passages of the bot alone. */
 const proofOfLearned = 0.3
 
 /** Makes the retriever of one process or thread, with its own cache of models. */

@@ -1,5 +1,5 @@
 /**
- * Words of offices and of support that are used for one another, by language. A line is a group; what stands behind a bar is only
+ * Words of offices and of support that are used for one another, by language. A line is a group; the words behind a bar are only
  * searched for the others, because it has more common meanings of its own.
  */
 const groups = `

@@ -41,7 +41,7 @@ describeEachEngine('the scores in a small office', (engine) => {
     const others = await Promise.all(otherQuestions.map(best))
     const lost = answered.filter(({ score }) => score < advisedMinScore)
     const found = others.filter(({ score }) => score >= advisedMinScore)
-    // What is on the wrong side is named, should it be too much.
+    // If too many questions are on the wrong side, the failure names them.
     expect(lost.length <= 0.1 * answered.length ? [] : lost).toEqual([])
     expect(found.length <= 0.1 * others.length ? [] : found).toEqual([])
     const scoresOf = (some: readonly { score: number }[]) => some.map(({ score }) => score)

@@ -1,6 +1,6 @@
 import { gramLength } from './gram-hash.js'
 
-/** Most letters at the end of a word that may be an inflection. */
+/** Maximum number of letters at the end of a word that may be an inflection. */
 const longestEnding = 3
 /** Letters that all forms of a word have in common, at least. */
 export const shortestForm = 3
@@ -35,7 +35,7 @@ export function isForm(left: string, right: string): boolean {
 /** Whether the ends of two words are endings, as those of `changed` and `changing`, and not of `break` and `bread`. */
 function endAsForms(left: string, right: string, same: number): boolean {
   const [one, other] = [left.slice(same), right.slice(same)]
-  // Other scripts are not listed: there, what is short is an ending.
+  // Other scripts have no list: a short rest is an ending.
   if (!latinWord.test(one + other)) return true
   const isDoubled = (ending: string) => ending[0] === left[same - 1] && endings.has(ending.slice(1))
   const isEnding = (ending: string) => endings.has(ending) || isDoubled(ending)

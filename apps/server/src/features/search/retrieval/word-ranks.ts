@@ -4,14 +4,14 @@ import { type Frequencies, withoutStar } from '../keywords/index.js'
 import type { Query } from '../query.js'
 import { memoize } from './coverage.js'
 
-/** What a word in a field counts, as in the index of SQLite. */
+/** Weights of a word by field, as in the index of SQLite. */
 const weights = { folders: 0.5, name: 2, headings: 3, body: 1 } as const
 const fieldNames = ['folders', 'name', 'headings', 'body'] as const
 /** Of BM25, as FTS5 has them. */
 const k1 = 1.2
 const b = 0.75
 const leastRarity = 1e-6
-/** What a word adds to a rank at most, relative to its rarity. */
+/** Maximum addition of a word to a rank, relative to its rarity. */
 export const mostPerWord = k1 + 1
 
 /** The rarity of a word that `having` of all passages have, as in FTS5. */
@@ -73,7 +73,7 @@ export function rankByWords(
   return ranks
 }
 
-/** Only what consists of ASCII letters has endings of English. */
+/** Only words of ASCII letters have endings of English. */
 function stemOf(word: string): string {
   return /^[a-z]{3,63}$/.test(word) ? stemmer(word) : word
 }

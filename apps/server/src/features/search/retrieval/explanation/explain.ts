@@ -16,13 +16,13 @@ import { type Relation, relationOf } from './relation.js'
 import { type ScoreParts, toScoreParts } from './score-parts.js'
 import { findTarget, type MatchExplanation, type Target, type TargetFinding } from './target.js'
 
-/** What is to be explained besides the passages that were found. */
+/** The target of an explanation besides the passages that were found. */
 export interface ExplainOptions {
   /** A file or passage that should have been found. */
   target?: Target
 }
 
-/** How a question was understood. */
+/** The interpretation of a question. */
 interface QuestionExplanation extends Pick<ScoreParts, 'evidence' | 'shares'> {
   terms: {
     term: string
@@ -35,7 +35,7 @@ interface QuestionExplanation extends Pick<ScoreParts, 'evidence' | 'shares'> {
   candidates: number
 }
 
-/** Why a search found what it found: plain data, which can be cloned. */
+/** The reasons for the results of a search: plain data, which can be cloned. */
 export interface Explanation {
   question: QuestionExplanation
   /** By the numbers of the passages that were found. */
@@ -78,7 +78,7 @@ export async function explainFindings(
   return { question: explainQuestion(examination, meaning, parts), matches, target }
 }
 
-/** What a question means, also if it has no candidates. */
+/** The interpretation of a question, also if it has no candidates. */
 async function understandIn(
   { meaning, words, keywords, query }: Examination,
   { query: text }: RankRequest,

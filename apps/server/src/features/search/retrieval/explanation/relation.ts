@@ -4,7 +4,7 @@ import { germanStem, nounStem } from '../german.js'
 import { toOtherEnglish, withoutMarks } from '../spellings.js'
 import { isForm } from '../word-likeness.js'
 
-/** How a word of a text is related to the word of a question that it matches. */
+/** The relation of a word of a text to the word of a question that it matches. */
 export type Relation = (typeof wordRelations)[number]
 
 /** Longer words may have two typing errors. */
@@ -14,7 +14,7 @@ const shortestMistyped = 4
 const shortestPart = 3
 
 /**
- * Names the relation of a word to one that it matches. The ranking itself stores how much a match is worth, not
+ * Names the relation of a word to one that it matches. The ranking itself stores the worth of a match, not
  * why; the reasons are tried in the order in which a reader would give them.
  *
  * @param term word of the question, normalised

@@ -13,7 +13,7 @@ import {
   toSpans,
 } from '../score.js'
 
-/** What each retriever found of a candidate. */
+/** The findings of each retriever about a candidate. */
 interface RetrieverFinding {
   /** Among the candidates, from 1; undefined if the rank is not known. */
   rank?: number
@@ -25,7 +25,7 @@ interface RetrieverFinding {
 
 export type RetrieverFindings = Partial<Record<Retriever, RetrieverFinding>>
 
-/** What adds up to a score. */
+/** The contributions that add up to a score. */
 interface Contributions {
   keyword: number
   grams: number
@@ -45,7 +45,7 @@ export interface ScoredCandidate {
   contributions: Contributions
 }
 
-/** The scores of all candidates of a question and what they depend on. */
+/** The scores of all candidates of a question and their factors. */
 export interface ScoreParts {
   /** All candidates, best first. */
   scored: ScoredCandidate[]

@@ -20,13 +20,13 @@ import {
   toScoreParts,
 } from './score-parts.js'
 
-/** What became of a file or a passage in a search. */
+/** The outcome of a search for a file or a passage. */
 type Outcome = (typeof searchOutcomes)[number]
 
-/** Why a passage has its score. */
+/** The score of a passage with its contributions and marks. */
 export type MatchExplanation = Omit<ScoredCandidate, 'number' | 'explanation'> & Marked
 
-/** A passage that may not have been found, and where it fell. */
+/** A passage that may not have been found, with its outcome. */
 interface TargetPassage extends MatchExplanation {
   passage: PassageRow
   outcome: Outcome
@@ -48,7 +48,7 @@ export interface TargetFinding {
   passages: TargetPassage[]
 }
 
-/** What a target is compared with. */
+/** The search with which a target is compared. */
 export interface TargetContext {
   db: Db
   ranker: Ranker
@@ -61,7 +61,7 @@ export interface TargetContext {
   mark(passage: PassageRow, file: FileRow): Marked
 }
 
-/** How many of the best passages of a retriever are counted to determine a rank. */
+/** Number of best passages of a retriever among which a rank is determined. */
 const rankDepth = 1000
 const maxPassages = 5
 /** Passages that are compared to find the best of a file. */
@@ -123,7 +123,7 @@ async function rankWidely(
   }
 }
 
-/** The passage that is asked for, or those of the file that come nearest to being found. */
+/** The passage to explain, or the best passages of the file to explain. */
 async function selectPassages(
   { db, parts }: TargetContext,
   { bot_id: botId, id: fileId }: FileRow,
