@@ -120,7 +120,7 @@ describe.skipIf(browserPath === undefined)(`the web chat of a bot ${title}`, () 
     expect(await page.evaluate('document.activeElement.tagName')).not.toBe('IFRAME')
     const width = 'document.documentElement.scrollWidth'
     expect(await page.evaluate<number>(width)).toBeLessThanOrEqual(320)
-    // What is longer than the screen scrolls in its part of the page; the page itself does not.
+    // A part longer than the screen scrolls by itself; the page does not.
     expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBe(640)
     // In so small a frame nothing would open it again.
     expect(await preview.getByRole('button', { name: 'Close the chat' }).count()).toBe(0)

@@ -17,10 +17,10 @@ const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a 
 /** A name of a bot, or a message, by which its author wants to run commands in the shell of people who copy one. */
 const hostile = `-x 'a' "b" $(touch owned) \`touch owned\`\n; touch owned #\u001b[201~\u0085 !!`
 
-/** Where the pages are made. */
+/** Folder of the sources of the pages. */
 const sources = join(checkout, 'apps/dashboard/src')
 
-/** The functions that make commands, with what tells their commands from those of the others. */
+/** The functions that make commands, with patterns that distinguish their commands. */
 const makers: Record<string, RegExp> = {
   botstead: /^npx botstead /,
   npm: /^npm /,
@@ -28,7 +28,7 @@ const makers: Record<string, RegExp> = {
   curlOfContent: /^curl -T /,
   curlOfRequest: /^curl --globoff /,
 }
-/** What makes words of commands and code, and no command. */
+/** The functions that make words of commands or code, and no command. */
 const makersOfWords = ['anyBot', 'botInCode']
 
 /** Keeps what the buttons of a page copy. */

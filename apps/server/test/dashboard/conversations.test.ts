@@ -79,7 +79,7 @@ describe.skipIf(browserPath === undefined)(`the screen of conversations ${title}
       .updateBot({ id: botId, url: bots.as('echo').url })
     await page.getByRole('button', { name: 'Replay' }).click()
     await page.getByRole('button', { name: /^Delivered to the bot/ }).waitFor()
-    // What happens meanwhile appears by itself.
+    // New entries appear by themselves.
     await answer('text', { text: 'Somebody does' })
     await page.getByLabel('Transcript').getByText('Somebody does').waitFor()
     expect(faults).toEqual([])

@@ -194,7 +194,7 @@ function isShort(open: readonly Block[], min: number): boolean {
   return length < min
 }
 
-/** Where to close so that a paragraph which introduces the next block stays with it. */
+/** The index at which a passage closes, so that a paragraph which introduces the next block stays with it. */
 function leadInStart(open: readonly Block[], next: Block): number {
   const leadsIn = open.at(-1)?.leadsIn === true && next.heading === undefined
   const before = open.at(-2)

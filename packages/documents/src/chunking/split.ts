@@ -75,7 +75,7 @@ interface Cuttable {
 }
 
 /**
- * Where to end a piece that begins at `from` and has at most `max` units: between parts of the
+ * The end of a piece that begins at `from` and has at most `max` units: between parts of the
  * block, else after a sentence, else at a line end, else between words, else between characters.
  * Of several such offsets, the first one that still makes all pieces about equally long.
  *

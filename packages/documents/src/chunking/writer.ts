@@ -6,7 +6,7 @@ export interface Seam {
   rank: number
 }
 
-/** Where a page begins in the text of a block. */
+/** The beginning of a page in the text of a block. */
 export interface PageMark {
   /** Offset in the block's text, in UTF-16 units. */
   offset: number

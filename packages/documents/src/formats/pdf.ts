@@ -19,7 +19,7 @@ import { withoutWatermarks } from '../layout/sideways.js'
 /** Share of characters without meaning above which a text is not readable. */
 const unreadableShare = 0.3
 const meaninglessCharacters = /[\p{Co}\p{Cn}\ufffd]/gu
-/** Where a font says nothing about its characters, spaces become control characters. */
+/** Control characters; a font without a map of its characters turns spaces into them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 const controlCharacters = /[\u0000-\u0008\u000e-\u001f]/g
 /** Letters of a text per space. */

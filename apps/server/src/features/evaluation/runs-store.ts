@@ -143,7 +143,7 @@ export async function findLastCase(db: Db, runId: string): Promise<string | unde
 /** nDCG is a quotient, which may miss 1 by its last digit. */
 export const perfect = 1 - 1e-9
 
-/** Which results are listed. */
+/** Filter of listed results. */
 export type ResultFilter = 'misses' | 'wrong' | undefined
 
 export async function pageResults(

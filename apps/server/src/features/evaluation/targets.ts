@@ -29,7 +29,7 @@ interface PassageAnchor {
 /** A file or passage that a case names, as it is stored. */
 export interface StoredTarget {
   fileId: string
-  /** When it was judged. */
+  /** Key of the file at the time of the judgement. */
   fileKey: string
   grade: number
   passage?: PassageAnchor

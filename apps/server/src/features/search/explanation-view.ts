@@ -69,7 +69,7 @@ function toMatch(
   return { passageId, position, headings, retrievers, contributions, terms, marks }
 }
 
-/** Where a match begins in the content that is returned: the content up to it, without it. */
+/** Offset of a match in the returned content, in UTF-16 units. */
 function startIn({ around }: FoundPassage, match: PassageRow, view: PassageView): number {
   const upTo = around.slice(0, around.findIndex(({ number }) => number === match.number) + 1)
   const parts =

@@ -41,9 +41,9 @@ interface ContentAddress {
   direct?: boolean
 }
 
-/** How long a direct download may take to start, in seconds. */
+/** Time in which a direct download must start, in seconds. */
 const readLifetime = 15 * 60
-/** How often a content is looked up again because it was replaced in the meantime. */
+/** Maximum number of lookups of a content that is replaced in the meantime. */
 const maxLookups = 5
 
 export type Downloads = ReturnType<typeof createDownloads>

@@ -116,7 +116,7 @@ export interface ByteSource {
   stop(): void
   /** Stops reading and leaves the stream to others. */
   release(): void
-  /** Why the stream failed, if it did. */
+  /** The error of the stream; undefined if it did not fail. */
   readonly failure: unknown
 }
 

@@ -36,7 +36,7 @@ export interface Ingestion extends IndexedContent {
   pages?: number
 }
 
-/** Where a worker finds the content of a file: on disk, which is cheaper, or in a buffer that is copied. */
+/** The content of a file for a worker: on disk, which is cheaper, or in a buffer that is copied. */
 export type WorkerContent = { path: string } | { bytes: Uint8Array }
 
 /** The progress of work on a file. */

@@ -58,7 +58,7 @@ export interface KeywordReader {
   frequencies(query: Query): Promise<Frequencies>
 }
 
-/** How common words are in the passages of a bot; on SQLite estimated for very common words. */
+/** Numbers of passages of a bot that have each word; on SQLite estimated for very common words. */
 export interface Frequencies {
   /** All passages of the bot. */
   passages: number

@@ -81,7 +81,7 @@ function toQueryGrams(query: string): QueryGrams {
   return { count, table, hashes }
 }
 
-/** How often a text has each gram of a question, within words and across the spaces between them. */
+/** Counts of each gram of a question in a text, within words and across the spaces between them. */
 function countGrams({ count, table, hashes }: QueryGrams, { text, indices }: HashedText) {
   const counts = new Uint16Array(count)
   for (let at = gramLength - 2; at < indices.length; at++) {

@@ -44,7 +44,7 @@ export interface KeywordRequest {
 export interface WordFindings {
   /** Best first. */
   hits: KeywordHit[]
-  /** How common the words of the question are. */
+  /** Numbers of passages that have the words of the question. */
   frequencies: Frequencies
   /** Words that were searched in addition to those of the question. */
   substitutes: Substitutes
@@ -81,7 +81,7 @@ export async function findByWords(
       ? new Map()
       : toSubstitutes(expandable, await findWords(db, botId, neighbourhood(expandable)))
   const german = await findGermanForms(db, botId, search.query, query.terms)
-  // Where passages have the word itself, or as many matches as can be used, others of its meaning add little.
+  // Substitutes add little if passages have the word itself, or if there are as many matches as can be used.
   const absent = query.terms.filter((word) => frequencies.counts.get(word) === 0)
   const synonyms = isFull ? new Map() : toAll(absent, toSynonyms, synonymWorth)
   const english = toAll(query.terms, toOtherEnglish, spellingWorth)

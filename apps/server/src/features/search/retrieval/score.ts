@@ -219,9 +219,9 @@ const coverageWeight = 0.15
 const askedWeight = 0.6
 
 /**
- * The contributions to the score of a passage besides those of its retrievers. The indexes contain the words of names and headings too, but a repeated
- * word adds little there, so that other words of the question outweigh a name, and a word in a heading those that
- * stand in the section below it.
+ * The contributions to the score of a passage besides those of its retrievers. The indexes contain the words of names and
+ * headings too, but a repeated word adds little there, so that other words of the question outweigh a name, and a word in
+ * a heading those in the section below it.
  *
  * @param mostFound the share of the question that is covered by the passage which covers most
  */

@@ -37,7 +37,7 @@ interface Likeness {
 export interface SemanticQuestion {
   /** Passages with the most similar meaning, nearest first. */
   nearest: Likeness[]
-  /** How reliable the similarities are, from 0 to 1. */
+  /** Reliability of the similarities, from 0 to 1. */
   confidence: number
   /** Evidence of the similarities by themselves, from 0 to 1: less for a model that was learned from few texts. */
   proof: number

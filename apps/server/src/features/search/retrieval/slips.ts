@@ -5,7 +5,7 @@ const rows = ['qwertyuiop', 'asdfghjkl', 'zxcvbnm', 'qwertzuiop', 'yxcvbnm']
 /** Letters that people confuse by their sound. */
 const soundAlike = ['aeiouy', 'ckqs', 'sz', 'gj', 'vw', 'fv', 'dt', 'bp', 'mn']
 
-/** How likely each kind of slip is, from 0 to 1. */
+/** Likelihood of each kind of slip, from 0 to 1. */
 const likelihoods = {
   swapped: 0.95,
   doubled: 0.95,
@@ -36,7 +36,7 @@ interface Difference {
 }
 
 /**
- * How likely it is that a word was typed where another was meant, from 0 to 1: by the kind of the slip, the letters on the
+ * The likelihood, from 0 to 1, that a word was typed instead of another: by the kind of the slip, the letters on the
  * keyboard, where in the word it is, and how long the word is. 0 if they differ by more than `limit` slips.
  */
 export function likelihoodOfSlip(typed: string, meant: string, limit: number): number {

@@ -40,7 +40,7 @@ export interface Target {
   passageId?: string
 }
 
-/** Where a file fell. */
+/** The outcome for a file, with its passages. */
 export interface TargetFinding {
   outcome: Outcome
   file: FileRow
