@@ -12,7 +12,7 @@ import { readOutline } from '../layout/headings.js'
 import type { Line } from '../layout/lines.js'
 import { toTypedBlocks } from '../layout/listing.js'
 import { openPdf, type PdfDocument } from '../layout/parser.js'
-import { readRawStructure } from '../layout/raw-structure.js'
+import { readRawObjects } from '../layout/raw-objects.js'
 import { createPageReader, type ReadPage } from '../layout/read-page.js'
 import { withoutWatermarks } from '../layout/sideways.js'
 
@@ -30,6 +30,7 @@ const fileNamePattern = /\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|pmd)$|^\S*$
 /** Reads the text of a PDF with its page numbers; see `docs/decisions/0013-formats-and-libraries.md` for how. */
 export async function extract(source: Source): Promise<Extraction> {
   const document = await openPdf(source.bytes)
+  await requirePageTree(document, source)
   requirePages(document.numPages, source, 'pages')
   const omissions = createOmissions()
   const read = await readPages(document, source, omissions)
@@ -57,20 +58,41 @@ export async function extract(source: Source): Promise<Extraction> {
   }
 }
 
+/** Refuses a document whose number of pages is not true, which a damaged tree of pages may state as it likes. */
+async function requirePageTree(document: PdfDocument, source: Source): Promise<void> {
+  const count = document.numPages
+  if (!(count > 0)) throw damaged('a PDF', new Error('it has no pages'))
+  if (count <= (source.maximumPages ?? Number.POSITIVE_INFINITY)) return
+  await document.getPage(count).catch((error) => {
+    throw damagedPage(count, error)
+  })
+}
+
+const circularTree = /circular reference/i
+
+function damagedPage(number: number, error: unknown): ExtractionError {
+  const said = error instanceof Error ? error.message : String(error)
+  const reason = circularTree.test(said)
+    ? 'its tree of pages contains itself, or a page twice'
+    : `page ${number}: ${said}`
+  return damaged('a PDF', new Error(reason))
+}
+
 async function readPages(
   document: PdfDocument,
   source: Source,
   omissions: Omissions,
 ): Promise<ReadPage[]> {
   const count = createTextLimit(source)
-  const annotations = await readAnnotations(document, omissions)
+  const objects = readRawObjects(source.bytes)
+  const annotations = await readAnnotations(document, objects, omissions)
   const layers = await document.getOptionalContentConfig().catch(() => undefined)
   const hidden = layers !== undefined && hasHiddenLayer(layers) ? layers : undefined
   const readPage = createPageReader({
     annotations,
     layers: hidden,
     omissions,
-    readRaw: () => readRawStructure(source.bytes),
+    objects,
   })
   const pages: ReadPage[] = []
   for (let number = 1; number <= document.numPages; number += 1) {
@@ -82,7 +104,7 @@ async function readPages(
       page.cleanup()
     } catch (error) {
       if (error instanceof ExtractionError) throw error
-      throw damaged('a PDF', new Error(`page ${number}: ${String(error)}`))
+      throw damagedPage(number, error)
     }
     source.onPage?.(number, document.numPages)
   }
@@ -121,6 +143,13 @@ function textOf(pages: readonly Pick<ReadPage, 'lines' | 'notes'>[]): string {
 
 function requireText(pages: readonly Pick<ReadPage, 'lines' | 'notes'>[], reading: Reading): void {
   if (textOf(pages).trim() !== '') return
+  if (reading.omissions.length === 0) {
+    throw new ExtractionError(
+      'no_text',
+      'The PDF has no text: its pages are empty, or their text is drawn as shapes. ' +
+        'Export the document again with text, or run text recognition (OCR) on it, for example with OCRmyPDF, and upload the result.',
+    )
+  }
   throw new ExtractionError(
     'no_text',
     'The PDF has no text: its pages are pictures, for example from a scanner. ' +

@@ -1,5 +1,7 @@
-import { createOmissions, type Omissions } from '../document/omissions.js'
+import type { Omissions } from '../document/omissions.js'
 import { type Annotation, annotationTypes, type PdfDocument } from './parser.js'
+import type { RawObjects } from './raw-objects.js'
+import { isSigned, readSignature } from './signers.js'
 
 /** Texts that somebody wrote into a form or onto a page. */
 export interface Annotations {
@@ -7,8 +9,15 @@ export interface Annotations {
   filled: FilledIn[]
   /** Comments and notes, which stand beside the text. */
   comments: Comment[]
-  /** Stamps and signatures by id: their text is only in their drawing. */
-  drawn: Map<string, { rect: readonly number[]; isSignature: boolean }>
+  /** Stamps and signatures by id: their text is in their drawing. */
+  drawn: Map<string, Drawn>
+}
+
+interface Drawn {
+  rect: readonly number[]
+  isSignature: boolean
+  /** Lines of text about the signature in a field. */
+  lines: readonly string[]
 }
 
 /** A value of a form, or a text that somebody typed onto a page. */
@@ -41,7 +50,8 @@ const meaninglessState = /^(?:on|off|yes|no|true|false|\W*|\d+|choice\s*\d+)$/i
 /** Reads the annotations of all pages, by page from 1. A broken one is ignored. */
 export async function readAnnotations(
   document: PdfDocument,
-  omissions: Omissions = createOmissions(),
+  objects: RawObjects,
+  omissions: Omissions,
 ): Promise<Map<number, Annotations>> {
   const { comment, freeText, firstShape, lastShape, stamp, caret, file, field } = annotationTypes
   const shapes = Array.from({ length: lastShape - firstShape + 1 }, (_, at) => firstShape + at)
@@ -53,9 +63,15 @@ export async function readAnnotations(
     const page = annotation.pageIndex + 1
     const own = pages.get(page) ?? { filled: [], comments: [], drawn: new Map() }
     pages.set(page, own)
-    addAnnotation(own, annotation, () => {
-      omissions.add('embedded_file', { page, part: annotation.file?.filename ?? 'unnamed' })
-    })
+    if (annotation.fieldType === 'Sig') {
+      addSignature(own, annotation, objects, (part) => {
+        omissions.add('unknown_part', { page, part }, { detail: 'signature' })
+      })
+    } else {
+      addAnnotation(own, annotation, () => {
+        omissions.add('embedded_file', { page, part: annotation.file?.filename ?? 'unnamed' })
+      })
+    }
   }
   const rest = all.length - maxAnnotations
   if (rest > 0) omissions.add('text_cut', undefined, { count: rest, detail: 'form fields' })
@@ -74,19 +90,31 @@ function addAnnotation(own: Annotations, annotation: Annotation, onFile: () => v
   if (type === annotationTypes.field) {
     const filled = toFilledIn(annotation, rect)
     if (filled !== undefined) own.filled.push(filled)
-    const isSignature = annotation.fieldType === 'Sig'
-    if (isSignature && annotation.hasAppearance === true) own.drawn.set(id, { rect, isSignature })
   } else if (type === annotationTypes.freeText) {
     const lines = linesOf(annotation, said)
     if (lines.length > 0) own.filled.push({ lines, rect, isBox: false })
   } else if (type === annotationTypes.file) onFile()
   else if (type === annotationTypes.stamp && annotation.hasAppearance === true) {
-    own.drawn.set(id, { rect, isSignature: false })
+    own.drawn.set(id, { rect, isSignature: false, lines: [] })
   }
   const isComment = type !== annotationTypes.field && type !== annotationTypes.freeText
   if (!isComment || said === '') return
   const author = annotation.titleObj?.str.trim() ?? ''
   own.comments.push({ text: author === '' ? said : `${author}: ${said}`, rect })
+}
+
+/** Signatures are often not shown on the page: then they are read after its text. */
+function addSignature(
+  own: Annotations,
+  { id, rect, fieldName }: Annotation,
+  objects: RawObjects,
+  onUnread: (name: string) => void,
+): void {
+  const field = Number.parseInt(id, 10)
+  const lines = readSignature(objects, field)
+  if (lines.length === 0 && isSigned(objects, field)) onUnread(fieldName ?? 'signature')
+  const place = isRectangle(rect) ? rect : [0, 0, 0, 0]
+  own.drawn.set(id, { rect: place, isSignature: true, lines })
 }
 
 function isRectangle(rect: Annotation['rect']): rect is readonly number[] {

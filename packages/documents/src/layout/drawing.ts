@@ -1,9 +1,11 @@
+import { identity, type Matrix, multiply, toMatrix } from './matrix.js'
 import type { OperatorList, OptionalContent, PdfPage, TextContent } from './parser.js'
+import type { Picture } from './pictures.js'
 
 /** Properties of a page that only its drawing operators have. */
 export interface Drawing {
-  /** Share of the page that pictures cover, at most 1. */
-  pictures: number
+  /** Pictures, or what may be one. */
+  pictures: Picture[]
   /** Text of stamps and signatures, by the id of the annotation. */
   texts: Map<string, string>
   /** For each marked part that belongs to a layer, in order: whether the layer is shown. */
@@ -12,11 +14,9 @@ export interface Drawing {
 
 /** Share of the page below which a picture is not counted, such as a letter of a font of pictures. */
 const minPicture = 0.004
-/** Nested states of drawing that are followed. */
+/** Nested states of drawing that are followed, and pictures of a page. */
 const maxDepth = 100
-
-type Matrix = readonly [number, number, number, number, number, number]
-const identity: Matrix = [1, 0, 0, 1, 0, 0]
+const maxPictures = 2000
 
 interface Glyph {
   unicode?: string
@@ -31,7 +31,7 @@ export async function readDrawing(
   const { OPS } = await import('unpdf/pdfjs')
   const operators = await page.getOperatorList()
   return {
-    pictures: pictureShare(operators, area, OPS),
+    pictures: picturesOf(operators, area, OPS),
     texts: annotationTexts(operators, OPS),
     layers: layers === undefined ? [] : layersOf(operators, layers, OPS),
   }
@@ -42,45 +42,29 @@ type Codes = Readonly<Record<string, number>>
 /**
  * Pictures are drawn on a square of one unit, so an operator that stretches it to a considerable part of the page
  * draws a picture.
+ * The parser leaves out pictures themselves, because it does not decode them.
  */
-function pictureShare({ fnArray, argsArray }: OperatorList, area: number, codes: Codes): number {
+function picturesOf({ fnArray, argsArray }: OperatorList, area: number, codes: Codes): Picture[] {
+  const pictures: Picture[] = []
   const saved: Matrix[] = []
   let matrix = identity
-  let covered = 0
   fnArray.forEach((code, at) => {
     if (code === codes.save || code === codes.paintFormXObjectBegin) {
       if (saved.length < maxDepth) saved.push(matrix)
-      const inner = code === codes.save ? undefined : toMatrix(asList(argsArray[at])[0])
+      const inner = code === codes.save ? undefined : toMatrix(asList(asList(argsArray[at])[0]))
       if (inner !== undefined) matrix = multiply(matrix, inner)
     } else if (code === codes.restore || code === codes.paintFormXObjectEnd) {
       matrix = saved.pop() ?? identity
     } else if (code === codes.transform) {
-      const own = toMatrix(argsArray[at])
+      const own = toMatrix(asList(argsArray[at]))
       if (own === undefined) return
       matrix = multiply(matrix, own)
       const share = Math.abs(matrix[0] * matrix[3] - matrix[1] * matrix[2]) / area
-      if (share >= minPicture) covered += Math.min(1, share)
+      if (share < minPicture || pictures.length >= maxPictures) return
+      pictures.push({ matrix, pixels: undefined, object: undefined, isDescribed: false })
     }
   })
-  return Math.min(1, covered)
-}
-
-function multiply(m: Matrix, n: Matrix): Matrix {
-  return [
-    m[0] * n[0] + m[2] * n[1],
-    m[1] * n[0] + m[3] * n[1],
-    m[0] * n[2] + m[2] * n[3],
-    m[1] * n[2] + m[3] * n[3],
-    m[0] * n[4] + m[2] * n[5] + m[4],
-    m[1] * n[4] + m[3] * n[5] + m[5],
-  ]
-}
-
-function toMatrix(value: unknown): Matrix | undefined {
-  const [a, b, c, d, e, f] = asList(value).map(Number)
-  const numbers = [a, b, c, d, e, f]
-  if (!numbers.every((each) => Number.isFinite(each))) return undefined
-  return [a ?? 1, b ?? 0, c ?? 0, d ?? 1, e ?? 0, f ?? 0]
+  return pictures
 }
 
 function asList(value: unknown): unknown[] {

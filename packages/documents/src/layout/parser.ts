@@ -93,6 +93,8 @@ export interface OutlineItem {
 
 /** The part of the interface of pdf.js that is used. */
 export interface PdfPage {
+  /** Number of its object; null in damaged files. */
+  ref: { num: number; gen: number } | null
   getTextContent(options?: { includeMarkedContent: boolean }): Promise<TextContent>
   /** The structure tree of a tagged PDF. */
   getStructTree(): Promise<StructureNode | null>

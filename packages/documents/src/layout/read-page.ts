@@ -8,9 +8,13 @@ import { joinFractions } from './fractions.js'
 import type { Note, Page } from './headers-footers.js'
 import { type Line, toLines } from './lines.js'
 import { median } from './measures.js'
+import { createContentsReader, type Mark } from './page-contents.js'
 import type { OptionalContent, PdfPage, TextContent } from './parser.js'
+import { pictureShare, unreadPictures } from './pictures.js'
 import { type DirectedText, type Direction, toDirections, turn, turnBack } from './pieces.js'
-import type { RawStructure } from './raw-structure.js'
+import type { RawObjects } from './raw-objects.js'
+import { type RawStructure, readRawStructure } from './raw-structure.js'
+import { createReplacer } from './replacements.js'
 import { type Segment, toSegments, withoutRepeats } from './segments.js'
 import { mayBeWatermark, type SidewaysText, takeCells, takeHeaders } from './sideways.js'
 import { createSymbolReader } from './symbols.js'
@@ -27,6 +31,8 @@ const minLetters = 60
 const minLettersOfText = 20
 /** Share of a page that the pictures of a scan cover. */
 const minPictures = 0.5
+/** Share of the height of a page at either end in which a scanner or an archive writes a line of its own. */
+const margin = 0.08
 /** Share of the width of a page at either side in which sideways text may be a running one. */
 const edgeZone = 0.12
 const upright: Direction = { cos: 1, sin: 0 }
@@ -43,25 +49,43 @@ export interface PageContext {
   /** Layers, if some are not shown. */
   layers: OptionalContent | undefined
   omissions: Omissions
-  /** Reads the properties of the structure that the parser does not expose; called at most once. */
-  readRaw(): RawStructure
+  /** The objects of the file. */
+  objects: RawObjects
 }
 
 /** Returns a function that reads the pages of a document in order, from 1. */
-export function createPageReader({ annotations, layers, omissions, readRaw }: PageContext) {
-  const tagsOf = createTagReader(readRaw)
+export function createPageReader({ annotations, layers, omissions, objects }: PageContext) {
+  let raw: RawStructure | undefined
+  const rawStructure = () => {
+    raw ??= readRawStructure(objects)
+    return raw
+  }
+  const tagsOf = createTagReader(rawStructure)
+  const contentsOf = createContentsReader(objects)
+  const replacer = createReplacer(() => rawStructure().replacements)
   const withSymbols = createSymbolReader()
+  const known = new Set<number>()
 
   return async (page: PdfPage, number: number): Promise<ReadPage> => {
     const { transform, height, width } = page.getViewport({ scale: 1 })
+    const area = width * height
     const added = annotations.get(number) ?? { filled: [], comments: [], drawn: new Map() }
-    const tags = await tagsOf(page)
-    const isMarked = tags !== undefined || layers !== undefined
+    const { tags, isStructured } = await tagsOf(page)
+    const contents = page.ref === null ? undefined : contentsOf(page.ref.num, number)
+    const isReplaced =
+      contents?.marks.some(hasReplacement) === true ||
+      (isStructured && rawStructure().replacements.size > 0)
+    const isMarked = tags !== undefined || layers !== undefined || isReplaced
     const text = await page.getTextContent(isMarked ? { includeMarkedContent: true } : undefined)
-    const content = await withSymbols(page, text)
+    const onCut = () => omissions.add('text_cut', { page: number }, { detail: 'replacement text' })
+    const content = await withSymbols(
+      page,
+      isReplaced ? replacer.replace(text, contents?.marks ?? [], onCut) : text,
+    )
     const isSparse = lettersIn(content) < minLetters
-    const isDrawn = isSparse || layers !== undefined || added.drawn.size > 0
-    const drawing = isDrawn ? await readDrawing(page, width * height, layers) : undefined
+    const isUnknown = objects.isEncrypted && objects.hasPictures
+    const isDrawn = isSparse || isUnknown || layers !== undefined || added.drawn.size > 0
+    const drawing = isDrawn ? await readDrawing(page, area, layers) : undefined
     const isHidden = createLayerFilter(content, drawing?.layers ?? [], () => {
       omissions.add('hidden_text', { page: number })
     })
@@ -71,35 +95,59 @@ export function createPageReader({ annotations, layers, omissions, readRaw }: Pa
     const toBox = boxIn(transform, main)
     const { filled, others } = fillInDirection(values, { main, segments, ...read }, transform)
     const lines = [...toLines(filled, number), ...sidewaysLines(others, segments, number, width)]
-    const isScan = isSparse && (drawing?.pictures ?? 0) >= minPictures
+    const pictures = contents?.pictures ?? (isUnknown ? drawing?.pictures : undefined) ?? []
+    const unread =
+      contents?.hasInvisibleText === true || (tags?.pictures.length ?? 0) > 0
+        ? { count: 0, share: 0 }
+        : unreadPictures(pictures, { area, content, known })
+    const isScan =
+      (isSparse && pictureShare(drawing?.pictures ?? [], area) >= minPictures) ||
+      (unread.share >= minPictures && lettersInside(lines, height) < minLetters)
     if (isScan) omissions.add('scanned_page', { page: number })
+    else if (unread.count > 0)
+      omissions.add('picture_without_text', { page: number }, { count: unread.count })
     const notes = [
       ...added.comments.map(({ text, rect }) => toNote(text, toBox(rect))),
       ...stamps(added, drawing).map(({ text, rect }) => toNote(text, toBox(rect))),
       ...pictureNotes(tags, content, { transform, main, omissions, number }),
     ]
-    const isUnread = isScan && lettersIn(content) < minLettersOfText
+    const isUnread = isScan && lettersInside(lines, height) < minLettersOfText
     return { lines, height, notes: withoutShown(notes, lines), isUnread }
   }
 }
 
+function hasReplacement({ text, expansion, alt, picture }: Mark): boolean {
+  return (
+    text !== undefined || expansion !== undefined || (alt !== undefined && picture !== undefined)
+  )
+}
+
+/** Letters of a page without those along its upper and lower edge, such as of a stamp by the scanner. */
+function lettersInside(lines: readonly Line[], height: number): number {
+  return lines
+    .filter(({ y, turned }) => {
+      const isAtEdge = turned === undefined && (y < height * margin || y > height * (1 - margin))
+      return !isAtEdge && turned !== 'edge' && turned !== 'watermark'
+    })
+    .reduce((sum, { text }) => sum + text.trim().length, 0)
+}
+
 /** Returns a function that reads the structure of pages, if it has tables or pictures. */
-function createTagReader(readRaw: PageContext['readRaw']) {
+function createTagReader(rawStructure: () => RawStructure) {
   let nodes = 0
-  let raw: RawStructure | undefined
-  return async (proxy: PdfPage): Promise<TableTags | undefined> => {
-    if (nodes > maxStructureNodes) return undefined
+  return async (proxy: PdfPage): Promise<{ tags?: TableTags; isStructured: boolean }> => {
+    if (nodes > maxStructureNodes) return { isStructured: true }
     // A damaged structure is ignored: the text can be read without it.
     const root = await proxy.getStructTree().catch(() => null)
-    if (root === null) return undefined
+    if (root === null) return { isStructured: false }
     nodes += countNodes(root)
     const page = pageIdIn(root)
-    if (page === undefined) return undefined
-    raw ??= readRaw()
-    const { spans, pictures } = raw
+    if (page === undefined) return { isStructured: false }
+    const { spans, pictures } = rawStructure()
     const tags = readTags(root, (id) => spans.get(id))
     append(tags.pictures, pictures.get(page) ?? [])
-    return tags.cells.size > 0 || tags.pictures.length > 0 ? tags : undefined
+    const isUsed = tags.cells.size > 0 || tags.pictures.length > 0
+    return { ...(isUsed && { tags }), isStructured: true }
   }
 }
 
@@ -175,10 +223,16 @@ function isAtEdge({ x0, x1, y }: Line, direction: Direction, width: number): boo
   return isLeft || places.every((x) => x > width * (1 - edgeZone))
 }
 
+/** Signatures with their drawn text, and with what that does not say. */
 function signatures({ drawn }: Annotations, drawing: Drawing | undefined): FilledIn[] {
-  return [...drawn].flatMap(([id, { rect, isSignature }]) => {
+  return [...drawn].flatMap(([id, { rect, isSignature, lines }]) => {
+    if (!isSignature) return []
     const text = drawing?.texts.get(id) ?? ''
-    return isSignature && text !== '' ? [{ lines: [text], rect, isBox: false }] : []
+    const shown = text.replace(/\s+/g, '')
+    const isShown = (line: string) =>
+      shown.includes(line.slice(line.indexOf(':') + 1).replace(/\s+/g, ''))
+    const all = [...(text === '' ? [] : [text]), ...lines.filter((line) => !isShown(line))]
+    return all.length === 0 ? [] : [{ lines: all, rect, isBox: false }]
   })
 }
 

@@ -212,3 +212,37 @@ test('values stand beside their labels on a page most of whose text is sideways'
   const text = (await blocksOf('a.pdf', content)).join('\n').replace(/[|\s]+/g, ' ')
   expect(text).toContain('Name: Ann Town: Ulm')
 })
+
+const signed =
+  "/V<</Type/Sig/Name(Grace Harbour)/Reason(Accepted \\(all\\))/Location<FEFF0055006C006D>/M(D:20240315083000+01'00')>>"
+const whole =
+  'Signed by: Grace Harbour Reason: Accepted (all) Location: Ulm Date: 2024-03-15 08:30:00 +01:00'
+
+test.each([
+  ['on the page', `/FT/Sig${signed}`, '/Rect[300 90 500 150]', whole],
+  ['that is not shown', `/FT/Sig${signed}`, '/F 134/Rect[0 0 0 0]', whole],
+  ['of the field around it', '', '/Parent 7 0 R/Rect[300 90 500 150]', whole],
+  [
+    'whose drawing says some of it',
+    `/FT/Sig${signed}`,
+    '/AP<</N 8 0 R>>/Rect[300 90 500 150]',
+    'Digitally signed by Grace Harbour in Ulm Reason: Accepted (all) Date: 2024-03-15 08:30:00 +01:00',
+  ],
+  ['that nobody gave', '/FT/Sig', '/Rect[300 90 500 150]', undefined],
+])('a signature %s is read with who, why, where and when', async (_, field, widget, expected) => {
+  const content = rawPage(rawText(72, 700, 'The pumps are delivered.'), {
+    catalog: '/AcroForm<</Fields[6 0 R]>>',
+    page: '/Annots[6 0 R]',
+    more: [
+      `<</Type/Annot/Subtype/Widget/T(seal)${field}${widget}>>`,
+      `<</FT/Sig/T(outer)${signed}/Kids[6 0 R]>>`,
+      [
+        '/Type/XObject/Subtype/Form/BBox[0 0 200 60]/Resources<</Font<</F1 5 0 R>>>>',
+        rawText(2, 30, 'Digitally signed by Grace Harbour in Ulm', { size: 8 }),
+      ],
+    ],
+  })
+  expect(await blocksOf('a.pdf', content)).toEqual(
+    ['The pumps are delivered.', expected].filter((text) => text !== undefined),
+  )
+})

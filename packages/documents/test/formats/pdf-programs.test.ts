@@ -49,3 +49,34 @@ test.each(['libreoffice', 'chromium'])(
     ])
   },
 )
+
+test('text that stands for glyphs is read from a document of pdfTeX', async () => {
+  expect((await blocksOf('a.pdf', made('pdftex-actual-text'))).join('\n')).toBe(
+    'The lid is watertight. It is an icon of a bell. The inspector opens the discharge valve every month. ' +
+      'The WHO (World Health Organization) was told.',
+  )
+})
+
+test('the signer of a document that poppler signed is read, from its certificate too', async () => {
+  const { texts } = { texts: await blocksOf('a.pdf', made('poppler-signed')) }
+  expect(texts.at(-1)).toMatch(
+    /^Signed by: Grace Harbour Reason: The pumps are accepted Date: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/,
+  )
+})
+
+test('a document of LibreOffice without tags tells its picture but not its logo, and has the table of its column', async () => {
+  const blocks = await blocksOf('a.pdf', made('libreoffice-columns'))
+  expect(blocks.filter((block) => block.startsWith('|'))).toEqual([
+    '| Pump | Inlet | Outlet |\n| --- | --- | --- |\n| North | 3.1 | 4.7 |\n| South | 3.2 | 4.8 |\n| West | 2.9 | 4.1 |\n| East | 3.3 | 4.9 |',
+  ])
+  expect(blocks.map((block) => block.split(' ').slice(0, 2).join(' '))).toEqual([
+    'The level',
+    'The noise',
+    'The pressure',
+    '| Pump',
+    'The flow',
+  ])
+  expect((await readFile('a.pdf', made('libreoffice-columns'))).omissions).toEqual([
+    { kind: 'picture_without_text', count: 1, places: [{ page: 1 }] },
+  ])
+})

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes the PDF files of this folder with programs that people use (Debian: libreoffice-writer, chromium-headless-shell, ghostscript, qpdf,
-# poppler-utils). The results are kept, so that the tests need none of the programs.
+# poppler-utils, texlive-latex-base, libnss3-tools). The results are kept, so that the tests need none of the programs.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)
@@ -58,3 +58,64 @@ qpdf qpdf.pdf --encrypt '' change 256 -- qpdf-encrypted.pdf
 
 # Poppler draws the page anew through cairo, whose fonts all have the size 1.
 pdftocairo -pdf -f 1 -l 1 ghostscript.pdf poppler.pdf
+
+# pdfTeX: text that stands for glyphs, at the end of a line too (texlive-latex-base).
+cat > "$work/actual.tex" <<'TEX'
+\documentclass{article}\pagestyle{empty}\parindent0pt
+\def\says#1#2{\pdfliteral page{/Span <</ActualText (#2)>> BDC}#1\pdfliteral page{EMC}}
+\begin{document}
+The lid is \says{W--T}{watertight}. It is an \says{\rule{5pt}{5pt}}{icon of a bell}.\\
+The inspector opens the dis\says{-}{}\\charge valve every month.\\
+The \pdfliteral page{/Span <</E (World Health Organization)>> BDC}WHO\pdfliteral page{EMC} was told.
+\end{document}
+TEX
+SOURCE_DATE_EPOCH=0 pdflatex -interaction=batchmode -output-directory "$work" "$work/actual.tex" > /dev/null
+mv "$work/actual.pdf" pdftex-actual-text.pdf
+
+# LibreOffice without tags: a picture between texts, a logo, and two columns with a table in the first one.
+python3 -c "
+import struct, zlib
+def png(width, height):
+    rows = b''.join(b'\0' + bytes((x * y) % 251 for x in range(width)) for y in range(height))
+    part = lambda name, data: struct.pack('>I', len(data)) + name + data + struct.pack('>I', zlib.crc32(name + data))
+    head = part(b'IHDR', struct.pack('>IIBBBBB', width, height, 8, 0, 0, 0, 0))
+    return b'\x89PNG\r\n\x1a\n' + head + part(b'IDAT', zlib.compress(rows)) + part(b'IEND', b'')
+open('$work/chart.png', 'wb').write(png(120, 80))
+open('$work/logo.png', 'wb').write(png(40, 40))
+"
+cat > "$work/columns.py" <<'PY'
+import base64, sys
+work = sys.argv[1]
+def image(name, width, height):
+    data = base64.b64encode(open(f'{work}/{name}.png', 'rb').read()).decode()
+    return (f'<draw:frame text:anchor-type="as-char" svg:width="{width}cm" svg:height="{height}cm"><draw:image>'
+            f'<office:binary-data>{data}</office:binary-data></draw:image></draw:frame>')
+def text(about, count):
+    return ' '.join(f'The {about} of station {at} is measured twice on every working day of the year.' for at in range(count))
+cells = [['Pump', 'Inlet', 'Outlet'], ['North', '3.1', '4.7'], ['South', '3.2', '4.8'], ['West', '2.9', '4.1'], ['East', '3.3', '4.9']]
+rows = ''.join('<table:table-row>' + ''.join(f'<table:table-cell><text:p>{cell}</text:p></table:table-cell>' for cell in row)
+               + '</table:table-row>' for row in cells)
+print(f'''<?xml version="1.0" encoding="UTF-8"?>
+<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"
+ xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0" xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+ xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" xmlns:fo="urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0"
+ xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0" office:version="1.3" office:mimetype="application/vnd.oasis.opendocument.text">
+<office:automatic-styles><style:style style:name="two" style:family="section"><style:section-properties>
+<style:columns fo:column-count="2" fo:column-gap="0.8cm"/></style:section-properties></style:style></office:automatic-styles>
+<office:body><office:text><text:p>{image('logo', 1, 1)} {text('level', 3)}</text:p><text:p>{image('chart', 8, 5)}</text:p>
+<text:p>{text('noise', 3)}</text:p><text:section text:style-name="two" text:name="columns"><text:p>{text('pressure', 5)}</text:p>
+<table:table><table:table-column table:number-columns-repeated="3"/>{rows}</table:table>
+<text:p>{text('flow', 16)}</text:p></text:section></office:text></office:body></office:document>''')
+PY
+python3 "$work/columns.py" "$work" > "$work/columns.fodt"
+untagged='pdf:writer_pdf_Export:{"UseTaggedPDF":{"type":"boolean","value":"false"}}'
+soffice "-env:UserInstallation=file://$work/profile" --headless --convert-to "$untagged" --outdir "$work" "$work/columns.fodt" > /dev/null
+mv "$work/columns.pdf" libreoffice-columns.pdf
+
+# Poppler signs a page with a certificate of our own (libnss3-tools). Its whole font is packed by qpdf.
+mkdir "$work/certificates"
+certutil -N -d "sql:$work/certificates" --empty-password
+head -c 512 /dev/urandom > "$work/noise"
+certutil -S -d "sql:$work/certificates" -n signer -s 'CN=Grace Harbour,O=Harbours of Ulm' -x -t 'CT,C,C' -v 600 -z "$work/noise" > /dev/null 2>&1
+pdfsig -nssdir "$work/certificates" -add-signature -nick signer -reason 'The pumps are accepted' poppler.pdf "$work/signed.pdf" > /dev/null
+qpdf --recompress-flate --compression-level=9 --object-streams=generate "$work/signed.pdf" poppler-signed.pdf

@@ -1,0 +1,283 @@
+import { ExtractionError } from '../document/extraction.js'
+import { identity, type Matrix, multiply, toMatrix } from './matrix.js'
+import type { Picture } from './pictures.js'
+import type { RawObjects } from './raw-objects.js'
+import {
+  createPdfReader,
+  isName,
+  type PdfDictionary,
+  type PdfReader,
+  type PdfValue,
+  toText,
+} from './syntax.js'
+
+/** A marked part of the drawing of a page, in the order in which they begin. */
+export interface Mark {
+  tag: string | undefined
+  /** Number of the content on its page (`MCID`). */
+  content?: number
+  /** Text that stands for what is drawn in it (`ActualText`). */
+  text?: string
+  /** Long form of the abbreviation in it (`E`). */
+  expansion?: string
+  /** Description of the pictures in it. */
+  alt?: string
+  /** The first picture in it, or a shape of a part with a text. */
+  picture?: Matrix
+}
+
+/** What a page draws besides text. */
+export interface PageContents {
+  marks: Mark[]
+  pictures: Picture[]
+  /** Whether text that is not shown is drawn, such as that of a text recognition. */
+  hasInvisibleText: boolean
+}
+
+/** Forms within each other that are followed. */
+const maxDepth = 12
+/** Forms that a page draws, and characters of all drawings: beyond, the page would take minutes. */
+const maxForms = 50_000
+const maxLength = 256 * 1024 * 1024
+/** Levels of nodes of the page tree that a page inherits resources from. */
+const maxParents = 20
+/** States of drawing that are kept, and pictures of a page. */
+const maxStates = 1000
+const maxPictures = 2000
+/** Operands of an operator that are kept. */
+const maxOperands = 40
+const invisible = 3
+/** A drawing with a picture in it, whose bytes follow. */
+const inlinePicture = /(?:^|[\s\]>)])BI[\s/][\s\S]{1,2000}?\sID\s/
+
+/** Returns a function that reads the contents of pages by the numbers of their objects; undefined if they have neither marks with texts nor pictures, or cannot be read. */
+export function createContentsReader(objects: RawObjects) {
+  return (page: number, number: number): PageContents | undefined => {
+    const dictionary = objects.dictionaryOf({ reference: page })
+    if (dictionary === undefined || objects.isEncrypted) return undefined
+    const parts = [objects.resolve(dictionary.get('Contents')) ?? []].flat()
+    const stated = dictionary.get('Contents')
+    const streams = (
+      Array.isArray(parts) && parts.every(isReference) && parts.length > 0 ? parts : [stated]
+    ).map((part) => textOf(objects, part))
+    if (!streams.every((text) => text !== undefined)) return undefined
+    const text = streams.join('\n')
+    const resources = inherited(objects, dictionary, 'Resources')
+    if (!isOfInterest(objects, text, resources)) return undefined
+    const walk = createWalk(objects, number)
+    walk.draw(text, { resources, matrix: identity, mode: 0, depth: 0 })
+    return walk.contents
+  }
+}
+
+function isReference(value: PdfValue): value is { reference: number } {
+  return typeof value === 'object' && 'reference' in value
+}
+
+function textOf(objects: RawObjects, value: PdfValue | undefined): string | undefined {
+  return value !== undefined && isReference(value) ? objects.streamOf(value.reference) : undefined
+}
+
+function inherited(
+  objects: RawObjects,
+  page: PdfDictionary,
+  key: string,
+): PdfDictionary | undefined {
+  let node: PdfDictionary | undefined = page
+  for (let level = 0; node !== undefined && level < maxParents; level += 1) {
+    const found = objects.dictionaryOf(node.get(key))
+    if (found !== undefined) return found
+    node = objects.dictionaryOf(node.get('Parent'))
+  }
+  return undefined
+}
+
+/** Most pages draw text only, and are not looked at any further. */
+function isOfInterest(
+  objects: RawObjects,
+  text: string,
+  resources: PdfDictionary | undefined,
+): boolean {
+  if (text.includes('/ActualText') || text.includes('/E(') || text.includes('/E (')) return true
+  if (/\bDo\b/.test(text) && objects.dictionaryOf(resources?.get('XObject')) !== undefined)
+    return true
+  const lists = objects.dictionaryOf(resources?.get('Properties')) ?? new Map<string, PdfValue>()
+  for (const list of lists.values()) {
+    const properties = objects.dictionaryOf(list)
+    if (properties?.has('ActualText') === true || properties?.has('E') === true) return true
+  }
+  return inlinePicture.test(text)
+}
+
+interface State {
+  resources: PdfDictionary | undefined
+  matrix: Matrix
+  /** How text is drawn. */
+  mode: number
+  /** Number of forms around. */
+  depth: number
+}
+
+/** Follows the drawing of a page. */
+function createWalk(objects: RawObjects, page: number) {
+  const contents: PageContents = { marks: [], pictures: [], hasInvisibleText: false }
+  const open: Mark[] = []
+  /** Numbers of the forms around: one that contains itself is drawn once. */
+  const around = new Set<number>()
+  let [forms, length] = [0, 0]
+
+  function draw(text: string, start: State): void {
+    length += text.length
+    if (length > maxLength) throw tooMany(page)
+    const reader = createPdfReader(text, { skipsText: true })
+    const saved: State[] = []
+    const opened = open.length
+    let state = start
+    let operands: PdfValue[] = []
+    for (let value = reader.next(); value !== undefined; value = reader.next()) {
+      if (typeof value !== 'object' || !('word' in value)) {
+        if (operands.length < maxOperands) operands.push(value)
+        continue
+      }
+      switch (value.word) {
+        case 'q':
+          if (saved.length < maxStates) saved.push(state)
+          break
+        case 'Q':
+          state = saved.pop() ?? state
+          break
+        case 'cm': {
+          const own = toMatrix(operands)
+          if (own !== undefined) state = { ...state, matrix: multiply(state.matrix, own) }
+          break
+        }
+        case 'Tr':
+          state = { ...state, mode: Number(operands[0]) }
+          break
+        case 'Tj':
+        case 'TJ':
+        case "'":
+        case '"':
+          if (state.mode === invisible) contents.hasInvisibleText = true
+          break
+        case 'BMC':
+        case 'BDC':
+          begin(operands, state.resources)
+          break
+        case 'EMC':
+          if (open.length > opened) open.pop()
+          break
+        case 'Do':
+          paint(operands[0], state)
+          break
+        case 're':
+        case 'm':
+          if (open.length > 0) addShape(operands, state.matrix)
+          break
+        case 'BI':
+          addPicture(readInline(reader, text), undefined, state.matrix)
+          break
+      }
+      operands = []
+    }
+    open.length = Math.min(open.length, opened)
+  }
+
+  function begin([tag, properties]: readonly PdfValue[], resources: PdfDictionary | undefined) {
+    const named = objects.dictionaryOf(resources?.get('Properties'))
+    const list = objects.dictionaryOf(isName(properties) ? named?.get(properties.name) : properties)
+    const content = objects.resolve(list?.get('MCID'))
+    const stringOf = (key: string) => {
+      const value = objects.resolve(list?.get(key))
+      return typeof value === 'object' && 'bytes' in value ? toText(value.bytes) : undefined
+    }
+    const [text, expansion, alt] = [stringOf('ActualText'), stringOf('E'), stringOf('Alt')]
+    const mark: Mark = {
+      tag: isName(tag) ? tag.name : undefined,
+      ...(typeof content === 'number' && { content }),
+      ...(text !== undefined && { text }),
+      ...(expansion !== undefined && { expansion }),
+      ...(alt !== undefined && { alt }),
+    }
+    contents.marks.push(mark)
+    open.push(mark)
+  }
+
+  /** A shape may be a sign that the mark has a text for. */
+  function addShape(operands: readonly PdfValue[], matrix: Matrix): void {
+    const [x, y, width = 1, height = 1] = operands.map(Number)
+    const own = toMatrix([width, 0, 0, height, x, y])
+    if (own === undefined) return
+    for (const mark of open) if (mark.text !== undefined) mark.picture ??= multiply(matrix, own)
+  }
+
+  function paint(name: PdfValue | undefined, state: State): void {
+    const known = objects.dictionaryOf(state.resources?.get('XObject'))
+    const reference = isName(name) ? known?.get(name.name) : undefined
+    const dictionary = objects.dictionaryOf(reference)
+    if (reference === undefined || dictionary === undefined) return
+    const kind = objects.resolve(dictionary.get('Subtype'))
+    if (isName(kind) && kind.name === 'Image') {
+      const object = isReference(reference) ? reference.reference : undefined
+      addPicture(dictionary, object, state.matrix)
+      return
+    }
+    const object = isReference(reference) ? reference.reference : -1
+    const text = state.depth < maxDepth ? objects.streamOf(object) : undefined
+    if (text === undefined || around.has(object)) return
+    forms += 1
+    if (forms > maxForms) throw tooMany(page)
+    const own = toMatrix([objects.resolve(dictionary.get('Matrix')) ?? []].flat())
+    around.add(object)
+    draw(text, {
+      ...state,
+      matrix: own === undefined ? state.matrix : multiply(state.matrix, own),
+      resources: objects.dictionaryOf(dictionary.get('Resources')) ?? state.resources,
+      depth: state.depth + 1,
+    })
+    around.delete(object)
+  }
+
+  function addPicture(dictionary: PdfDictionary, object: number | undefined, matrix: Matrix): void {
+    const pixels = pixelsOf(objects, dictionary)
+    for (const mark of open) mark.picture ??= matrix
+    if (contents.pictures.length >= maxPictures) return
+    const isDescribed = open.some(
+      ({ tag, text, alt }) => tag === 'Artifact' || text !== undefined || alt !== undefined,
+    )
+    contents.pictures.push({ matrix, pixels, object, isDescribed })
+  }
+
+  return { contents, draw }
+}
+
+/** Number of the pixels of a picture. */
+function pixelsOf({ resolve }: RawObjects, dictionary: PdfDictionary): number {
+  const sides = [
+    ['Width', 'W'],
+    ['Height', 'H'],
+  ].map(([long = '', short = '']) => Number(resolve(dictionary.get(long) ?? dictionary.get(short))))
+  return (sides[0] ?? 0) * (sides[1] ?? 0)
+}
+
+/** Properties of a picture within a drawing, behind whose bytes the reader continues. */
+function readInline(reader: PdfReader, text: string): PdfDictionary {
+  const properties: PdfDictionary = new Map()
+  for (let key = reader.next(); isName(key); key = reader.next()) {
+    const value = reader.next()
+    if (value !== undefined) properties.set(key.name, value)
+  }
+  // The bytes may contain anything, also what looks like their end.
+  const ending = /\sEI(?=\s)(?![^\n]{0,10}[^\t\n\r -~])/g
+  ending.lastIndex = reader.at()
+  reader.seek(ending.exec(text) === null ? text.length : ending.lastIndex)
+  return properties
+}
+
+function tooMany(page: number): ExtractionError {
+  return new ExtractionError(
+    'too_large',
+    `The drawings on page ${page} are inside of each other more than ${maxForms.toLocaleString('en')} times. ` +
+      'Print the document to a new PDF file and upload that.',
+  )
+}
