@@ -121,16 +121,17 @@ function readingOrder(segments: readonly Segment[], cuts = 0): Segment[][] {
     right = []
   }
   const rows = toRows(segments)
-  const end = columnsEnd(rows, gutter)
+  const end = columnsEnd(rows, gutter.x)
+  const wideRows = wideRowsOf(rows.slice(0, end), gutter)
   for (const row of rows.slice(0, end)) {
-    if (isWide(row, gutter)) {
+    if (wideRows.has(row)) {
       closeColumns()
       append(wide, row)
       continue
     }
     if (wide.length > 0) ordered.push(wide)
     wide = []
-    for (const segment of row) (segment.x1 <= gutter ? left : right).push(segment)
+    for (const segment of row) (segment.x1 <= gutter.x ? left : right).push(segment)
   }
   closeColumns()
   if (wide.length > 0) ordered.push(wide)
@@ -163,13 +164,50 @@ function orderInBlocks(segments: readonly Segment[]): Segment[][] {
   return blocks.flatMap((block, at) => (hasColumns[at] ? readingOrder(block, 1) : [block]))
 }
 
-/** Whether a row crosses the gutter, or has cells with wide gaps on both sides of it, as in a table. */
-function isWide(row: readonly Segment[], gutter: number): boolean {
-  if (row.some((segment) => segment.x0 < gutter && segment.x1 > gutter)) return true
-  return [
-    row.filter((segment) => segment.x1 <= gutter),
-    row.filter((segment) => segment.x1 > gutter),
-  ].every(isLoose)
+/** Rows over both columns: those that cross the gutter, and those of a table that is as wide as both. */
+function wideRowsOf(rows: readonly Segment[][], { x, isBesideTable }: Gutter): Set<Segment[]> {
+  const wide = new Set(rows.filter((row) => isCrossing(row, x)))
+  if (isBesideTable) return wide
+  const edge = rightEdgeOf(rows, x)
+  const run: Segment[][] = []
+  rows.forEach((row, at) => {
+    if (wide.has(row) || !isLooseOnBothSides(row, x)) return
+    run.push(row)
+    if (isLooseOnBothSides(rows[at + 1] ?? [], x)) return
+    const before = rows[at - run.length]
+    const starts = run.flatMap((each) => each.filter(({ x0 }) => x0 >= x)).map(({ x0 }) => x0)
+    const isInColumns =
+      before !== undefined &&
+      !isCrossing(before, x) &&
+      run.length >= minTableRows &&
+      Math.abs(smallest(starts) - edge) < maxCellInset
+    if (!isInColumns) for (const each of run) wide.add(each)
+    run.length = 0
+  })
+  return wide
+}
+
+function isCrossing(row: readonly Segment[], x: number): boolean {
+  return row.some((segment) => segment.x0 < x && segment.x1 > x)
+}
+
+/** Left edge of most lines of the right column. */
+function rightEdgeOf(rows: readonly Segment[][], x: number): number {
+  const counts = new Map<number, number>()
+  for (const row of rows) {
+    const [first] = row.filter(({ x0 }) => x0 >= x).sort((a, b) => a.x0 - b.x0)
+    if (first === undefined) continue
+    const place = Math.round(first.x0)
+    counts.set(place, (counts.get(place) ?? 0) + 1)
+  }
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? Number.POSITIVE_INFINITY
+}
+
+/** Whether a row has cells with wide gaps on both sides of the gutter, as in a table. */
+function isLooseOnBothSides(row: readonly Segment[], x: number): boolean {
+  return [row.filter((segment) => segment.x1 <= x), row.filter((segment) => segment.x1 > x)].every(
+    isLoose,
+  )
 }
 
 /** Whether segments are cells of a table rather than words of a justified line. */
@@ -181,8 +219,15 @@ function isLoose(segments: readonly Segment[]): boolean {
   return filled < (right - left) * minFillOfJustified
 }
 
-/** The middle of the strip that the fewest segments cross, if there is a column of text on both sides. */
-function findGutter(segments: readonly Segment[]): number | undefined {
+/** A strip between two columns. */
+interface Gutter {
+  x: number
+  /** Whether a table is on at least one side of it, whose rows are not those of the other side. */
+  isBesideTable: boolean
+}
+
+/** The middle of the strip that the fewest segments cross, if there is a column of text or a table on both sides. */
+function findGutter(segments: readonly Segment[]): Gutter | undefined {
   if (segments.length < 2 * minLines) return undefined
   const start = smallest(segments.map((segment) => segment.x0))
   const width = largest(segments.map((segment) => segment.x1)) - start
@@ -190,15 +235,101 @@ function findGutter(segments: readonly Segment[]): number | undefined {
   const crossings = countCrossings(segments, start, Math.ceil(width))
   const from = Math.floor(width * sideMargin)
   const to = Math.ceil(width * (1 - sideMargin))
-  const strip = emptiestStrip(crossings, from, to)
   const size = median(segments.map((segment) => segment.size))
-  if (strip.end - strip.start < size * minGutter) return undefined
-  const gutter = start + (strip.start + strip.end) / 2
-  const onLeft = segments.filter((segment) => segment.x1 <= gutter)
-  const onRight = segments.filter((segment) => segment.x0 >= gutter)
-  if (!isColumn(onLeft) || !isColumn(onRight)) return undefined
-  const pitches = [pitchOf(onLeft), pitchOf(onRight)]
-  return largest(pitches) > smallest(pitches) * sparserRatio ? undefined : gutter
+  const strips = emptiestStrips(crossings, from, to)
+    .filter((strip) => strip.end - strip.start >= size * minGutter)
+    .slice(0, maxStrips)
+  for (const [at, strip] of strips.entries()) {
+    const x = start + (strip.start + strip.end) / 2
+    const onLeft = segments.filter((segment) => segment.x1 <= x)
+    const onRight = segments.filter((segment) => segment.x0 >= x)
+    const columns = [onLeft, onRight].filter(isColumn).length
+    if (at === 0 && columns === 2) {
+      const pitches = [pitchOf(onLeft), pitchOf(onRight)]
+      return largest(pitches) > smallest(pitches) * sparserRatio
+        ? undefined
+        : { x, isBesideTable: false }
+    }
+    if (areApart(onLeft, onRight, columns)) return { x, isBesideTable: true }
+  }
+  return undefined
+}
+
+/** Strips that may be a gutter beside a table, which has strips of its own. */
+const maxStrips = 5
+/** Rows of a table beside other text, the share of them with several cells, and segments that are compared. */
+const minTableRows = 3
+const minRowsOfCells = 0.6
+const maxCompared = 600
+/** Points by which cells are aligned, and by which baselines of one row differ. */
+const cellTolerance = 3
+const sameBaseline = 1
+/** Points between the edge of a column and the text of the first cell of a table in it. */
+const maxCellInset = 8
+/** Share of the rows that may stand on baselines of the other side by chance. */
+const maxSharedRows = 0.4
+/** Ratio of the gap between two tables to the gaps between their columns. */
+const gapRatio = 1.2
+
+/**
+ * Whether a table and text, or two tables, are beside each other: their rows are on baselines of their own, which those
+ * of one table are not, or both tables have the same header.
+ *
+ * @param columns number of the sides that are columns of text
+ */
+function areApart(left: readonly Segment[], right: readonly Segment[], columns: number): boolean {
+  if (left.length + right.length > maxCompared || columns > 1) return false
+  if (![left, right].every((side) => isGrid(side) || isColumn(side))) return false
+  const [header, other] = [left, right].map(headerOf)
+  if (columns === 0 && header === other) return true
+  const ys = [left, right].map((side) => toRows(side).map(([first]) => first?.y ?? 0))
+  const top = largest(ys.map((own) => own[0] ?? 0)) - sameBaseline
+  const bottom = smallest(ys.map((own) => own.at(-1) ?? 0)) + sameBaseline
+  const [few = [], many = []] = ys
+    .map((own) => own.filter((y) => y >= top && y <= bottom))
+    .sort((a, b) => a.length - b.length)
+  if (few.length < minTableRows) return false
+  const shared = few.filter((y) => many.some((other) => Math.abs(other - y) <= sameBaseline))
+  if (shared.length > few.length * maxSharedRows) return false
+  const pitches = [pitchOf(left), pitchOf(right)]
+  if (largest(pitches) > smallest(pitches) * sparserRatio) return false
+  const gap = smallest(right.map(({ x0 }) => x0)) - largest(left.map(({ x1 }) => x1))
+  return columns === 1 || gap > largest([left, right].map(widestGap)) * gapRatio
+}
+
+/** The cells of the first row: where they are the same, one table is continued beside itself. */
+function headerOf(segments: readonly Segment[]): string {
+  const [row = []] = toRows(segments)
+  return [...row]
+    .sort((a, b) => a.x0 - b.x0)
+    .map(({ text }) => text.trim())
+    .join('|')
+}
+
+/** Whether segments are rows of aligned cells. */
+function isGrid(segments: readonly Segment[]): boolean {
+  const rows = toRows(segments)
+  const cells = rows.filter((row) => row.length > 1)
+  if (cells.length < Math.max(minTableRows, rows.length * minRowsOfCells)) return false
+  const inner = cells.flatMap((row) => [...row].sort((a, b) => a.x0 - b.x0).slice(1))
+  const isNear = (one: number, other: number) => Math.abs(one - other) < cellTolerance
+  const aligned = inner.filter((cell) =>
+    inner.some(
+      (other) => other !== cell && (isNear(other.x0, cell.x0) || isNear(other.x1, cell.x1)),
+    ),
+  )
+  return aligned.length >= inner.length * minRowsOfCells
+}
+
+/** The widest gap between columns of cells, in points. */
+function widestGap(segments: readonly Segment[]): number {
+  const sorted = [...segments].sort((a, b) => a.x0 - b.x0)
+  let [end, widest] = [sorted[0]?.x1 ?? 0, 0]
+  for (const { x0, x1 } of sorted) {
+    widest = Math.max(widest, x0 - end)
+    end = Math.max(end, x1)
+  }
+  return widest
 }
 
 function isColumn(segments: readonly Segment[]): boolean {
@@ -237,24 +368,24 @@ function countCrossings(segments: readonly Segment[], start: number, width: numb
   return counts
 }
 
-/** The longest strip with the fewest crossings, within `crossingSlack`. */
-function emptiestStrip(
+/** The strips with the fewest crossings, within `crossingSlack`, the longest first. */
+function emptiestStrips(
   counts: Int32Array,
   from: number,
   to: number,
-): { start: number; end: number } {
+): { start: number; end: number }[] {
   const least = counts
     .subarray(from, to)
     .reduce((low, count) => Math.min(low, count), counts.length)
   const few = least + crossingSlack
-  let best = { start: from, end: from }
+  const strips: { start: number; end: number }[] = []
   let start = from
   for (let at = from; at <= to; at += 1) {
     if (at < to && (counts[at] ?? 0) <= few) continue
-    if (at - start > best.end - best.start) best = { start, end: at }
+    if (at > start) strips.push({ start, end: at })
     start = at + 1
   }
-  return best
+  return strips.sort((a, b) => b.end - b.start - (a.end - a.start))
 }
 
 const contentsEntry = /(?:\.[ ]?){4,}\s*[\divxlc]+$/

@@ -129,9 +129,20 @@ function dividedSegments({ segments }: Line, columns: readonly Extent[]): Segmen
   return segments.flatMap((segment) => divide(segment, columns))
 }
 
+/** Places at which a segment may be divided: letters of one width are where their number is. */
+function jointsOf({ text, x0, x1, monospace, joints }: Segment): Segment['joints'] {
+  if (!monospace || joints.length > 0) return joints
+  const width = (x1 - x0) / text.length
+  return [...text.matchAll(/\s+(?=\S)/g)].map(({ index, 0: { length } }) => ({
+    at: index + length,
+    x: x0 + width * (index + length),
+    end: x0 + width * index,
+  }))
+}
+
 /** Divides a segment that was joined from several cells, such as of a tightly set header. */
 function divide(segment: Segment, columns: readonly Extent[]): Segment[] {
-  const joint = segment.joints.find(({ x }) =>
+  const joint = jointsOf(segment).find(({ x }) =>
     columns.some((column) => x > segment.x0 && Math.abs(column.x0 - x) < 2),
   )
   if (joint === undefined) return [segment]

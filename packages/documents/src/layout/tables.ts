@@ -19,6 +19,8 @@ const tolerance = 3
 /** ... and the share of cells that must be aligned: gaps between words of sentences are not. */
 const minAligned = 0.6
 
+/** Signs of a row that is a line below the header. */
+const minRuleLength = 6
 const sectionNumber = /^(?:[A-Z]\.)?\d{1,3}(?:\.\d{1,3}){0,4}\.?$/
 /** Factor by which the type of a heading is larger than that of the table below it. */
 const headingSizeRatio = 1.12
@@ -92,9 +94,17 @@ export function tableAt(
   if (!isAligned(run, columns)) return undefined
   const begin = edgeOf(lines, start, -1, options.above, columns)
   const last = edgeOf(lines, end - 1, 1, maxCellLines, columns)
-  const rows = toTableRows(lines.slice(begin, last + 1), columns, options.join)
+  const rows = toTableRows(lines.slice(begin, last + 1), columns, options.join).filter(
+    (row) => !isRule(row),
+  )
   if (!isPlausible(rows)) return undefined
   return { begin, end: last + 1, ...joinShiftedHeaders({ rows, columns }) }
+}
+
+/** Whether a row is a line that was typed with signs. */
+function isRule(row: readonly string[]): boolean {
+  const text = row.join('')
+  return text.length >= minRuleLength && /^[-–—=_+|\s]+$/.test(text)
 }
 
 /** Whether a line is a heading whose number stands apart, in larger type than the next line, as TeX sets it. */
