@@ -62,7 +62,7 @@ export async function extract(source: Source): Promise<Extraction> {
 async function requirePageTree(document: PdfDocument, source: Source): Promise<void> {
   const count = document.numPages
   if (!(count > 0)) throw damaged('a PDF', new Error('it has no pages'))
-  if (count <= (source.maximumPages ?? Number.POSITIVE_INFINITY)) return
+  if (count <= (source.maxPages ?? Number.POSITIVE_INFINITY)) return
   await document.getPage(count).catch((error) => {
     throw damagedPage(count, error)
   })

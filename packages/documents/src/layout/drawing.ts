@@ -41,8 +41,7 @@ type Codes = Readonly<Record<string, number>>
 
 /**
  * Pictures are drawn on a square of one unit, so an operator that stretches it to a considerable part of the page
- * draws a picture.
- * The parser leaves out pictures themselves, because it does not decode them.
+ * draws a picture. The parser leaves out pictures themselves, because it does not decode them.
  */
 function picturesOf({ fnArray, argsArray }: OperatorList, area: number, codes: Codes): Picture[] {
   const pictures: Picture[] = []

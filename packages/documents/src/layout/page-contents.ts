@@ -61,7 +61,7 @@ export function createContentsReader(objects: RawObjects) {
       Array.isArray(parts) && parts.every(isReference) && parts.length > 0 ? parts : [stated]
     ).map((part) => textOf(objects, part))
     if (!streams.every((text) => text !== undefined)) return undefined
-    const text = streams.join('\n')
+    const text = streams.length === 1 ? (streams[0] ?? '') : streams.join('\n')
     const resources = inherited(objects, dictionary, 'Resources')
     if (!isOfInterest(objects, text, resources)) return undefined
     const walk = createWalk(objects, number)
@@ -99,14 +99,14 @@ function isOfInterest(
   resources: PdfDictionary | undefined,
 ): boolean {
   if (text.includes('/ActualText') || text.includes('/E(') || text.includes('/E (')) return true
-  if (/\bDo\b/.test(text) && objects.dictionaryOf(resources?.get('XObject')) !== undefined)
+  if (text.includes('Do') && objects.dictionaryOf(resources?.get('XObject')) !== undefined)
     return true
   const lists = objects.dictionaryOf(resources?.get('Properties')) ?? new Map<string, PdfValue>()
   for (const list of lists.values()) {
     const properties = objects.dictionaryOf(list)
     if (properties?.has('ActualText') === true || properties?.has('E') === true) return true
   }
-  return inlinePicture.test(text)
+  return text.includes('BI') && inlinePicture.test(text)
 }
 
 interface State {

@@ -71,15 +71,15 @@ export function createPdfReader(text: string, { skipsText = false } = {}): PdfRe
         if (level === 0) break
       }
     }
-    const inner = isSkipped ? '' : withoutEscapes(text.slice(from, at))
     at += 1
-    return { bytes: inner }
+    return isSkipped ? skipped : { bytes: withoutEscapes(text.slice(from, at - 1)) }
   }
 
   function readDigits(isSkipped: boolean): PdfValue {
     const stop = text.indexOf('>', at)
-    const inner = isSkipped ? '' : text.slice(at + 1, stop === -1 ? end : stop)
+    const inner = text.slice(at + 1, stop === -1 ? end : stop)
     at = stop === -1 ? end : stop + 1
+    if (isSkipped) return skipped
     const digits = inner.replace(/[^\da-f]/gi, '')
     return {
       bytes: Buffer.from(digits + (digits.length % 2 === 1 ? '0' : ''), 'hex').toString('latin1'),
@@ -158,10 +158,25 @@ export function toPdfValue(text: string): PdfValue | undefined {
   return createPdfReader(text).next()
 }
 
+/** A string that was not read. */
+const skipped: PdfValue = { bytes: '' }
+/** Operators and other words, each once: drawings repeat few. */
+const words = new Map<string, PdfValue>()
+const maxWords = 200
+
+function toWord(word: string): PdfValue {
+  const known = words.get(word)
+  if (known !== undefined) return known
+  const value = { word }
+  if (words.size < maxWords && word.length < 8) words.set(word, value)
+  return value
+}
+
 function toValue(token: string): PdfValue {
+  // Numbers begin with a digit, a sign or a point.
+  if (token.charCodeAt(0) > 0x39) return toWord(token)
   const number = Number(token)
-  if (!Number.isNaN(number) && token !== '') return number
-  return { word: token }
+  return Number.isNaN(number) || token === '' ? toWord(token) : number
 }
 
 function toName(token: string): string {

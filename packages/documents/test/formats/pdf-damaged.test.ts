@@ -29,7 +29,7 @@ test.each([
       bytes: rawPdf([catalog, ...objects]),
       contentType: '',
       key: 'a.pdf',
-      maximumPages: 1000,
+      maxPages: 1000,
     }
     await expect(readDocument(source, defaultChunkOptions)).rejects.toMatchObject({
       failure: 'damaged',

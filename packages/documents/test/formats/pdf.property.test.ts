@@ -14,6 +14,8 @@ const part = fc.record({
     'rotated header',
     'sideways',
     'form',
+    'stands for',
+    'narrow table',
   ),
   size,
 })
@@ -21,7 +23,12 @@ interface Part {
   kind: string
   size: number
 }
-const columns = fc.tuple(fc.record({ kind: fc.constant('columns'), size }))
+const columns = fc.tuple(
+  fc.record({
+    kind: fc.constantFrom('columns', 'table in a column', 'table beside text', 'two tables'),
+    size,
+  }),
+)
 const parts: fc.Arbitrary<Part[]> = fc.oneof(
   fc.array(part, { minLength: 1, maxLength: 3 }),
   columns,
@@ -65,6 +72,64 @@ function drawerOf(kind: string, size: number): Draw {
           for (let line = 0; line < size + 4; line += 1) {
             at(document, x, top + 13 * line, words(4).join(' '))
           }
+        }
+      }
+    case 'table in a column':
+      return (document, top, words) => {
+        const lines = (x: number, y: number, count: number) => {
+          for (let line = 0; line < count; line += 1)
+            at(document, x, y + 13 * line, words(4).join(' '))
+        }
+        lines(60, top, 6)
+        rowsOf(words, size + 2).forEach((row, y) => {
+          row.forEach((cell, x) => {
+            at(document, 60 + 72 * x, top + 96 + 15 * y, cell)
+          })
+        })
+        lines(60, top + 116 + 15 * (size + 2), 6)
+        lines(310, top, 16 + size)
+      }
+    case 'table beside text':
+      return (document, top, words) => {
+        rowsOf(words, size + 3).forEach((row, y) => {
+          row.forEach((cell, x) => {
+            at(document, 60 + 72 * x, top + 15 * y, cell)
+          })
+        })
+        for (let line = 0; line < size + 6; line += 1)
+          at(document, 310, top + 11.7 * line, words(4).join(' '))
+      }
+    case 'two tables':
+      return (document, top, words) => {
+        for (const [left, pitch] of [
+          [60, 15],
+          [320, 18.3],
+        ] as const) {
+          rowsOf(words, size + 4).forEach((row, y) => {
+            row.forEach((cell, x) => {
+              at(document, left + 72 * x, top + pitch * y, cell)
+            })
+          })
+        }
+      }
+    case 'narrow table':
+      return (document, top, words) => {
+        document.font('Courier')
+        rowsOf(words, size + 3).forEach((row, y) => {
+          at(document, 60, top + 14 * y, row.map((cell) => cell.padEnd(11)).join(' '))
+        })
+        document.font('Helvetica')
+      }
+    case 'stands for':
+      return (document, top, words) => {
+        for (let line = 0; line < size; line += 1) {
+          const y = top + 16 * line
+          const [before = '', actual = '', after = ''] = words(3)
+          at(document, 60, y, before)
+          document.markContent('Span', { actual })
+          at(document, 64 + document.widthOfString(before), y, 'QQQ')
+          document.endMarkedContent()
+          at(document, 68 + document.widthOfString(`${before}QQQ`), y, after)
         }
       }
     case 'table':
