@@ -6,7 +6,7 @@ export const basePath = new URL(document.baseURI).pathname.replace(/\/$/, '')
 /** Address of the server, which is one level above the dashboard. */
 export const serverUrl = new URL('..', document.baseURI).href.replace(/\/$/, '')
 
-/** What the calls of a client act on. */
+/** The objects on which the calls of a client act. */
 export interface Scope {
   workspaceId?: string | undefined
   botId?: string | undefined
@@ -15,11 +15,11 @@ export interface Scope {
 // Browsers send no Origin with same-origin reads; this header proves that the page is one of the server.
 const pageHeaders = { 'x-requested-with': 'dashboard' }
 
-/** What happens to every response, for the line that shows a lost connection. */
+/** Called with the outcome of every request, for the line that shows a lost connection. */
 type ConnectionListener = (isConnected: boolean) => void
 let onConnection: ConnectionListener = () => {}
 
-/** Registers who shows whether the newest call reached the server. */
+/** Registers a listener that shows whether the newest call reached the server. */
 export function watchConnection(listener: ConnectionListener): void {
   onConnection = listener
 }
@@ -71,7 +71,7 @@ export function headersOf({ workspaceId, botId }: Scope): Record<string, string>
 
 /** Whether the caller has to sign in before a repetition of the call can succeed. */
 export function isSignedOut(error: unknown): boolean {
-  // What is about the body refuses a token or a code that was typed, and not the session.
+  // An error about the body refuses a typed token or code, and not the session.
   return isUnauthorized(error) && !isOfScope(error) && error.metadata?.in !== 'body'
 }
 

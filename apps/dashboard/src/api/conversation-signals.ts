@@ -58,7 +58,7 @@ function oneAtATime(work: () => Promise<unknown>): () => void {
     isBusy = true
     do {
       isAsked = false
-      // What fails is tried again at the next signal, or after some seconds.
+      // A failed request is repeated at the next signal, or after some seconds.
       await work().catch(() => {})
     } while (isAsked)
     isBusy = false

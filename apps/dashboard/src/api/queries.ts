@@ -12,7 +12,7 @@ type OperationId = keyof Client
 type Input<Id extends OperationId> = Parameters<Client[Id]>[0]
 type Output<Id extends OperationId> = Awaited<ReturnType<Client[Id]>>
 
-/** What every query shares: what failed for a reason that time does not mend is not tried again. */
+/** The common options of queries: a query is not repeated after an error that time does not mend. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {

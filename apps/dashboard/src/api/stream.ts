@@ -2,7 +2,7 @@ import { readEventStream, toApiError } from '@botstead/contract'
 import { fetchFromServer, headersOf, isFinal, type Scope, serverUrl } from './client.js'
 import { noteRefusal } from './queries.js'
 
-/** What a stream sends. */
+/** An item of a stream. */
 interface StreamEvent {
   type: string
   data: unknown

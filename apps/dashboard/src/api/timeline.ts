@@ -85,7 +85,7 @@ export function useTimeline(options: TimelineOptions) {
     if (client.getQueryData(windowQuery.queryKey)?.nextToken !== undefined) return
     let page = await read({ from: 'end', pageSize: endSize })
     for (let step = 0; step < mostSteps; step++) {
-      // What was loaded meanwhile stays.
+      // Entries that were loaded meanwhile stay.
       const window = client.getQueryData(windowQuery.queryKey)
       if (window === undefined || window.nextToken !== undefined) return
       const next = renewEnd(window, page)
@@ -114,7 +114,7 @@ export function useTimeline(options: TimelineOptions) {
     let timer: ReturnType<typeof setTimeout>
     const again = () => {
       timer = setTimeout(() => {
-        // What fails is tried again; the frame shows a lost connection.
+        // Failed requests are repeated; the frame shows a lost connection.
         const done = document.hidden ? Promise.resolve() : renewNow.current().catch(() => {})
         void done.then(again)
       }, interval)

@@ -185,7 +185,7 @@ function useConnection(): boolean {
   return isConnected
 }
 
-/** What is shown for a part of the page that broke. */
+/** The replacement of a part of the page that failed. */
 export function Broken({ error }: { error: unknown }) {
   return <ErrorPanel error={error} retry={() => location.reload()} />
 }

@@ -80,7 +80,7 @@ function isMatch(words: string, label: string): boolean {
     .every((word) => name.includes(word))
 }
 
-/** Where an id leads that was pasted. */
+/** The page to which a pasted id leads. */
 function idTargets(text: string, base: string): Target[] {
   const [prefix = ''] = text.split('_')
   const screen = screensOfIds[prefix]

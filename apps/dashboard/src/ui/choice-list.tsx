@@ -8,18 +8,18 @@ export interface Choice {
   /** Unique in its list. */
   key: string
   label: string
-  /** What tells it from others with the same label, such as what kind of thing it is. */
+  /** A distinction from others with the same label, such as the kind of object. */
   hint: string
 }
 
 interface ChoiceListProps<Item extends Choice> {
-  /** What can be typed, for those who do not see the list. */
+  /** Label of the field for screen readers. */
   label: string
   text: string
   change: (text: string) => void
   choices: readonly Item[]
   choose: (choice: Item) => void
-  /** What is said instead of choices; undefined while they are looked for. */
+  /** Text instead of choices; undefined while they are loaded. */
   none: string | undefined
   /** Below the choices. */
   children?: ReactNode

@@ -4,7 +4,7 @@ import { serverUrl } from '../api/client.js'
 // Every command that the dashboard prints or copies is made here, because others name bots and write messages: nothing
 // that they wrote may be more than a word of it to the shell or the terminal of the reader.
 
-/** Where a command needs a bot and none is open: the variable `$BOT` of the reader. No other text has this character. */
+/** Stands for the variable `$BOT` of the reader in a command that needs a bot while none is open. No other text has this character. */
 export const anyBot = '\u0000'
 
 /** The bot in code that is shown, where the reader puts the id of theirs. */

@@ -161,7 +161,7 @@ function ScalarField({ name, scalar, isRequired, value, onChange }: ScalarFieldP
   )
 }
 
-/** What a schema declares: names in its order, each with its field if it has one. */
+/** The names that a schema declares, in its order, each with its field if it has one. */
 function propertiesOf(schema: unknown) {
   if (!isObject(schema) || !isObject(schema.properties)) return []
   const required = Array.isArray(schema.required) ? schema.required : []

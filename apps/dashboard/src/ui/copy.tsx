@@ -16,7 +16,7 @@ export async function copyText(text: string): Promise<void> {
 
 interface CopyButtonProps {
   text: string
-  /** What is copied, for the name of the button, such as `id`. */
+  /** Name of the copied text in the name of the button, such as `id`. */
   what: string
   /** Text on the button; an icon alone if omitted. */
   children?: string

@@ -5,10 +5,10 @@ import { Form, TextField } from './form.js'
 import { Part } from './part.js'
 
 interface DeleteByNameProps {
-  /** What is deleted, such as `bot`. */
+  /** Kind of the deleted object, such as `bot`. */
   what: string
   name: string
-  /** What is lost with it. */
+  /** Text about the data that is lost with it. */
   consequence: string
   /** Deletes it and leaves its page. */
   remove: () => Promise<void>

@@ -7,7 +7,7 @@ import { ErrorPanel } from './states.js'
 
 interface FieldProps {
   label: string
-  /** What the field is for and which values it takes. */
+  /** The purpose of the field and its values. */
   hint?: ReactNode
   error?: string | undefined
 }
@@ -88,7 +88,7 @@ export function NameField({ onChange, ...props }: TextProps) {
   )
 }
 
-/** What a bot or a workspace is for. */
+/** A field for the purpose of a bot or a workspace. */
 export function PurposeField({ onChange, ...props }: TextProps) {
   return (
     <TextArea

@@ -8,7 +8,7 @@ import { useEffect, useRef } from 'react'
 
 export interface JsonFieldProps {
   label: string
-  /** What the value is for. */
+  /** The purpose of the value. */
   hint?: string
   error?: string | undefined
   /** Text of the value; not necessarily JSON yet. */

@@ -7,7 +7,7 @@ const maxShown = 100_000
 interface JsonProps {
   value: unknown
   label: string
-  /** What is copied, where that is not the indented text. */
+  /** The copied text, if it is not the indented text. */
   copied?: string
 }
 

@@ -16,7 +16,7 @@ interface Key {
 }
 
 interface KeysProps {
-  /** What has the keys, such as `bot`. */
+  /** The owner of the keys, such as `bot`. */
   of: string
   /** Undefined while they are read. */
   keys: readonly Key[] | undefined
@@ -95,7 +95,7 @@ export function Keys({ of, keys, error, refetch, create, revoke, rotateSecret }:
   )
 }
 
-/** When a credential was last used. */
+/** The time at which a credential was last used. */
 export function LastUse({ at }: { at: string | undefined }) {
   if (at === undefined) return 'never used'
   return (

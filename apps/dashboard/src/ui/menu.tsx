@@ -17,7 +17,7 @@ interface MenuProps {
   /** Name of the menu for those who do not see it. */
   label: string
   items: readonly MenuItem[]
-  /** What opens it; three dots if omitted. */
+  /** The content of the button that opens it; three dots if omitted. */
   trigger?: ReactNode
 }
 

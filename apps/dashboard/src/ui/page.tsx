@@ -31,7 +31,7 @@ export function Page({ title, actions, children }: PageProps) {
   )
 }
 
-/** What is below the heading and the tabs of a screen without a list: it scrolls by itself. */
+/** The content below the heading and the tabs of a screen without a list: it scrolls by itself. */
 export function PageBody({ label, children }: { label: string; children: ReactNode }) {
   return (
     <ScrollBox label={label} className={styles.body}>

@@ -27,7 +27,7 @@ export function Part({ title, hint, children }: PartProps) {
 interface ItemListProps<Item> {
   items: readonly Item[]
   idOf: (item: Item) => string
-  /** What the item is, and facts about it in a second line. */
+  /** The name of the item, and facts about it in a second line. */
   describe: (item: Item) => { name: ReactNode; facts: ReactNode }
   /** Buttons of an item. */
   actions?: (item: Item) => ReactNode

@@ -14,7 +14,7 @@ export function useRemembered<T>(name: string, fallback: T): [T, (value: T) => v
   ]
 }
 
-/** What is remembered under a name; the fallback where browsers keep nothing. */
+/** The value that is remembered under a name; the fallback if the browser stores nothing. */
 export function readRemembered<T>(name: string, fallback: T): T {
   try {
     const text = localStorage.getItem(prefix + name)

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 
 interface ScrollBoxProps {
-  /** What is in it, for those who do not see it. */
+  /** Name of its content for screen readers. */
   label: string
   className?: string | undefined
   children: ReactNode

@@ -1,7 +1,7 @@
 import { type ComponentProps, type ComponentType, useState } from 'react'
 import { createPortal } from 'react-dom'
 
-/** What a search gets that opens as a dialog. */
+/** The properties of a search that opens as a dialog. */
 export interface SearchProps {
   onChoose: (id: string) => void
   onClose: () => void

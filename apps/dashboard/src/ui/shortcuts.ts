@@ -1,7 +1,7 @@
 import { isComposing } from '@botstead/contract/composing'
 import { useLayoutEffect, useRef } from 'react'
 
-/** What a key does. */
+/** The action of a key. */
 interface Shortcut {
   /** For the list of keys. */
   label: string

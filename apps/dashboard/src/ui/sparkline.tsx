@@ -1,7 +1,7 @@
 import styles from './sparkline.module.css'
 
 interface SparklineProps {
-  /** What is counted, for those who do not see it. */
+  /** Name of the counted objects for screen readers. */
   label: string
   /** One for each period, oldest first. */
   counts: readonly number[]

@@ -25,7 +25,7 @@ export function Skeleton({ lines = 5 }: { lines?: number }) {
   )
 }
 
-/** What failed, what to do about it, and the id to look for in the log of the server. */
+/** An error with advice, and the id to look for in the log of the server. */
 export function ErrorPanel({ error, retry }: { error: unknown; retry?: () => void }) {
   const { title, text } = explain(error)
   const id = error instanceof ApiError ? error.id : undefined
@@ -50,7 +50,7 @@ interface UnreadProps {
   lines?: number
 }
 
-/** What is shown instead of something that is being read, or could not be read: takes a query without data. */
+/** The display of a query without data: it is loading, or it has failed. */
 export function Unread({ error, refetch, lines }: UnreadProps) {
   if (error === null) return <Skeleton {...(lines !== undefined && { lines })} />
   return <ErrorPanel error={error} retry={() => void refetch()} />
@@ -78,7 +78,7 @@ function explain(error: unknown): { title: string; text: string } {
   }
 }
 
-/** What an error says, in words for people. */
+/** The text of an error for people. */
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return messageForPeople(error.message)
   return error instanceof Error ? error.message : String(error)

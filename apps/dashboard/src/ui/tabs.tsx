@@ -13,7 +13,7 @@ interface TabsProps {
   current: string
   /** Name of the search parameter. */
   param?: string
-  /** What they are, for those who do not see them. */
+  /** Name of the tabs for screen readers. */
   name?: string
 }
 

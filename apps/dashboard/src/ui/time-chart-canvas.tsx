@@ -2,7 +2,7 @@ import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 
-/** What is counted, stacked from the first one upwards. */
+/** A counted series; series are stacked from the first one upwards. */
 export interface Series {
   label: string
   /** Name of a token of colour, such as `--attention`. */
@@ -12,9 +12,9 @@ export interface Series {
 }
 
 export interface TimeChartProps {
-  /** What the chart shows. */
+  /** Name of the chart for screen readers. */
   label: string
-  /** Begins of the buckets in milliseconds, oldest first. */
+  /** Starts of the buckets in milliseconds, oldest first. */
   starts: readonly number[]
   bucketMs: number
   series: readonly Series[]

@@ -12,7 +12,7 @@ const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle
 /** Milliseconds after which a time is shown as a date. */
 const farthest = 7 * 86_400_000
 
-/** How long ago or ahead a time is, such as `5 min. ago`; a date when that is more than a week. */
+/** A time relative to now, such as `5 min. ago`; a date if it is more than a week away. */
 function describeTime(time: number, now: number): string {
   const distance = time - now
   if (Math.abs(distance) > farthest) return days.format(time)

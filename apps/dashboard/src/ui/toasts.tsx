@@ -44,7 +44,7 @@ export function noteFailure(error: unknown): void {
   add(messageOf(error), true)
 }
 
-/** Where notes appear: once, in the frame. */
+/** The place of notes: once, in the frame. */
 export function Toasts() {
   const shown = useSyncExternalStore(
     (listener) => {

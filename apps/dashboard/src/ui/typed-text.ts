@@ -19,7 +19,7 @@ export function useTypedText(value: string, apply: (text: string) => Promise<voi
   const applyNow = () => {
     clearTimeout(timer.current)
     if (typed === undefined) return
-    // What did not take effect by then never will: the field would show it for ever.
+    // A text that has not taken effect by then never will, and the field would keep it.
     void apply(typed.text).then(() => setTyped((latest) => (latest === typed ? undefined : latest)))
   }
   const applyLatest = useEffectEvent(applyNow)

@@ -36,7 +36,7 @@ export function Media({ media: kind, url, title }: MediaProps) {
   )
 }
 
-/** Where it is, so that a reader knows before the link is opened. */
+/** The host of the address, so that a reader knows it before opening the link. */
 function placeOf(url: string): string {
   const href = safeLink(url)
   if (href === undefined) return url

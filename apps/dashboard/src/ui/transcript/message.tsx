@@ -12,7 +12,7 @@ type MessageEntry = Extract<TimelineEntry, { kind: 'message' }>
 
 interface MessageProps {
   entry: MessageEntry
-  /** When it was written, and how long after the one before. */
+  /** The time at which it was written, and the time since the one before. */
   when: ReactNode
   isRaw: boolean
   toggleRaw: () => void

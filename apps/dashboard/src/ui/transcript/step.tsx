@@ -30,7 +30,7 @@ interface StepFacts {
 /** Characters of a message in its line. */
 const mostShown = 200
 
-/** What happened in one line that opens to its content. */
+/** An event in one line that opens to its content. */
 export function Step({ entry, children }: { entry: TimelineEntry; children: ReactNode }) {
   const { Icon, title, details } = factsOf(entry)
   const line = (
