@@ -27,7 +27,7 @@ import { openByteSource, type Part, readChecksum, receiveParts } from './parts.j
 import { watchUpload } from './watch.js'
 
 /** Bytes that continue a content. */
-export interface Append {
+interface Append {
   /** Last segment of the address. */
   token: string
   /** Offset of the bytes. */
