@@ -10,6 +10,12 @@ const shortShare = 0.4
 /** ... and are then joined up to this share. Figures: `docs/decisions/0002-document-pipeline.md`. */
 const packedShare = 0.5
 
+/**
+ * Cutting ends with so many times more passages than allowed: what they are like is known by then, and a document of
+ * headings without text would make millions.
+ */
+const enoughShare = 4
+
 /** A passage without its position. */
 type Draft = Omit<Passage, 'position'>
 
@@ -28,16 +34,15 @@ export function chunkDocument(extraction: Extraction, options: ChunkOptions): Pa
   const blocks = toBlocks(extraction)
   const length = blocks.reduce((sum, block) => sum + block.text.length, 0)
   if (length > max * options.maxPassages) throw tooMany(length, options)
-  let drafts = toDrafts(blocks, { max, min })
+  const enough = options.maxPassages * enoughShare
+  let drafts = toDrafts(blocks, { max, min }, enough)
   if (options.packsShort === true && isFragmented(drafts, max)) {
-    drafts = toDrafts(blocks, {
-      max,
-      min: Math.max(min, Math.ceil(max * packedShare)),
-    })
+    const packed = Math.max(min, Math.ceil(max * packedShare))
+    drafts = toDrafts(blocks, { max, min: packed }, enough)
   }
   if (drafts.length > options.maxPassages) {
     // A long book of short paragraphs: fewer, longer passages are better than none.
-    drafts = toDrafts(blocks, { max, min: max })
+    drafts = toDrafts(blocks, { max, min: max }, options.maxPassages)
   }
   if (drafts.length > options.maxPassages) throw tooMany(length, options)
   return drafts.map((draft, position) => ({ ...draft, position }))
@@ -49,9 +54,11 @@ function isFragmented(drafts: readonly Draft[], max: number): boolean {
   return drafts.length > manyPassages && length < drafts.length * max * shortShare
 }
 
-function toDrafts(blocks: readonly Block[], lengths: Lengths): Draft[] {
+/** @param enough passages with which it ends, so that there are more of them if there are too many */
+function toDrafts(blocks: readonly Block[], lengths: Lengths, enough: number): Draft[] {
   const drafts: Draft[] = []
   for (const group of groupBlocks(blocks, lengths)) {
+    if (drafts.length > enough) break
     const [first, ...rest] = closeGroup(group, lengths.max)
     if (first === undefined) continue
     const previous = drafts.at(-1)
@@ -122,7 +129,7 @@ function tooMany(length: number, options: ChunkOptions): ExtractionError {
   return new ExtractionError(
     'too_many_passages',
     `The document has ${length} characters and would take more than ${options.maxPassages} ` +
-      `passages of ${options.maxLength} characters. Split it into several files, ask for longer ` +
+      `passages of up to ${options.maxLength} characters, the maximum. Split it into several files, ask for longer ` +
       'passages with maximumChunkLength, or raise BOTSTEAD_MAX_PASSAGES_PER_FILE.',
   )
 }
@@ -146,27 +153,25 @@ interface Lengths {
 }
 
 /** Groups the blocks that belong into one passage, in order. */
-function groupBlocks(blocks: readonly Block[], lengths: Lengths): Group[] {
-  const groups: Group[] = []
+function* groupBlocks(blocks: readonly Block[], lengths: Lengths): Generator<Group> {
   const path: { depth: number; text: string }[] = []
   let open: Block[] = []
   let headings: string[] = []
 
-  const close = (from: number) => {
-    if (from > 0) groups.push({ blocks: open.slice(0, from), headings })
+  function* close(from: number): Generator<Group> {
+    if (from > 0) yield { blocks: open.slice(0, from), headings }
     open = open.slice(from)
     headings = path.map((entry) => entry.text)
   }
   for (const block of blocks) {
     const { heading } = block
     if (heading !== undefined) leave(path, heading.depth)
-    if (open.length > 0 && !joins(open, block, lengths)) close(leadInStart(open, block))
-    if (open.length > 0 && !joins(open, block, lengths)) close(open.length)
+    if (open.length > 0 && !joins(open, block, lengths)) yield* close(leadInStart(open, block))
+    if (open.length > 0 && !joins(open, block, lengths)) yield* close(open.length)
     open.push(block)
     if (heading !== undefined && heading.text !== '') path.push(heading)
   }
-  close(open.length)
-  return groups
+  yield* close(open.length)
 }
 
 /** Whether a block joins the open blocks rather than beginning a new passage. */

@@ -1,5 +1,6 @@
 import type { BlockContent, Code, DefinitionContent } from 'mdast'
 import { append } from './append.js'
+import { requirePieces } from './limits.js'
 import { buildList, type FlatListItem, paragraph, type Span, toPhrasing } from './nodes.js'
 
 /** A block of a document that is read one paragraph at a time. */
@@ -31,7 +32,12 @@ export function createFlow(): Flow {
   let items: FlatListItem[] = []
   let lines: string[] = []
   let tasks: (() => void)[] = []
+  let count = 0
 
+  const grow = () => {
+    count += 1
+    requirePieces(count, 'paragraphs')
+  }
   const end = () => {
     append(blocks, buildList(items))
     if (lines.length > 0) blocks.push({ type: 'code', value: lines.join('\n') } satisfies Code)
@@ -47,17 +53,20 @@ export function createFlow(): Flow {
   }
   return {
     item(item) {
+      grow()
       if (lines.length > 0) close()
       items.push(item)
     },
     more(block) {
       const last = items.at(-1)
       if (last === undefined) return false
+      grow()
       last.more ??= []
       last.more.push(block)
       return true
     },
     code(line) {
+      grow()
       if (items.length > 0) close()
       lines.push(line)
     },
@@ -65,6 +74,7 @@ export function createFlow(): Flow {
       if (lines.length > 0) lines.push('')
     },
     block(block) {
+      grow()
       close()
       blocks.push(block)
     },

@@ -29,8 +29,45 @@ export function requireReadable(text: string, source: Source, markup: number): s
   if (readable.length <= limit) return readable
   throw new ExtractionError(
     'too_large',
-    `The document has ${readable.length} characters; at most ${limit} can be read. Split it into several files.`,
+    `The document has ${inDigits(readable.length)} characters; at most ${inDigits(limit)} can be read. ` +
+      'Split it into several files.',
   )
+}
+
+/**
+ * Parts of a document that are read. However short they are, each takes memory: more of them, with the text that a
+ * document may have, need more than the default memory of a reader.
+ */
+const maxPieces = 600_000
+
+/**
+ * Refuses a document of too many parts before they take the memory of the reader.
+ *
+ * @param name what is counted, in the plural, such as `elements`
+ * @throws ExtractionError if there are more than the limit
+ */
+export function requirePieces(count: number, name: string, limit = maxPieces): void {
+  if (count <= limit) return
+  throw new ExtractionError(
+    'too_large',
+    `The document has more than ${inDigits(limit)} ${name}, the maximum. Split it into several files.`,
+  )
+}
+
+/** As {@link requirePieces}, for the lines of a text; empty ones do not count. */
+export function requireLines(text: string, limit = maxPieces): void {
+  let count = 0
+  let start = 0
+  for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+    if (end > start) count += 1
+    start = end + 1
+  }
+  requirePieces(start < text.length ? count + 1 : count, 'lines', limit)
+}
+
+/** A number for people, such as `6,000,000`. */
+function inDigits(value: number): string {
+  return value.toLocaleString('en')
 }
 
 /**
@@ -146,15 +183,22 @@ export function requirePages(count: number, source: Source, name: string): void 
   if (count <= limit) return
   throw new ExtractionError(
     'too_many_pages',
-    `The document has ${count} ${name}; at most ${limit} can be indexed. ` +
+    `The document has ${inDigits(count)} ${name}; at most ${inDigits(limit)} can be indexed. ` +
       'Split it into several files, or raise BOTSTEAD_INDEXING_PAGES.',
   )
 }
 
-/** Counts text while it is read, so that reading stops as soon as there is too much to index. */
-export function createTextLimit(source: Source): (text: string) => void {
+/** Characters that a value of a table takes besides its own: a separator with spaces. */
+export const separatorLength = 2
+
+/**
+ * Counts text while it is read, so that reading stops as soon as there is too much to index.
+ *
+ * @param more characters that each text takes besides its own
+ */
+export function createTextLimit(source: Source, more = 0): (text: string) => void {
   const count = createLengthLimit(source)
-  return (text) => count(text.length)
+  return (text) => count(text.length + more)
 }
 
 /** As {@link createTextLimit}, for lengths. */
@@ -171,6 +215,7 @@ export function createLengthLimit(source: Source): (length: number) => void {
 function tooLong(limit: number): ExtractionError {
   return new ExtractionError(
     'too_large',
-    `The document has more than ${limit.toLocaleString('en')} characters of text, the maximum. Split it into several files.`,
+    `The document has more than ${inDigits(limit)} characters of text, the maximum. ` +
+      'Split it into several files, or raise BOTSTEAD_MAX_PASSAGES_PER_FILE.',
   )
 }

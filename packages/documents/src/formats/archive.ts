@@ -29,9 +29,12 @@ export interface Archive {
 export async function openArchive(source: Source, what: string): Promise<Archive> {
   const zip = await open(source.bytes, what)
   if (zip.entryCount > maxEntries) {
-    throw tooLarge(`has ${zip.entryCount} parts; at most ${maxEntries} can be read`)
+    throw tooLarge(
+      `has ${zip.entryCount.toLocaleString('en')} parts; at most ${maxEntries.toLocaleString('en')} can be read`,
+    )
   }
   const entries = await list(zip, what)
+  requireApart([...entries.values()], what)
   const limit = source.maxUnpackedBytes ?? defaultUnpackedBytes
   // Files inside of a document share one limit: each may be as large as the document.
   const used = ((source.level ?? 0) > 0 ? source.inner : undefined) ?? { unpackedBytes: 0 }
@@ -48,6 +51,7 @@ export async function openArchive(source: Source, what: string): Promise<Archive
       if (used.unpackedBytes + size > limit) {
         throw tooLarge(
           `unpacks to more than ${Math.floor(limit / 2 ** 20)} MiB, the most that can be read`,
+          'BOTSTEAD_INDEXING_UNPACKED_BYTES',
         )
       }
       if (size > harmlessBytes && entry.compressedSize < size * minCompressedShare) {
@@ -91,6 +95,21 @@ function list(zip: ZipFile, what: string): Promise<Map<string, Entry>> {
   })
 }
 
+/** Bytes in front of the name of a part. */
+const headerLength = 30
+
+/** Refuses an archive whose parts share bytes: a few of them would unpack to many large parts. */
+function requireApart(entries: readonly Entry[], what: string): void {
+  let end = 0
+  const inOrder = entries.toSorted(
+    (a, b) => a.relativeOffsetOfLocalHeader - b.relativeOffsetOfLocalHeader,
+  )
+  for (const { relativeOffsetOfLocalHeader: start, fileNameLength, compressedSize } of inOrder) {
+    if (start < end) throw damaged(what, new Error('its parts overlap'))
+    end = start + headerLength + fileNameLength + compressedSize
+  }
+}
+
 function unpack(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
   const content = Buffer.allocUnsafe(entry.uncompressedSize)
   return new Promise((resolve, reject) => {
@@ -106,9 +125,11 @@ function unpack(zip: ZipFile, entry: Entry): Promise<Uint8Array> {
   })
 }
 
-function tooLarge(how: string): ExtractionError {
+/** @param setting the one that raises the limit, if there is one */
+function tooLarge(how: string, setting?: string): ExtractionError {
+  const raise = setting === undefined ? '' : `, or raise ${setting}`
   return new ExtractionError(
     'too_large',
-    `The document ${how}. Split it into several files, or remove what is not text, and upload it again.`,
+    `The document ${how}. Split it into several files, or remove what is not text, and upload it again${raise}.`,
   )
 }

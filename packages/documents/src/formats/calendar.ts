@@ -1,7 +1,7 @@
 import type { RootContent } from 'mdast'
 import { append } from '../document/append.js'
 import type { Extraction, Source } from '../document/extraction.js'
-import { requireReadable } from '../document/limits.js'
+import { requireLines, requireReadable } from '../document/limits.js'
 import { heading, paragraph } from '../document/nodes.js'
 import { toParagraphs } from '../document/text-blocks.js'
 import { decodeSource, decodeText } from './decode.js'
@@ -22,6 +22,7 @@ const shownComponents: ReadonlySet<string> = new Set(['VEVENT', 'VTODO', 'VJOURN
 /** Reads a calendar: its events and tasks with time, place and people. */
 export async function extract(source: Source): Promise<Extraction> {
   const text = requireReadable(decodeSource(source), source, maxMarkupRatio)
+  requireLines(text)
   return { root: { type: 'root', children: readCalendar(text, 1) } }
 }
 

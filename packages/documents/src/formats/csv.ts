@@ -1,5 +1,5 @@
 import type { Extraction, Source } from '../document/extraction.js'
-import { createLengthLimit, requireReadable } from '../document/limits.js'
+import { createLengthLimit, requireReadable, separatorLength } from '../document/limits.js'
 import { findDialect } from './csv-dialect.js'
 import { type Dialect, toRecords } from './csv-records.js'
 import { decodeSource } from './decode.js'
@@ -7,8 +7,6 @@ import { toTables } from './sheet-tables.js'
 
 /** Maximum ratio of the length of a table to its text: separators and quotes. */
 const maxMarkupRatio = 2
-/** Characters that a value takes besides its own: a separator with spaces. */
-const separatorLength = 2
 /** The line by which a file tells Excel its separator. */
 const separatorLine = /^"?sep=(.)"?\n/i
 

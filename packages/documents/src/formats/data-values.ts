@@ -1,4 +1,5 @@
 import { ExtractionError } from '../document/extraction.js'
+import { requirePieces } from '../document/limits.js'
 
 /**
  * A value of JSON or YAML. Numbers and other plain values are texts as in the source, and not values of a program:
@@ -18,6 +19,9 @@ export interface Members {
 
 /** Levels of data, which are walked recursively. */
 export const maxDepth = 100
+
+/** Values of JSON: in tables, they take less memory than other pieces of documents. */
+const maxValues = 1_000_000
 
 /** The error for data that is nested more deeply than `maxDepth`. */
 export function tooDeep(): ExtractionError {
@@ -40,7 +44,7 @@ const commentKey = '//'
  */
 export function readJson(text: string, options = { comments: false }): Value {
   try {
-    return createJsonReader(text, options).whole()
+    return readWhole({ text, comments: options.comments, at: 0, count: 0, noted: [] })
   } catch (error) {
     // Another parser would nest as deeply as the file, in memory that nothing bounds.
     if (error instanceof ExtractionError) throw error
@@ -66,130 +70,157 @@ function isBlank(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 }
 
-/** Reads JSON. Its functions throw at the first fault, without saying which one. */
-function createJsonReader(text: string, { comments }: { comments: boolean }): { whole(): Value } {
-  let at = 0
+// Native code: a loop over the characters takes several times as long until it is optimised, which is after most files.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are not valid in strings
+const inString = /[^"\\\x00-\x1f]*/y
+const plain = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y
+
+/**
+ * The state of reading JSON. The functions below take it instead of being made for each text, so that they stay optimised
+ * from one text to the next. They throw at the first fault, without saying which one.
+ */
+interface JsonReader {
+  readonly text: string
+  readonly comments: boolean
+  at: number
+  /** Values so far. */
+  count: number
   /** Comments that belong to the object or the list that is open. */
-  let noted: string[] = []
-  const plain = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)/y
+  noted: string[]
+}
 
-  /** The code of the next character that is neither blank nor in a comment. */
-  function peek(): number {
-    for (;;) {
-      while (isBlank(text.charCodeAt(at))) at += 1
-      const code = text.charCodeAt(at)
-      if (code !== codes.slash || !comments) return code
-      comment()
+function readWhole(reader: JsonReader): Value {
+  const whole = readValue(reader, 0)
+  peek(reader)
+  if (reader.at < reader.text.length) throw notValid()
+  if (typeof whole === 'object' && whole !== null) addNoted(reader, whole)
+  return whole
+}
+
+function notValid(): SyntaxError {
+  return new SyntaxError('not valid JSON')
+}
+
+function readValue(reader: JsonReader, depth: number): Value {
+  if (depth > maxDepth) throw tooDeep()
+  reader.count += 1
+  if (reader.count > maxValues) requirePieces(reader.count, 'values', maxValues)
+  const code = peek(reader)
+  if (code === codes.quote) return readString(reader)
+  if (code === codes.list) return readList(reader, depth + 1)
+  return code === codes.object ? readObject(reader, depth + 1) : readPlain(reader)
+}
+
+/** The code of the next character that is neither blank nor in a comment. */
+function peek(reader: JsonReader): number {
+  const { text, comments } = reader
+  for (;;) {
+    let { at } = reader
+    while (isBlank(text.charCodeAt(at))) at += 1
+    reader.at = at
+    const code = text.charCodeAt(at)
+    if (code !== codes.slash || !comments) return code
+    skipComment(reader)
+  }
+}
+
+function skipComment(reader: JsonReader): void {
+  const { text, at } = reader
+  const isLong = text.charCodeAt(at + 1) === codes.star
+  if (!isLong && text.charCodeAt(at + 1) !== codes.slash) throw notValid()
+  const found = text.indexOf(isLong ? '*/' : '\n', at + 2)
+  if (found === -1 && isLong) throw notValid()
+  const end = found === -1 ? text.length : found
+  const lines = text.slice(at + 2, end).split('\n')
+  const words = lines.map((line) => line.replace(/^\s*\*/, '').trim()).filter(Boolean)
+  if (words.length > 0) reader.noted.push(words.join(' '))
+  reader.at = isLong ? end + 2 : end
+}
+
+function expect(reader: JsonReader, code: number): void {
+  if (peek(reader) !== code) throw notValid()
+  reader.at += 1
+}
+
+function readString(reader: JsonReader): string {
+  expect(reader, codes.quote)
+  const { text, at: start } = reader
+  let at = start
+  let isEscaped = false
+  for (;;) {
+    inString.lastIndex = at
+    inString.test(text)
+    at = inString.lastIndex
+    const code = text.charCodeAt(at)
+    if (code === codes.quote) break
+    // Control characters are not valid in strings; nor is the end of the text, of which the code is not a number.
+    if (code !== codes.backslash) throw notValid()
+    isEscaped = true
+    at += 2
+  }
+  reader.at = at + 1
+  const content = text.slice(start, at)
+  return isEscaped ? String(JSON.parse(`"${content}"`)) : content
+}
+
+/** A number, or a word such as `true`. */
+function readPlain(reader: JsonReader): Value {
+  const { text, at } = reader
+  plain.lastIndex = at
+  if (!plain.test(text)) throw notValid()
+  reader.at = plain.lastIndex
+  const written = text.slice(at, plain.lastIndex)
+  return written === 'null' ? null : written
+}
+
+/** Whether another part follows in a list or an object, of which `count` parts were read. */
+function hasNext(reader: JsonReader, count: number, end: number): boolean {
+  let code = peek(reader)
+  if (code !== end && count > 0) {
+    expect(reader, codes.comma)
+    // A comma may stand behind the last part.
+    if (!reader.comments) return true
+    code = peek(reader)
+  }
+  if (code !== end) return true
+  reader.at += 1
+  return false
+}
+
+function readList(reader: JsonReader, depth: number): Value[] {
+  const values: Value[] = []
+  reader.at += 1
+  while (hasNext(reader, values.length, codes.listEnd)) {
+    const inner = readValue(reader, depth)
+    // An object that follows has the comments above it among its members, so that a list of objects stays one.
+    if (typeof inner !== 'object' || inner === null) addNoted(reader, values)
+    values.push(inner)
+  }
+  addNoted(reader, values)
+  return values
+}
+
+function readObject(reader: JsonReader, depth: number): Members {
+  const members: Members = { keys: [], values: [] }
+  reader.at += 1
+  while (hasNext(reader, members.keys.length, codes.objectEnd)) {
+    addNoted(reader, members)
+    members.keys.push(readString(reader))
+    expect(reader, codes.colon)
+    members.values.push(readValue(reader, depth))
+  }
+  addNoted(reader, members)
+  return members
+}
+
+function addNoted(reader: JsonReader, target: Value[] | Members): void {
+  if (reader.noted.length === 0) return
+  for (const each of reader.noted) {
+    if (Array.isArray(target)) target.push(`${commentKey} ${each}`)
+    else {
+      target.keys.push(commentKey)
+      target.values.push(each)
     }
   }
-
-  function comment(): void {
-    const isLong = text.charCodeAt(at + 1) === codes.star
-    if (!isLong && text.charCodeAt(at + 1) !== codes.slash) throw new SyntaxError('not valid JSON')
-    const found = text.indexOf(isLong ? '*/' : '\n', at + 2)
-    if (found === -1 && isLong) throw new SyntaxError('not valid JSON')
-    const end = found === -1 ? text.length : found
-    const lines = text.slice(at + 2, end).split('\n')
-    const words = lines.map((line) => line.replace(/^\s*\*/, '').trim()).filter(Boolean)
-    if (words.length > 0) noted.push(words.join(' '))
-    at = isLong ? end + 2 : end
-  }
-
-  function expect(code: number): void {
-    if (peek() !== code) throw new SyntaxError('not valid JSON')
-    at += 1
-  }
-
-  function string(): string {
-    expect(codes.quote)
-    const start = at
-    let isEscaped = false
-    for (let code = text.charCodeAt(at); code !== codes.quote; code = text.charCodeAt(at)) {
-      // Control characters are not valid in strings; nor is the end of the text, of which the code is not a number.
-      if (!(code >= 0x20)) throw new SyntaxError('not valid JSON')
-      isEscaped ||= code === codes.backslash
-      at += code === codes.backslash ? 2 : 1
-    }
-    const content = text.slice(start, at)
-    at += 1
-    return isEscaped ? String(JSON.parse(`"${content}"`)) : content
-  }
-
-  /** Whether another part follows in a list or an object, of which `count` parts were read. */
-  function hasNext(count: number, end: number): boolean {
-    if (peek() !== end && count > 0) expect(codes.comma)
-    else if (text.charCodeAt(at) !== end) return true
-    else return close()
-    return comments && peek() === end ? close() : true
-  }
-
-  function close(): false {
-    at += 1
-    return false
-  }
-
-  function list(depth: number): Value[] {
-    const values: Value[] = []
-    at += 1
-    while (hasNext(values.length, codes.listEnd)) {
-      const inner = value(depth)
-      // An object that follows has the comments above it among its members, so that a list of objects stays one.
-      if (typeof inner !== 'object' || inner === null) addNoted(values)
-      values.push(inner)
-    }
-    addNoted(values)
-    return values
-  }
-
-  function object(depth: number): Members {
-    const members: Members = { keys: [], values: [] }
-    at += 1
-    while (hasNext(members.keys.length, codes.objectEnd)) {
-      addNoted(members)
-      members.keys.push(string())
-      expect(codes.colon)
-      members.values.push(value(depth))
-    }
-    addNoted(members)
-    return members
-  }
-
-  function addNoted(target: Value[] | Members): void {
-    if (noted.length === 0) return
-    for (const each of noted) {
-      if (Array.isArray(target)) target.push(`${commentKey} ${each}`)
-      else {
-        target.keys.push(commentKey)
-        target.values.push(each)
-      }
-    }
-    noted = []
-  }
-
-  /** A number, or a word such as `true`. */
-  function literal(): Value {
-    plain.lastIndex = at
-    if (!plain.test(text)) throw new SyntaxError('not valid JSON')
-    const written = text.slice(at, plain.lastIndex)
-    at = plain.lastIndex
-    return written === 'null' ? null : written
-  }
-
-  function value(depth: number): Value {
-    if (depth > maxDepth) throw tooDeep()
-    const code = peek()
-    if (code === codes.quote) return string()
-    if (code === codes.list) return list(depth + 1)
-    return code === codes.object ? object(depth + 1) : literal()
-  }
-
-  return {
-    whole() {
-      const whole = value(0)
-      peek()
-      if (at < text.length) throw new SyntaxError('not valid JSON')
-      if (typeof whole === 'object' && whole !== null) addNoted(whole)
-      return whole
-    },
-  }
+  reader.noted = []
 }

@@ -1,7 +1,7 @@
 import type { BlockContent, List, ListItem, Root } from 'mdast'
 import { append } from '../document/append.js'
 import { type Extraction, ExtractionError, type Source } from '../document/extraction.js'
-import { createTextLimit, requireReadable } from '../document/limits.js'
+import { createTextLimit, requirePieces, requireReadable } from '../document/limits.js'
 import { heading, paragraph, table } from '../document/nodes.js'
 import { type Members, maxDepth, readJson, tooDeep, type Value } from './data-values.js'
 import { decodeSource } from './decode.js'
@@ -43,6 +43,7 @@ function parseWithComments(text: string): Value[] | undefined {
 function parseLines(text: string): Value[] | undefined {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   if (lines.length < 2) return undefined
+  requirePieces(lines.length, 'lines')
   try {
     return [lines.map((line) => readJson(line))]
   } catch (error) {
@@ -82,6 +83,8 @@ function fail(format: string, error: unknown): never {
 
 /** Levels of objects that become headings; deeper levels become nested lists. */
 const headingLevels = 3
+/** Objects of a list that become a section each: each of them is at least one passage. */
+const maxSections = 100_000
 /** With more columns, a table is not easier to read than the objects one by one. */
 const maxColumns = 40
 
@@ -132,6 +135,7 @@ function listBlocks(values: Value[], count: Count, level: number): BlockContent[
     return [toItems(values, count, level)]
   }
   // Objects with more content than a row can hold become a section each, under their name.
+  requirePieces(values.length, 'nested objects in a list', maxSections)
   return values.flatMap((value, index) => [
     heading(level + 1, nameOf(value) ?? `${index + 1}`),
     ...toBlocks(value, count, level + 1),

@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import type { Nodes, Root, RootContent } from 'mdast'
 import { append } from '../document/append.js'
 import { type Extraction, ExtractionError, readingAs, type Source } from '../document/extraction.js'
-import { requireReadable } from '../document/limits.js'
+import { requirePieces, requireReadable } from '../document/limits.js'
 import { heading, paragraph, plainText } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import { toParagraphs } from '../document/text-blocks.js'
@@ -13,6 +13,8 @@ import { declaredCharset, pageToMdast } from './html.js'
 import { decodeWords, type MimePart, readMime } from './mime.js'
 
 const formatName = 'an e-mail (.eml)'
+/** Messages of a mailbox: each is at least one passage. */
+const maxMailboxMessages = 100_000
 /** Levels of messages in messages that are read; deeper ones are reported as embedded files. */
 const maxMessages = 8
 /** Files in files, such as a mailbox in an archive of one, that are read. */
@@ -86,11 +88,13 @@ function isMailbox({ key, contentType }: Source): boolean {
 /** The messages of a mailbox: each begins with a line `From …` above its header lines. */
 function splitMailbox(bytes: Uint8Array): Uint8Array[] {
   const text = latin1(bytes)
-  const starts = [
-    ...text.matchAll(
-      /(?:^|\r?\n)(?=From [^\n]{1,300}\n(?:>From [^\n]{1,300}\n)?[!-9;-~]{1,200}:)/g,
-    ),
-  ].map(({ index, 0: blank }) => index + blank.length)
+  const starts: number[] = []
+  const beginnings = text.matchAll(
+    /(?:^|\r?\n)(?=From [^\n]{1,300}\n(?:>From [^\n]{1,300}\n)?[!-9;-~]{1,200}:)/g,
+  )
+  for (const { index, 0: blank } of beginnings) {
+    requirePieces(starts.push(index + blank.length), 'messages', maxMailboxMessages)
+  }
   if (starts.length === 0) return [bytes]
   return starts.map((start, at) => {
     const message = text.slice(start, starts[at + 1]).replace(/^>(>*From )/gm, '$1')
@@ -381,7 +385,10 @@ async function readContent(
 }
 
 function unread(): ExtractionError {
-  return new ExtractionError('too_deep', 'The file is inside of too many others.')
+  return new ExtractionError(
+    'too_deep',
+    `The file is inside of more than ${maxLevels} others. Save it and upload it by itself.`,
+  )
 }
 
 /** A node of an attachment, below the heading with its name and without its page numbers. */

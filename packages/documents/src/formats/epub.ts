@@ -132,12 +132,18 @@ function chapterParts(book: XmlElement, name: string): Chapter[] {
   const items = new Map(
     elements(descend(book, 'manifest'), 'item').map((item) => [attribute(item, 'id'), item]),
   )
-  return elements(descend(book, 'spine'), 'itemref').flatMap((reference) => {
+  const chapters = new Map<string, Chapter>()
+  for (const reference of elements(descend(book, 'spine'), 'itemref')) {
     const item = readableItem(items, attribute(reference, 'idref'))
     const isNavigation = /\bnav\b/.test(attribute(item, 'properties') ?? '')
-    if (item === undefined || isNavigation) return []
-    return [{ part: partOf(name, item), mediaType: attribute(item, 'media-type') ?? '' }]
-  })
+    if (item === undefined || isNavigation) continue
+    const part = partOf(name, item)
+    // The standard lets a book list each chapter once: one that is listed again and again would be read as often.
+    if (!chapters.has(part)) {
+      chapters.set(part, { part, mediaType: attribute(item, 'media-type') ?? '' })
+    }
+  }
+  return [...chapters.values()]
 }
 
 /** Length of a chain of fallbacks. */

@@ -1,6 +1,7 @@
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse, parseFragment } from 'parse5'
 import { SaxesParser } from 'saxes'
 import { ExtractionError } from '../document/extraction.js'
+import { requirePieces } from '../document/limits.js'
 import type { XmlElement } from './xml.js'
 
 /** A node of a page: an element or a text. Names are local and in lower case in both syntaxes of pages. */
@@ -40,8 +41,11 @@ export function parseWellFormed(text: string): XmlElement | undefined {
   Object.assign(parser.ENTITIES, namedCharacters(text))
   const root: XmlElement = { name: '#root', attributes: noAttributes, children: [] }
   const open: XmlElement[] = [root]
+  let count = 0
   parser.on('opentag', (tag) => {
     if (open.length > maxDepth) throw tooDeep()
+    count += 1
+    requirePieces(count, 'elements')
     const element = { name: localName(tag.name), attributes: tag.attributes, children: [] }
     open.at(-1)?.children.push(element)
     open.push(element)
@@ -176,10 +180,19 @@ function localName(name: string): string {
   return name.slice(name.indexOf(':') + 1).toLowerCase()
 }
 
-/** Checks the depth while parsing: the time of the parser grows with the square of the depth. */
+/**
+ * Checks the depth and the number of elements while parsing: the time of the parser grows with the square of the depth,
+ * and its tree takes much more memory than the page.
+ */
 function guardedAdapter(): typeof defaultTreeAdapter {
+  let count = 0
   return {
     ...defaultTreeAdapter,
+    createElement(...args) {
+      count += 1
+      requirePieces(count, 'elements')
+      return defaultTreeAdapter.createElement(...args)
+    },
     appendChild(parent, child) {
       defaultTreeAdapter.appendChild(parent, child)
       requireShallow(parent)

@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import type { RootContent } from 'mdast'
 import { append } from '../document/append.js'
 import type { Extraction, Source } from '../document/extraction.js'
-import { requireReadable } from '../document/limits.js'
+import { requireLines, requireReadable } from '../document/limits.js'
 import { firstHeading, heading, toTitle } from '../document/nodes.js'
 import { toParagraphs } from '../document/text-blocks.js'
 import { decodeSource } from './decode.js'
@@ -18,6 +18,7 @@ const maxMarkupLine = 500
 /** Reads a text in Org, reStructuredText, AsciiDoc or TeX: headings, code, and paragraphs as they are written. */
 export async function extract(source: Source): Promise<Extraction> {
   const text = requireReadable(decodeSource(source), source, maxMarkupRatio)
+  requireLines(text)
   const lines = readerOf(source)(text.split('\n'))
   const root = { type: 'root' as const, children: toNodes(lines) }
   const stated = lines.find((line) => line.kind === 'title')

@@ -1,6 +1,6 @@
 import createParser, { type MarkdownIt, type Token } from 'markdown-it'
 import { type Extraction, ExtractionError, type Source } from '../document/extraction.js'
-import { requireReadable } from '../document/limits.js'
+import { requireLines, requirePieces, requireReadable } from '../document/limits.js'
 import { firstHeading } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import { decodeSource } from './decode.js'
@@ -11,6 +11,10 @@ const maxDepth = 100
 
 /** Maximum ratio of the length of a document to its text: addresses, marks and blank lines. */
 const maxMarkupRatio = 2
+
+/** Lines, and marks within lines, of a document: the parser makes several objects of each. */
+const maxLines = 200_000
+const maxMarks = 800_000
 
 /** Reads GitHub flavoured Markdown, with or without front matter. */
 export async function extract(source: Source): Promise<Extraction> {
@@ -27,6 +31,8 @@ export async function extractMarkdown(
   const { body, title: stated } = await splitFrontMatter(
     requireReadable(given, source, maxMarkupRatio),
   )
+  requireLines(body, maxLines)
+  requirePieces(countMarks(body), 'marks such as * and |', maxMarks)
   const markdown = parser()
   if (!options.indentedCode) markdown.disable('code')
   const tokens = markdown.parse(body, {})
@@ -46,6 +52,14 @@ export async function extractMarkdown(
   const root = { type: 'root' as const, children }
   const title = stated ?? firstHeading(root)
   return { root, ...(title !== undefined && { title }), omissions: omissions.list() }
+}
+
+const marks: ReadonlySet<number> = new Set([...'*_`[]|<~!&$'].map((mark) => mark.charCodeAt(0)))
+
+function countMarks(text: string): number {
+  let count = 0
+  for (let at = 0; at < text.length; at += 1) if (marks.has(text.charCodeAt(at))) count += 1
+  return count
 }
 
 function isTooDeep(token: Token): boolean {

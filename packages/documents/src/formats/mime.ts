@@ -148,7 +148,7 @@ function toHeader(lines: readonly Uint8Array[]): [name: string, value: Uint8Arra
 function tooLongHeader({ length }: Uint8Array): ExtractionError {
   return new ExtractionError(
     'too_large',
-    `The e-mail has a header line of ${length} bytes; at most ${maxHeaderBytes} can be read. Shorten it and upload it again.`,
+    `The e-mail has a header line of ${length} bytes; at most ${maxHeaderBytes.toLocaleString('en')} can be read. Shorten it and upload it again.`,
   )
 }
 

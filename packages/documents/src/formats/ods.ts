@@ -1,7 +1,7 @@
 import type { BlockContent, Root } from 'mdast'
 import { append } from '../document/append.js'
 import { type Extraction, readingAs, type Source } from '../document/extraction.js'
-import { createTextLimit, requirePages } from '../document/limits.js'
+import { createTextLimit, requirePages, separatorLength } from '../document/limits.js'
 import { heading, paragraph, plainText } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import type { Archive } from './archive.js'
@@ -50,7 +50,7 @@ export function extract(source: Source): Promise<Extraction> {
   return readingAs(formatName, async () => {
     const archive = await openOpenDocument(source, formatName)
     const omissions = createOmissions()
-    const count = createTextLimit(source)
+    const count = createTextLimit(source, separatorLength)
     const content = readSheets(await archive.read('content.xml'), count, omissions)
     const { sheets, hiddenStyles, pagesOfStyles } = content
     const headersAndFooters = await readHeadersAndFooters(archive)

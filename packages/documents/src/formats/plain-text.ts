@@ -1,6 +1,6 @@
 import type { Extraction, Source } from '../document/extraction.js'
 import { createLineJoiner } from '../document/join-lines.js'
-import { requireReadable } from '../document/limits.js'
+import { requireLines, requireReadable } from '../document/limits.js'
 import { toTextBlocks, toTextLines } from '../document/text-blocks.js'
 import { decodeSource } from './decode.js'
 
@@ -21,6 +21,7 @@ const maxMarkupRatio = 2
 export async function extract(source: Source): Promise<Extraction> {
   const decoded = decodeSource(source)
   const text = requireReadable(decoded, source, maxMarkupRatio)
+  requireLines(text)
   return { root: { type: 'root', children: toTextBlocks(toTextLines(joinHyphenatedWords(text))) } }
 }
 

@@ -72,10 +72,12 @@ async function slideParts(office: OfficePackage, omissions: Omissions): Promise<
   const relations = await office.relations(office.main)
   reportMissingParts(relations, office, omissions)
   const presentation = await office.parse(office.main, 'presentation')
-  return elements(descend(presentation, 'sldIdLst'), 'sldId').flatMap((slide) => {
+  const parts = elements(descend(presentation, 'sldIdLst'), 'sldId').flatMap((slide) => {
     const target = relations.get(prefixed(slide, 'id') ?? '')?.target
     return target !== undefined && office.archive.has(target) ? [target] : []
   })
+  // Each slide has a part of its own; one that is listed again and again would be read as often.
+  return [...new Set(parts)]
 }
 
 /** The content of a slide. */

@@ -1,7 +1,7 @@
 import type { RootContent } from 'mdast'
 import { append } from '../document/append.js'
 import type { Extraction, Source } from '../document/extraction.js'
-import { requireReadable } from '../document/limits.js'
+import { requireLines, requireReadable } from '../document/limits.js'
 import { heading } from '../document/nodes.js'
 import { toParagraphs } from '../document/text-blocks.js'
 import { decodeSource } from './decode.js'
@@ -15,6 +15,7 @@ const sectionPattern = /^\s*\[{1,2}\s*([^[\],]{1,200}?)\s*\]{1,2}\s*(?:[#;].*)?$
 /** Reads settings: their sections are headings, everything else stays as it is written, comments too. */
 export async function extract(source: Source): Promise<Extraction> {
   const decoded = requireReadable(decodeSource(source), source, maxMarkupRatio)
+  requireLines(decoded)
   const text = /\.properties$/i.test(source.key) ? withoutEscapes(decoded) : decoded
   const children: RootContent[] = []
   let open: string[] = []

@@ -228,7 +228,7 @@ function toTable({ rows, columns: used }: TablePart): BlockContent {
   if (columns.length * rows.length > maxCells) {
     throw new ExtractionError(
       'too_large',
-      `The document has a table of ${rows.length} rows and ${columns.length} columns; at most ` +
+      `The document has a table of ${rows.length.toLocaleString('en')} rows and ${columns.length.toLocaleString('en')} columns; at most ` +
         `${maxCells.toLocaleString('en')} cells can be read. Split it into several files.`,
     )
   }

@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import type { Code } from 'mdast'
 import type { Extraction, Source } from '../document/extraction.js'
-import { requireReadable } from '../document/limits.js'
+import { requireLines, requireReadable } from '../document/limits.js'
 import { decodeSource } from './decode.js'
 
 /** Maximum ratio of the length of a program to its text: indentation. */
@@ -12,6 +12,7 @@ const joinedLength = 700
 /** Reads a program or a script as code: blank lines before unindented ones separate its parts. */
 export async function extract(source: Source): Promise<Extraction> {
   const text = requireReadable(decodeSource(source), source, maxMarkupRatio)
+  requireLines(text)
   const language = extname(source.key).slice(1).toLowerCase()
   return { root: { type: 'root', children: toCode(text, language) } }
 }

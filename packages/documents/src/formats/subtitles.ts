@@ -1,6 +1,6 @@
 import type { Paragraph } from 'mdast'
 import type { Extraction, Source } from '../document/extraction.js'
-import { requireReadable } from '../document/limits.js'
+import { createTextLimit, requireReadable } from '../document/limits.js'
 import { paragraph } from '../document/nodes.js'
 import { decodeSource } from './decode.js'
 
@@ -24,7 +24,8 @@ interface Cue {
 export async function extract(source: Source): Promise<Extraction> {
   const lines = requireReadable(decodeSource(source), source, maxMarkupRatio).split('\n')
   const cues = lines.some((line) => dialogue.test(line)) ? readDialogue(lines) : readCues(lines)
-  return { root: { type: 'root', children: cues.flatMap(toParagraph) } }
+  const count = createTextLimit(source)
+  return { root: { type: 'root', children: cues.flatMap((cue) => toParagraph(cue, count)) } }
 }
 
 /** Cues of SubRip, WebVTT and YouTube. Text above the first one, such as a title, is a cue without a time. */
@@ -63,13 +64,15 @@ function readDialogue(lines: readonly string[]): Cue[] {
   })
 }
 
-function toParagraph({ start, lines }: Cue): Paragraph[] {
+function toParagraph({ start, lines }: Cue, count: (text: string) => void): Paragraph[] {
   const text = lines
     .map((line) => toSpoken(line.trim()))
     .filter((line) => line !== '' && !/^WEBVTT\b\s*$/.test(line))
     .join('\n')
   if (text === '') return []
-  return [paragraph(start === '' ? text : `[${start.trim()}] ${text}`)]
+  const shown = start === '' ? text : `[${start.trim()}] ${text}`
+  count(shown)
+  return [paragraph(shown)]
 }
 
 /** A line without markup. The speaker of WebVTT stands in a tag. */

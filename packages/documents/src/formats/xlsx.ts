@@ -2,7 +2,7 @@ import type { BlockContent, Root } from 'mdast'
 import { append } from '../document/append.js'
 import { damaged, type Extraction, readingAs, type Source } from '../document/extraction.js'
 import type { FlowBlock } from '../document/flow.js'
-import { createTextLimit, requirePages } from '../document/limits.js'
+import { createTextLimit, requirePages, separatorLength } from '../document/limits.js'
 import { heading, paragraph, plainText } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import { createPartReader, type PartReader } from './office-parts.js'
@@ -57,7 +57,14 @@ export function extract(source: Source): Promise<Extraction> {
     const cells = createCellReader(shared, await styles(office), root)
     for (const part of office.missing) omissions.add('missing_part', { part })
     const parts = createPartReader({ office, source, omissions })
-    const workbook = { office, cells, texts, parts, count: createTextLimit(source), omissions }
+    const workbook = {
+      office,
+      cells,
+      texts,
+      parts,
+      count: createTextLimit(source, separatorLength),
+      omissions,
+    }
     const children: Root['children'] = []
     let unread = 0
     for (const [index, sheet] of sheets.entries()) {
@@ -87,6 +94,7 @@ async function visibleSheets(
   omissions: Omissions,
 ): Promise<Sheet[]> {
   const relations = await office.relations(office.main)
+  const read = new Set<string>()
   return elements(descend(workbook, 'sheets'), 'sheet').flatMap((sheet) => {
     const name = decodeEscapes(attribute(sheet, 'name') ?? '')
     const id = prefixed(sheet, 'id') ?? ''
@@ -95,7 +103,10 @@ async function visibleSheets(
       omissions.add('hidden_sheet', { sheet: name })
       return []
     }
-    return [{ name, type: relation?.type ?? 'worksheet', part: relation?.target ?? id }]
+    const part = relation?.target ?? id
+    // Each sheet has a part of its own; one that is listed again and again would be read as often.
+    if (office.archive.has(part) && read.size === read.add(part).size) return []
+    return [{ name, type: relation?.type ?? 'worksheet', part }]
   })
 }
 

@@ -158,6 +158,6 @@ function tooDeep(): ExtractionError {
 function tooComplex(): ExtractionError {
   return new ExtractionError(
     'too_large',
-    `The document has a table or another part of more than ${maxElement} pieces. Split it into several files.`,
+    `The document has a table or another part of more than ${maxElement.toLocaleString('en')} pieces, the maximum. Split it into several files.`,
   )
 }

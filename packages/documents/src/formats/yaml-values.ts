@@ -12,10 +12,13 @@ import {
   type Scalar,
 } from 'yaml'
 import { ExtractionError } from '../document/extraction.js'
+import { requirePieces } from '../document/limits.js'
 import { type Members, maxDepth, tooDeep, type Value } from './data-values.js'
 
 /** Values that the aliases of a document may repeat in all; more are an attack. */
 const maxRepeated = 20_000
+/** Tokens of a file, such as a dash, a key, a colon or a line end: the parser keeps each of them. */
+const maxTokens = 2_400_000
 /** Spellings of null. */
 const nothing = /^(?:~|null|Null|NULL)?$/
 
@@ -41,13 +44,16 @@ export function readYaml(text: string): Value[] {
 }
 
 /**
- * Counts brackets before parsing, because the parser is recursive and takes much memory per level.
+ * Counts brackets and tokens before parsing, because the parser is recursive and takes much memory for each of them.
  *
- * @throws ExtractionError if they are nested too deeply
+ * @throws ExtractionError if brackets are nested too deeply, or if there are too many tokens
  */
 function requireFlat(lexemes: Iterable<string>): void {
   let depth = 0
+  let count = 0
   for (const lexeme of lexemes) {
+    count += 1
+    requirePieces(count, 'tokens', maxTokens)
     if (lexeme === '[' || lexeme === '{') depth += 1
     else if (lexeme === ']' || lexeme === '}') depth -= 1
     if (depth > maxDepth) throw tooDeep()

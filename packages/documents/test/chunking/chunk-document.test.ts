@@ -269,7 +269,7 @@ describe('the number of passages', () => {
   test('is enforced in the end', async () => {
     await expect(chunk(book, { maxPassages: 10 })).rejects.toMatchObject({
       failure: 'too_many_passages',
-      message: expect.stringContaining('more than 10 passages of 1200 characters'),
+      message: expect.stringContaining('more than 10 passages of up to 1200 characters'),
     })
   })
 })

@@ -26,9 +26,9 @@ export function IndexingReportLink({ file, isShort = false }: { file: File; isSh
 export function IndexingReport({ file }: { file: File }) {
   const { data, error, refetch } = useIndexingReport(file)
   if (data === undefined) return <Unread error={error} refetch={refetch} />
-  const { outcome, omissions, parts } = data.report
+  const { outcome, omissions, parts, failedStatusReason } = data.report
   if (omissions.length === 0) {
-    return <Empty>{describeNone(file, outcome)}</Empty>
+    return <Empty>{describeNone(file, outcome, failedStatusReason)}</Empty>
   }
   return (
     <div className={styles.indexingReport}>
@@ -51,10 +51,10 @@ export function IndexingReport({ file }: { file: File }) {
   )
 }
 
-function describeNone({ status }: File, outcome: string): string {
+function describeNone({ status }: File, outcome: string, reason: string | undefined): string {
+  if (outcome === 'not_read' && reason !== undefined) return `Nothing was read. ${reason}`
   if (outcome === 'all_read') return 'All of the content was read.'
   if (status === 'upload_completed') return 'The file is not indexed, so nothing of it was read.'
-  if (status === 'indexing_failed') return 'Only the reason of the failure is known.'
   if (status.endsWith('_pending')) return 'The content has not been read yet.'
   return 'It is unknown whether all of the content was read: an earlier release indexed the file, or a program set its passages. Press “Index again” to find out.'
 }

@@ -17,13 +17,12 @@ export function showsReading(row: FileRow): boolean {
 export function toIndexingReport(row: FileRow, reading: Reading | undefined): WireReport {
   const { omissions = [], parts } = reading ?? {}
   const count = reading === undefined ? 0 : countOmissions(reading)
-  const outcome = reading === undefined ? 'unknown' : count === 0 ? 'all_read' : 'partly_read'
   const isFailed = row.status === 'upload_failed' || row.status === 'indexing_failed'
   return {
     fileId: row.id,
     status: row.status,
     ...(isFailed && row.failed_reason !== null && { failedStatusReason: row.failed_reason }),
-    outcome,
+    outcome: outcomeOf(row, reading === undefined ? undefined : count),
     count,
     omissions: omissions.map((omission) => {
       const { kind, places, detail } = omission
@@ -34,4 +33,10 @@ export function toIndexingReport(row: FileRow, reading: Reading | undefined): Wi
     }),
     ...(parts && { parts }),
   }
+}
+
+/** @param count of what was not read; undefined if it is unknown */
+function outcomeOf({ status }: FileRow, count: number | undefined): WireReport['outcome'] {
+  if (count === undefined) return status === 'indexing_failed' ? 'not_read' : 'unknown'
+  return count === 0 ? 'all_read' : 'partly_read'
 }

@@ -73,8 +73,8 @@ const IndexingReport = Type.Object(
       }),
     ),
     outcome: OneOf(
-      ['all_read', 'partly_read', 'unknown'],
-      '`all_read`: everything was read that this format supports; `partly_read`: see `omissions`; `unknown`: the file is not indexed, an earlier release indexed it (index it again), or a caller set its passages.',
+      ['all_read', 'partly_read', 'not_read', 'unknown'],
+      '`all_read`: everything was read that this format supports; `partly_read`: see `omissions`; `not_read`: the file was refused, see `failedStatusReason`, which names the fault or the limit with its value, and what helps; `unknown`: the file is not indexed, an earlier release indexed it (index it again), or a caller set its passages.',
     ),
     count: count('Number of things that were not read: the sum over `omissions`.'),
     omissions: Type.Array(Omission, { description: 'Omissions, one item for each kind.' }),

@@ -71,6 +71,22 @@ describeEachEngine('what was not read of a file', (engine) => {
     await expect(reportOf(bot, 'none.md')).rejects.toMatchObject({ type: 'ResourceNotFound' })
   })
 
+  it('is all of a file beyond a limit, which the reason names with its value and what helps', async () => {
+    const bot = bench().newBot()
+    const deep = '<div>'.repeat(1000)
+    const file = await bot.uploadAndWait({ key: 'deep.html', index: true }, `${deep}Harbour`)
+    const reason = expect.stringMatching(/more than 512 levels deep\. Flatten it/)
+    expect(file).toMatchObject({ status: 'indexing_failed', failedStatusReason: reason })
+    expect(await reportOf(bot, 'deep.html')).toEqual({
+      fileId: file.id,
+      status: 'indexing_failed',
+      failedStatusReason: reason,
+      outcome: 'not_read',
+      count: 0,
+      omissions: [],
+    })
+  })
+
   it('names the pages that are pictures of text', async () => {
     const bot = bench().newBot()
     const content = await scanOf('The first page.', undefined, 'The third page.', undefined)
@@ -129,7 +145,7 @@ describeEachEngine('what was not read of a file', (engine) => {
       const empty = await bot.uploadAndWait({ key: 'empty.md', index: true }, ' ')
       expect(empty.status).toBe('indexing_failed')
       expect(empty).not.toHaveProperty('indexingOmissions')
-      expect((await reportOf(bot, 'empty.md')).outcome).toBe('unknown')
+      expect((await reportOf(bot, 'empty.md')).outcome).toBe('not_read')
     })
 
     it('is accepted if its author says so', async () => {

@@ -128,7 +128,8 @@ async function read(input: DocumentInput): Promise<Uint8Array> {
   if (size > maxBytes) {
     throw new ExtractionError(
       'too_large',
-      `The file has ${size} bytes; at most ${maxBytes} can be indexed. Split it into several files.`,
+      `The file has ${size.toLocaleString('en')} bytes; at most ${maxBytes.toLocaleString('en')} can be indexed. ` +
+        'Split it into several files, or raise BOTSTEAD_MAX_INDEXED_FILE_BYTES.',
     )
   }
   const bytes = 'bytes' in content ? content.bytes : await readFile(content.path)

@@ -230,18 +230,39 @@ function toExtractionError(error: unknown): ExtractionError | undefined {
   if (!(error instanceof WorkerLimitError)) return undefined
   switch (error.limit) {
     case 'time':
-      return failure('too_slow', `Reading the document was given up: ${error.message}.`, error)
+      return failure(
+        'too_slow',
+        `Reading the document was given up: ${error.message}.`,
+        'BOTSTEAD_INDEXING_TIMEOUT_MS',
+        error,
+      )
     case 'memory':
-      return failure('too_much_memory', `Reading the document failed: ${error.message}.`, error)
+      return failure(
+        'too_much_memory',
+        `Reading the document failed: ${error.message}.`,
+        'BOTSTEAD_INDEXING_MEMORY_BYTES',
+        error,
+      )
     case 'output':
-      return failure('too_large', `The document holds too much text: ${error.message}.`, error)
+      return failure(
+        'too_large',
+        `The document holds too much text: ${error.message}.`,
+        'BOTSTEAD_INDEXING_OUTPUT_BYTES',
+        error,
+      )
     case 'queue':
       return undefined
   }
 }
 
-function failure(kind: ExtractionError['failure'], cause: string, error: Error): ExtractionError {
-  const advice = 'Split it into smaller files, or simplify how it is built.'
+/** @param setting the one that raises the limit */
+function failure(
+  kind: ExtractionError['failure'],
+  cause: string,
+  setting: string,
+  error: Error,
+): ExtractionError {
+  const advice = `Split it into smaller files, simplify how it is built, or raise ${setting}.`
   return new ExtractionError(kind, `${cause} ${advice}`, { cause: error })
 }
 
@@ -285,7 +306,8 @@ async function* bound(source: AsyncIterable<unknown>, maxBytes: number) {
     if (size > maxBytes) {
       throw new ExtractionError(
         'too_large',
-        `The file has more than ${maxBytes} bytes, the maximum. Split it into several files.`,
+        `The file has more than ${maxBytes.toLocaleString('en')} bytes, the maximum. Split it into several files, ` +
+          'or raise BOTSTEAD_MAX_INDEXED_FILE_BYTES.',
       )
     }
     yield chunk
