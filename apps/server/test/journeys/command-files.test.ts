@@ -116,6 +116,36 @@ describe('botstead files', () => {
     expect(nowhere.stderr).toBe(`There is no folder ${join(folder, 'no')} to write to.\n`)
   })
 
+  it('puts a new content in place of another, and keeps what the command does not name', async () => {
+    const hour = 3_600_000
+    // Servers keep the minute.
+    const expiresAt = new Date((Math.ceil(Date.now() / hour) + 1) * hour).toISOString()
+    const kept = {
+      tags: { team: 'office', level: '1' },
+      metadata: { author: 'Ada' },
+      accessPolicies: ['integrations' as const],
+      contentType: 'text/markdown',
+      expiresAt,
+    }
+    const indexing = { configuration: { chunking: { maximumChunkLength: 500 } } }
+    await write('a.txt', '# Pump')
+    const path = join(folder, 'a.txt')
+    // The second is not found by its key.
+    for (const key of ['a.txt', 'search']) {
+      const { file } = await client.upsertFile({ ...kept, key, index: true, indexing, size: 0 })
+      const first = await files('put', path, key, '--tag', 'level=2', '--no-wait')
+      expect(first).toMatchObject({ status: 0, stderr: `Sent ${key}, 6 B.\n` })
+      const expected = { ...kept, id: file.id, tags: { team: 'office', level: '2' }, index: true }
+      const now = (await client.getFile({ id: file.id })).file
+      expect(now).toMatchObject({ ...expected, metadata: { author: 'Ada', indexing } })
+    }
+    await files('put', path, '--no-index', '--type', 'text/plain')
+    const { file } = await client.getFile({ id: 'a.txt' })
+    const { accessPolicies } = kept
+    const rest = { accessPolicies, expiresAt, tags: { team: 'office', level: '2' } }
+    expect(file).toMatchObject({ ...rest, index: false, contentType: 'text/plain' })
+  })
+
   it('removes all files of a folder, and no others', async () => {
     for (const key of ['kb/a.md', 'kb/deep/b.md', 'kbase.md', 'other.md']) {
       await client.upsertFile({ key, size: 1 })

@@ -9,9 +9,16 @@ import { inParallel } from '../parallel.js'
 import { notices, out } from '../terminal.js'
 import { addDescriptionOptions, awaitAsWanted, type DescriptionOptions } from './indexing.js'
 import { toLines, toReportLines } from './output.js'
-import { interruptible, listFiles, type RemoteFile, withRetries } from './remote.js'
+import {
+  findFile,
+  findReplaced,
+  interruptible,
+  listFiles,
+  type RemoteFile,
+  withRetries,
+} from './remote.js'
 import { addSync } from './sync-command.js'
-import { exists, measure, openContent, receiveFile, sendFile } from './transfer.js'
+import { exists, measure, openContent, receiveFile, sendFile, withFormer } from './transfer.js'
 
 /** `botstead files`: the files of a bot on the command line, through the API. */
 export function filesCommand(): Command {
@@ -24,12 +31,14 @@ export function filesCommand(): Command {
   addDescriptionOptions(
     add('put <file> [key]', 'Send a file; its key is its name unless another is given.'),
   )
+    .option('--no-index', 'do not make the content searchable, even if that of the file was')
     .option('--type <media type>', 'media type instead of the one of the extension')
     .action(
       async (
         path: string,
         given: string | undefined,
         options: ConnectionOptions & DescriptionOptions & { type?: string },
+        command: Command,
       ) => {
         const key = given ?? basename(path)
         await requireFile(path)
@@ -42,9 +51,13 @@ export function filesCommand(): Command {
         }
         await interruptible(async (signal) => {
           const file = await measure(path, signal)
-          const sent = await withRetries(signal, () =>
-            sendFile({ client, key, file, description, signal }),
-          )
+          const keepsIndex = command.getOptionValueSource('index') === 'default'
+          const sent = await withRetries(signal, async () => {
+            const former = await findReplaced(client, key, signal)
+            const index = keepsIndex ? former?.index === true : options.index
+            const whole = withFormer({ ...description, index }, former)
+            return await sendFile({ client, key, file, description: whole, signal })
+          })
           notices.line(`Sent ${key}, ${sizeText(file.size)}.`)
           if (given !== undefined && given !== path && (await exists(given))) {
             notices.line(toUnsentNote(given))
@@ -126,7 +139,10 @@ async function remove(
     for (const key of keys) {
       const found = options.recursive
         ? await filesBelow(client, key, signal)
-        : [await findFile(client, key, signal)].filter((file) => file !== undefined)
+        : [await findFile(client, key, signal, notices.line)].filter((file) => file !== undefined)
+      if (found.length === 0 && !options.recursive && key.endsWith('/')) {
+        notices.line('With --recursive, all files below a folder are deleted.')
+      }
       // The others can still be deleted.
       if (found.length === 0) process.exitCode = 1
       await inParallel(found, deletions, signal, async (file) => {
@@ -152,24 +168,6 @@ async function filesBelow(
   for await (const file of listFiles(client, prefix, signal)) found.push(file)
   if (found.length === 0) notices.line(`There is no file below ${prefix} in this bot.`)
   return found
-}
-
-/** Finds a file by key or id; writes why there is none. */
-async function findFile(
-  client: Client,
-  id: string,
-  signal: AbortSignal,
-): Promise<RemoteFile | undefined> {
-  try {
-    return (await client.getFile({ id }, { signal })).file
-  } catch (error) {
-    if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
-    notices.line(error.message)
-    if (id.endsWith('/')) {
-      notices.line('With --recursive, all files below a folder are deleted.')
-    }
-    return undefined
-  }
 }
 
 /** Deletes a file, unless an attempt whose response was lost, or somebody else, has deleted it. */

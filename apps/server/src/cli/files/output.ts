@@ -1,7 +1,7 @@
 import { sizeText } from '../../platform/size-text.js'
 import type { Output } from '../terminal.js'
 import { abbreviate, shellWord } from '../text.js'
-import type { RemoteFile, RemoteReport } from './remote.js'
+import { type RemoteFile, type RemoteReport, reservedKey } from './remote.js'
 
 /** Shows the progress of a synchronisation: one status line on a terminal, a line per event elsewhere. */
 export interface Progress {
@@ -115,8 +115,6 @@ export function reportCommand({
 
 /** Letters, digits and signs that no shell, terminal or option of a command takes for something else. */
 const plainKey = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N} _./:@+,()-]{0,199}$/u
-/** Ids, and parts of paths that are no files. */
-const reservedKey = /^(?:file_.*|search|tags|knowledge-bases|events)$/
 
 /** A report as lines: each omission, and below it why and what to do. */
 export function toReportLines(report: RemoteReport): string[] {

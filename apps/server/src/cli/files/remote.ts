@@ -32,6 +32,45 @@ export async function* listFiles(
   } while (nextToken !== undefined)
 }
 
+/**
+ * A file by key or id, as it is now; undefined if there is none.
+ *
+ * @param onMissing receives the reason of the server if there is none
+ */
+export async function findFile(
+  client: Client,
+  id: string,
+  signal: AbortSignal,
+  onMissing?: (reason: string) => void,
+): Promise<RemoteFile | undefined> {
+  try {
+    return (await client.getFile({ id }, { signal })).file
+  } catch (error) {
+    if (!(error instanceof ApiError && error.type === 'ResourceNotFound')) throw error
+    onMissing?.(error.message)
+    return undefined
+  }
+}
+
+/** Keys that do not find their file: ids, parts of paths that are no files, and those that an address loses. */
+export const reservedKey = /^(?:file_.*|search|tags|knowledge-bases|events|\.{0,2})$/
+
+/** The file that an upload with a key replaces; undefined if there is none. Integrations have keys of their own. */
+export async function findReplaced(
+  client: Client,
+  key: string,
+  signal: AbortSignal,
+): Promise<RemoteFile | undefined> {
+  if (!reservedKey.test(key)) {
+    const file = await findFile(client, key, signal)
+    return file?.owner.type === 'integration' ? undefined : file
+  }
+  for await (const file of listFiles(client, key, signal)) {
+    if (file.key === key && file.owner.type !== 'integration') return file
+  }
+  return undefined
+}
+
 const attempts = 6
 const firstPause = 500
 

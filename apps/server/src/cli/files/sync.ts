@@ -1,12 +1,12 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ApiError, type Client } from '@botstead/contract'
+import type { Client } from '@botstead/contract'
 import { messageForPeople } from '@botstead/contract/error-text'
 import { inParallel } from '../parallel.js'
 import type { AwaitedFile } from './indexing.js'
 import type { Progress } from './output.js'
-import { listFiles, type RemoteFile, withRetries } from './remote.js'
-import { type Description, isLost, measure, sendFile } from './transfer.js'
+import { findFile, listFiles, type RemoteFile, withRetries } from './remote.js'
+import { type Description, isLost, measure, sendFile, withFormer } from './transfer.js'
 
 export interface SyncOptions {
   folder: string
@@ -117,6 +117,7 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
       case 'content': {
         if (!options.dryRun) {
           const send = async () => {
+            // It may have changed since the synchronisation began.
             const former = there && (await findFile(client, there.id, signal))
             const description = withFormer(options.description, former)
             return await sendFile({ client, key, file, description, signal })
@@ -187,47 +188,6 @@ function need(
 function allowsPartial({ metadata }: RemoteFile): boolean {
   const text = JSON.stringify(metadata.indexing ?? null)
   return text.includes('"allowPartial":true')
-}
-
-/** A file as it is now, and not as it was when the synchronisation began; undefined if it is gone. */
-async function findFile(
-  client: Client,
-  id: string,
-  signal: AbortSignal,
-): Promise<RemoteFile | undefined> {
-  try {
-    return (await client.getFile({ id }, { signal })).file
-  } catch (error) {
-    if (error instanceof ApiError && error.type === 'ResourceNotFound') return undefined
-    throw error
-  }
-}
-
-/** An upload describes the file as a whole, but what is said of it elsewhere must be kept. */
-function withFormer(description: Description, former: RemoteFile | undefined): Description {
-  if (former === undefined) return description
-  const { accessPolicies, contentType, expiresAt } = former
-  const { indexing, ...rest } = former.metadata
-  const configuration = configurationOf(indexing)
-  return {
-    ...description,
-    tags: { ...former.tags, ...description.tags },
-    contentType,
-    accessPolicies,
-    ...(expiresAt !== undefined && { expiresAt }),
-    metadata: configuration === undefined ? former.metadata : rest,
-    ...(configuration !== undefined && { configuration }),
-  }
-}
-
-/**
- * Options of indexing, which the server keeps in the metadata of a file; undefined if there are none. A member of that
- * name may also be the author's own.
- */
-function configurationOf(indexing: unknown): Description['configuration'] {
-  if (typeof indexing !== 'object' || indexing === null) return undefined
-  const found = 'configuration' in indexing ? indexing.configuration : undefined
-  return typeof found === 'object' && found !== null ? found : undefined
 }
 
 /** The files below a folder; keys have `/` between their parts on every system. */

@@ -27,6 +27,38 @@ export interface Description
   configuration?: NonNullable<Upsert['indexing']>['configuration'] | undefined
 }
 
+/**
+ * A description that keeps what it does not name: an upload describes the file as a whole, and replaces what others said
+ * of it.
+ *
+ * @param former the file that is replaced
+ */
+export function withFormer(description: Description, former: RemoteFile | undefined): Description {
+  if (former === undefined) return description
+  const { accessPolicies, contentType, expiresAt } = former
+  const { indexing, ...rest } = former.metadata
+  const configuration = configurationOf(indexing)
+  return {
+    contentType,
+    accessPolicies,
+    ...description,
+    tags: { ...former.tags, ...description.tags },
+    ...(expiresAt !== undefined && { expiresAt }),
+    metadata: configuration === undefined ? former.metadata : rest,
+    ...(configuration !== undefined && { configuration }),
+  }
+}
+
+/**
+ * Options of indexing, which the server keeps in the metadata of a file; undefined if there are none. A member of that
+ * name may also be the author's own.
+ */
+function configurationOf(indexing: unknown): Description['configuration'] {
+  if (typeof indexing !== 'object' || indexing === null) return undefined
+  const found = 'configuration' in indexing ? indexing.configuration : undefined
+  return typeof found === 'object' && found !== null ? found : undefined
+}
+
 /** A file on this machine. */
 export interface LocalFile {
   path: string
