@@ -182,7 +182,11 @@ const TagCondition = Type.Union(
           Type.Boolean({ description: 'Whether the tag must be present (`true`) or absent.' }),
         ),
       },
-      { description: 'Conditions on one tag; all of them must hold.' },
+      {
+        // A condition that is ignored would find items that the caller means to exclude.
+        additionalProperties: false,
+        description: 'Conditions on one tag; all of them must hold.',
+      },
     ),
   ],
   { description: 'Condition on the value of the tag.' },

@@ -15,7 +15,7 @@ describeEachEngine('the list of files', (engine) => {
     await bot.uploadAndWait({ key: 'd.md', index: true, tags: { kb: 'one' } }, '# Title\n\nText.')
   })
 
-  async function keysOf(query: string): Promise<string[]> {
+  async function answerTo(query: string): Promise<unknown> {
     // Without a client, which would encode the query in its own way.
     const response = await fetch(
       `${bench().url}/v1/files?sortField=key&sortDirection=asc${query}`,
@@ -23,7 +23,11 @@ describeEachEngine('the list of files', (engine) => {
         headers: { authorization: `Bearer ${JSON.stringify({ type: 'bot' })}`, 'x-bot-id': bot.id },
       },
     )
-    const { files } = (await response.json()) as { files: { key: string }[] }
+    return await response.json()
+  }
+
+  async function keysOf(query: string): Promise<string[]> {
+    const { files } = (await answerTo(query)) as { files: { key: string }[] }
     return files.map(({ key }) => key.slice(0, 1))
   }
 
@@ -191,6 +195,16 @@ describeEachEngine('the list of files', (engine) => {
       ['another case', '&tags.kb=ONE', ''],
     ])('%s', async (_name, query, expected) => {
       expect((await keysOf(query)).join('')).toBe(expected)
+    })
+
+    it.each([
+      ['as JSON', json({ kb: { except: 'one' } })],
+      ['beside another', json({ kb: { exists: true, except: 'one' } })],
+    ])('refuses an unknown condition, %s', async (_name, query) => {
+      expect(await answerTo(query)).toMatchObject({
+        type: 'InvalidQuery',
+        message: 'query.tags.kb.except is a member that is not known.',
+      })
     })
   })
 })
