@@ -10,6 +10,7 @@ import { fail } from '../backups.js'
 import { type CommandPlace, createCommandPlace } from '../command-place.js'
 import { describeEachEngine } from '../engines.js'
 import { startServerProcess } from '../processes.js'
+import { untilIndexed } from '../tenant.js'
 
 /** What a release left in its databases; scripts/release-database.mjs makes them. */
 interface Known {
@@ -88,6 +89,13 @@ describe.each(releases)('a database of release %s', (release) => {
       expect(passages[0]?.content).toContain('grass')
       const { file } = await runtime.getFile({ id: 'zebra.md' })
       expect(await (await fetch(rebase(file.url, baseUrl))).text()).toContain('# Zebras')
+      // That release did not record what it could not read.
+      const reportOf = async () => (await runtime.getFileIndexingReport({ id: file.id })).report
+      expect(file).not.toHaveProperty('indexingOmissions')
+      expect((await reportOf()).outcome).toBe('unknown')
+      await runtime.reindexFile({ id: file.id })
+      expect(await untilIndexed(runtime, file.id)).toMatchObject({ indexingOmissions: 0 })
+      expect((await reportOf()).outcome).toBe('all_read')
       const { state } = await runtime.getState({
         type: 'conversation',
         id: conversationId,
