@@ -205,7 +205,7 @@ describeEachEngine('answers', (engine) => {
       ['server', 'København Øresund', 'København', 0.9],
       // Compounds by their last part and by their first, and parts that are written apart.
       ['heating', 'Tauscher', 'Wärmetauscher', 0.5],
-      ['heating', 'Gefäß', 'Druck', 0.7],
+      ['heating', 'Gefäß', 'Druck', 0.6],
       ['heating', 'Gefaesse', 'Druck', 0.4],
       ['heating', 'Kasten', 'Elektrischer Anschluss', 0.5],
       ['heating', 'Wartungsvertrag', 'Wartung', 0.3],

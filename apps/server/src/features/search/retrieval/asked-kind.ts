@@ -27,7 +27,7 @@ const countedThing = /\b(?:how many|wie viele) (\p{L}{3,30})/u
 const kinds: readonly { asked: RegExp; answer: RegExp }[] = [
   {
     asked:
-      /\b(?:how long|how soon|how often|how old|deadline|within what|wie lange|wie oft|bis wann|frist)\b/u,
+      /\b(?:how long(?: (?:may|can|must|should|do|will) (?:i|we|you) (?:have to )?(?:wait|have))?|how soon|how often|how old|deadline|within what|wie lange(?: (?:darf|kann|muss|soll) (?:ich|man))?|wie oft|bis wann|frist)\b/u,
     answer: toDurations(),
   },
   {

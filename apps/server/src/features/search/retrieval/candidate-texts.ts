@@ -1,4 +1,10 @@
-import { type IndexFields, toFileName, toIndexFields, toIndexText } from '@botstead/documents/text'
+import {
+  type IndexFields,
+  isStopword,
+  toFileName,
+  toIndexFields,
+  toIndexText,
+} from '@botstead/documents/text'
 import { LRUCache } from 'lru-cache'
 import { decodeJson, type JsonColumn } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
@@ -12,6 +18,10 @@ import { type HashedText, hashText } from './gram-hash.js'
 export interface CandidateText extends HashedText {
   /** Name of its file alone. */
   name: HashedText
+  /** The words of each heading in it, or of the one above it, without function words. */
+  titles: readonly (readonly string[])[]
+  /** Equal for passages of one file below the same heading; undefined without a heading above. */
+  section?: string
   /** Its words as in the index, if the caller requested them. */
   fields?: IndexFields
 }
@@ -81,8 +91,32 @@ function toCandidate(
   const name = toIndexText(file.name)
   const text = toIndexText([...above, content].join('\n'))
   const whole = hashText(`${toIndexText(file.folders)} ${name} ${text}`)
-  const candidate = { ...whole, name: hashText(name), key, headings }
+  const ownHeadings = decodeJson<string[]>(own_headings)
+  const titles = toTitles(ownHeadings.length > 0 ? ownHeadings : above.slice(-1))
+  // The first passage below a heading has that heading itself, and its own.
+  const parents = above.length > 0 ? above : ownHeadings.slice(0, -1)
+  const section = parents.length > 0 ? [key, ...parents].join('\n') : undefined
+  const candidate = {
+    ...whole,
+    name: hashText(name),
+    titles,
+    ...(section !== undefined && { section }),
+    key,
+    headings,
+  }
   if (!withFields) return candidate
-  const passage = { content, headings: above, ownHeadings: decodeJson<string[]>(own_headings) }
+  const passage = { content, headings: above, ownHeadings }
   return { ...candidate, fields: toIndexFields(passage, key) }
+}
+
+/** A passage with more headings is a list of them. */
+const mostTitles = 8
+const mostWordsOfTitle = 30
+
+function toTitles(headings: readonly string[]): string[][] {
+  return headings.slice(0, mostTitles).flatMap((heading) => {
+    const words = toIndexText(heading).split(' ').slice(0, mostWordsOfTitle)
+    const naming = [...new Set(words)].filter((word) => word !== '' && !isStopword(word))
+    return naming.length > 0 ? [naming] : []
+  })
 }

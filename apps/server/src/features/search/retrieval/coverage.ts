@@ -84,6 +84,8 @@ export interface Coverage {
   share: number
   /** Whether any of its words occurs in any form: otherwise all matches are guesses. */
   isSure: boolean
+  /** What it has of each part that occurs in any form, in the same order for each text. */
+  sure: Float64Array
 }
 
 /** As in BM25: the information in a part that `having` of `all` passages contain; above 0. */
@@ -106,11 +108,15 @@ export function coverageOf(parts: readonly QueryPart[]): (text: HashedText) => C
   const worthsOf = memoize(worthsOfWords(words))
   return (hashed) => {
     let sure = 0
+    const best = new Float64Array(words.length + patterns.length)
     if (patterns.length > 0) {
       const padded = ` ${hashed.text} `
-      for (const { pattern, weight } of patterns) if (padded.includes(pattern)) sure += weight
+      for (const [at, { pattern, weight }] of patterns.entries()) {
+        if (!padded.includes(pattern)) continue
+        sure += weight
+        best[words.length + at] = weight
+      }
     }
-    const best = new Float64Array(words.length)
     visitRelated(hashed, (word) => {
       for (const { at, worth } of worthsOf(word)) {
         if (worth > (best[at] ?? 0)) best[at] = worth
@@ -121,18 +127,53 @@ export function coverageOf(parts: readonly QueryPart[]): (text: HashedText) => C
       const worth = best[at] ?? 0
       if (worth === 0) continue
       const part = (words[at]?.weight ?? 0) * worth
-      if (worth >= leastOfForm) sure += part
-      else if (guesses === undefined) guesses = [part]
+      if (worth >= leastOfForm) {
+        sure += part
+        best[at] = part
+        continue
+      }
+      best[at] = 0
+      if (guesses === undefined) guesses = [part]
       else guesses.push(part)
     }
-    if (guesses === undefined) return { share: Math.min(1, sure), isSure: sure > 0 }
+    const isSure = sure > 0
+    if (guesses === undefined) return { share: Math.min(1, sure), isSure, sure: best }
     const guessed = guesses
       .sort((a, b) => b - a)
       .reduce((sum, each, at) => sum + each * furtherGuess ** at, 0)
     const isAlone = sure === 0 && parts.length > 1
     const share = Math.min(1, sure + guessed * (isAlone ? loneGuess : 1))
-    return { share, isSure: sure > 0 }
+    return { share, isSure, sure: best }
   }
+}
+
+/** The share of a question that a text has and another one has not, from 0 to 1. */
+export function shareBesides(text: Float64Array, other: Float64Array): number {
+  let sum = 0
+  for (let at = 0; at < text.length; at++) {
+    sum += Math.max(0, (text[at] ?? 0) - (other[at] ?? 0))
+  }
+  return sum
+}
+
+/** A heading of fewer words says as little as if it had more that the question does not have. */
+const fewestOfTitle = 4
+
+/**
+ * Returns a function that determines how much of a title the words of a question cover, from 0 to 1: what an answer is about besides
+ * the question tells it from those to similar questions. It returns the most for any of several titles.
+ */
+export function titleCoverageOf(
+  parts: readonly QueryPart[],
+): (titles: readonly (readonly string[])[]) => number {
+  const literal = new Set(parts.filter(isLiteral).flatMap(({ tokens }) => tokens))
+  const worthsOf = worthsOfWords(parts.filter((part) => !isLiteral(part)))
+  const worthOf = memoize((word) =>
+    literal.has(word) ? 1 : Math.max(0, ...worthsOf(word).map(({ worth }) => worth)),
+  )
+  const shareOf = (title: readonly string[]) =>
+    title.reduce((sum, word) => sum + worthOf(word), 0) / Math.max(fewestOfTitle, title.length)
+  return (titles) => (titles.length === 0 ? 0 : Math.max(...titles.map(shareOf)))
 }
 
 /** Returns a function that calls `work` once for each text, and then returns the same result. */

@@ -24,6 +24,8 @@ import {
   hasPhrase,
   type QueryPart,
   type Substitutes,
+  shareBesides,
+  titleCoverageOf,
   toQueryParts,
 } from './coverage.js'
 import { scoreGrams } from './grams.js'
@@ -203,15 +205,23 @@ export function addTexts(
 ): void {
   const letters = scoreGrams(spelling, texts)
   const coverage = coverageOf(parts)
+  const titleCoverage = titleCoverageOf(parts)
+  const sections = new Map<string, Member[]>()
   // Most candidates of a question belong to a few files.
   const coverageByName = new Map<string, number>()
   for (const [number, hashed] of texts) {
     const candidate = candidates.get(number)
     if (candidate === undefined) continue
-    const { text, name } = hashed
-    const { share, isSure } = coverage(hashed)
+    const { text, name, titles, section } = hashed
+    const { share, isSure, sure } = coverage(hashed)
     candidate.found = share
     candidate.isSure = isSure
+    candidate.titled = titleCoverage(titles)
+    if (section !== undefined && isSure) {
+      const members = sections.get(section)
+      if (members === undefined) sections.set(section, [{ candidate, sure }])
+      else members.push({ candidate, sure })
+    }
     candidate.isAsked = share >= leastIfAsked && asked?.isIn(text) === true
     candidate.named = coverageByName.get(name.text) ?? coverage(name).share
     coverageByName.set(name.text, candidate.named)
@@ -224,6 +234,28 @@ export function addTexts(
       const stands = query.exact.filter((phrase) => hasPhrase(text, phrase))
       candidate.literal = stands.length / query.exact.length
     }
+  }
+  for (const members of sections.values()) addNeighbours(members)
+}
+
+/** A passage of a section. */
+interface Member {
+  candidate: Candidate
+  /** What it has of each part of the question. */
+  sure: Float64Array
+}
+
+/** Passages of one section that are compared with each other: those that cover most. */
+const mostCompared = 10
+
+/** Adds what the passages below one heading cover of the question besides each other. */
+function addNeighbours(members: Member[]): void {
+  if (members.length < 2) return
+  const best = members
+    .sort((a, b) => (b.candidate.found ?? 0) - (a.candidate.found ?? 0))
+    .slice(0, mostCompared)
+  for (const { candidate, sure } of best) {
+    candidate.beside = Math.max(...best.map((other) => shareBesides(other.sure, sure)))
   }
 }
 

@@ -10,7 +10,7 @@ import {
 } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defaultWeights } from '../../../domain/retriever-weights.js'
-import { coverageOf } from './coverage.js'
+import { coverageOf, shareBesides, titleCoverageOf } from './coverage.js'
 import { hashText } from './gram-hash.js'
 import { scoreGrams } from './grams.js'
 import { neighbourhood, toExpandable, toSubstitutes } from './query-expansion.js'
@@ -89,6 +89,16 @@ describe('scores', () => {
     expect(score([unrelated], options)).toEqual([])
     expect(score([{ ...unrelated, likeness: 0.5 }], { ...options, confidence: 0.1 })).toEqual([])
     expect(score([{ ...unrelated, likeness: 0.5 }], options)).toHaveLength(1)
+  })
+
+  it('are higher the more of its heading the question covers, and with the words of its section', () => {
+    const passage = { number: 1, rank: 7, coverage: 0.3, found: 0.4 }
+    const scoreOf = (more: Partial<Candidate>) =>
+      score([{ ...passage, ...more }], options)[0]?.score ?? 0
+    expect(scoreOf({ titled: 0.5 })).toBeGreaterThan(scoreOf({ titled: 0.25 }))
+    expect(scoreOf({ titled: 0.25 })).toBeGreaterThan(scoreOf({}))
+    expect(scoreOf({ beside: 0.3 })).toBeGreaterThan(scoreOf({}))
+    expect(scoreOf({ beside: 0.3 })).toBeLessThan(scoreOf({ found: 0.7 }))
   })
 
   it.each([
@@ -245,6 +255,34 @@ describe('query expansion', () => {
   ])('of %s tries %s', (word, other) => {
     const near = toSubstitutes(expandable(word), [other, 'unrelated']).get(word)
     expect([...(near?.keys() ?? [])]).toEqual([other])
+  })
+
+  it('of a heading is the share of its words that the question has, which is small for short ones', () => {
+    const question = [
+      { tokens: ['export'], weight: 0.6, substitutes: new Map() },
+      { tokens: ['board'], weight: 0.4, substitutes: new Map([['panel', 0.5]]) },
+    ]
+    const coverage = titleCoverageOf(question)
+    expect(coverage([['export', 'boards', 'trello', 'menu']])).toBe(0.5)
+    expect(coverage([['export', 'panel', 'trello', 'menu', 'file']])).toBe(0.3)
+    expect(coverage([['export']])).toBe(0.25)
+    expect(coverage([['menu'], ['export', 'board', 'menu', 'file']])).toBe(0.5)
+    expect(coverage([])).toBe(0)
+  })
+
+  it('of a neighbour is what it has besides a text', () => {
+    const question = ['hotel', 'receipts', 'pump'].map((word) => ({
+      tokens: [word],
+      weight: 1 / 3,
+      substitutes: new Map(),
+    }))
+    const coverage = coverageOf(question)
+    const [one, other] = ['the hotel', 'hotel receipts'].map(
+      (text) => coverage(hashText(text)).sure,
+    )
+    if (one === undefined || other === undefined) throw new Error('Two texts have two coverages')
+    expect(shareBesides(other, one)).toBeCloseTo(1 / 3)
+    expect(shareBesides(one, other)).toBe(0)
   })
 
   it('finds a word with any two wrong letters', () => {

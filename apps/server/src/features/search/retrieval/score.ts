@@ -23,6 +23,10 @@ export interface Candidate {
   isSure?: boolean
   /** Share of the question that the name of its file covers, from 0 to 1. */
   named?: number
+  /** Share of the question that another passage below the same heading covers and this one does not, from 0 to 1. */
+  beside?: number
+  /** Share of its heading that the question covers, from 0 to 1. */
+  titled?: number
   /** Similarity of its meaning, from 0 to 1. */
   likeness?: number
   /** Share of the literal phrases that it contains; undefined if the question has none. */
@@ -65,6 +69,8 @@ export const noiseFloor = 0.05
  * found. See `docs/decisions/0023-scores-and-like-words.md` for how well this separates questions.
  */
 const minEvidence = 0.2
+/** From this level on, little evidence does not matter: the question is probably answered. */
+const minLevel = 0.4
 
 /** The highest score for a question of words that occur everywhere, which are no evidence. */
 const maxForVague = 0.2
@@ -143,7 +149,7 @@ export function toScoring(candidates: readonly Candidate[], options: ScoreOption
     most,
     mostFound,
     evidence,
-    isEnough: evidence >= minEvidence,
+    isEnough: evidence >= minEvidence || level >= minLevel,
     level,
     least: Math.max(noiseFloor, minScore),
     scoreOf: (each) => Math.min(1, preferLiteral(sumOf(each) / most, each.literal) * level),
@@ -215,6 +221,8 @@ export function toSpans(
 const nameWeight = 0.5
 /** Weight of a passage that covers all of the question. */
 const coverageWeight = 0.15
+/** Weight of a heading that the question covers as a whole: it is what the passage is about. */
+const titleWeight = 0.3
 /** Addition for the requested kind of answer to the passage that covers most of the question; others get less. */
 const askedWeight = 0.6
 
@@ -226,11 +234,14 @@ const askedWeight = 0.6
  * @param mostFound the share of the question that is covered by the passage which covers most
  */
 export function toExtras(
-  { named = 0, found = 0, isAsked = false }: Candidate,
+  { named = 0, found = 0, titled = 0, isAsked = false }: Candidate,
   { mostFound }: Pick<Scoring, 'mostFound'>,
 ) {
   const asked = isAsked && mostFound > 0 ? askedWeight * (found / mostFound) ** 2 : 0
-  return { fileName: nameWeight * named, keyword: found * coverageWeight + asked }
+  return {
+    fileName: nameWeight * named,
+    keyword: found * coverageWeight + titled * titleWeight + asked,
+  }
 }
 
 /** The share of a question that the grams of a passage must cover for grams to count in full. */
@@ -277,18 +288,22 @@ const leastLevel = 0.2
  * The logarithm of the odds that a passage answers the question, fitted to questions with and without an answer: see
  * `docs/decisions/0023-scores-and-like-words.md`. A share of many words proves more than the same share of few.
  */
-const odds = { none: -3.8, found: 2.1, letters: 2.8, rank: 3.5 }
+const odds = { none: -5.4, found: 1.7, letters: 3.5, rank: 4.9, title: 3.5 }
+/** What a word counts that stands in another passage below the same heading. */
+const besideWeight = 0.8
 const fewestTerms = 4
 const mostTerms = 12
 
 /** The probability that a passage answers the question. */
 function calibrated(candidate: Candidate, options: ScoreOptions): number {
-  const { found = 0, coverage = found, likeness = 0, literal = 0, rank = 0 } = candidate
+  const { found = 0, coverage = found, titled = 0, beside = 0 } = candidate
+  const { likeness = 0, literal = 0, rank = 0 } = candidate
   const terms = Math.min(mostTerms, Math.max(fewestTerms, options.terms))
   const sum =
     odds.none +
-    odds.found * Math.log(1 + terms) * found +
+    odds.found * Math.log(1 + terms) * Math.min(1, found + besideWeight * beside) +
     odds.letters * coverage +
+    odds.title * titled +
     odds.rank * Math.min(1, rank / options.mostRank)
   const written = 1 / (1 + Math.exp(-sum))
   const meant = likeness * options.confidence * options.proof

@@ -32,6 +32,18 @@ describeEachEngine('the scores in a small office', (engine) => {
     expect(first?.content).toContain(passage)
   })
 
+  it.each([
+    ['How long may I wait to submit my hotel bill?', 'within 30 days'],
+    ['When do I submit the bill for my meals?', 'within 30 days'],
+  ])(
+    '%s: the words of its section count for the passage that answers',
+    async (question, answer) => {
+      const [first] = await ask(question)
+      expect(first?.content).toContain(answer)
+      expect(first?.score).toBeGreaterThanOrEqual(advisedMinScore)
+    },
+  )
+
   it('keep the questions that have an answer, and refuse the others', async () => {
     const best = async (question: string) => ({
       question,
@@ -87,5 +99,66 @@ describeEachEngine('the scores in a small office', (engine) => {
     expect((await ask('hotel bill', least)).map(({ score }) => score)).toEqual(
       all.map(({ score }) => score).filter((score) => score >= least),
     )
+  })
+})
+
+const frequentlyAsked: readonly (readonly [question: string, answer: string])[] = [
+  [
+    'How do I export all messages of a board?',
+    'Open the menu and choose Export. A file comes by mail.',
+  ],
+  [
+    'How do I share a board with people who have no account?',
+    'Create a link for guests in the menu.',
+  ],
+  ['How do I mark a card as done?', 'Move it to the last list of the board.'],
+  ['Who can see my profile?', 'Everybody with an account can, unless you hide it in the settings.'],
+  ['How do I change my password?', 'Open the settings of your account, and choose a new one.'],
+  ['How do I search for cards of a member?', 'Type the name of the member after an @ sign.'],
+  ['Can I use one account on several computers?', 'Yes. Sign in on each of them.'],
+  ['How do I turn off the sounds of messages?', 'Open the settings and choose Quiet.'],
+]
+
+describeEachEngine('the scores among questions with answers', (engine) => {
+  const bench = useFiles(engine)
+  let bot: TestBot
+
+  beforeAll(async () => {
+    bot = bench().newBot()
+    for (const [at, [question, answer]] of frequentlyAsked.entries()) {
+      await bot.uploadAndWait({ key: `${at}.md`, index: true }, `# ${question}\n\n${answer}\n`)
+    }
+  })
+
+  const best = async (query: string) => {
+    const { passages } = await bot.as().searchFiles({ query, contextDepth: 0 })
+    return { content: passages[0]?.content ?? '', score: passages[0]?.score ?? 0 }
+  }
+
+  it.each([
+    ['Exporting the messages of my board', 'Export'],
+    ['Is there a way to share my board with somebody without an account?', 'guests'],
+    ['Marking cards as done', 'last list'],
+    ['Can people see my profile?', 'hide it'],
+    ['I want to change the password', 'new one'],
+    ['Using the same account on two computers', 'Sign in'],
+    ['Turning the sounds of messages off', 'Quiet'],
+  ])('keep %s', async (question, answer) => {
+    const { content, score } = await best(question)
+    expect(content).toContain(answer)
+    expect(score).toBeGreaterThanOrEqual(advisedMinScore)
+  })
+
+  it.each([
+    'How do I delete my account for good?',
+    'Which languages does the board support?',
+    'How do I restore a card that I archived?',
+    'Can a member leave a board?',
+    'How do I schedule messages for tomorrow?',
+    'What happens to my account if I do not pay?',
+  ])('refuse %s, which only has the subject of others', async (question) => {
+    const { content, score } = await best(question)
+    expect([content, score < advisedMinScore]).toEqual([content, true])
+    expect(score).toBeLessThan(advisedMinScore)
   })
 })
