@@ -212,8 +212,10 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
     await send(false)
     await row.getByText('Indexing failed').waitFor()
     await row.getByRole('link', { name: '2 not read of scan.pdf' }).waitFor()
+    await row.getByText('2 of 3 pages could not be read').waitFor()
     await send(true)
     await row.getByText('Searchable', { exact: true }).waitFor()
+    await page.getByRole('columnheader', { name: 'Reason' }).waitFor({ state: 'detached' })
     const { passages } = await client.searchFiles({ query: 'words' })
     expect(passages).toHaveLength(1)
 

@@ -53,7 +53,8 @@ function inputOf({ text, status, tags, prefix, order }: Search): ListInput {
   }
 }
 
-function columnsFor(prefix: string, isFailed: boolean): readonly Column<File>[] {
+/** @param hasFailed whether a listed file failed: then the column with the reasons is shown */
+function columnsFor(prefix: string, hasFailed: boolean): readonly Column<File>[] {
   return [
     {
       id: 'key',
@@ -69,12 +70,11 @@ function columnsFor(prefix: string, isFailed: boolean): readonly Column<File>[] 
         </>
       ),
     },
-    // The reason distinguishes failed files from each other.
     {
       id: 'reason',
       header: 'Reason',
       cell: ({ failedStatusReason }) => failedStatusReason,
-      isOptional: !isFailed,
+      isOptional: !hasFailed,
     },
     {
       id: 'size',
@@ -152,10 +152,8 @@ function FilesOfBot({ item }: { item: string | undefined }) {
     },
     { id: 'order', label: 'Order', options: orderOptions },
   ]
-  const columns = useMemo(
-    () => columnsFor(prefix, status?.endsWith('failed') === true),
-    [prefix, status],
-  )
+  const hasFailed = files.some(({ failedStatusReason }) => failedStatusReason !== undefined)
+  const columns = useMemo(() => columnsFor(prefix, hasFailed), [prefix, hasFailed])
   const isFiltered = [text, status, tags].some((value) => (value ?? '') !== '')
   return (
     <Page
