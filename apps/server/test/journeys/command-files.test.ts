@@ -178,6 +178,9 @@ describe('botstead files', () => {
     await write('a.md', '# A')
     await write('deep/er/b.txt', 'b')
     await write('.hidden', 'no')
+    await write('~$a.docx', 'a lock file of an open document')
+    await write('deep/Thumbs.db', 'no')
+    await write('deep/desktop.ini', 'no')
     await symlink('a.md', join(folder, 'link.md'))
     await client.upsertFile({ key: 'elsewhere.md', size: 1 })
     const sync = (...more: string[]) =>

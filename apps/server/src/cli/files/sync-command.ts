@@ -28,7 +28,11 @@ export function addSync(command: Command): Command {
     .option('--prefix <text>', 'prefix of all keys, such as "handbook/"')
     .option('--delete', 'delete files with the prefix that the folder does not have', false)
     .option('--dry-run', 'show what would be done without doing it', false)
-    .option('--hidden', 'also upload files and folders whose name begins with a dot', false)
+    .option(
+      '--hidden',
+      'also upload hidden files and folders: .name, ~$name, Thumbs.db, desktop.ini',
+      false,
+    )
     .option(
       '--concurrency <number>',
       'files that are uploaded at a time, 1 to 32',

@@ -17,7 +17,7 @@ export interface SyncOptions {
   remove: boolean
   /** Whether to skip uploads and deletions. */
   dryRun: boolean
-  /** Whether to include names that begin with a dot. */
+  /** Whether to include names that are hidden: see `isHidden`. */
   hidden: boolean
   /** Concurrent uploads. */
   concurrency: number
@@ -197,6 +197,14 @@ interface FolderTree {
   skipped: string[]
 }
 
+/**
+ * Whether programs hide a file of this name from people: names with a dot, lock files of documents that are open in
+ * Office, and what Windows stores in folders.
+ */
+function isHidden(name: string): boolean {
+  return /^(?:\.|~\$)|^(?:thumbs\.db|desktop\.ini)$/i.test(name)
+}
+
 /** Finds all files below a folder, in the order of their names. */
 export async function readFolder(
   root: string,
@@ -207,7 +215,7 @@ export async function readFolder(
     const entries = await readdir(folder, { withFileTypes: true })
     entries.sort((a, b) => (a.name < b.name ? -1 : 1))
     for (const entry of entries) {
-      if (entry.name.startsWith('.') && !options.hidden) continue
+      if (isHidden(entry.name) && !options.hidden) continue
       const path = join(folder, entry.name)
       // Some systems decompose accented letters; the same name must give the same key.
       const key = `${prefix}${entry.name.normalize('NFC')}`

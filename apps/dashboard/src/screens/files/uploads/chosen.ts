@@ -22,8 +22,11 @@ export async function chosenOf(data: DataTransfer): Promise<Chosen[]> {
   return found
 }
 
+/** Whether a folder contains a file of this name unseen: dot files, lock files of Office, and files of Windows. */
+const isHidden = (name: string) => /^(?:\.|~\$)|^(?:thumbs\.db|desktop\.ini)$/i.test(name)
+
 async function collect(entry: FileSystemEntry, folder: string, found: Chosen[]): Promise<void> {
-  if (found.length > chosenMaximum || entry.name.startsWith('.')) return
+  if (found.length > chosenMaximum || isHidden(entry.name)) return
   const path = folder + entry.name
   if (isFile(entry)) {
     const content = await new Promise<File>((resolve, reject) => entry.file(resolve, reject))
