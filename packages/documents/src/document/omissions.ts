@@ -73,7 +73,7 @@ export const omissionTexts = {
     one: 'embedded file',
     many: 'embedded files',
     why: 'Embedded files are read only if their type is supported and they are within the limits.',
-    advice: 'Upload them separately.',
+    advice: 'Upload them separately in a format that is read; unpack archives first.',
   },
   hidden_sheet: {
     one: 'hidden sheet',

@@ -88,7 +88,7 @@ export function UploadDialog({ chosen: all, prefix, onClose }: UploadDialogProps
             {isIndexed && (
               <CheckField
                 label="Index even if most of a document cannot be read"
-                hint="Otherwise the indexing of such a document, for example a scan, fails."
+                hint="Otherwise the indexing of such a document fails. One without any text, such as a scan, fails in any case."
                 checked={allowsPartial}
                 onChange={(event) => setAllowsPartial(event.target.checked)}
               />
