@@ -53,7 +53,14 @@ async function upload(path) {
     file = (await client.getFile({ id: file.id })).file
   }
   const reason = file.failedStatusReason
-  console.log(reason === undefined ? `knows ${key}` : `cannot read ${key}: ${reason}`)
+  if (reason !== undefined) return console.log(`cannot read ${key}: ${reason}`)
+  console.log(`knows ${key}${unread(file, key)}`)
+}
+
+/** How much of a document was not read, and where the details are. */
+function unread({ indexingOmissions: count = 0 }, key) {
+  if (count === 0) return ''
+  return `, but ${count} ${count === 1 ? 'thing' : 'things'} of it could not be read: npx botstead files report ${JSON.stringify(key)} --bot "${name}"`
 }
 
 /** Ends the program before it changes anything if a file is not there. */

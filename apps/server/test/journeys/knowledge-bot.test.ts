@@ -79,6 +79,20 @@ describe('the knowledge bot', () => {
     expect(hint).toMatch(/^Ask me about something in my documents/)
   })
 
+  it('says which documents it cannot read, and of which it could read only a part', async () => {
+    const page = join(folder, 'harbour.html')
+    await writeFile(page, '<p>The harbour has two piers.</p><p><img src="piers.png"></p>')
+    const archive = join(folder, 'broken.zip')
+    await writeFile(archive, 'no archive')
+    const bot = await startExample(server(), 'knowledge-bot', {}, [page, archive, manual])
+    const lines = bot.output().split('\n')
+    expect(lines).toContain('knows manual.pdf')
+    expect(lines).toContain(
+      'knows harbour.html, but 1 thing of it could not be read: npx botstead files report "harbour.html" --bot "Knowledge bot"',
+    )
+    expect(lines.join('\n')).toMatch(/^cannot read broken\.zip: Files of type/m)
+  })
+
   it('lets a language model write the reply, and quotes when that fails', async () => {
     await using model = await startLanguageModel()
     const { webhookId } = await startKnowing({
