@@ -167,3 +167,14 @@ it('code of the guide to the runtime defines a recurring event', async () => {
     daily: { type: 'morning', schedule: { cron: '0 7 * * 1-5' } },
   })
 })
+
+it('code of the guide to search uploads and waits', async () => {
+  const { uploadAndWait } = await partsOf('search')
+  const { client } = await made()
+  const picture = '<p>The harbour has two piers.</p><p><img src="piers.png"></p>'
+  const read = await uploadAndWait({ client, key: 'harbour.html', content: picture })
+  expect(read).toMatchObject({ status: 'indexing_completed', indexingOmissions: 1 })
+  await expect(uploadAndWait({ client, key: 'broken.zip', content: 'no archive' })).rejects.toThrow(
+    'Files of type application/zip (.zip) cannot be indexed.',
+  )
+})
