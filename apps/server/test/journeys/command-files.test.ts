@@ -188,6 +188,12 @@ describe('botstead files', () => {
 
     const first = await sync('--dry-run')
     expect(first.stdout).toBe('Would be: 2 sent (4 B), 0 unchanged, 1 passed over.\n')
+    expect(first.stderr).toMatch(/^send +kb\/a\.md$/m)
+    expect(await files('ls', 'kb/')).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: 'No key begins with kb/.\n',
+    })
     expect(await keys()).toEqual(['elsewhere.md'])
     const second = await sync()
     expect(second).toMatchObject({

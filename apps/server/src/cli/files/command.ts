@@ -101,10 +101,14 @@ export function filesCommand(): Command {
     .action(async (prefix = '', options: ConnectionOptions & { json: boolean }) => {
       const { client } = await connect(options)
       await interruptible(async (signal) => {
+        let isEmpty = true
         for await (const file of listFiles(client, prefix, signal)) {
+          isEmpty = false
           if (options.json) out.json(file)
           else for (const line of toLines(file)) out.line(line)
         }
+        if (!isEmpty) return
+        notices.line(prefix === '' ? 'The bot has no files.' : `No key begins with ${prefix}.`)
       })
     })
 

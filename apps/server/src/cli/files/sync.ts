@@ -112,7 +112,7 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
         result.described += 1
         progress.bytes(file.size)
         noteIndexed(awaited)
-        return progress.done('tagged', key)
+        return progress.done(options.dryRun ? 'tag' : 'tagged', key)
       }
       case 'content': {
         if (!options.dryRun) {
@@ -127,7 +127,7 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
         result.sent += 1
         result.sentBytes += file.size
         progress.bytes(file.size)
-        return progress.done('sent', key)
+        return progress.done(options.dryRun ? 'send' : 'sent', key)
       }
     }
   }
@@ -144,7 +144,7 @@ export async function syncFolder(deps: SyncDeps, options: SyncOptions): Promise<
       const id = remote.get(key)?.id ?? key
       if (!options.dryRun) await withRetries(signal, () => client.deleteFile({ id }, { signal }))
       result.deleted += 1
-      progress.done('deleted', key)
+      progress.done(options.dryRun ? 'delete' : 'deleted', key)
     }),
   )
   return result
