@@ -175,6 +175,9 @@ function decodeMarked(bytes: Uint8Array): Decoded | undefined {
   return undefined
 }
 
+/** Half of a pair, or a code without a character, as in binary data. */
+const noCharacter = /[\p{Cs}\p{Cn}]/u
+
 /** UTF-32, with a mark or without one: all characters have zeros at the same end of their four bytes. */
 function decodeLong(bytes: Uint8Array): Decoded | undefined {
   if (bytes.length < 4 || bytes.length % 4 !== 0) return undefined
@@ -188,7 +191,9 @@ function decodeLong(bytes: Uint8Array): Decoded | undefined {
       if (code === 0 || code > 0x10ffff) return undefined
       codes.push(code)
     }
-    parts.push(String.fromCodePoint(...codes))
+    const part = String.fromCodePoint(...codes)
+    if (noCharacter.test(part)) return undefined
+    parts.push(part)
   }
   return { encoding: isLittle ? 'utf-32le' : 'utf-32be', text: parts.join('') }
 }

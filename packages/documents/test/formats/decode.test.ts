@@ -89,6 +89,10 @@ describe('decodeText', () => {
     expect(decodeText(Buffer.from(little).swap32())).toBe('Größe 😀')
   })
 
+  test('four bytes that are no character of UTF-32 are binary data', () => {
+    expect(() => decodeText(Buffer.from([0, 1, 2, 3]))).toThrow('binary data, not text')
+  })
+
   test('ends of fields and records part words', () => {
     expect(decodeText(Buffer.from('a\x1fb\x1ec\vd'))).toBe('a b c\nd')
   })
