@@ -129,21 +129,55 @@ function dividedSegments({ segments }: Line, columns: readonly Extent[]): Segmen
   return segments.flatMap((segment) => divide(segment, columns))
 }
 
-/** Places at which a segment may be divided: letters of one width are where their number is. */
-function jointsOf({ text, x0, x1, monospace, joints }: Segment): Segment['joints'] {
-  if (!monospace || joints.length > 0) return joints
-  const width = (x1 - x0) / text.length
+/** A place at which a segment may be divided, and by how many points it may be wrong. */
+type Joint = Segment['joints'][number] & { tolerance: number }
+
+/** Points by which a known place may differ from the edge of a column. */
+const jointTolerance = 2
+/** Share of the font size by which an estimated place may differ from it. */
+const estimateTolerance = 0.3
+
+/** Places at which a segment may be divided. Within a piece, only its spaces are known: their places are estimated. */
+function jointsOf({ text, x0, x1, size, monospace, joints }: Segment): Joint[] {
+  if (joints.length > 0) return joints.map((joint) => ({ ...joint, tolerance: jointTolerance }))
+  const widthTo = toWidths(text, monospace)
+  const scale = (x1 - x0) / widthTo(text.length)
+  const tolerance = monospace ? jointTolerance : Math.max(jointTolerance, size * estimateTolerance)
   return [...text.matchAll(/\s+(?=\S)/g)].map(({ index, 0: { length } }) => ({
     at: index + length,
-    x: x0 + width * (index + length),
-    end: x0 + width * index,
+    x: x0 + scale * widthTo(index + length),
+    end: x0 + scale * widthTo(index),
+    tolerance,
   }))
 }
 
-/** Divides a segment that was joined from several cells, such as of a tightly set header. */
+/** The widths of the beginnings of a text, by their length, in a common unit. */
+function toWidths(text: string, monospace: boolean): (length: number) => number {
+  if (monospace) return (length) => length
+  const widths = [0]
+  for (let at = 0; at < text.length; at += 1) {
+    widths.push((widths[at] ?? 0) + usualWidth(text.charAt(at)))
+  }
+  return (length) => widths[length] ?? 0
+}
+
+/** Width of a character in usual fonts for text, in multiples of the font size. */
+function usualWidth(character: string): number {
+  if (/[ijlI.,:;'!|()[\]/ ft-]/.test(character)) return 0.3
+  if (/[mwMW@%]/.test(character)) return 0.83
+  return /\p{Lu}/u.test(character) ? 0.68 : 0.54
+}
+
+/** Divides a segment that was joined from several cells, such as those of a tightly set row. */
 function divide(segment: Segment, columns: readonly Extent[]): Segment[] {
-  const joint = jointsOf(segment).find(({ x }) =>
-    columns.some((column) => x > segment.x0 && Math.abs(column.x0 - x) < 2),
+  const joint = jointsOf(segment).find(({ x, tolerance }) =>
+    columns.some(
+      (column) =>
+        x > segment.x0 &&
+        Math.abs(column.x0 - x) < tolerance &&
+        // The place of a cell that is wider than its column would be a chance.
+        (tolerance === jointTolerance || segment.x1 < column.x1 + tolerance),
+    ),
   )
   if (joint === undefined) return [segment]
   const { text, joints } = segment

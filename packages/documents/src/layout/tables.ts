@@ -91,7 +91,8 @@ export function tableAt(
   const columns = columnsOf(run)
   if (columns.length < 2 || columns.length > maxColumns) return undefined
   search.left -= segments * columns.length
-  if (!isAligned(run, columns)) return undefined
+  // A header may be centred above cells that are not.
+  if (![run, run.slice(1)].some((rows) => isAligned(rows, columns))) return undefined
   const begin = edgeOf(lines, start, -1, options.above, columns)
   const last = edgeOf(lines, end - 1, 1, maxCellLines, columns)
   const rows = toTableRows(lines.slice(begin, last + 1), columns, options.join).filter(

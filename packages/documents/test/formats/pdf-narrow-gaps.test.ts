@@ -35,6 +35,36 @@ describe('cells as near to each other as words are separated where their gaps ar
       ].join('\n'),
     ])
   })
+
+  test.each(fonts)('in %s, where one cell ends a space before the next column', async (font) => {
+    const rows = [
+      ['A, solid matter', 'Water, 9 litres', 'Lounges'],
+      ['B, liquids', 'Foam, 6 litres', 'Car deck'],
+      ['F, cooking oil', 'Wet chemical, 3', 'Galley'],
+    ] as const
+    const header = ['Class', 'Extinguisher', 'Place'] as const
+    const content = await pdf((document) => {
+      document.font(font).fontSize(12)
+      const width = (text: string) => document.widthOfString(text)
+      const starts = [60, 60 + width('A, solid matter ') + 0.5, 290]
+      const ends = [(starts[1] ?? 0) - 8, 280, 350]
+      header.forEach((text, at) => {
+        // Centred above its column.
+        const x = ((starts[at] ?? 0) + (ends[at] ?? 0) - width(text)) / 2
+        document.text(text, x, 60, { lineBreak: false })
+      })
+      for (const [at, row] of rows.entries()) {
+        for (const [column, text] of row.entries()) {
+          document.text(text, starts[column] ?? 0, 77 + at * 17, { lineBreak: false })
+        }
+      }
+    })
+    expect(await blocksOf('a.pdf', content)).toEqual([
+      ['| Class | Extinguisher | Place |', '| --- | --- | --- |']
+        .concat(rows.map((row) => `| ${row.join(' | ')} |`))
+        .join('\n'),
+    ])
+  })
 })
 
 /** Writes pieces of text far enough apart for the parser to return each alone, but nearer than cells. */
