@@ -26,7 +26,7 @@ export interface Mark {
   picture?: Matrix
 }
 
-/** What a page draws besides text. */
+/** Content of a page besides text. */
 export interface PageContents {
   marks: Mark[]
   pictures: Picture[]

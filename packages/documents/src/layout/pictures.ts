@@ -58,7 +58,7 @@ export function unreadPictures(
     .slice(0, maxParts)
     .map((picture) => ({ ...picture, box: boxOf(picture.matrix) }))
   const isPage = ({ box }: { box: Box }) => sizeOf(box) >= area * pageShare
-  // What is behind the whole page would make one picture of all that are on it.
+  // A background of the whole page would join all pictures on it to one.
   const others = parts.filter((part) => !isPage(part) || !isUnderText(part.box, content))
   let [count, share] = [0, 0]
   for (const group of groupsOf(others)) {

@@ -22,7 +22,7 @@ interface MarkedTextProps {
   text: string
   /** In the order of the text, without overlaps. */
   marks: readonly Mark[]
-  /** Where the shown part begins and ends; all of the text if omitted. */
+  /** Range of the shown part; all of the text if omitted. */
   from?: number
   to?: number
 }

@@ -16,7 +16,7 @@ interface PassageCardProps {
   weights: Explanation['question']['weights']
   /** The difference from the other column. */
   difference?: ReactNode
-  /** Why it is above the next one. */
+  /** Reason for its rank above the next one. */
   above?: string | undefined
 }
 

@@ -12,7 +12,7 @@ interface WhyNotProps {
   question: Explanation['question']
 }
 
-/** Where a file fell that should have been found. */
+/** The step of the search that dropped an expected file. */
 export function WhyNot({ target, question }: WhyNotProps) {
   const pathTo = usePathTo()
   const { outcome, file } = target

@@ -6,7 +6,7 @@ import { deleteDocuments } from './documents-store.js'
 import { createExchangeService } from './exchange.js'
 import { evaluationRoutes } from './routes.js'
 import { createEvaluationJobs, removalJob } from './run-job.js'
-import { removeRun } from './run-removal.js'
+import { purgeRun } from './run-removal.js'
 import { createRunsService } from './runs.js'
 import { listRunIds } from './runs-store.js'
 import { createSetsService } from './sets.js'
@@ -34,7 +34,7 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
     jobs: createEvaluationJobs(deps),
 
     async purge(botId) {
-      for (const id of await listRunIds(db, botId)) await removeRun(run, id)
+      for (const id of await listRunIds(db, botId)) await purgeRun(run, id)
       for (const id of await listSetIds(db, botId)) {
         await purgeRows(run, (tx, limit) => deleteCasesOf(tx, id, limit))
         await run((tx) => deleteSet(tx, id), { mayUseReserve: true })

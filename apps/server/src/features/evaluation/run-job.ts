@@ -14,7 +14,7 @@ import type { JobHandler } from '../../platform/jobs/handler.js'
 import type { EvaluationDeps, EvaluationParameters, Removal } from './dependencies.js'
 import { forgetDocuments, recordDocuments } from './documents.js'
 import { judge } from './judge.js'
-import { removeRun } from './run-removal.js'
+import { purgeRun } from './run-removal.js'
 import { evaluationJob } from './runs.js'
 import * as runs from './runs-store.js'
 import * as sets from './sets-store.js'
@@ -139,7 +139,7 @@ export function createEvaluationJobs(deps: EvaluationDeps): Record<string, JobHa
       }),
     )
     const ofSet = await runs.listRunIds(db, botId, setId)
-    for (const old of ofSet.slice(maxRuns)) await removeRun(run, old)
+    for (const old of ofSet.slice(maxRuns)) await purgeRun(run, old)
     const oldest = (await runs.listRunIds(db, botId)).at(-1)
     if (oldest !== undefined) await forgetDocuments(deps, botId, oldest)
   }
@@ -162,11 +162,11 @@ export function createEvaluationJobs(deps: EvaluationDeps): Record<string, JobHa
     mayUseReserve: true,
     async handler({ payload }) {
       if ('runId' in payload) {
-        await removeRun(run, payload.runId)
+        await purgeRun(run, payload.runId)
         return
       }
       const { botId, setId } = payload
-      for (const id of await runs.listRunIds(db, botId, setId)) await removeRun(run, id)
+      for (const id of await runs.listRunIds(db, botId, setId)) await purgeRun(run, id)
       await purge(run, (tx, limit) => sets.deleteCasesOf(tx, setId, limit))
     },
   }

@@ -6,7 +6,7 @@ import { deleteLastResultsOf, deleteResultsOf, deleteRun } from './runs-store.js
  * Deletes a run and its results, some per transaction. The run itself goes last, so that a removal that was interrupted
  * finds it again.
  */
-export async function removeRun(run: Run, id: string): Promise<void> {
+export async function purgeRun(run: Run, id: string): Promise<void> {
   await purge(run, (tx, limit) => deleteResultsOf(tx, id, limit))
   await run(
     async (tx) => {

@@ -10,7 +10,7 @@ import {
 } from '../../../test/evaluations.js'
 import { useFiles } from '../../../test/files.js'
 import type { Run } from '../../platform/db/schema.js'
-import { removeRun } from './run-removal.js'
+import { purgeRun } from './run-removal.js'
 import { insertResults } from './runs-store.js'
 
 describeEachEngine('runs of evaluation sets', (engine) => {
@@ -223,7 +223,7 @@ describeEachEngine('runs of evaluation sets', (engine) => {
       if (done === 0) await run((tx) => insertResults(tx, [result]))
       return done
     }
-    await removeRun(late, runId)
+    await purgeRun(late, runId)
     expect(await resultsOf(runId)).toEqual([])
   })
 

@@ -6,7 +6,7 @@ import type { Case } from './queries.js'
 interface Target {
   fileId: string
   passageId?: string
-  /** How right it is, 1 to 3. */
+  /** Grade of the match, 1 to 3. */
   grade?: number
 }
 
