@@ -6,6 +6,7 @@ import { createLayerFilter, type Drawing, readDrawing } from './drawing.js'
 import { boxIn, fillIn } from './filled-in.js'
 import { joinFractions } from './fractions.js'
 import type { Note, Page } from './headers-footers.js'
+import { createLigatureReader } from './ligatures.js'
 import { type Line, toLines } from './lines.js'
 import { median } from './measures.js'
 import { createContentsReader, type Mark } from './page-contents.js'
@@ -64,6 +65,7 @@ export function createPageReader({ annotations, layers, omissions, objects }: Pa
   const contentsOf = createContentsReader(objects)
   const replacer = createReplacer(() => rawStructure().replacements)
   const withSymbols = createSymbolReader()
+  const withLigatures = createLigatureReader()
   const known = new Set<number>()
 
   return async (page: PdfPage, number: number): Promise<ReadPage> => {
@@ -76,7 +78,10 @@ export function createPageReader({ annotations, layers, omissions, objects }: Pa
       contents?.marks.some(hasReplacement) === true ||
       (isStructured && rawStructure().replacements.size > 0)
     const isMarked = tags !== undefined || layers !== undefined || isReplaced
-    const text = await page.getTextContent(isMarked ? { includeMarkedContent: true } : undefined)
+    const text = await withLigatures(
+      page,
+      await page.getTextContent(isMarked ? { includeMarkedContent: true } : undefined),
+    )
     const onCut = () => omissions.add('text_cut', { page: number }, { detail: 'replacement text' })
     const content = await withSymbols(
       page,
