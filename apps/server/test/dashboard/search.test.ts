@@ -90,7 +90,7 @@ describe.skipIf(browserPath === undefined)(`the search playground ${title}`, () 
   it('says why a file was not found, and searches in one file only', async () => {
     const { botId, ids } = await seed(server())
     const { page, open, faults, expectAccessible } = await openDashboard(server())
-    await open('search?q=hotel+euros&minScore=0.99', botId)
+    await open('search?q=hotel+with+a+pool&minScore=0.99', botId)
     await page.getByText('No passage has the lowest score').waitFor()
     await page.getByLabel('Why not this file?').fill('handbook/travel.md')
     const why = page.getByRole('region', { name: 'Why not handbook/travel.md' })
