@@ -445,6 +445,6 @@ describe('botstead files in the folder of a server with one bot', () => {
     const { dataDir } = server().server.config
     const { port } = new URL(server().url)
     const listed = await runCommand(['files', 'ls'], { BOTSTEAD_DATA_DIR: dataDir, PORT: port })
-    expect(listed).toEqual({ status: 0, stdout: '', stderr: '' })
+    expect(listed).toEqual({ status: 0, stdout: '', stderr: 'The bot has no files.\n' })
   })
 })
