@@ -1,4 +1,4 @@
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
 import type { Scope } from './client.js'
 
 /** The part of an address that stands for every bot. */
@@ -41,7 +41,8 @@ export function usePathTo(): (...segments: string[]) => string {
 
 /**
  * The query of the address, and a function that changes some of it; undefined removes a name. It resolves when the
- * page shows the change, or that of a later navigation that replaced it.
+ * page shows the change, or that of a later navigation that replaced it. While the page goes to another screen, nothing is
+ * changed: the query would become that of the other one.
  */
 export function useAddressSearch(): [
   Search,
@@ -49,9 +50,13 @@ export function useAddressSearch(): [
 ] {
   const search: Search = useSearch({ strict: false })
   const navigate = useNavigate()
+  const router = useRouter()
   return [
     search,
-    (changes, { replace } = { replace: false }) =>
-      navigate({ to: '.', search: (before: Search) => ({ ...before, ...changes }), replace }),
+    async (changes, { replace } = { replace: false }) => {
+      const shown = router.state.resolvedLocation?.pathname
+      if (shown !== undefined && shown !== router.latestLocation.pathname) return
+      await navigate({ to: '.', search: (before: Search) => ({ ...before, ...changes }), replace })
+    },
   ]
 }

@@ -83,6 +83,29 @@ describe.skipIf(browserPath === undefined)(`the dashboard by keys alone ${title}
     expect(faults).toEqual([])
   })
 
+  it('leaves what was typed on a screen there, when another one takes long to appear', async () => {
+    const { bot } = await addBot(server(), 'Slow screens')
+    const { page, open } = await openDashboard(server())
+    await open('search', bot.id)
+    await page.getByLabel('Question').waitFor()
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route('**/assets/*.js', async (route) => {
+      await released
+      await route.continue()
+    })
+    await page.getByLabel('Question').fill('typed')
+    await page.getByRole('link', { name: 'Home', exact: true }).click()
+    await page.waitForURL(/\/home/)
+    // Longer than the pause after which a text takes effect.
+    await page.waitForTimeout(600)
+    release()
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+    expect(new URL(page.url()).search).toBe('')
+  })
+
   it('goes to a screen of the bot that was chosen last, before the page shows that bot', async () => {
     const { bot } = await addBot(server(), 'Chosen')
     const { page, open } = await openDashboard(server())
