@@ -196,9 +196,9 @@ function withText(main: TextItem, texts: readonly TextItem[], str: string): Text
   )
   if (!isUpright || beside.length < 2) return { ...main, str, dir }
   const lefts = beside.map(({ transform }) => transform[4] ?? 0)
-  const left = Math.min(...lefts)
-  const right = Math.max(
-    ...beside
+  const left = smallest(lefts)
+  const right = largest(
+    beside
       .filter(({ transform }) => Math.abs((transform[5] ?? 0) - f) < 1)
       .map(({ transform, width }) => (transform[4] ?? 0) + width),
   )

@@ -42,6 +42,8 @@ interface CachedCandidate extends CandidateText {
 const maximumBytes = 48 * 1024 * 1024
 /** A character of most texts, and its hash. */
 const bytesPerCharacter = 3
+/** A word of a heading, as a text of its own in a list. */
+const bytesPerWord = 48
 /** Counted for each entry besides its text: its name, key, headings and place in a map. */
 const bytesPerEntry = 500
 
@@ -54,8 +56,10 @@ const bytesPerEntry = 500
 export function createCandidateReader(withFields = false): ReadCandidates {
   const texts = new LRUCache<string, CachedCandidate>({
     maxSize: maximumBytes,
-    sizeCalculation: ({ text }) =>
-      text.length * (withFields ? bytesPerCharacter + 1 : bytesPerCharacter) + bytesPerEntry,
+    sizeCalculation: ({ text, titles }) =>
+      text.length * (withFields ? bytesPerCharacter + 1 : bytesPerCharacter) +
+      titles.flat().length * bytesPerWord +
+      bytesPerEntry,
   })
   return async (db, numbers) => {
     const candidates = new Map<number, CachedCandidate>()
