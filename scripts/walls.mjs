@@ -70,6 +70,20 @@ const longFunctions = new Set([
   'apps/webchat/src/loader/main.ts start',
 ])
 
+/** The home of the built-in chat, which other files see as an integration that comes with the server. */
+const builtInChat = `${server}/features/bots/built-in-chat/`
+/** Files that may know more of the chat than that. */
+const knowChat = new Set(
+  [
+    'app/features.ts',
+    'features/bots/bots/bot-profile.ts',
+    'features/bots/installations/built-in.ts',
+    'features/bots/installations/changes.ts',
+    'features/bots/integrations/built-in.ts',
+    'features/chat/webchat/shapes.ts',
+  ].map((path) => `${server}/${path}`),
+)
+
 /** Imports that benchmarks may use: the rooms of the server, the doors of slices, and the parts named here. */
 const bench = {
   rooms: ['platform', 'domain', 'config', 'migrations', 'http', 'app', 'features'],
@@ -285,6 +299,21 @@ function* importFaults(sources) {
   }
 }
 
+/** Files that import the built-in chat and may not, and those that may and do not. */
+function* chatFaults(sources) {
+  const left = new Set(knowChat)
+  for (const [path, text] of sources) {
+    if (path.startsWith(builtInChat)) continue
+    const { files } = importsOf(path, text, sources)
+    if (!files.some((file) => file.startsWith(builtInChat)) || left.delete(path)) continue
+    yield `${path} knows the built-in chat: ask bots/installations whether something is built in`
+  }
+  for (const path of left) {
+    if (sources.has(path))
+      yield `${path} no longer knows the built-in chat: take it from scripts/walls.mjs`
+  }
+}
+
 /** Parts that may be imported to be measured, and no longer are. */
 function* benchFaults(sources) {
   const known = [...sources.keys()].filter(isBench)
@@ -368,6 +397,7 @@ const breaches = [
   ...functionFaults(sources, longFunctions),
   ...lateHookFaults(sources),
   ...benchFaults(sources),
+  ...chatFaults(sources),
   ...circles(sources),
   ...tableFaults(sources),
 ]

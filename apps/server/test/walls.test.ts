@@ -206,6 +206,18 @@ describe('the walls between rooms and slices', () => {
       'provideName completes a slice later',
     ],
     [
+      'few files know the built-in chat',
+      `${bots}/index.ts`,
+      "import { builtInChat } from '../built-in-chat/index.js'",
+      'bots/bots/index.ts knows the built-in chat',
+    ],
+    [
+      'a file that may know the built-in chat is taken from the list when it does not',
+      `${bots}/bot-profile.ts`,
+      '',
+      'bot-profile.ts no longer knows the built-in chat',
+    ],
+    [
       'benchmarks import doors of slices',
       'bench/load.mjs',
       "import { store } from '#server/features/bots/bots/store.js'",

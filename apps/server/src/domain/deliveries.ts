@@ -7,6 +7,9 @@ export interface Receiver {
   integration: string
 }
 
+/** The receiver of the signals of a bot: the webhook of its chat, which has this alias in every bot. */
+export const signalReceiver = 'chat'
+
 /** One text that identifies a receiver, for maps and hints. */
 export function receiverKey({ botId, integration }: Receiver): string {
   return `${botId}/${integration}`

@@ -1,5 +1,6 @@
 import { allOperations, createOpenApi } from '@botstead/contract'
 import type { Authenticator } from '../../domain/authenticator.js'
+import { signalReceiver } from '../../domain/deliveries.js'
 import { type Authorities, splitGround } from '../../platform/authorities.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import type { Timers } from '../../platform/clock.js'
@@ -12,7 +13,6 @@ import type { Log } from '../../platform/telemetry/log.js'
 import { gauge } from '../../platform/telemetry/metrics.js'
 import type { Tracing } from '../../platform/telemetry/tracing.js'
 import type { BotsService } from '../bots/bots/index.js'
-import { builtInChat } from '../bots/installations/index.js'
 import type { Targets } from '../calls/targets/index.js'
 import type { Deliveries } from '../deliveries/index.js'
 import type { Feature, ServerAction } from '../feature.js'
@@ -139,7 +139,7 @@ export function createChat(deps: ChatDeps): Chat {
     access,
   )
   const signals = createSignalDeliveries({ ...deps, render })
-  deps.targets.provide(builtInChat.alias, signals.findTarget)
+  deps.targets.provide(signalReceiver, signals.findTarget)
   deps.deliveries.signals.fill(signals.describe)
 
   authorities.onChange((ground) => {

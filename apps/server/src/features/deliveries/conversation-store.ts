@@ -1,7 +1,7 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { signalReceiver } from '../../domain/deliveries.js'
 import { dialectOf } from '../../platform/db/dialect.js'
 import type { Db } from '../../platform/db/schema.js'
-import { builtInChat } from '../bots/installations/index.js'
 import { listLastAttempts } from './attempt-store.js'
 import { orderingKeyOf, queueOf } from './queue-store.js'
 import { type DeliveryRow, isPending } from './store.js'
@@ -26,7 +26,7 @@ const isFailed = sql<SqlBool>`status = 'failed'`
 
 /** The queues of the deliveries about a conversation: to its bot, its integration and the webhook of the chat. */
 function queuesOf({ id, bot_id: botId, integration }: ConversationOfBot): string[] {
-  const receivers = new Set(['', integration, builtInChat.alias])
+  const receivers = new Set(['', integration, signalReceiver])
   return [...receivers].map((receiver) => queueOf(botId, receiver, id))
 }
 

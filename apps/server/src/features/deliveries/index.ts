@@ -1,3 +1,4 @@
+import { signalReceiver } from '../../domain/deliveries.js'
 import type { Port, Ports } from '../../domain/ports.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
@@ -7,7 +8,6 @@ import { afterCommit } from '../../platform/db/transaction.js'
 import type { Queue } from '../../platform/jobs/queue.js'
 import type { Family, Metric } from '../../platform/telemetry/metrics.js'
 import type { BotsService } from '../bots/bots/index.js'
-import { builtInChat } from '../bots/installations/index.js'
 import type { IssuesService } from '../bots/issues/index.js'
 import type { BotLogsService } from '../bots/logs/index.js'
 import type { EventsService } from '../conversations/events/index.js'
@@ -158,7 +158,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     start: () => dispatcher.start(),
     stop: (timeLeft) => dispatcher.stop(timeLeft),
     // The log of a conversation is kept while its signals are pending.
-    keepsEvents: keepWaitingSignals(builtInChat.alias),
+    keepsEvents: keepWaitingSignals(signalReceiver),
     signals,
     async purge(botId) {
       await purge(run, (tx, limit) => deleteSomeOfBot(tx, botId, limit))

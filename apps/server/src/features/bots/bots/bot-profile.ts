@@ -3,7 +3,8 @@ import type { Clock } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
-import { builtInChat, type InstallationRow, listInstallations } from '../installations/index.js'
+import { builtInChat, chatShapes, namesOfChat } from '../built-in-chat/index.js'
+import { type InstallationRow, isBuiltIn, listInstallations } from '../installations/index.js'
 import type { IntegrationDefinition, KnownIntegrations } from '../integrations/index.js'
 import type { InstalledPlugin, PluginDefinition, PluginsInBots } from '../plugins/index.js'
 import type { BotDefinition } from './definition.js'
@@ -25,6 +26,13 @@ export interface BotProfile {
   actionOf(name: string): DeclaredAction | undefined
   /** What is installed under an alias. */
   installationOf(alias: string): InstalledAs | undefined
+  /**
+   * The installation whose actions are called by an alias: bots that were written for a web chat call the chat by
+   * another name, unless something is installed under it.
+   */
+  calledAs(alias: string): InstalledAs | undefined
+  /** The messages of a channel of an installation, by type; undefined if it declares none, or is not installed. */
+  messagesOf(alias: string, channel: string): DeclaredMessages | undefined
   /** Whether an integration is installed, by its id. */
   hasIntegration(id: string): boolean
   /** Resolves an alias or the name of an integration to an alias; returns unknown text unchanged. */
@@ -34,12 +42,17 @@ export interface BotProfile {
 /** The declaration of an action. */
 export type DeclaredAction = BotDefinition['actions'][string]
 
+/** The messages of a channel, by type. */
+export type DeclaredMessages = Readonly<Record<string, { schema: Record<string, unknown> }>>
+
 /** An integration as a bot knows it. */
 export interface InstalledAs {
   integrationId: string
   name: string
   /** Whether the installation is switched on. */
   enabled: boolean
+  /** Whether it comes with the server, which acts for it itself. */
+  isBuiltIn: boolean
   /** Undefined for what is built in. */
   declares: IntegrationDefinition | undefined
 }
@@ -69,6 +82,8 @@ const emptyProfile: BotProfile = {
   eventOf: () => undefined,
   actionOf: () => undefined,
   installationOf: () => undefined,
+  calledAs: () => undefined,
+  messagesOf: () => undefined,
   hasIntegration: () => false,
   aliasFor: (aliasOrName) => aliasOrName,
 }
@@ -97,8 +112,8 @@ export function createBotProfiles({
       if (bot === undefined) return undefined
       const installed = await listInstallations(db, botId)
       const declared = await Promise.all(
-        installed.map(async ({ integration_id: id }) =>
-          id === builtInChat.id ? undefined : (await integrations.of(id))?.definition,
+        installed.map(async (row) =>
+          isBuiltIn(row) ? undefined : (await integrations.of(row.integration_id))?.definition,
         ),
       )
       return toBotProfile(
@@ -154,15 +169,19 @@ function toBotProfile(
   const actions = { ...ofPlugins(plugins, 'actions'), ...own.actions }
   const events = { ...ofPlugins(plugins, 'events'), ...own.events }
   const installed = new Map(
-    installations.map(({ alias, name, integration_id, enabled, declares }) => [
-      alias,
-      { integrationId: integration_id, name, enabled: enabled === 1, declares },
+    installations.map((row) => [
+      row.alias,
+      {
+        integrationId: row.integration_id,
+        name: row.name,
+        enabled: row.enabled === 1,
+        isBuiltIn: isBuiltIn(row),
+        declares: row.declares,
+      },
     ]),
   )
   const remote = new Set(
-    installations
-      .filter((row) => row.enabled === 1 && row.integration_id !== builtInChat.id)
-      .map(({ alias }) => alias),
+    installations.filter((row) => row.enabled === 1 && !isBuiltIn(row)).map(({ alias }) => alias),
   )
   return {
     listens: bot.url !== null || bot.deployment_id !== null,
@@ -179,6 +198,18 @@ function toBotProfile(
       return lost.some((alias) => name.startsWith(`${alias}#`)) ? undescribed : undefined
     },
     installationOf: (alias) => installed.get(alias),
+    calledAs(alias) {
+      const found = installed.get(alias)
+      return found === undefined && namesOfChat.has(alias)
+        ? installed.get(builtInChat.alias)
+        : found
+    },
+    messagesOf(alias, channel) {
+      const found = installed.get(alias)
+      if (found?.isBuiltIn) return chatShapes
+      const channels = found?.declares?.channels ?? {}
+      return Object.hasOwn(channels, channel) ? channels[channel]?.messages : undefined
+    },
     hasIntegration: (id) => installations.some((row) => row.integration_id === id),
     aliasFor(aliasOrName) {
       if (installed.has(aliasOrName)) return aliasOrName

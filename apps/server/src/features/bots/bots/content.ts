@@ -1,6 +1,6 @@
 import { decodeBoolean, decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
-import { shownIdOf } from '../installations/index.js'
+import { integrationIdOf } from '../installations/index.js'
 import type { PluginRecord } from '../plugins/index.js'
 import type { BotPatch } from './changes.js'
 import type { BotDefinition } from './definition.js'
@@ -110,7 +110,7 @@ function pluginsTo(
   content: BotContent,
   sealer: Sealer,
 ): NonNullable<BotPatch['plugins']> {
-  const ids = new Map(installations.map((row) => [row.alias, shownIdOf(row)]))
+  const ids = new Map(installations.map((row) => [row.alias, integrationIdOf(row)]))
   // Integrations may have other versions now: the one under the alias counts.
   const bound = (bindings: Record<string, Binding>) =>
     Object.fromEntries(

@@ -8,9 +8,9 @@ import type { Sealer } from '../../../platform/security/sealing.js'
 import { openSigningSecrets } from '../definitions/index.js'
 import { type HostedCode, toHostedCode } from '../deployments/index.js'
 import {
-  builtInChat,
   findInstallationByWebhook,
   type InstallationRow,
+  isBuiltIn,
   listInstallations,
 } from '../installations/index.js'
 import type { BotDefinition } from './definition.js'
@@ -87,6 +87,7 @@ export function botLookups(deps: BotLookupsDeps) {
       countByWorkspace,
       installationsOf,
       findChatInstallation,
+      findOpenChat,
       findSignalAddress,
     }),
     hold: holdBot,
@@ -239,6 +240,14 @@ async function findChatInstallation(
   }
 }
 
+/** The chat of a bot; undefined if it is switched off, or the bot is gone. */
+async function findOpenChat(
+  { db }: BotLookupsDeps,
+  botId: string,
+): Promise<InstallationRow | undefined> {
+  return (await listInstallations(db, botId)).find(isOpenChat)
+}
+
 /** Whether signals are posted now, and which conversations are excluded. */
 async function findSignalPosting(
   executor: Db | Tx,
@@ -247,7 +256,7 @@ async function findSignalPosting(
   const installed = await listInstallations(executor, botId)
   const chat = installed.find(isOpenChat)
   if (chat?.posts_signals !== 1) return undefined
-  const others = installed.filter((row) => row.integration_id !== builtInChat.id)
+  const others = installed.filter((row) => !isBuiltIn(row))
   return { alias: chat.alias, elsewhere: new Set(others.map(({ alias }) => alias)) }
 }
 
@@ -258,7 +267,7 @@ async function findSignalAddress(
 ): Promise<SignalAddress | undefined> {
   const bot = await store.findBotServer(deps.db, botId)
   if (bot === undefined || bot.blocked === 1) return undefined
-  const chat = (await listInstallations(deps.db, botId)).find(isOpenChat)
+  const chat = await findOpenChat(deps, botId)
   if (chat === undefined) return undefined
   const { webhookUrl: url, webhookSecret: secret } = decodeJson<Record<string, unknown>>(
     deps.sealer.open(chat.configuration),
@@ -276,6 +285,7 @@ export function unknownBot(id: string): ApiError {
   return new ApiError('ResourceNotFound', `There is no bot ${id} in this workspace.`)
 }
 
-function isOpenChat({ integration_id: id, enabled }: InstallationRow): boolean {
-  return id === builtInChat.id && enabled === 1
+/** Whether an installation is the chat, which is built in, and switched on. */
+function isOpenChat(row: InstallationRow): boolean {
+  return isBuiltIn(row) && row.enabled === 1
 }

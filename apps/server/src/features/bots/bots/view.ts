@@ -3,10 +3,10 @@ import type { Addresses } from '../../../domain/addresses.js'
 import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import {
-  builtInChat,
   type InstallableIntegration,
   type InstallationRow,
-  shownIdOf,
+  integrationIdOf,
+  isBuiltIn,
   statusReasonOf,
 } from '../installations/index.js'
 import { toPluginInstallation } from '../plugins/index.js'
@@ -65,7 +65,7 @@ export function toBot(record: BotRecord, view: BotView): WireBot {
     ),
     integrations: Object.fromEntries(
       record.installations.map((row) => [
-        view.keyByAlias ? row.alias : shownIdOf(row),
+        view.keyByAlias ? row.alias : integrationIdOf(row),
         toInstallation(row, record.integrations.get(row.integration_id), view),
       ]),
     ),
@@ -83,9 +83,10 @@ function toInstallation(
   integration: InstallableIntegration | undefined,
   view: BotView,
 ): WireInstallation {
-  const isChat = row.integration_id === builtInChat.id
+  // What is built in is the chat, which has an address of its own.
+  const isChat = isBuiltIn(row)
   return {
-    id: shownIdOf(row),
+    id: integrationIdOf(row),
     name: row.name,
     version: row.version,
     enabled: decodeBoolean(row.enabled),

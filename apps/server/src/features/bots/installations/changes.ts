@@ -3,62 +3,15 @@ import { findViolation } from '@botstead/json-schema'
 import { decodeJson, encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import { nearest } from '../../../platform/nearest.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
-import {
-  builtInChat,
-  chatVersions,
-  postsSignals,
-  requireChatConfiguration,
-  shownIdOf,
-  storedIdOf,
-} from './built-in-chat.js'
+import { builtInChat, postsSignals, requireChatConfiguration } from '../built-in-chat/index.js'
+import { type InstallableIntegration, integrationIdOf, isBuiltIn, storedIdOf } from './built-in.js'
 import { type InstallationRow, isWaiting } from './store.js'
-
-/** What a bot needs to know of an integration that is, or will be, installed in it. */
-export interface InstallableIntegration {
-  id: string
-  /** Workspace of its developer; undefined for the built-in one. */
-  publisherId: string | undefined
-  name: string
-  version: string
-  title: string
-  description: string
-  iconUrl: string
-  visibility: 'public' | 'private' | 'unlisted'
-  isBuiltIn: boolean
-  /** The interfaces that it implements, by its name for each. */
-  interfaces: Readonly<Record<string, { id: string; name: string }>>
-  /** JSON Schema of the default configuration. */
-  configuration: Record<string, unknown>
-  /** JSON Schemas of the other configurations, by name. */
-  configurations: ReadonlyMap<string, Record<string, unknown>>
-}
 
 /** A change of an installation: a creation without `before`, a removal without `after`. */
 export interface InstallationChange {
   before?: InstallationRow
   after?: InstallationRow
 }
-
-/** The versions of the built-in integration, by id. Its settings are validated by its own rules. */
-export const builtInEntries: ReadonlyMap<string, InstallableIntegration> = new Map(
-  chatVersions.map(({ id, version }) => [
-    id,
-    {
-      id,
-      publisherId: undefined,
-      name: builtInChat.name,
-      version,
-      title: builtInChat.title,
-      description: builtInChat.description,
-      iconUrl: '',
-      visibility: 'public',
-      isBuiltIn: true,
-      interfaces: {},
-      configuration: {},
-      configurations: new Map(),
-    },
-  ]),
-)
 
 export type InstallationPatches = NonNullable<Body<typeof contract.bots.update>['integrations']>
 type InstallationPatch = NonNullable<InstallationPatches[string]>
@@ -143,7 +96,7 @@ export function changesOf(
     const field = `body.integrations.${key}`
     const found = findInstalled(installed, key, patch.integrationId)
     refuseMisspelt(patch, field)
-    const id = patch.integrationId ?? (found?.alias === key ? shownIdOf(found) : key)
+    const id = patch.integrationId ?? (found?.alias === key ? integrationIdOf(found) : key)
     const integration = integrations.get(id)
     if (integration === undefined) {
       throw new ApiError('ReferenceNotFound', `${field}: there is no integration ${id}.`)
@@ -302,10 +255,6 @@ function findInstalled(
       ? installed.find((row) => row.integration_id === storedIdOf(key))
       : undefined)
   )
-}
-
-function isBuiltIn({ integration_id: id }: InstallationRow): boolean {
-  return id === builtInChat.id
 }
 
 function requireAlias(alias: string, field: string): string {

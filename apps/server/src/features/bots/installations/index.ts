@@ -1,18 +1,15 @@
-// Installations: the rows, the rules for changing them, and the chat that every bot has.
+// Installations: the rows, and the rules for changing them.
 export { setAccount, statusReasonOf } from './account.js'
 export { findInstallationOfAccount, listInstallationsOfAccount } from './account-store.js'
 export {
-  blocParts,
-  builtInChat,
-  chatShapes,
-  chatVersions,
-  shownIdOf,
-  storedIdOf,
-} from './built-in-chat.js'
-export {
   builtInEntries,
-  changesOf,
   type InstallableIntegration,
+  integrationIdOf,
+  isBuiltIn,
+  storedIdOf,
+} from './built-in.js'
+export {
+  changesOf,
   type InstallationChange,
   type InstallationPatches,
   integrationsIn,

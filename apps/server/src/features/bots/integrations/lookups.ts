@@ -5,14 +5,12 @@ import type { Sealer } from '../../../platform/security/sealing.js'
 import { countInstallation, countRemoval, highestOf } from '../definitions/index.js'
 import { type HostedCode, toHostedCode } from '../deployments/index.js'
 import {
-  builtInChat,
-  chatVersions,
   type InstallableIntegration,
   type InstallationKey,
   listInstallationsOf,
 } from '../installations/index.js'
+import { versionsInHub } from './built-in.js'
 import { type IntegrationDefinition, readDefinition } from './definition.js'
-import { listPublishedVersions } from './hub-store.js'
 import * as store from './store.js'
 import { toInstallable } from './view.js'
 
@@ -152,8 +150,7 @@ export function integrationLookups(db: Db, sealer: Sealer) {
     ): Promise<{ id: string; version: string } | undefined> {
       const own = highestOf(await store.listVersions(executor, workspaceId, name), version)
       if (own !== undefined) return own
-      if (name === builtInChat.name) return highestOf(chatVersions, version)
-      return highestOf(await listPublishedVersions(executor, name), version)
+      return highestOf(await versionsInHub(executor, name), version)
     },
 
     /**

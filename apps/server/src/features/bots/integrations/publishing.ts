@@ -2,7 +2,8 @@ import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 import { requireOwnHandle, requirePublishable, stillUsed } from '../definitions/index.js'
-import { builtInChat, findInstalledBot } from '../installations/index.js'
+import { findInstalledBot } from '../installations/index.js'
+import { isBuiltInName } from './built-in.js'
 import * as store from './store.js'
 
 interface PublishingDeps {
@@ -25,7 +26,7 @@ export function createPublishing({ dialect, workspaces }: PublishingDeps) {
     await requireOwn(tx, row)
     const { name, workspace_id: workspaceId } = row
     const isTaken = async () =>
-      name === builtInChat.name || (await store.isPublishedElsewhere(tx, { name, workspaceId }))
+      isBuiltInName(name) || (await store.isPublishedElsewhere(tx, { name, workspaceId }))
     await requirePublishable(tx, dialect, { kind: 'integration', name, isTaken })
   }
 

@@ -2,7 +2,6 @@ import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import { requireShape } from '../../../domain/payload.js'
 import type { BotProfile, BotProfiles, DeclaredAction } from '../../bots/bots/index.js'
-import { builtInChat } from '../../bots/installations/index.js'
 import type { KnownIntegrations } from '../../bots/integrations/index.js'
 import type { ServerAction } from '../../feature.js'
 import { type CallDeps, jsonOf, requireResponse } from '../requests/index.js'
@@ -46,14 +45,14 @@ export function createActionsService(deps: ActionsDeps) {
     name: string,
     profile: BotProfile,
   ): Promise<ActionOutcome> {
-    const installed = profile.installationOf(alias === webchatAlias ? chatOf(profile) : alias)
+    const installed = profile.calledAs(alias)
     if (installed === undefined) {
       throw unknownAction(type, `no integration is installed as ${alias}`)
     }
     if (!installed.enabled) {
       throw new ApiError('Runtime', `body.type: the integration ${alias} is switched off.`)
     }
-    if (installed.integrationId === builtInChat.id) {
+    if (installed.isBuiltIn) {
       const builtIn = serverActions.get(name)
       if (builtIn === undefined) throw unknownAction(type, `${alias} has no action ${name}`)
       return { output: await builtIn(botId, input), cached: false }
@@ -90,7 +89,7 @@ export function createActionsService(deps: ActionsDeps) {
   }
 
   return {
-    /** Plugs in actions that this server runs itself, by their name in the built-in chat. */
+    /** Plugs in actions that this server runs itself, by their name in what is built in. */
     provide(actions: Readonly<Record<string, ServerAction>>): void {
       for (const [name, act] of Object.entries(actions)) serverActions.set(name, act)
     },
@@ -111,14 +110,6 @@ export function createActionsService(deps: ActionsDeps) {
       return await callIntegration(botId, call, alias, type.slice(colon + 1), profile)
     },
   }
-}
-
-/** The name by which bots that were written for a web chat call it. */
-const webchatAlias = 'webchat'
-
-/** The alias of what the name of the web chat means: an integration of that name, or else the chat. */
-function chatOf(profile: BotProfile): string {
-  return profile.installationOf(webchatAlias) === undefined ? builtInChat.alias : webchatAlias
 }
 
 function unknownAction(type: string, why: string): ApiError {

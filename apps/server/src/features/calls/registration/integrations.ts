@@ -9,10 +9,10 @@ import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Queue } from '../../../platform/jobs/queue.js'
 import { OutgoingError } from '../../../platform/outgoing/outgoing.js'
 import {
-  builtInChat,
   findInstallation,
   type InstallationChange,
   type InstallationRow,
+  isBuiltIn,
   isWaiting,
   patchInstallation,
   setAccount,
@@ -262,7 +262,7 @@ async function enqueueCalls(
 ): Promise<void> {
   const { before, after } = change
   const isGone = before && before.integration_id !== after?.integration_id
-  if (isGone && before.integration_id !== builtInChat.id && isRegistered(before)) {
+  if (isGone && !isBuiltIn(before) && isRegistered(before)) {
     // The row of the installation will be gone, so the job carries its content.
     const key = `${before.webhook_id}/${before.integration_id}`
     await deps.queue.enqueue(tx, { kind: unregisterJob, key, payload: { row: before } })

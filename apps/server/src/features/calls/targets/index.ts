@@ -9,9 +9,9 @@ import type { Sealer } from '../../../platform/security/sealing.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import type { CodeOwner } from '../../bots/deployments/index.js'
 import {
-  builtInChat,
   findInstallation,
   type InstallationRow,
+  isBuiltIn,
 } from '../../bots/installations/index.js'
 import type { KnownIntegrations } from '../../bots/integrations/index.js'
 import type { Feature } from '../../feature.js'
@@ -136,9 +136,7 @@ export async function findIntegrationTarget(
   { botId, integration: alias }: Receiver,
 ): Promise<Target | undefined> {
   const row = await findInstallation(deps.db, botId, alias)
-  if (row === undefined || row.enabled !== 1 || row.integration_id === builtInChat.id) {
-    return undefined
-  }
+  if (row === undefined || row.enabled !== 1 || isBuiltIn(row)) return undefined
   return await targetOfInstallation(deps, row)
 }
 

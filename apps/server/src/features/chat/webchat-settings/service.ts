@@ -17,7 +17,6 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import type { BotsService } from '../../bots/bots/index.js'
-import { builtInChat } from '../../bots/installations/index.js'
 import type { ChatAddresses } from '../addresses.js'
 import { codeOf } from './code.js'
 import { isAllowedOrigin, normalizeOrigins } from './origins.js'
@@ -30,7 +29,7 @@ export interface WebchatSettingsDeps {
   authorities: Pick<Authorities, 'change'>
   addresses: Addresses
   chatAddresses: Pick<ChatAddresses, 'get'>
-  bots: Pick<BotsService, 'requireIn' | 'namesOf' | 'installationsOf'>
+  bots: Pick<BotsService, 'requireIn' | 'namesOf' | 'findOpenChat'>
 }
 
 /** The settings of a web chat in force, and the web sites that may use it. */
@@ -96,10 +95,7 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
   }
 
   async function findAddress(botId: string): Promise<string | undefined> {
-    const installed = await bots.installationsOf(botId)
-    const chat = installed.find(
-      ({ integration_id: id, enabled }) => id === builtInChat.id && enabled === 1,
-    )
+    const chat = await bots.findOpenChat(botId)
     return chat && `${addresses.webchat()}/${encodeURIComponent(chat.webhook_id)}`
   }
 
@@ -156,7 +152,7 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
       if (address === undefined) {
         throw new ApiError(
           'ResourceNotFound',
-          `The bot ${botId} has no chat, or its integration ${builtInChat.alias} is switched off.`,
+          `The bot ${botId} has no chat, or its integration chat is switched off.`,
         )
       }
       return codeOf(type, address, (await read(actor.workspaceId, botId)).settings)

@@ -1,6 +1,6 @@
 import type { contract, Output } from '@botstead/contract'
 import { findViolation } from '@botstead/json-schema'
-import { blocParts, chatShapes } from '../../bots/installations/index.js'
+import { blocParts, chatShapes } from '../../bots/built-in-chat/index.js'
 import { textOf } from '../../conversations/messages/index.js'
 import { streamIdIn } from '../message-streams.js'
 import { type ChatMessageRecord, toStoredContent } from '../view.js'

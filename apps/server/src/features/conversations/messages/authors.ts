@@ -3,7 +3,6 @@ import type { BotActor } from '../../../domain/actor.js'
 import { requireShape } from '../../../domain/payload.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { BotProfile } from '../../bots/bots/index.js'
-import { builtInChat, chatShapes } from '../../bots/installations/index.js'
 import type { ConversationRow, ConversationsService } from '../conversations/index.js'
 import { publicIdOf, type UsersService } from '../users/index.js'
 
@@ -63,18 +62,16 @@ export function requireMessageShape(
   { type, payload }: { type: string; payload: unknown },
   path = '',
 ): void {
-  const installed = profile.installationOf(integration)
-  const isChat = installed?.integrationId === builtInChat.id
-  const channels = installed?.declares?.channels ?? {}
-  const declared = Object.hasOwn(channels, channel) ? channels[channel]?.messages : undefined
-  const messages = isChat ? chatShapes : declared
+  const messages = profile.messagesOf(integration, channel)
   const types = Object.keys(messages ?? {})
   if (messages === undefined || types.length === 0) return
   const message = Object.hasOwn(messages, type) ? messages[type] : undefined
   if (message === undefined) {
+    // What is built in has the same messages in all channels.
+    const isSame = profile.installationOf(integration)?.isBuiltIn === true
     throw new ApiError(
       'InvalidPayload',
-      `body.${path}type: ${isChat ? integration : `the channel ${channel} of ${integration}`} has no messages of the type ${type}; it has ${types.join(', ')}.`,
+      `body.${path}type: ${isSame ? integration : `the channel ${channel} of ${integration}`} has no messages of the type ${type}; it has ${types.join(', ')}.`,
       { metadata: { in: 'body', field: `${path}type` } },
     )
   }

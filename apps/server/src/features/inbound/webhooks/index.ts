@@ -6,10 +6,10 @@ import type { Run } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import { OutgoingError, type OutgoingResponse } from '../../../platform/outgoing/outgoing.js'
 import {
-  builtInChat,
   findInstallation,
   findInstallationByWebhook,
   type InstallationRow,
+  isBuiltIn,
   setAccount,
 } from '../../bots/installations/index.js'
 import { type CallDeps, detailOf, reasonOf, sendCall } from '../../calls/requests/index.js'
@@ -134,7 +134,7 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
       )
     }
     const row = await findInstallationByWebhook(db, webhookId)
-    const isFound = row !== undefined && row.integration_id !== builtInChat.id
+    const isFound = row !== undefined && !isBuiltIn(row)
     const isSetUp = to === 'setup' || /^\/oauth(\/|$)/.test(path)
     if (isFound && (isSetUp || row.enabled === 1)) return row
     throw new ApiError('ResourceNotFound', notFound(addressee, isSetUp))

@@ -1,6 +1,9 @@
-import { ApiError, messagePayloads } from '@botstead/contract'
+import { ApiError } from '@botstead/contract'
+import { signalReceiver } from '../../../domain/deliveries.js'
 import { nearest } from '../../../platform/nearest.js'
 import { isHttpAddress } from '../definitions/index.js'
+
+export { blocParts, chatShapes, declaredByChat } from './declared.js'
 
 /**
  * The integration that every bot has from the start: its installation is the bot's chat address.
@@ -9,7 +12,7 @@ import { isHttpAddress } from '../definitions/index.js'
 export const builtInChat = {
   id: '6f1c1f5e-4c52-4d0e-9d0a-5b1d1f0c7a11',
   name: 'chat',
-  alias: 'chat',
+  alias: signalReceiver,
   version: '1.0.0',
   title: 'Chat',
   description: 'Web and app chat through the chat address of this server.',
@@ -25,16 +28,17 @@ export const chatVersions = [
   { id: '6f1c1f5e-4c52-4d0e-9d0a-5b1d1f0c7076', version: '0.7.6' },
 ] as const
 
-/** The id that callers see of what is installed: each version of the chat has its own. */
-export function shownIdOf(installed: { integration_id: string; version: string }): string {
-  const { integration_id: id, version } = installed
-  if (id !== builtInChat.id) return id
-  return chatVersions.find((chat) => chat.version === version)?.id ?? id
+/** Other names by which bots call its actions: those that were written for a web chat. */
+export const namesOfChat: ReadonlySet<string> = new Set(['webchat'])
+
+/** The id under which a version of the chat is in the hub. */
+export function chatIdOf(version: string): string {
+  return chatVersions.find((chat) => chat.version === version)?.id ?? builtInChat.id
 }
 
-/** The id under which an installation is stored. */
-export function storedIdOf(id: string): string {
-  return chatVersions.some((chat) => chat.id === id) ? builtInChat.id : id
+/** Whether an integration is the chat, in any of its versions. */
+export function isChatId(id: string): boolean {
+  return chatVersions.some((chat) => chat.id === id)
 }
 
 /** Settings of the chat installation; all optional texts. */
@@ -88,63 +92,4 @@ function shortened(name: string): string {
 /** Whether the app wants every signal posted to an address of its own. */
 export function postsSignals({ webhookUrl }: Record<string, unknown>): boolean {
   return typeof webhookUrl === 'string' && webhookUrl !== ''
-}
-
-type Schema = Record<string, unknown>
-
-/** Kinds of content that a bloc can hold. */
-export const blocParts = [
-  'text',
-  'markdown',
-  'image',
-  'audio',
-  'video',
-  'file',
-  'location',
-] as const
-
-/** What the built-in chat can show, by type of message; here the type is beside the payload. */
-export const chatShapes: Readonly<Record<string, { schema: Schema }>> = {
-  ...Object.fromEntries(
-    Object.entries(messagePayloads).map(([type, schema]) => [
-      type,
-      { schema: withoutType(schema) },
-    ]),
-  ),
-  carousel: { schema: list(withoutType(messagePayloads.card)) },
-  // A component of the page around a web chat; its script runs in that page, so only bots send it.
-  custom: {
-    schema: {
-      type: 'object',
-      required: ['url', 'name'],
-      properties: {
-        url: { type: 'string', minLength: 1, maxLength: 65_536 },
-        name: { type: 'string', minLength: 1, maxLength: 1000 },
-        data: {},
-      },
-    },
-  },
-  bloc: {
-    schema: list({
-      type: 'object',
-      required: ['type', 'payload'],
-      properties: { type: { enum: blocParts }, payload: { type: 'object' } },
-      // One rule per type names the member that is wrong; alternatives would only say that none fits.
-      allOf: blocParts.map((type) => ({
-        if: { properties: { type: { const: type } } },
-        // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-        then: { properties: { payload: withoutType(messagePayloads[type]) } },
-      })),
-    }),
-  },
-}
-
-function withoutType(schema: { required?: readonly string[]; properties: Schema }): Schema {
-  const { type: _, ...properties } = schema.properties
-  const required = schema.required?.filter((name) => name !== 'type') ?? []
-  return { type: 'object', properties, required }
-}
-
-function list(items: Schema): Schema {
-  return { type: 'object', required: ['items'], properties: { items: { type: 'array', items } } }
 }
