@@ -43,7 +43,7 @@ export interface BotProfile {
 export type DeclaredAction = BotDefinition['actions'][string]
 
 /** The messages of a channel, by type. */
-export type DeclaredMessages = Readonly<Record<string, { schema: Record<string, unknown> }>>
+type DeclaredMessages = Readonly<Record<string, { schema: Record<string, unknown> }>>
 
 /** An integration as a bot knows it. */
 export interface InstalledAs {
