@@ -67,11 +67,14 @@ function isText(block) {
   return /\p{L}/u.test(block) && !/^#{1,6}\s/.test(block)
 }
 
+/** The mark of a footnote, which means nothing without the note, and the one at the beginning of the note. */
+const footnoteMark = /\[\^[^\]\s]+\]:?\s?/g
+
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'sentence' })
 
 function toSentences(block) {
   if (block.startsWith('|')) return [toRow(block)]
-  const line = block.replaceAll(/\s*\n\s*/g, ' ')
+  const line = block.replaceAll(footnoteMark, '').replaceAll(/\s*\n\s*/g, ' ')
   return Array.from(segmenter.segment(line), ({ segment }) => segment.trim())
 }
 

@@ -90,7 +90,7 @@ describe('a document of which parts could not be read', () => {
     expect(refusal?.failure).toBe('mostly_unread')
     expect(refusal?.message).toBe(
       `3 of 4 pages could not be read (3 scanned pages: pages 2 to 4). ${omissionTexts.scanned_page.advice} ` +
-        'To index the rest nevertheless, upload it again and allow that: `parsing.allowPartial` in `indexing.configuration`, `--allow-partial` of `botstead files`, or the box in the upload of the dashboard.',
+        'To index the rest nevertheless, index it again and allow that: “Index what can be read” in the dashboard, `--allow-partial` of `botstead reindex`, or `parsing.allowPartial` in the `indexing.configuration` of `reindexFile`.',
     )
     expect(refusal?.reading).toEqual({
       parts: { count: 4, unread: 3 },

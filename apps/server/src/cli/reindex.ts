@@ -12,6 +12,7 @@ interface ReindexOptions extends ConnectionOptions {
   all: boolean
   failed: boolean
   wait: boolean
+  allowPartial: boolean
 }
 
 type File = Awaited<ReturnType<Client['getFile']>>['file']
@@ -24,6 +25,11 @@ export function reindexCommand(): Command {
     .option('--failed', 'all files whose indexing failed', false)
     .option('--all', 'all files that are to be indexed', false)
     .option('--no-wait', 'do not wait until they are indexed')
+    .option(
+      '--allow-partial',
+      'from now on, even if more than half of a file cannot be read',
+      false,
+    )
   return addConnectionOptions(command).action(async (keys: string[], options: ReindexOptions) => {
     if ([keys.length > 0, options.failed, options.all].filter(Boolean).length !== 1) {
       throw new Error('Name files, or give one of --failed and --all.')
@@ -58,9 +64,14 @@ async function findFiles(client: Client, { failed }: ReindexOptions): Promise<st
 }
 
 /** Indexes one file; a failure is reported and does not stop the others. */
-async function reindex(client: Client, id: string, { wait }: ReindexOptions): Promise<boolean> {
+async function reindex(
+  client: Client,
+  id: string,
+  { wait, allowPartial }: ReindexOptions,
+): Promise<boolean> {
   try {
-    let { file } = await client.reindexFile({ id })
+    const indexing = { configuration: { parsing: { allowPartial } } }
+    let { file } = await client.reindexFile({ id, ...(allowPartial && { indexing }) })
     while (wait && file.status === 'indexing_pending') {
       file = (await client.getFile({ id: file.id, waitFor: 'indexing_completed' })).file
     }

@@ -340,7 +340,13 @@ describe('botstead files', () => {
       indexing,
       ...described,
     })
-    const { stdout } = await files('sync', folder, '--tag', 'lang=en', '--allow-partial')
+    const unread = await files('sync', folder, '--allow-partial')
+    expect(unread).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('--allow-partial needs --index'),
+    })
+    const indexed = ['--index', '--no-wait', '--allow-partial']
+    const { stdout } = await files('sync', folder, '--tag', 'lang=en', ...indexed)
     expect(stdout).toBe('2 sent (10 B), 0 unchanged.\n')
     const { file } = await client.getFile({ id: 'a.md' })
     const { chunking } = indexing.configuration

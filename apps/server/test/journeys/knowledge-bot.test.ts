@@ -33,7 +33,10 @@ describe('the knowledge bot', () => {
     const sentence = `The maker replaces ${'each seal and '.repeat(40)}each ring.`
     await writeFile(terms, `7. Guarantee on Seals. ${sentence}\n`)
     const models = join(folder, 'models.md')
-    await writeFile(models, '| Model | Pressure |\n|---|---|\n| Tremolo | 17 bar |\n')
+    await writeFile(
+      models,
+      '| Model | Pressure |\n|---|---|\n| Tremolo | 17 bar |\n\nDelivery is free of charge.[^1]\n\n[^1]: For members.\n',
+    )
     const bot = await startExample(server(), 'knowledge-bot', environment, [manual, terms, models])
     const { bots } = await existingClient(server()).listBots({})
     const botId = bots.find(({ name }) => name === 'Knowledge bot')?.id ?? ''
@@ -71,7 +74,11 @@ describe('the knowledge bot', () => {
 
     // A row is quoted without the bars of its table.
     const pressure = textOf(await ask(server(), webhookId, 'Which pressure has the Tremolo?'))
-    expect(pressure).toMatch(/^“Model \| Pressure; Tremolo \| 17 bar”/)
+    expect(pressure).toMatch(/^“Model \| Pressure; Tremolo \| 17 bar[;”]/)
+
+    // The mark of a footnote is no part of what is quoted.
+    const delivery = textOf(await ask(server(), webhookId, 'Is delivery free of charge?'))
+    expect(delivery).toMatch(/^“Delivery is free of charge\. For members\.”/)
 
     const nothing = textOf(await ask(server(), webhookId, 'Who won the world cup in 1998?'))
     expect(nothing).toMatch(/^I found nothing about that in my documents\./)

@@ -139,7 +139,7 @@ export function requireMostlyRead({ omissions, parts }: Reading): void {
   const sentences = [
     `${parts.unread} of ${parts.count} ${unit ?? 'part'}s could not be read${what && ` (${what})`}.`,
     ...new Set(advice),
-    'To index the rest nevertheless, upload it again and allow that: `parsing.allowPartial` in `indexing.configuration`, `--allow-partial` of `botstead files`, or the box in the upload of the dashboard.',
+    'To index the rest nevertheless, index it again and allow that: “Index what can be read” in the dashboard, `--allow-partial` of `botstead reindex`, or `parsing.allowPartial` in the `indexing.configuration` of `reindexFile`.',
   ]
   throw new ExtractionError('mostly_unread', sentences.join(' '), {
     reading: { omissions, parts },

@@ -81,8 +81,31 @@ function Standing({ file }: { file: File }) {
         </p>
       )}
       <IndexingReportLink file={file} />
+      {file.status === 'indexing_failed' && (file.indexingOmissions ?? 0) > 0 && (
+        <IndexAnyway file={file} />
+      )}
       {kind !== 'done' && <p className="muted">{advice}</p>}
     </div>
+  )
+}
+
+/** Indexes the legible part of a document, most of which could not be read. */
+function IndexAnyway({ file }: { file: File }) {
+  const { reindex } = useFileActions()
+  const [isBusy, setBusy] = useState(false)
+  return (
+    <Button
+      isBusy={isBusy}
+      title="Indexes the document although most of it cannot be read"
+      onClick={() => {
+        setBusy(true)
+        reindex([file.id], { indexing: { configuration: { parsing: { allowPartial: true } } } })
+          .then(() => note('What can be read will be indexed.'), noteFailure)
+          .finally(() => setBusy(false))
+      }}
+    >
+      Index what can be read
+    </Button>
   )
 }
 

@@ -4,6 +4,7 @@ import { call, list, queryClient, read, refresh } from '../../api/queries.js'
 
 type Client = import('@botstead/contract').Client
 export type ListInput = NonNullable<Parameters<Client['listFiles']>[0]>
+type Reindexing = Omit<Parameters<Client['reindexFile']>[0], 'id'>
 type UpdateInput = Omit<Parameters<Client['updateFileMetadata']>[0], 'id'>
 
 /** A file without its content. */
@@ -106,7 +107,9 @@ export function useFileActions() {
     // An open file that is deleted is left, not read once more.
     remove: async (ids: readonly string[]) =>
       await forEach(ids, (id) => call(scope, 'deleteFile', { id })).finally(refreshLists),
-    reindex: async (ids: readonly string[]) =>
-      await forEach(ids, (id) => call(scope, 'reindexFile', { id })).finally(refreshFiles),
+    reindex: async (ids: readonly string[], options: Reindexing = {}) =>
+      await forEach(ids, (id) => call(scope, 'reindexFile', { id, ...options })).finally(
+        refreshFiles,
+      ),
   }
 }

@@ -7,7 +7,12 @@ import { sizeText } from '../../platform/size-text.js'
 import { addConnectionOptions, type ConnectionOptions, connect } from '../connection.js'
 import { inParallel } from '../parallel.js'
 import { notices, out } from '../terminal.js'
-import { addDescriptionOptions, awaitAsWanted, type DescriptionOptions } from './indexing.js'
+import {
+  addDescriptionOptions,
+  awaitAsWanted,
+  type DescriptionOptions,
+  requireIndex,
+} from './indexing.js'
 import { toLines, toReportLines } from './output.js'
 import {
   findFile,
@@ -55,6 +60,7 @@ export function filesCommand(): Command {
           const sent = await withRetries(signal, async () => {
             const former = await findReplaced(client, key, signal)
             const index = keepsIndex ? former?.index === true : options.index
+            requireIndex({ ...options, index })
             const whole = withFormer({ ...description, index }, former)
             return await sendFile({ client, key, file, description: whole, signal })
           })

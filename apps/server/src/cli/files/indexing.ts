@@ -167,6 +167,18 @@ export function addDescriptionOptions(command: Command): Command {
     .option('--tag <name=value>', 'tag of the file; may be repeated', addTag, {})
 }
 
+/** Refuses options that only have an effect on a content that is made searchable. */
+export function requireIndex({
+  index,
+  allowPartial,
+}: Pick<DescriptionOptions, 'index' | 'allowPartial'>): void {
+  if (allowPartial && !index) {
+    throw new Error(
+      '--allow-partial needs --index: nothing is read of a content that is only stored.',
+    )
+  }
+}
+
 /** Waits according to the options; the exit status shows whether all files became searchable. */
 export async function awaitAsWanted(
   deps: Pick<Parameters<typeof awaitIndexed>[0], 'client' | 'signal'>,

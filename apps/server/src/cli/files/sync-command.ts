@@ -9,6 +9,7 @@ import {
   awaitAsWanted,
   type DescriptionOptions,
   type IndexingResult,
+  requireIndex,
 } from './indexing.js'
 import { createProgress } from './output.js'
 import { interruptible } from './remote.js'
@@ -44,6 +45,7 @@ export function addSync(command: Command): Command {
 
 async function sync(folder: string, options: SyncCommandOptions): Promise<void> {
   const { index, tag, allowPartial, delete: remove, prefix, ...rest } = options
+  requireIndex(options)
   const root = resolve(folder)
   if (!(await stat(root).catch(() => undefined))?.isDirectory()) {
     throw new Error(`${folder} is not a folder.`)

@@ -1,4 +1,5 @@
 import { extname } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import mime from 'mime-types'
 import { limitSettings } from '../../config/settings.js'
@@ -109,6 +110,35 @@ export function requireIndexableTags(tags: Upsert['tags']): void {
 /** The stored metadata: those of the caller, and the indexing options. */
 export function metadataOf(input: Pick<Upsert, 'metadata' | 'indexing'>): Record<string, unknown> {
   return { ...(input.indexing && { indexing: input.indexing }), ...input.metadata }
+}
+
+interface StoredIndexing {
+  configuration: Record<string, unknown>
+}
+
+/**
+ * Changes options with which a content is indexed. The metadata of its file repeat them, unless the author has
+ * a member of that name there.
+ */
+export function patchIndexing(
+  file: { metadata: JsonColumn },
+  content: { indexing: JsonColumn | null },
+  patch: NonNullable<Upsert['indexing']>,
+): { indexing: JsonColumn; metadata: JsonColumn } {
+  const stored =
+    content.indexing === null ? undefined : decodeJson<StoredIndexing>(content.indexing)
+  const configuration = { ...stored?.configuration }
+  for (const [name, given] of Object.entries(patch.configuration)) {
+    const isSection = typeof given === 'object' && !Array.isArray(given)
+    configuration[name] = isSection ? { ...Object(configuration[name]), ...given } : given
+  }
+  const indexing = { ...stored, configuration }
+  const metadata = decodeJson<Record<string, unknown>>(file.metadata)
+  const isOwn = 'indexing' in metadata && !isDeepStrictEqual(metadata.indexing, stored)
+  return {
+    indexing: encodeJson(indexing),
+    metadata: isOwn ? file.metadata : encodeJson({ ...metadata, indexing }),
+  }
 }
 
 /** Maximum entries and bytes after an update: those that one upsert may contain. */

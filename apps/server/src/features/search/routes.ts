@@ -24,8 +24,8 @@ export function searchRoutes({ service, toFile }: SearchRoutesDeps): Route[] {
       return {}
     }),
 
-    route(contract.filePassages.reindex, async ({ actor, params }) => ({
-      file: toFile(await service.reindex(actor, params.id)),
+    route(contract.filePassages.reindex, async ({ actor, params, body }) => ({
+      file: toFile(await service.reindex(actor, params.id, body)),
     })),
 
     route(contract.search.files, async ({ actor, query, signal, setHeader }) => {

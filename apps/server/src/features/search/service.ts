@@ -206,8 +206,9 @@ async function reindexFile(
   { files }: SearchServiceDeps,
   actor: BotActor,
   idOrKey: string,
+  { indexing }: Body<typeof contract.filePassages.reindex>,
 ): Promise<FileRow> {
-  return await files.reindexing.reindex(actor, idOrKey)
+  return await files.reindexing.reindex(actor, idOrKey, indexing)
 }
 
 function noReference(field: string, message: string): ApiError {

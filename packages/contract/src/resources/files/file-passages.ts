@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { Empty, OneOf, pageOf, paging, Text, wrap } from '../../shared.js'
-import { File } from './file-entity.js'
+import { File, Indexing } from './file-entity.js'
 import { givenPassageTypes, PassageMeta } from './search.js'
 
 /** Maximum length of a passage that a caller provides, in characters. */
@@ -97,9 +97,17 @@ export const filePassages = {
     tag: 'Search',
     summary: 'Reindex a file',
     description:
-      'Creates the passages anew from the stored content, also for a file that was not indexed or whose indexing failed. Search finds the previous passages until then, and keeps them if the indexing fails. A file that waits for its indexing keeps waiting.',
+      'Creates the passages anew from the stored content, also for a file that was not indexed or whose indexing failed. Search finds the previous passages until then, and keeps them if the indexing fails. A file that waits for its indexing keeps waiting, unless other options are given.',
     auth: 'bot',
     params: FileParams,
+    body: Type.Object({
+      indexing: Type.Optional(
+        Type.Object(Indexing.properties, {
+          description:
+            'Options that replace those of the same name, for this indexing and later ones.',
+        }),
+      ),
+    }),
     response: json(wrap('file', File)),
     errors: ['ResourceNotFound', 'ResourceLockedConflict', 'QuotaExceeded'],
   }),

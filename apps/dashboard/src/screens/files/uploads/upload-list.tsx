@@ -8,6 +8,7 @@ import {
   cancelUpload,
   clearFinished,
   continueLost,
+  isSent,
   pauseUpload,
   resumeUpload,
   type Upload,
@@ -23,6 +24,8 @@ const states: Record<UploadState, { kind: StatusKind; label: string }> = {
   paused: { kind: 'off', label: 'Paused' },
   lost: { kind: 'attention', label: 'Interrupted' },
   failed: { kind: 'attention', label: 'Failed' },
+  indexing: { kind: 'working', label: 'Uploaded, indexing' },
+  notIndexed: { kind: 'attention', label: 'Uploaded, not searchable' },
   done: { kind: 'done', label: 'Uploaded' },
 }
 
@@ -31,16 +34,17 @@ export function UploadList() {
   const uploads = useUploads()
   if (uploads.length === 0) return null
   const count = (state: UploadState) => uploads.filter((upload) => upload.state === state).length
-  const failed = count('failed') + count('lost')
+  const failed = count('failed') + count('lost') + count('notIndexed')
+  const sent = uploads.filter(isSent).length
   return (
     <section className={styles.panel} aria-label="Uploads">
       <header className={styles.head}>
         <h2>Uploads</h2>
         <span role="status">
-          {count('done')} of {uploads.length} done
+          {sent} of {uploads.length} done
           {failed > 0 && `, ${failed} need attention`}
         </span>
-        {count('done') > 0 && (
+        {sent > 0 && (
           <Button kind="quiet" onClick={clearFinished}>
             Clear what is done
           </Button>
@@ -65,7 +69,7 @@ function UploadRow({ upload }: { upload: Upload }) {
         className={styles.progress}
         aria-label={`Progress of ${plan.key}`}
         max={Math.max(plan.size, 1)}
-        value={state === 'done' ? Math.max(plan.size, 1) : sent}
+        value={isSent(upload) ? Math.max(plan.size, 1) : sent}
       />
       <span className={`numeric ${styles.size}`}>
         {formatBytes(sent)} of {formatBytes(plan.size)}
@@ -103,8 +107,8 @@ function UploadRow({ upload }: { upload: Upload }) {
         <Button
           kind="quiet"
           icon={<X size={14} />}
-          aria-label={state === 'done' ? `Take ${plan.key} off the list` : `Cancel ${plan.key}`}
-          title={state === 'done' ? 'Take off the list' : 'Cancel'}
+          aria-label={isSent(upload) ? `Take ${plan.key} off the list` : `Cancel ${plan.key}`}
+          title={isSent(upload) ? 'Take off the list' : 'Cancel'}
           onClick={() => void cancelUpload(id).catch(noteFailure)}
         />
       </span>

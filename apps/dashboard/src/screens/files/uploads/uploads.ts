@@ -8,9 +8,24 @@ import { BrokenConnectionError, offsetOf, sendRest, terminate } from './tus.js'
 
 /**
  * `waiting` for other uploads, `sending`, `retrying` after the connection broke, `paused` by the reader, `lost`: the page was
- * reloaded and the content has to be chosen again, `failed` or `done`.
+ * reloaded and the content has to be chosen again, `failed`, `done`; `indexing` and `notIndexed`: the content
+ * was sent, and is being made searchable or could not be.
  */
-export type UploadState = 'waiting' | 'sending' | 'retrying' | 'paused' | 'lost' | 'failed' | 'done'
+export type UploadState =
+  | 'waiting'
+  | 'sending'
+  | 'retrying'
+  | 'paused'
+  | 'lost'
+  | 'failed'
+  | 'indexing'
+  | 'notIndexed'
+  | 'done'
+
+/** Whether all of the content was sent. */
+export function isSent({ state }: Upload): boolean {
+  return state === 'done' || state === 'indexing' || state === 'notIndexed'
+}
 
 export interface Upload {
   id: number
@@ -36,6 +51,10 @@ interface Work {
 const sentAtOnce = 3
 /** Milliseconds before each new attempt after the connection broke. */
 const retryPauses = [1000, 2000, 4000, 8000, 16_000, 30_000]
+/** Milliseconds between two looks at files that are being indexed. */
+const indexingPause = 1000
+/** Files that one look asks for: the oldest, which are indexed first. */
+const maxFollowed = 5
 
 let uploads: readonly Upload[] = []
 let lastId = 0
@@ -86,7 +105,8 @@ async function lookAt(id: number, uploadUrl: string, size: number): Promise<void
   const isLost = uploads.some((upload) => upload.id === id && upload.state === 'lost')
   if (sent === undefined || !isLost) return
   if (sent === size) works.delete(id)
-  change(id, { sent, ...(sent === size && { state: 'done' }) })
+  if (sent === size) finish(id)
+  else change(id, { sent })
   keep()
 }
 
@@ -153,7 +173,7 @@ export async function cancelUpload(id: number): Promise<void> {
   keep()
   work?.control?.abort()
   startNext()
-  if (upload === undefined || work?.uploadUrl === undefined || upload.state === 'done') return
+  if (upload === undefined || work?.uploadUrl === undefined || isSent(upload)) return
   const { botId, key } = upload.plan
   await terminate(work.uploadUrl)
   if (!work.isReplacement) {
@@ -166,8 +186,8 @@ export async function cancelUpload(id: number): Promise<void> {
 
 /** Takes the finished ones off the list. */
 export function clearFinished(): void {
-  for (const { id, state } of uploads) if (state === 'done') works.delete(id)
-  publish(uploads.filter(({ state }) => state !== 'done'))
+  for (const upload of uploads) if (isSent(upload)) works.delete(upload.id)
+  publish(uploads.filter((upload) => !isSent(upload)))
 }
 
 function startNext(): void {
@@ -201,13 +221,45 @@ async function run(id: number): Promise<void> {
       }
     }
     work.uploadUrl = undefined
-    change(id, { state: 'done', sent: uploads.find((each) => each.id === id)?.plan.size ?? 0 })
+    finish(id)
   } catch (error) {
     if (!control.signal.aborted) change(id, { state: 'failed', reason: messageOf(error) })
   } finally {
     void refreshFiles()
     startNext()
   }
+}
+
+/** Notes that all of a content was sent; one that is to be searchable is followed until it is. */
+function finish(id: number): void {
+  const plan = uploads.find((upload) => upload.id === id)?.plan
+  if (plan === undefined) return
+  change(id, { state: plan.index === true ? 'indexing' : 'done', sent: plan.size })
+  if (plan.index === true && !isFollowing) void followIndexing()
+}
+
+let isFollowing = false
+
+/** Looks at sent files until each is searchable or has failed, or was taken off the list. */
+async function followIndexing(): Promise<void> {
+  isFollowing = true
+  for (;;) {
+    const followed = uploads.filter(({ state }) => state === 'indexing').slice(0, maxFollowed)
+    if (followed.length === 0) break
+    for (const { id, plan } of followed) {
+      // A file that cannot be read was deleted, or the list below shows its state.
+      const file = await call({ botId: plan.botId }, 'getFile', { id: plan.key }).then(
+        (found) => found.file,
+        () => undefined,
+      )
+      if (file?.status === 'indexing_pending') continue
+      if (file?.status === 'indexing_failed') {
+        change(id, { state: 'notIndexed', reason: file.failedStatusReason })
+      } else change(id, { state: 'done' })
+    }
+    await new Promise((resolve) => setTimeout(resolve, indexingPause))
+  }
+  isFollowing = false
 }
 
 /** Whether a later attempt can succeed without anybody doing something. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { ApiError } from '@botstead/contract'
+import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import { isoTime } from '../../../platform/clock.js'
 import type { Tx } from '../../../platform/db/schema.js'
@@ -8,12 +8,15 @@ import { lockOwnFile } from '../access.js'
 import type { FilesDeps } from '../dependencies.js'
 import type { FileEvents } from '../file-events.js'
 import { requestBlobSweep, requestIndexing } from '../jobs.js'
+import { patchIndexing } from '../rules.js'
 import { patchFile } from '../store.js'
 import type { ContentRow, FileRow } from '../table.js'
 import { lockUsage } from '../usage-store.js'
 import { type Generations, reuseOrReplaceBlob } from './generations.js'
 import { findContent, insertContent, type StoredBytes, shareBlobs, useBytes } from './store.js'
 import { updateUsage } from './usage.js'
+
+type IndexingOptions = NonNullable<Body<typeof contract.filePassages.reindex>['indexing']>
 
 export type Reindexing = ReturnType<typeof createReindexing>
 
@@ -52,20 +55,23 @@ export function createReindexing(
    * search finds the previous passages, which stay if it fails.
    * @param content of the latest generation
    * @param passages from the caller, instead of those of the content; by default those of before
+   * @param indexing options that replace those of the same name
    */
   async function beginReindex(
     tx: Tx,
     file: FileRow,
     content: ContentRow,
-    passages?: StoredBytes,
+    { passages, indexing }: { passages?: StoredBytes; indexing?: IndexingOptions | undefined } = {},
   ): Promise<FileRow> {
     await lockUsage(tx, file.workspace_id)
+    const options = indexing && patchIndexing(file, content, indexing)
     const wasWaiting = content.status === 'indexing_pending'
     const next: ContentRow = {
       ...content,
       generation: file.generation + 1,
       status: 'indexing_pending',
       indexed: 1,
+      indexing: options?.indexing ?? content.indexing,
       // A public content stays public while it is indexed again.
       immediate: wasWaiting ? content.immediate : content.public_content,
       // A generation that was not indexed yet has no passages that could stay.
@@ -85,6 +91,7 @@ export function createReindexing(
       failed_reason: null,
       progress: null,
       updated_at: next.created_at,
+      metadata: options?.metadata ?? file.metadata,
       // Without a previous content, this one is served at once, as before.
       ...(file.serving_generation === content.generation && {
         serving_generation: next.generation,
@@ -102,14 +109,16 @@ export function createReindexing(
 
   return {
     /**
-     * Makes the passages of a file again. A file that waits for indexing keeps waiting.
+     * Makes the passages of a file again. A file that waits for indexing keeps waiting, unless other
+     * options are given.
+     * @param indexing options that replace those of the same name from now on
      * @throws ApiError `ResourceLockedConflict` while the file has no content
      */
-    async reindex(actor: BotActor, idOrKey: string): Promise<FileRow> {
+    async reindex(actor: BotActor, idOrKey: string, indexing?: IndexingOptions): Promise<FileRow> {
       return await run(async (tx) => {
         const { file, content } = await requireContent(tx, actor, idOrKey)
-        if (file.status === 'indexing_pending') return file
-        return await beginReindex(tx, file, content)
+        if (file.status === 'indexing_pending' && indexing === undefined) return file
+        return await beginReindex(tx, file, content, { indexing })
       })
     },
 
@@ -127,7 +136,7 @@ export function createReindexing(
         const bytes = await reuseOrReplaceBlob(deps, actor.botId, { blobKey, ...stored })
         return await run(async (tx) => {
           const { file, content } = await requireContent(tx, actor, idOrKey)
-          return await beginReindex(tx, file, content, bytes)
+          return await beginReindex(tx, file, content, { passages: bytes })
         })
       } catch (error) {
         // If this fails too, the blob is an orphan, which the sweeper removes.

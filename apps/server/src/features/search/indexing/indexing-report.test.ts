@@ -162,6 +162,33 @@ describeEachEngine('what was not read of a file', (engine) => {
       await bot.as().reindexFile({ id: file.id })
       await bot.awaitStatus(file.id, 'indexing_completed')
     })
+
+    it('is accepted later, from the content that is there, with the other options of before', async () => {
+      const bot = bench().newBot()
+      const chunking = { maximumChunkLength: 500 }
+      const parsing = { minimumParagraphLength: 5 }
+      const indexing = { configuration: { chunking, parsing } }
+      const bytes = await content()
+      const { id } = await bot.uploadAndWait({ key: 'a.pdf', index: true, indexing }, bytes)
+      const own = { indexing: 'mine' }
+      await bot.uploadAndWait({ key: 'b.pdf', index: true, metadata: own }, bytes)
+      for (const each of [id, 'b.pdf']) {
+        await bot.as().reindexFile({ id: each, indexing: accepting })
+        const file = await bot.awaitStatus(each, 'indexing_completed')
+        expect(file).toMatchObject({ indexingOmissions: 3 })
+      }
+      expect((await bot.as().getFile({ id })).file.metadata).toEqual({
+        indexing: { configuration: { chunking, parsing: { ...parsing, allowPartial: true } } },
+      })
+      expect((await bot.as().getFile({ id: 'b.pdf' })).file.metadata).toEqual(own)
+      // A file that waits is indexed with the options that came last.
+      await bench().pauseJobs()
+      await bot.as().reindexFile({ id })
+      const refusing = { configuration: { parsing: { allowPartial: false } } }
+      await bot.as().reindexFile({ id, indexing: refusing })
+      bench().startJobs()
+      await bot.awaitStatus(id, 'indexing_failed')
+    })
   })
 
   it('is that of the former content until the new one is indexed', async () => {
