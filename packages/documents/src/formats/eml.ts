@@ -156,9 +156,16 @@ function describe(mail: MimePart): string[] {
   return lines.length === 0 ? [] : [lines.join('\n')]
 }
 
+/** A time in the zone of its author: who looks for a mail of an evening knows the day there. */
 function toDate(text: string): string {
-  const time = new Date(text)
-  return Number.isNaN(time.getTime()) ? text.trim() : time.toISOString()
+  const time = new Date(text).getTime()
+  if (Number.isNaN(time)) return text.trim()
+  const [, sign, hours, minutes] = /([+-])(\d{2})(\d{2})\b(?!.*[+-]\d{4}\b)/.exec(text) ?? []
+  const offset = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * (sign === '-' ? -1 : 1)
+  const local = new Date(time + offset * 60_000)
+  if (Number.isNaN(local.getTime())) return text.trim()
+  const zone = offset === 0 ? 'UTC' : `${sign}${hours}:${minutes}`
+  return `${local.toISOString().slice(0, -5).replace('T', ' ')} ${zone}`
 }
 
 /**

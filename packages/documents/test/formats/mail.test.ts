@@ -10,7 +10,7 @@ const head = [
   'Date: Tue, 2 Jan 2024 10:00:00 +0100',
   'MIME-Version: 1.0',
 ]
-const people = 'From: Ada <ada@example.com>\nTo: bob@example.com\nDate: 2024-01-02T09:00:00.000Z'
+const people = 'From: Ada <ada@example.com>\nTo: bob@example.com\nDate: 2024-01-02 10:00:00 +01:00'
 const plain = [
   ...head,
   'Content-Type: text/plain; charset=utf-8',
@@ -69,6 +69,20 @@ describe('before the first header line there may be', () => {
 })
 
 describe('people, subject and names', () => {
+  test.each([
+    ['Tue, 2 Jan 2024 23:30:05 -0500', '2024-01-02 23:30:05 -05:00'],
+    ['2 Jan 2024 08:00 +0530 (IST)', '2024-01-02 08:00:00 +05:30'],
+    ['Tue, 2 Jan 2024 10:00:00 GMT', '2024-01-02 10:00:00 UTC'],
+    ['Tue, 2 Jan 2024 10:00:00 -0000', '2024-01-02 10:00:00 UTC'],
+    ['Fri, 31 Dec 275760 10:00:00 +9999', 'Fri, 31 Dec 275760 10:00:00 +9999'],
+  ])('show the time %s as its author saw it', async (date, shown) => {
+    const [, people] = await blocksOf(
+      'a.eml',
+      mail(['Subject: Frost', `Date: ${date}`, '', 'Text']),
+    )
+    expect(people).toBe(`Date: ${shown}`)
+  })
+
   test('are decoded, in encoded words, in parameters and as bytes of old programs', async () => {
     const lines = [
       'From: =?UTF-8?Q?J=C3=B6rg?= <joerg@pumps.example>',
