@@ -1,5 +1,5 @@
 const shortestPause = 1000
-const longestPause = 30_000
+const maxPause = 30_000
 
 /**
  * Follows a conversation: `onMessage` is called once for every message and in order, also for those that
@@ -72,7 +72,7 @@ export async function follow(options) {
     draw()
     onTyping(false)
     await pauseOrOnline((pause * (1 + Math.random())) / 2)
-    pause = Math.min(pause * 2, longestPause)
+    pause = Math.min(pause * 2, maxPause)
   }
 }
 

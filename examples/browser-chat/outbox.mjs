@@ -1,4 +1,4 @@
-const longestPause = 30_000
+const maxPause = 30_000
 
 /**
  * Sends messages, each once: one without a response is sent again with the same
@@ -37,7 +37,7 @@ export function createOutbox(options) {
     if (response?.ok) return
     const isRetryable = !response || response.status === 429 || response.status >= 500
     if (!isRetryable) return onRefused(payload, (await response.json()).message)
-    pause = Math.min(pause * 2, longestPause)
+    pause = Math.min(pause * 2, maxPause)
     return Math.max(pause, 1000 * Number(response?.headers.get('retry-after') ?? 0))
   }
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const shortestPause = 500
-const longestPause = 30_000
+const maxPause = 30_000
 /** The server sends something every 30 seconds: a connection that is silent for longer is dead. */
-const longestSilence = 60_000
+const maxSilence = 60_000
 
 /**
  * Yields every signal of a conversation once and in order, also those that were sent while the connection
@@ -29,14 +29,14 @@ export async function* follow({ address, userKey, conversationId, last, signal }
     if (signal?.aborted) return
     // With jitter, so that the clients of a restarted server do not reconnect all at once.
     await sleep((pause * (1 + Math.random())) / 2, undefined, { signal }).catch(() => {})
-    pause = Math.min(pause * 2, longestPause)
+    pause = Math.min(pause * 2, maxPause)
   }
 }
 
 /** The frames of one connection. */
 async function* listen({ address, userKey, conversationId, last, signal }) {
   const abort = new AbortController()
-  let silence = setTimeout(() => abort.abort(), longestSilence)
+  let silence = setTimeout(() => abort.abort(), maxSilence)
   try {
     const response = await fetch(`${address}/conversations/${conversationId}/listen`, {
       headers: {
@@ -51,7 +51,7 @@ async function* listen({ address, userKey, conversationId, last, signal }) {
     let text = ''
     for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
       clearTimeout(silence)
-      silence = setTimeout(() => abort.abort(), longestSilence)
+      silence = setTimeout(() => abort.abort(), maxSilence)
       const frames = (text + chunk).split('\n\n')
       // The last frame is incomplete.
       text = frames.pop()

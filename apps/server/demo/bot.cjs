@@ -6,7 +6,7 @@ const maxQuotes = 2
 const minScore = 0.4
 /** Passages whose score is nearly that of the best are quoted too. */
 const nearlyAsGood = 0.7
-const longestQuote = 280
+const maxQuoteLength = 280
 
 /** Calls the server, as the bot: the address and the key are in the environment of deployed code. */
 async function call(botId, method, path, body, headers = {}) {
@@ -53,8 +53,8 @@ async function quote(botId, { content, file, context = [] }) {
 
 /** The beginning of a text, in whole words. */
 function cut(text) {
-  if (text.length <= longestQuote) return text
-  return `${text.slice(0, text.lastIndexOf(' ', longestQuote - 2))} …`
+  if (text.length <= maxQuoteLength) return text
+  return `${text.slice(0, text.lastIndexOf(' ', maxQuoteLength - 2))} …`
 }
 
 /**

@@ -50,7 +50,7 @@ export interface BenchOptions {
   name?: string
   pausing?: DispatcherDeps['pausing']
   limits?: Partial<DispatcherDeps['limits']>
-  maximumAttempts?: number
+  maxAttempts?: number
   /** Called when bodies are read, between a claim and its call. */
   onRead?: (subjects: readonly string[]) => void
   /** Whether receivers are webhooks of apps, which do not support pings. */
@@ -205,7 +205,7 @@ export async function createDeliveriesBench(database: Database) {
         writeLogLine: async (_tx, line) => void noted.push(line),
         alone: false,
         retry: {
-          maximumAttempts: options.maximumAttempts ?? 5,
+          maxAttempts: options.maxAttempts ?? 5,
           firstMs: 1000,
           maxMs: 60_000,
         },

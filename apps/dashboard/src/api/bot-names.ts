@@ -6,7 +6,7 @@ import { list, read } from './queries.js'
 /** Bots of one request for names. */
 const maxIds = 50
 /** Most characters of a name that are looked for. */
-const longestName = 200
+const maxNameLength = 200
 
 const idOfBot = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
@@ -75,7 +75,7 @@ function combineNames(results: readonly Named[]): readonly (readonly [string, st
  */
 export function useBotSearch(text: string, { isEnabled = true } = {}) {
   const { workspaceId } = useScope()
-  const wanted = text.trim().slice(0, longestName)
+  const wanted = text.trim().slice(0, maxNameLength)
   const name = useDeferredValue(wanted)
   const selection = idOfBot.test(name) ? { ids: [name.toLowerCase()] } : name !== '' && { name }
   const query = useInfiniteQuery({

@@ -18,7 +18,7 @@ interface FollowOptions {
 }
 
 /** Milliseconds before a broken stream is opened again: the first and the longest pause. */
-const pauses = { first: 1000, longest: 8000 }
+const pauses = { first: 1000, max: 8000 }
 
 /**
  * Yields what a stream sends. It goes on after the last event when the connection breaks, and when somebody signed in again.
@@ -44,7 +44,7 @@ export async function* followStream(options: FollowOptions): AsyncGenerator<Stre
     }
     if (signal.aborted) return
     await rest(pause, signal)
-    pause = Math.min(pause * 2, pauses.longest)
+    pause = Math.min(pause * 2, pauses.max)
   }
 }
 

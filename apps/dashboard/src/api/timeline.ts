@@ -27,7 +27,7 @@ const endSize = 50
  */
 const renewIntervals = { first: 250, often: 2000, seldom: 5000 }
 /** Most pages that a read of the end goes back to find what is known; then it begins anew. */
-const mostSteps = 5
+const maxSteps = 5
 
 interface TimelineOptions {
   scope: Scope
@@ -84,7 +84,7 @@ export function useTimeline(options: TimelineOptions) {
   const renew = async () => {
     if (client.getQueryData(windowQuery.queryKey)?.nextToken !== undefined) return
     let page = await read({ from: 'end', pageSize: endSize })
-    for (let step = 0; step < mostSteps; step++) {
+    for (let step = 0; step < maxSteps; step++) {
       // Entries that were loaded meanwhile stay.
       const window = client.getQueryData(windowQuery.queryKey)
       if (window === undefined || window.nextToken !== undefined) return

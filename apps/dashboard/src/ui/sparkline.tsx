@@ -12,7 +12,7 @@ const height = 20
 
 /** Counts of equal periods as small bars. */
 export function Sparkline({ label, counts }: SparklineProps) {
-  const most = Math.max(1, ...counts)
+  const max = Math.max(1, ...counts)
   return (
     <svg
       role="img"
@@ -23,7 +23,7 @@ export function Sparkline({ label, counts }: SparklineProps) {
     >
       {counts.map((count, index) => {
         // One is seen beside a thousand.
-        const length = count === 0 ? 1 : Math.max(3, Math.round((count / most) * height))
+        const length = count === 0 ? 1 : Math.max(3, Math.round((count / max) * height))
         return (
           <rect
             // biome-ignore lint/suspicious/noArrayIndexKey: bars have no other name

@@ -78,7 +78,7 @@ function optionsOf(
     legend: { show: false },
     scales: {
       x: { time: true, range: () => rangeOf(latest.current) },
-      y: { range: (_, __, most) => [0, Math.max(1, most)] },
+      y: { range: (_, __, max) => [0, Math.max(1, max)] },
     },
     axes: [
       { ...axis, size: 22, values: (_, splits) => describeSplits(splits) },

@@ -15,18 +15,18 @@ interface Waiting<Item, Result> {
  * while one is at work joins the next. Batches grow under load, and without load nothing waits. Each item of
  * a batch that fails is tried once more alone, so that it does not fail because of others.
  *
- * @param maximum items of one batch
+ * @param max items of one batch
  * @param work returns a result for each item, in their order
  */
 export function createBatches<Item, Result>(
-  maximum: number,
+  max: number,
   work: (items: readonly Item[]) => Promise<readonly Result[]>,
 ): Batches<Item, Result> {
   const queue: Waiting<Item, Result>[] = []
   let working = false
 
   async function next(): Promise<void> {
-    const batch = queue.splice(0, maximum)
+    const batch = queue.splice(0, max)
     try {
       const results = await work(batch.map(({ item }) => item))
       for (const [at, { resolve }] of batch.entries()) resolve(results[at] as Result)

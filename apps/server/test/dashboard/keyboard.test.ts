@@ -9,7 +9,7 @@ import { openDashboard } from './page.js'
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
 
 /** Most presses of a key until the focus is where it is wanted. */
-const mostSteps = 80
+const maxSteps = 80
 
 // Nothing here clicks or sets the focus: what a key does not reach would make a test fail.
 describe.skipIf(browserPath === undefined)(`the dashboard by keys alone ${title}`, () => {
@@ -254,7 +254,7 @@ async function goTo(page: Page, name: string): Promise<void> {
 /** Presses a key until what has the name has the focus. */
 async function step(page: Page, key: string, name: string): Promise<void> {
   const passed: string[] = []
-  for (let steps = 0; steps < mostSteps; steps += 1) {
+  for (let steps = 0; steps < maxSteps; steps += 1) {
     const focused = await nameOfFocus(page)
     if (focused === name) return
     passed.push(focused)

@@ -34,11 +34,11 @@ export function hasSwift(): boolean {
 }
 
 /** Starts Swift in a temporary folder, in memory if possible: it syncs at every write. */
-export async function startSwift({ mostParts = 10_000 } = {}): Promise<Swift> {
+export async function startSwift({ maxParts = 10_000 } = {}): Promise<Swift> {
   const folder = (await makeFolder('/dev/shm')) ?? (await makeFolder(tmpdir()))
   if (folder === undefined) throw new Error(`${tmpdir()} takes no extended attributes`)
   const { accessKeyId, secretAccessKey } = user
-  const words = [program, folder, accessKeyId, secretAccessKey, String(mostParts)]
+  const words = [program, folder, accessKeyId, secretAccessKey, String(maxParts)]
   // The process ends with its input, so it cannot outlive a run that was killed.
   const child = spawn(python, words, { stdio: ['pipe', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')

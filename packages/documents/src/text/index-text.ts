@@ -129,7 +129,7 @@ export function locateJoined(normalised: string): JoinedMatch[] {
 }
 
 /** Letters of a code that are not likely to be a word. */
-const longestLetters = 3
+const maxLettersLength = 3
 /** Digits that two numbers need to be one code instead of a range: `555-1234`, but not `10-20`. */
 const fewestOfPair = 6
 const fewestDigits = 4
@@ -139,7 +139,7 @@ function isPartNumber(match: string): boolean {
   const parts = match.split(/[^\p{L}\p{N}]/u)
   const letters = parts.filter((part) => !hasDigit.test(part))
   if (letters.length === parts.length || isUnspaced(match)) return false
-  if (letters.some((part) => part.length > longestLetters || isStopword(part))) return false
+  if (letters.some((part) => part.length > maxLettersLength || isStopword(part))) return false
   const digits = match.replace(/[^\p{N}]/gu, '').length
   const isPair = parts.length === 2
   if (parts.every((part) => onlyDigits.test(part))) {

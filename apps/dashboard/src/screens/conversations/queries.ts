@@ -15,7 +15,7 @@ export type ConversationSummary = Page['conversations'][number]
 /** Milliseconds between two looks for what became active since the list was read. */
 const newsInterval = 10_000
 /** Most calls for the next conversation: the server bounds the work of each. */
-const mostSteps = 20
+const maxSteps = 20
 
 /**
  * The conversations of the workspace that match, last active first. Rows stay where they are read; what became of the
@@ -90,7 +90,7 @@ export function useNeighbour(filter: ConversationFilter) {
   return async (id: string, direction: 'next' | 'previous'): Promise<string | undefined> => {
     const isNext = direction === 'next'
     let place: object = isNext ? { afterId: id } : { beforeId: id }
-    for (let step = 0; step < mostSteps; step++) {
+    for (let step = 0; step < maxSteps; step++) {
       const input = { ...filter, ...place, pageSize: 1 }
       const { conversations, meta } = await call(
         { workspaceId },

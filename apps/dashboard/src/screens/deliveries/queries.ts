@@ -30,9 +30,9 @@ const lookOften = 1500
 /** Milliseconds before the first look at a delivery that was sent again; most take less. */
 const firstLook = 250
 /** Looks at a delivery that was sent again. */
-const mostLooks = 40
+const maxLooks = 40
 /** Deliveries of which the new state is read at a time. */
-const mostChanged = 20
+const maxChanged = 20
 
 /**
  * The deliveries that match, newest first. Rows stay where they are read: new ones are counted, and the status of
@@ -115,7 +115,7 @@ function changedIn(
     .filter((one) => one.status === status || one.status === 'pending')
     .filter((one) => !isIn(deliveries, one.id))
     .filter(({ createdAt }) => meta.nextToken === undefined || createdAt > last)
-    .slice(0, mostChanged)
+    .slice(0, maxChanged)
 }
 
 /** Reads deliveries again and shows their new state. */
@@ -260,7 +260,7 @@ function updateRow(changed: Omit<Delivery, 'eventType'>): void {
 /** Looks at a delivery that was sent again until it has a result, for at most a minute. */
 async function keepUp(workspaceId: string, deliveryId: string): Promise<void> {
   const options = read({ workspaceId }, 'getWorkspaceDelivery', { deliveryId })
-  for (let look = 0; look < mostLooks; look += 1) {
+  for (let look = 0; look < maxLooks; look += 1) {
     const pause = Math.min(firstLook * 2 ** look, lookOften)
     await new Promise((resolve) => setTimeout(resolve, pause))
     const { delivery } = await queryClient.fetchQuery({ ...options, staleTime: pause })

@@ -12,7 +12,7 @@ type LogPage = Awaited<ReturnType<Client['listLogs']>>
 export type LogLine = LogPage['logs'][number]
 
 /** Most new lines that are kept until the reader asks for them. */
-const mostNews = 1000
+const maxNews = 1000
 /** Milliseconds between two readings of the chart while it ends with the present. */
 const countEvery = 30_000
 
@@ -89,7 +89,7 @@ export function useNewLines(
 
 /** Lines of the last seconds may come twice. */
 function added(before: News, line: LogLine | undefined): News {
-  if (line === undefined || before.lines.length >= mostNews) return { ...before, isMore: true }
+  if (line === undefined || before.lines.length >= maxNews) return { ...before, isMore: true }
   if (before.lines.some(({ id }) => id === line.id)) return before
   return { ...before, lines: [line, ...before.lines] }
 }
@@ -112,7 +112,7 @@ export function useLogCounts(filter: LogFilter) {
 }
 
 /** Pages of lines of one millisecond that are looked through for one of them. */
-const mostPages = 20
+const maxPages = 20
 
 /** One line: the interface finds lines by their time. */
 export function useLogLine(item: string, known: LogLine | undefined) {
@@ -123,7 +123,7 @@ export function useLogLine(item: string, known: LogLine | undefined) {
     enabled: known === undefined,
     queryFn: async ({ signal }) => {
       let nextToken: string | undefined
-      for (let page = 0; page < mostPages; page += 1) {
+      for (let page = 0; page < maxPages; page += 1) {
         const input = { since: time, until: time, pageSize: 100, ...(nextToken && { nextToken }) }
         const { logs, meta } = await call({ workspaceId }, 'listLogs', input, { signal })
         const line = logs.find((one) => one.id === id)

@@ -28,7 +28,7 @@ interface StepFacts {
 }
 
 /** Characters of a message in its line. */
-const mostShown = 200
+const maxShown = 200
 
 /** An event in one line that opens to its content. */
 export function Step({ entry, children }: { entry: TimelineEntry; children: ReactNode }) {
@@ -59,7 +59,7 @@ function factsOf(entry: TimelineEntry): StepFacts {
       const text = payload.text ?? payload.markdown ?? `(${type})`
       return {
         Icon: MessageSquare,
-        title: `${nameOfPerson(entry.author)}: ${String(text).slice(0, mostShown)}`,
+        title: `${nameOfPerson(entry.author)}: ${String(text).slice(0, maxShown)}`,
         details: entry.message,
       }
     }

@@ -20,7 +20,7 @@ interface ListeningDeps extends ChatAccessDeps {
   allowsOrigin: WebchatSettingsService['allowsOrigin']
 }
 
-/** What a listener has already, what it is sent first, and where it comes from. */
+/** The position of a listener, its first frames and the origin of its page. */
 interface ListenOptions extends Pick<Subscriber, 'after' | 'firstFrames' | 'onFirstFramesTaken'> {
   /** Origin of the page that listens; undefined for programs and pages of this server. */
   pageOrigin: string | undefined

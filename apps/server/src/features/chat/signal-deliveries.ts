@@ -152,7 +152,7 @@ export function createSignalDeliveries(deps: SignalDeliveriesDeps) {
       return frame?.json
     },
 
-    /** How the webhook of a bot's chat is called; undefined if it has none. */
+    /** The target for calls to the webhook of a bot's chat; undefined if it has none. */
     async findTarget(botId: string): Promise<Target | undefined> {
       const address = await bots.findSignalAddress(botId)
       if (address === undefined) return undefined

@@ -10,7 +10,7 @@ export interface MessageStreamsTable {
   /** Of all pieces together. */
   characters: number
   pieces: number
-  /** When the pieces are emptied: some time after the last one. */
+  /** Time at which the pieces are emptied, which is later than the last one. */
   expires_at: string
 }
 

@@ -2,7 +2,7 @@ import { ApiError } from '@botstead/contract'
 import type { ChatAddress } from '../../domain/actor.js'
 import type { UserKeys } from './user-keys.js'
 
-/** What a web chat sends about its user, as objects or as signed tokens. */
+/** Details that a web chat sends about its user, as objects or as signed tokens. */
 interface GivenDetails {
   userData?: Record<string, unknown> | string | null | undefined
   /** The same under another name. */

@@ -101,7 +101,7 @@ export function createUserKeys({ sharedSecret, clock, lifetimeMs }: UserKeysDeps
     return actor
   }
 
-  /** When a key of the server expires, by its `exp` and the current setting, in seconds. */
+  /** Expiry of a key of the server by its `exp` and the current setting, in seconds since the Unix epoch. */
   function expiryOf(exp: number | undefined, iat: number | undefined): number | undefined {
     if (lifetimeMs === undefined || iat === undefined) return exp
     return Math.min(exp ?? Number.POSITIVE_INFINITY, iat + lifetimeMs / 1000)

@@ -29,13 +29,13 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
     const { bench, enqueue, callOf, nextCallOf, statusOf } = dispatching()
     const id = await enqueue('a')
     for (const name of ['stopped', 'stopped again']) {
-      const { stop } = await bench.start({ name, maximumAttempts: 2 })
+      const { stop } = await bench.start({ name, maxAttempts: 2 })
       await callOf('a')
       await stop()
     }
-    await bench.start({ name: 'killed', timers: new ManualTime(), maximumAttempts: 2 })
+    await bench.start({ name: 'killed', timers: new ManualTime(), maxAttempts: 2 })
     const lost = await callOf('a')
-    await bench.start({ name: 'last', maximumAttempts: 2 })
+    await bench.start({ name: 'last', maxAttempts: 2 })
     const again = await nextCallOf('a', lost)
     expect(again).toMatchObject({ by: 'last', attempt: 4 })
     lost.respond(200)
@@ -160,7 +160,7 @@ describeEachEngine('the dispatcher, beside other processes,', (engine) => {
       if (slow > 0) bench.time.advance(lease + 1)
       slow -= 1
     }
-    await bench.start({ maximumAttempts: 1, onRead })
+    await bench.start({ maxAttempts: 1, onRead })
     const id = await enqueue('slow')
     const call = await callOf('slow')
     expect(slow).toBe(-1)

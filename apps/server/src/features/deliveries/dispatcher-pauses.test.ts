@@ -15,7 +15,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
   it('pauses a receiver that fails for long, and continues in order when it is back', async () => {
     const { bench, botId, enqueue, callOf, pingOf, begun } = dispatching()
     const pausing = { afterMs: 5 * minute, afterFailures: 5, probeEveryMs: 30_000 }
-    await bench.start({ pausing, maximumAttempts: 100 })
+    await bench.start({ pausing, maxAttempts: 100 })
     await enqueue('a')
     await enqueue('b')
     await enqueue('c', 'other line')
@@ -59,7 +59,7 @@ describeEachEngine('the dispatcher, where receivers are paused,', (engine) => {
   it('does not wait out the pause of an attempt once the receiver is back', async () => {
     const { bench, botId, enqueue, callOf, nextCallOf, pingOf, statusOf } = dispatching()
     const pausing = { afterMs: 0, afterFailures: 5, probeEveryMs: 1000 }
-    await bench.start({ pausing, maximumAttempts: 100 })
+    await bench.start({ pausing, maxAttempts: 100 })
     const id = await enqueue('a')
     let call = await callOf('a')
     for (let failures = 1; failures < 5; failures += 1) {

@@ -162,7 +162,7 @@ describeEachEngine('the dispatcher', (engine) => {
 
   it('gives up refused deliveries at once and failing ones in the end, and continues with the next', async () => {
     const { bench, enqueue, callOf, nextCallOf, statusOf } = dispatching()
-    await bench.start({ maximumAttempts: 2 })
+    await bench.start({ maxAttempts: 2 })
     const [a, b, c] = [await enqueue('a'), await enqueue('b'), await enqueue('c')]
     ;(await callOf('a')).respond(400, '{"message":"no such thing"}')
     const first = await callOf('b')

@@ -23,7 +23,7 @@ import { deliveriesTopic, receiversTopic } from './outbox.js'
 import { createPauses, parkPaused } from './pauses.js'
 import { orderingKeyOf } from './queue-store.js'
 import { createReadySearch, type Scope } from './ready.js'
-import { createSettle, mostCodeEnds, type SettleDeps } from './settle.js'
+import { createSettle, maxCodeEnds, type SettleDeps } from './settle.js'
 import { type DeliveryRow, receiverIn, receiverKeyOf } from './store.js'
 
 export interface DispatcherDeps extends SettleDeps {
@@ -59,7 +59,7 @@ function suspectOf({ id, code_ends, attempts, spent }: DeliveryRow): Call['suspe
     id,
     // Most suspects only were open at the same time: these go on soon, without a start for each.
     isAfterOthers: code_ends === 0 && attempts - spent <= triesBeforeOwn,
-    needsProof: code_ends === mostCodeEnds - 1,
+    needsProof: code_ends === maxCodeEnds - 1,
   }
 }
 

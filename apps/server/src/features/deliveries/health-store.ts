@@ -50,13 +50,13 @@ export async function findTroubledReceivers(db: Db, limit: number) {
 export async function listWaiting(
   db: Db,
   receivers: readonly ReceiverColumns[],
-  most: number,
+  max: number,
 ): Promise<WaitingDeliveries[]> {
   const rows = await perReceiver<{ oldest: string | null; count: number }>(db, receivers, {
     oldest: sql`select ${position} from deliveries as d
       where ${ofGiven} and ${isWaiting} order by ${position} limit 1`,
     count: sql`select count(*) from (
-      select 1 from deliveries as d where ${ofGiven} and ${isWaiting} limit ${most}) as found`,
+      select 1 from deliveries as d where ${ofGiven} and ${isWaiting} limit ${max}) as found`,
   })
   return rows.flatMap(({ bot_id, integration, oldest, count }) => {
     if (oldest === null) return []
@@ -65,19 +65,19 @@ export async function listWaiting(
   })
 }
 
-/** Failed deliveries to each receiver, created since an ISO 8601 time: the newest, at most `most` of each. */
+/** Failed deliveries to each receiver, created since an ISO 8601 time: the newest, at most `max` of each. */
 export async function listFailed(
   db: Db,
   receivers: readonly ReceiverColumns[],
   since: string,
-  most: number,
+  max: number,
 ): Promise<FailedDelivery[]> {
   const { jsonArrayOf, jsonTexts } = dialectOf(db)
   const rows = await perReceiver<{ positions: string }>(db, receivers, {
     positions: sql`select ${jsonArrayOf(sql<string>`newest.position`)} from (
       select ${position} as position from deliveries as d
       where ${ofGiven} and ${isFailed} and ${position} >= ${since}
-      order by ${position} desc limit ${most}) as newest`,
+      order by ${position} desc limit ${max}) as newest`,
   })
   const ids = rows.flatMap(({ positions }) =>
     (JSON.parse(positions) as string[]).map((text) => text.slice(text.indexOf('/') + 1)),
@@ -92,7 +92,7 @@ export async function listFailed(
 }
 
 /** Deliveries among which the last one that succeeded is looked for: a replay makes no newer delivery. */
-const mostSuccesses = 20
+const maxSuccesses = 20
 
 /** When the last attempt that each receiver accepted began, ISO 8601; those without one are left out. */
 export async function listSuccesses(
@@ -103,7 +103,7 @@ export async function listSuccesses(
     began: sql`select max(a.started_at) from (
       select d.id, d.attempts from deliveries as d
       where ${ofGiven} and ${isDelivered}
-      order by ${position} desc limit ${mostSuccesses}) as newest
+      order by ${position} desc limit ${maxSuccesses}) as newest
       join delivery_attempts as a on a.delivery_id = newest.id and a.number = newest.attempts`,
   })
   return rows.flatMap(({ began, ...row }) => (began === null ? [] : [{ ...row, began }]))

@@ -59,7 +59,7 @@ export function createInFlight({ concurrency, perReceiver }: SendLimits): InFlig
   const all: Load = { entries: 0, settling: 0, calls: 0 }
   const loads = new Map<string, Load>()
   /** Of one receiver: at most half of its places. */
-  const mostSuspects = Math.max(1, Math.min(8, Math.floor(perReceiver / 2)))
+  const maxSuspects = Math.max(1, Math.min(8, Math.floor(perReceiver / 2)))
   const waiting: { entry: Sending; begin: () => void }[] = []
 
   function change({ receiver }: Sending, count: keyof Load, by: 1 | -1): void {
@@ -121,7 +121,7 @@ export function createInFlight({ concurrency, perReceiver }: SendLimits): InFlig
       for (const entry of entries) {
         if (entry.receiver === receiver && entry.row.code_ends !== null) count += 1
       }
-      return count > mostSuspects
+      return count > maxSuspects
     },
 
     has: (receiver) => loads.has(receiver),

@@ -113,7 +113,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     reportIssue: deps.issues.report,
     random: Math.random,
     retry: {
-      maximumAttempts: limits.deliveryAttempts,
+      maxAttempts: limits.deliveryAttempts,
       firstMs: second,
       maxMs: 10 * minute,
     },

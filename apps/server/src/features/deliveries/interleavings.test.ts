@@ -77,7 +77,7 @@ async function createPlay(database: Database) {
       timers,
       name,
       pausing,
-      maximumAttempts: 3,
+      maxAttempts: 3,
     })
     workers.push({ name, timers, stalled: false, stop })
     current[at] = workers.at(-1)

@@ -86,21 +86,21 @@ describeEachEngine('lists of deliveries to some receivers', (engine) => {
     const { db } = database()
     const receivers = await listReceiversOf(db, bots)
     const bounds = fc.record({
-      most: fc.integer({ min: 1, max: 80 }),
+      max: fc.integer({ min: 1, max: 80 }),
       maxScanned: fc.integer({ min: 1, max: 80 }),
     })
     await fc.assert(
       fc.asyncProperty(
         bounds,
         fc.constantFrom(undefined, ...kinds),
-        async ({ most, maxScanned }, kind) => {
-          const counts = await countOfReceivers(db, receivers, { kind }, { most, maxScanned })
+        async ({ max, maxScanned }, kind) => {
+          const counts = await countOfReceivers(db, receivers, { kind }, { max, maxScanned })
           for (const status of statuses) {
             const all = matching({ kind, statuses: [status] }, 'asc').length
             const { count, isExact } = counts[status]
-            expect(count).toBeLessThanOrEqual(Math.min(most, all))
+            expect(count).toBeLessThanOrEqual(Math.min(max, all))
             if (isExact) expect(count).toBe(all)
-            else if (kind === undefined) expect(count).toBe(most)
+            else if (kind === undefined) expect(count).toBe(max)
           }
         },
       ),

@@ -161,10 +161,10 @@ async function listPositions(
       : sql`and ${position} ${direction === 'asc' ? sql`>` : sql`<`} ${`${after.value}/${after.id}`}`
   const compare = comparing(direction)
 
-  /** The first positions of each range, at most `most`. */
+  /** The first positions of each range, at most `max`. */
   async function firstOf(
     parts: Pick<Ranges, 'pending' | 'finished'>,
-    most: number,
+    max: number,
   ): Promise<{ range: Range; positions: Position[] }[]> {
     const selects = (['pending', 'finished'] as const).flatMap((part) => {
       if (parts[part].length === 0) return []
@@ -174,7 +174,7 @@ async function listPositions(
           select ${positions} from (
             select ${position} as position from deliveries as d
             where ${inRange(ranges, part)} ${inTime(filter)} ${behind}
-            order by ${position} ${order} limit ${most}) as first) as positions
+            order by ${position} ${order} limit ${max}) as first) as positions
         from ${jsonRecords<Range>(sql`${JSON.stringify(parts[part])}`, rangeKinds)}`,
       ]
     })
@@ -249,7 +249,7 @@ async function findAt(
 
 /** Positions that are looked at together, from few to many. */
 const firstLook = 100
-const longestLook = 5000
+const maxLook = 5000
 
 /**
  * A page of the deliveries to some receivers, sorted by `created_at`.
@@ -278,7 +278,7 @@ export async function pageOfReceivers(
   }
   const rows: DeliveryRow[] = []
   let after = page.after
-  for (let looked = 0, look = firstLook; ; look = Math.min(look * 4, longestLook)) {
+  for (let looked = 0, look = firstLook; ; look = Math.min(look * 4, maxLook)) {
     const limit = Math.min(look, maxScanned - looked)
     const positions = await listPositions(db, ranges, filter, { direction, after, limit })
     rows.push(...(await findAt(db, positions, filter)))
@@ -306,14 +306,14 @@ export interface BoundedCount {
 /**
  * Counts the rows of ranges that match. In rounds: each reads some rows of every range, and only ranges with more
  * are read again, so that a round reads about twice as many rows as are wanted, however many ranges there are.
- * @param most rows that are looked at; the count may be too low if there are more
+ * @param max rows that are looked at; the count may be too low if there are more
  */
 async function countRanges(
   db: Db | Tx,
   all: Ranges,
   part: 'pending' | 'finished',
   filter: ListFilter,
-  most: number,
+  max: number,
 ): Promise<BoundedCount> {
   const matches = isExact(filter)
     ? sql`1`
@@ -321,7 +321,7 @@ async function countRanges(
   let open: readonly Range[] = all[part]
   const done = { looked: 0, count: 0 }
   while (open.length > 0) {
-    const limit = Math.min(Math.ceil((2 * most) / open.length), most) + 1
+    const limit = Math.min(Math.ceil((2 * max) / open.length), max) + 1
     const given = dialectOf(db).jsonRecords<Range>(sql`${JSON.stringify(open)}`, rangeKinds)
     const { rows } = await sql<Range & { counted: string }>`
       select given.bot_id, given.integration, given.status, given.order_key, (
@@ -336,7 +336,7 @@ async function countRanges(
     const sum = (part: typeof counted, of: 'looked' | 'count') =>
       part.reduce((total, each) => total + each[of], 0)
     const looked = done.looked + sum(counted, 'looked')
-    if (looked > most) return { count: done.count + sum(counted, 'count'), isExact: false }
+    if (looked > max) return { count: done.count + sum(counted, 'count'), isExact: false }
     const whole = counted.filter((each) => each.looked < limit)
     done.looked += sum(whole, 'looked')
     done.count += sum(whole, 'count')
@@ -347,14 +347,14 @@ async function countRanges(
 
 /**
  * Counts deliveries to some receivers by status.
- * @param most where each count ends
+ * @param max where each count ends
  * @param maxScanned rows of a status that are looked at if they have to be
  */
 export async function countOfReceivers(
   db: Db | Tx,
   receivers: readonly ReceiverColumns[],
   filter: ListFilter,
-  { most, maxScanned }: { most: number; maxScanned: number },
+  { max, maxScanned }: { max: number; maxScanned: number },
 ): Promise<Record<DeliveryStatus, BoundedCount>> {
   const wanted = filter.statuses?.length ? filter.statuses : allStatuses
   const counts: Record<DeliveryStatus, BoundedCount> = {
@@ -366,9 +366,9 @@ export async function countOfReceivers(
   for (const status of new Set(wanted)) {
     const ranges = rangesOf(receivers, { ...filter, statuses: [status] })
     const part = status === 'pending' ? 'pending' : 'finished'
-    const bound = isExact(filter) ? most : maxScanned
+    const bound = isExact(filter) ? max : maxScanned
     const { count, isExact: isWhole } = await countRanges(db, ranges, part, filter, bound)
-    counts[status] = { count: Math.min(count, most), isExact: isWhole && count <= most }
+    counts[status] = { count: Math.min(count, max), isExact: isWhole && count <= max }
   }
   return counts
 }

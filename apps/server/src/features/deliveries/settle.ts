@@ -21,7 +21,7 @@ import { type DeliveryRow, receiverIn } from './store.js'
 /** How often a delivery is tried. */
 interface RetryPolicy extends Backoff {
   /** Attempts before a delivery is given up; none is made while the receiver is paused. */
-  maximumAttempts: number
+  maxAttempts: number
 }
 
 /** When a failing receiver is paused. */
@@ -74,7 +74,7 @@ export interface Settled {
 const maxBatch = 128
 const noAddress = 'The receiver has no address.'
 /** Ends of the code after which a delivery is given up that certainly caused them. */
-export const mostCodeEnds = 3
+export const maxCodeEnds = 3
 
 /** Stores the end of a claim, with all consequences, in one transaction. */
 export function createSettle(deps: SettleDeps) {
@@ -130,7 +130,7 @@ async function settleAttempts(
     if (outcome.status === 'delivered') ended.push({ row, failure: null, nextClaim })
     if (outcome.status === 'failed') {
       const failure = outcome.last_error ?? ''
-      const hasEndedCode = result.endOfCode !== undefined && outcome.code_ends === mostCodeEnds
+      const hasEndedCode = result.endOfCode !== undefined && outcome.code_ends === maxCodeEnds
       ended.push({
         row,
         failure,
@@ -169,11 +169,11 @@ function outcomeOf(
     case 'retry': {
       const made = row.attempts - row.spent
       const code_ends = codeEndsOf(row, endOfCode)
-      if (endOfCode !== undefined && code_ends === mostCodeEnds) {
-        const last_error = `Given up, because it ended the code ${mostCodeEnds} times. ${verdict.error}`
+      if (endOfCode !== undefined && code_ends === maxCodeEnds) {
+        const last_error = `Given up, because it ended the code ${maxCodeEnds} times. ${verdict.error}`
         return { status: 'failed', last_error, next_attempt_at: null, code_ends }
       }
-      if (made >= deps.retry.maximumAttempts) {
+      if (made >= deps.retry.maxAttempts) {
         const last_error = `Given up after ${made === 1 ? '1 attempt' : `${made} attempts`}. ${verdict.error}`
         return { status: 'failed', last_error, next_attempt_at: null, code_ends }
       }

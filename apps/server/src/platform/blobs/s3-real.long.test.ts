@@ -123,7 +123,7 @@ describeRealS3('an object store that nobody wrote for these tests', (store) => {
 
 describe.skipIf(!hasSwift())('a store that takes fewer parts of an object than S3 does', () => {
   it('refuses a larger content with its own words, and keeps nothing of it', async () => {
-    const swift = await startSwift({ mostParts: 2 })
+    const swift = await startSwift({ maxParts: 2 })
     try {
       const blobs = await openS3BlobStore(swift.address, { partSize: 5 * mebibyte })
       const fits = newKey()

@@ -10,7 +10,7 @@ import type { InstalledPlugin, PluginDefinition, PluginsInBots } from '../plugin
 import type { BotDefinition } from './definition.js'
 import { findBotProfile } from './store.js'
 
-/** What a bot declares and has installed: decides what happens in it, and who is notified. */
+/** The declarations and installations of a bot, which decide what happens in it and who is notified. */
 export interface BotProfile {
   /** Whether the bot has an address, or code that runs here. */
   readonly listens: boolean
@@ -24,7 +24,7 @@ export interface BotProfile {
   eventOf(name: string): Record<string, unknown> | undefined
   /** The bot's declaration of an action of its own or of a plugin; undefined if there is none. */
   actionOf(name: string): DeclaredAction | undefined
-  /** What is installed under an alias. */
+  /** The integration that is installed under an alias. */
   installationOf(alias: string): InstalledAs | undefined
   /**
    * The installation whose actions are called by an alias: bots that were written for a web chat call the chat by
@@ -145,7 +145,7 @@ export function wantsOf({
 /** An action of a plugin whose definition was deleted with its workspace: its code is still part of the bot. */
 const undescribed: DeclaredAction = { input: { schema: {} }, output: { schema: {} } }
 
-/** What plugins declare of a kind, under the names that the code of the bot uses: `<alias>#<name>`. */
+/** The declarations of plugins of one kind, under the names that the code of the bot uses: `<alias>#<name>`. */
 function ofPlugins<Part extends 'states' | 'events' | 'actions'>(
   plugins: readonly InstalledPlugin[],
   part: Part,

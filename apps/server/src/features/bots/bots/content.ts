@@ -7,7 +7,7 @@ import type { BotDefinition } from './definition.js'
 import type { BotRecord } from './record.js'
 
 /**
- * What belongs to the code of a bot, as its versions keep it. Secrets, the configuration and integrations are
+ * The part of a bot that belongs to its code, as its versions keep it. Secrets, the configuration and integrations are
  * not part of it: people set them for the bot as it is now, whatever code it runs.
  */
 export interface BotContent {
@@ -15,7 +15,7 @@ export interface BotContent {
   definition: BotDefinition
   /** By alias. Their code is in that of the bot. */
   plugins: Record<string, KeptPlugin>
-  /** What was installed, by alias: only to say what is different later. */
+  /** The installed integrations by alias, kept only to report differences later. */
   integrations: Record<string, { name: string; version: string }>
 }
 

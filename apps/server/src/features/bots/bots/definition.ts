@@ -29,7 +29,7 @@ type Part =
   | 'subscriptions'
   | 'medias'
 
-/** What a bot declares, as stored. Every map is present, so that readers need not check. */
+/** The declarations of a bot, as stored. Every map is present, so that readers need not check. */
 export type BotDefinition = Pick<WireBot, Part> & {
   recurringEvents: NonNullable<NewBot['recurringEvents']>
 }
@@ -51,9 +51,9 @@ export const emptyDefinition: BotDefinition = {
 }
 
 /** Most entries a bot may declare of each kind. */
-const mostEntries = { states: 10, events: 20, actions: 200, recurringEvents: 20, tags: 50 }
+const maxEntries = { states: 10, events: 20, actions: 200, recurringEvents: 20, tags: 50 }
 /** Most tags of a bot itself. */
-const mostOwnTags = 200
+const maxOwnTags = 200
 /** Most bytes of the configuration of a bot. */
 const maxConfigurationBytes = 20_480
 /** Applies a merge patch and checks the result against the limits of a definition. */
@@ -74,13 +74,13 @@ export function patchDefinition(current: BotDefinition, patch: DefinitionPatch):
     subscriptions: patchSubscriptions(current.subscriptions, patch.subscriptions),
     medias: patch.medias ?? current.medias,
   }
-  checkEntries('states', next.states, mostEntries.states)
-  checkEntries('events', next.events, mostEntries.events)
-  checkEntries('actions', next.actions, mostEntries.actions)
-  checkEntries('recurringEvents', next.recurringEvents, mostEntries.recurringEvents)
-  checkEntries('user.tags', next.user.tags, mostEntries.tags)
-  checkEntries('conversation.tags', next.conversation.tags, mostEntries.tags)
-  checkEntries('message.tags', next.message.tags, mostEntries.tags)
+  checkEntries('states', next.states, maxEntries.states)
+  checkEntries('events', next.events, maxEntries.events)
+  checkEntries('actions', next.actions, maxEntries.actions)
+  checkEntries('recurringEvents', next.recurringEvents, maxEntries.recurringEvents)
+  checkEntries('user.tags', next.user.tags, maxEntries.tags)
+  checkEntries('conversation.tags', next.conversation.tags, maxEntries.tags)
+  checkEntries('message.tags', next.message.tags, maxEntries.tags)
   checkSchemas(schemasOf(next))
   checkRecurring(next)
   if (byteLength(next.configuration.data) > maxConfigurationBytes) {
@@ -100,7 +100,7 @@ export function mergeTags(
   if (patch === undefined) return current
   const entries = Object.entries(patch).map(([name, value]) => [name, value === '' ? null : value])
   const tags = mergePatch<string>(current, Object.fromEntries(entries))
-  checkEntries('tags', tags, mostOwnTags)
+  checkEntries('tags', tags, maxOwnTags)
   return tags
 }
 

@@ -27,7 +27,7 @@ export type { BotReachRow } from './store.js'
 /** The slice of bots, as others see it. */
 export interface Bots extends Feature {
   service: BotsService
-  /** What bots declare and have installed, cached. */
+  /** Cached declarations and installations of bots. */
   botProfiles: BotProfiles
 }
 

@@ -18,7 +18,7 @@ export interface InstallingDeps {
   plugins: PluginsInBots
 }
 
-/** What is to be changed of what is installed in a bot. */
+/** Requested changes of the installations of a bot. */
 interface InstallingPatch {
   integrations?: installations.InstallationPatches
   plugins?: PluginPatches

@@ -7,7 +7,7 @@ import type { BotRow } from './store.js'
 export interface BotRecord {
   bot: BotRow
   installations: InstallationRow[]
-  /** What is installed, by id. */
+  /** The installed integrations, by id. */
   integrations: ReadonlyMap<string, InstallableIntegration>
   /** Its plugins, oldest first. */
   plugins: PluginRecord[]

@@ -112,7 +112,7 @@ describeEachEngine('bots', (engine) => {
     await expect(client.updateBot({ id: bot.id, integrations: { chat: slip } })).rejects.toThrow(
       'body.integrations.chat.configuraton is no member of an installation. Did you mean configuration?',
     )
-    // What the response shows of it may be sent back.
+    // A client may send back the recurring events that a response shows.
     const { bot: kept } = await client.updateBot({
       id: bot.id,
       integrations: {

@@ -90,7 +90,7 @@ export async function findWorkspaceOf(db: Db, id: string): Promise<string | unde
   return row?.workspace_id
 }
 
-/** Where a bot is called, and whose it is: for calls to it, which have no scope. */
+/** The address and the workspace of a bot. Calls to a bot need them and have no scope. */
 export async function findBotAddress(
   db: Db,
   id: string,
@@ -102,7 +102,7 @@ export async function findBotAddress(
     .executeTakeFirst()
 }
 
-/** Where a bot is called, and its definition. */
+/** The address and the definition of a bot. */
 export async function findBotProfile(
   db: Db,
   id: string,
@@ -114,7 +114,7 @@ export async function findBotProfile(
     .executeTakeFirst()
 }
 
-/** What a call to the bot's own server needs. */
+/** The address, secret and headers for a call to the bot's own server. */
 export async function findBotServer(
   db: Db,
   id: string,

@@ -18,7 +18,7 @@ type WireBot = Output<typeof contract.bots.get>['bot']
 type WireBotSummary = Output<typeof contract.bots.list>['bots'][number]
 type WireInstallation = WireBot['integrations'][string]
 
-/** What a bot is shown with. */
+/** The parts from which the JSON of a bot is built. */
 export interface BotView {
   sealer: Sealer
   addresses: Addresses

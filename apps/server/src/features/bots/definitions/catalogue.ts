@@ -39,7 +39,7 @@ const operations = {
 type Kind = keyof typeof operations
 
 /**
- * What interfaces and plugins have in common: workspaces define them by name and version and publish them, and all
+ * The common part of interfaces and plugins: workspaces define them by name and version and publish them, and all
  * find those in the hub.
  * @param store of the table of that kind
  */

@@ -1,4 +1,4 @@
-// What the definitions of bots, integrations, interfaces and plugins have in common.
+// The common part of the definitions of bots, integrations, interfaces and plugins.
 export { createCatalogue, titlesIn } from './catalogue.js'
 export {
   type Catalogue,

@@ -3,7 +3,7 @@ import semver from 'semver'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Tx } from '../../../platform/db/schema.js'
 
-/** Who can find and use an integration, an interface or a plugin. */
+/** The circle of workspaces that can find and use an integration, an interface or a plugin. */
 type Visibility = 'public' | 'private' | 'unlisted'
 
 const namePattern = /^([a-z0-9][a-z0-9_-]{0,99}\/)?[a-z][a-zA-Z0-9_-]{1,99}$/

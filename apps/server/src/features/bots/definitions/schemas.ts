@@ -34,10 +34,10 @@ export function withoutNullAttributes<Entry extends { attributes?: Record<string
 }
 
 /** Throws `LimitExceeded` if a map of a definition holds too many. */
-export function checkEntries(field: string, map: JsonMap, most: number): void {
+export function checkEntries(field: string, map: JsonMap, max: number): void {
   const count = Object.keys(map).length
-  if (count > most) {
-    throw new ApiError('LimitExceeded', `body.${field} may hold ${most} entries, not ${count}.`)
+  if (count > max) {
+    throw new ApiError('LimitExceeded', `body.${field} may hold ${max} entries, not ${count}.`)
   }
 }
 

@@ -6,7 +6,7 @@ import type { Sealer } from '../../../platform/security/sealing.js'
 /** Secrets of a bot or an integration as stored: name to sealed value. */
 export type SealedSecrets = Record<string, string>
 
-const mostSecrets = 25
+const maxSecrets = 25
 const secretName = /^[A-Z][A-Z0-9_]{0,99}$/
 
 /** A value sets a secret, `null` removes it; other secrets stay. */
@@ -30,8 +30,8 @@ export function mergeSecrets(
     }
     next.set(name, sealer.seal(value))
   }
-  if (next.size > mostSecrets) {
-    throw new ApiError('LimitExceeded', `body.secrets may hold ${mostSecrets} entries.`)
+  if (next.size > maxSecrets) {
+    throw new ApiError('LimitExceeded', `body.secrets may hold ${maxSecrets} entries.`)
   }
   return Object.fromEntries(next)
 }

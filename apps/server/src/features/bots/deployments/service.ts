@@ -11,7 +11,7 @@ import type { Sealer } from '../../../platform/security/sealing.js'
 import type { SealedSecrets } from '../definitions/index.js'
 import * as store from './store.js'
 
-/** Whose code it is. */
+/** The bot or integration to which deployed code belongs. */
 export interface CodeOwner {
   readonly type: 'bot' | 'integration'
   readonly id: string

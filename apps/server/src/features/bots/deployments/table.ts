@@ -8,7 +8,7 @@ export interface DeploymentsTable {
   /** Hash of the bundle. */
   bundle: string
   created_at: string
-  /** When the next deployment replaced it; null for the one in force. */
+  /** Time at which the next deployment replaced it; null for the one in force. */
   replaced_at: string | null
 }
 

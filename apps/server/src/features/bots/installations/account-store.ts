@@ -2,7 +2,7 @@ import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { InstallationRow } from './store.js'
 
 /** Most installations that are considered to have the same account. */
-const mostHolders = 100
+const maxHolders = 100
 
 /**
  * The installations that have an account and are switched on, among those of the given versions, the first one first. Those
@@ -24,7 +24,7 @@ export async function listInstallationsOfAccount(
     .orderBy('identified_at')
     .orderBy('created_at')
     .orderBy('bot_id')
-    .limit(mostHolders)
+    .limit(maxHolders)
     .execute()
 }
 

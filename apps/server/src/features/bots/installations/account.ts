@@ -56,7 +56,7 @@ function wantsRegistration(row: InstallationRow): boolean {
 const servedElsewhere =
   'Another workspace of this server connected this account first: requests at the shared address of the integration go there until it lets go of the account.'
 
-/** What is wrong with an installation, for people; null if nothing is. */
+/** The fault of an installation in words for people; null if it has none. */
 export function statusReasonOf(
   row: Pick<InstallationRow, 'enabled' | 'status_reason' | 'account_served_elsewhere'>,
 ): string | null {

@@ -17,7 +17,7 @@ export type InstallationPatches = NonNullable<Body<typeof contract.bots.update>[
 type InstallationPatch = NonNullable<InstallationPatches[string]>
 
 const maxConfigurationBytes = 20_480
-const mostInstallations = 30
+const maxInstallations = 30
 const aliasPattern = /^[a-zA-Z0-9][a-zA-Z0-9/_.-]{0,199}$/
 
 interface NewInstallation {
@@ -279,10 +279,10 @@ function requireCapacity(
       aliases.add(after.alias)
     }
   }
-  if (aliases.size <= mostInstallations) return
+  if (aliases.size <= maxInstallations) return
   throw new ApiError(
     'LimitExceeded',
-    `body.integrations: a bot may have ${mostInstallations} installations, not ${aliases.size}.`,
+    `body.integrations: a bot may have ${maxInstallations} installations, not ${aliases.size}.`,
   )
 }
 
@@ -321,7 +321,7 @@ const members: ReadonlyMap<string, string> = new Map(
   installationMembers.map((name) => [name.toLowerCase(), name]),
 )
 /** Longer names are not compared. */
-const longestSlip = 50
+const maxSlipLength = 50
 
 /**
  * Rejects a member whose name resembles that of a known member. Unknown members are ignored
@@ -330,7 +330,7 @@ const longestSlip = 50
  */
 function refuseMisspelt(patch: object, field: string): void {
   for (const name of Object.keys(patch)) {
-    if (name.length > longestSlip || installationMembers.includes(name)) continue
+    if (name.length > maxSlipLength || installationMembers.includes(name)) continue
     const meant = members.get(nearest(name.toLowerCase(), [...members.keys()]) ?? '')
     if (meant === undefined) continue
     throw new ApiError(

@@ -166,7 +166,7 @@ export async function pageInstallationsOf(
 /** The columns that identify an installation. */
 export type InstallationKey = Pick<InstallationRow, 'bot_id' | 'alias'>
 
-/** Where an integration is installed in the bots of a workspace. */
+/** The installations of an integration in the bots of a workspace. */
 export async function listInstallationsOf(
   db: Db,
   { integrationId, workspaceId }: InstallationPlace,

@@ -33,7 +33,7 @@ export interface InstallationsTable {
   account_is_proven: number
   /** 1 if another workspace connected the account first, so that requests at the shared address go there. */
   account_served_elsewhere: number
-  /** How often `register` is called again; null for once. */
+  /** Interval at which `register` is called again; null for once. */
   register_every: string | null
   created_at: string
   updated_at: string

@@ -25,7 +25,7 @@ export type UsableInterfaces = ReadonlyMap<string, { name: string; version: stri
 /** Whether a bot may let an integration create something, and the tags that it requires. */
 export type Creation = WireIntegration['user']['creation']
 
-/** What an integration declares, as stored. Every map is present. */
+/** The declarations of an integration, as stored. Every map is present. */
 export type IntegrationDefinition = Pick<
   WireIntegration,
   | 'identifier'
@@ -69,7 +69,7 @@ export const emptyDefinition: IntegrationDefinition = {
 }
 
 /** Most entries of each kind. */
-const most = { channels: 50, interfaces: 50, messages: 50, tags: 50, named: 200 }
+const max = { channels: 50, interfaces: 50, messages: 50, tags: 50, named: 200 }
 
 /** A definition as stored, also by versions of the server that knew fewer parts. */
 export function readDefinition(stored: string): IntegrationDefinition {
@@ -189,15 +189,15 @@ function withoutNulls(map: Record<string, string | null | undefined>): Record<st
 
 function checkAll(definition: IntegrationDefinition): void {
   for (const name of ['states', 'events', 'actions', 'entities', 'configurations'] as const) {
-    checkEntries(name, definition[name], most.named)
+    checkEntries(name, definition[name], max.named)
   }
-  checkEntries('channels', definition.channels, most.channels)
-  checkEntries('interfaces', definition.interfaces, most.interfaces)
-  checkEntries('user.tags', definition.user.tags, most.tags)
+  checkEntries('channels', definition.channels, max.channels)
+  checkEntries('interfaces', definition.interfaces, max.interfaces)
+  checkEntries('user.tags', definition.user.tags, max.tags)
   for (const [name, channel] of Object.entries(definition.channels)) {
-    checkEntries(`channels.${name}.messages`, channel.messages, most.messages)
-    checkEntries(`channels.${name}.conversation.tags`, channel.conversation.tags, most.tags)
-    checkEntries(`channels.${name}.message.tags`, channel.message.tags, most.tags)
+    checkEntries(`channels.${name}.messages`, channel.messages, max.messages)
+    checkEntries(`channels.${name}.conversation.tags`, channel.conversation.tags, max.tags)
+    checkEntries(`channels.${name}.message.tags`, channel.message.tags, max.tags)
   }
   checkSchemas(schemasOf(definition))
 }

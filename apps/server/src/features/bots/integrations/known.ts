@@ -33,7 +33,7 @@ export interface KnownIntegrations {
 }
 
 /** Seconds that a call may take: the default, and the most that an integration may declare. */
-const seconds = { default: 60, most: 15 * 60 }
+const seconds = { default: 60, max: 15 * 60 }
 
 /** Makes the cache of what calls to integrations need: at most 1,000, with their secrets unsealed. */
 export function createKnownIntegrations(deps: {
@@ -64,7 +64,7 @@ export function createKnownIntegrations(deps: {
           },
           isoTime(clock.now()),
         ),
-        timeoutMs: Math.min(row.max_execution_time || seconds.default, seconds.most) * 1000,
+        timeoutMs: Math.min(row.max_execution_time || seconds.default, seconds.max) * 1000,
         definition: readDefinition(row.definition),
       }
     },

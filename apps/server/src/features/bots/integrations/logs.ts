@@ -48,7 +48,7 @@ export interface IntegrationLogs {
 
 /** Milliseconds for which lines are kept. */
 const lifetime = 7 * 24 * 60 * 60 * 1000
-const longestMessage = 2000
+const maxMessageLength = 2000
 const linesPerPage = 100
 const sweptAtOnce = 500
 
@@ -69,7 +69,7 @@ export function createIntegrationLogs(deps: {
         integration_id: integrationId,
         bot_id: botId,
         level,
-        message: storableText(message.slice(0, longestMessage)),
+        message: storableText(message.slice(0, maxMessageLength)),
         user_id: null,
         conversation_id: null,
         message_id: null,
@@ -87,7 +87,7 @@ export function createIntegrationLogs(deps: {
         integration_id: integrationId,
         bot_id: about.botId ?? '',
         level: level === 'debug' ? ('info' as const) : level,
-        message: storableText(message.slice(0, longestMessage)),
+        message: storableText(message.slice(0, maxMessageLength)),
         user_id: about.userId ?? null,
         conversation_id: about.conversationId ?? null,
         message_id: about.messageId ?? null,

@@ -26,7 +26,7 @@ export interface NamedIntegration {
 }
 
 /** Most integrations of one name that are looked at. */
-const mostNamesakes = 100
+const maxNamesakes = 100
 
 function toNamed(row: {
   workspace_id: string
@@ -45,7 +45,7 @@ function toNamed(row: {
   }
 }
 
-/** What other slices read of integrations, and the counts of their installations. */
+/** The queries of other slices about integrations, and the counts of their installations. */
 export function integrationLookups(db: Db, sealer: Sealer) {
   return {
     /** The code of an integration that runs here; undefined without one. */
@@ -79,7 +79,7 @@ export function integrationLookups(db: Db, sealer: Sealer) {
       executor: Db | Tx,
       of: { workspaceId: string; name: string },
     ): Promise<NamedIntegration[]> {
-      const rows = await store.listNamesakes(executor, of, mostNamesakes)
+      const rows = await store.listNamesakes(executor, of, maxNamesakes)
       return rows.map(toNamed).filter(({ hasScripts }) => hasScripts)
     },
 
@@ -132,7 +132,7 @@ export function integrationLookups(db: Db, sealer: Sealer) {
       return new Map(rows.map((row) => [row.id, toInstallable(row)]))
     },
 
-    /** What the given integrations declare, by id: those of a workspace, and those that others publish. */
+    /** The definitions of the given integrations, by id: those of a workspace, and those that others publish. */
     async findDefinitions(
       workspaceId: string,
       integrationIds: readonly string[],

@@ -19,7 +19,7 @@ interface ScriptFault {
   place: { line: number; column: number } | undefined
 }
 
-/** What has scripts. */
+/** The members of a definition that contain scripts. */
 type Scripted = Pick<IntegrationPatch, 'identifier' | 'configuration' | 'configurations'>
 
 export interface ScriptChecksDeps {

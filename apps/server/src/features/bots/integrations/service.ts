@@ -76,7 +76,7 @@ export const purgeIntegrationJob = 'integrations.purge'
 const purgeDelay = 10_000
 
 /** Most bots whose caches are cleared at once; others notice a change within five seconds. */
-const mostNotified = 1000
+const maxNotified = 1000
 
 export type IntegrationsService = ReturnType<typeof createIntegrationsService>
 
@@ -152,7 +152,7 @@ async function raiseChanged(
   tx: Tx,
   integrationId: string,
 ): Promise<void> {
-  const installedIn = await listInstalledBots(tx, integrationId, mostNotified)
+  const installedIn = await listInstalledBots(tx, integrationId, maxNotified)
   await domainEvents.raise(tx, 'integration.changed', { integrationId, installedIn })
 }
 
@@ -444,7 +444,7 @@ export const sortColumns = {
   installCount: 'installs',
 } as const
 
-/** What an integration implements, as the slice of interfaces records it. */
+/** The interfaces that an integration implements, as their slice records them. */
 function interfacesOf({ definition }: store.IntegrationRow): InterfaceUse[] {
   return Object.entries(readDefinition(definition).interfaces).map(([alias, { id, name }]) => ({
     alias,

@@ -81,7 +81,7 @@ export async function findInstalled(
 export type IntegrationVersionRow = Pick<IntegrationRow, 'id' | 'version' | 'visibility' | 'dev'>
 
 /** Most versions of a name that are considered. */
-const mostVersions = 1000
+const maxVersions = 1000
 
 /** The newest versions of a name in a workspace, with those of development tools. */
 export async function listAllVersions(
@@ -95,7 +95,7 @@ export async function listAllVersions(
     .where('workspace_id', '=', workspaceId)
     .orderBy('created_at', 'desc')
     .orderBy('id')
-    .limit(mostVersions)
+    .limit(maxVersions)
     .execute()
 }
 

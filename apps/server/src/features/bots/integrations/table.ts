@@ -40,7 +40,7 @@ export interface IntegrationsTable {
   updated_at: string
 }
 
-/** What happened between an integration and this server. */
+/** Log lines about exchanges between an integration and this server. */
 export interface IntegrationLogsTable {
   id: string
   integration_id: string

@@ -73,7 +73,7 @@ export function toLog(row: LogRow): WireLog {
   }
 }
 
-/** What installing an integration requires of it. */
+/** Maps an integration to the properties that installing it requires. */
 export function toInstallable(row: IntegrationRow): InstallableIntegration {
   const { configuration, configurations, interfaces } = readDefinition(row.definition)
   return {

@@ -12,7 +12,7 @@ export type InterfacePatch = Body<typeof contract.interfaces.update>
 export type NewInterface = Body<typeof contract.interfaces.create>
 type Channel = WireInterface['channels'][string]
 
-/** What an interface declares, as stored. Every map is present. */
+/** The declarations of an interface, as stored. Every map is present. */
 export type InterfaceDefinition = Pick<
   WireInterface,
   'entities' | 'events' | 'actions' | 'channels' | 'nameTemplate'
@@ -27,7 +27,7 @@ export const emptyDefinition: InterfaceDefinition = {
 }
 
 /** Most entries of each kind. */
-const most = { channels: 50, messages: 50, named: 200 }
+const max = { channels: 50, messages: 50, named: 200 }
 
 /** Applies a merge patch and checks the result. */
 export function patchDefinition(
@@ -44,11 +44,11 @@ export function patchDefinition(
     attributes: mergePatch(current.attributes, patch.attributes),
   }
   for (const name of ['entities', 'events', 'actions'] as const) {
-    checkEntries(name, next[name], most.named)
+    checkEntries(name, next[name], max.named)
   }
-  checkEntries('channels', next.channels, most.channels)
+  checkEntries('channels', next.channels, max.channels)
   for (const [name, { messages }] of Object.entries(next.channels)) {
-    checkEntries(`channels.${name}.messages`, messages, most.messages)
+    checkEntries(`channels.${name}.messages`, messages, max.messages)
   }
   checkSchemas(schemasOf(next))
   return next

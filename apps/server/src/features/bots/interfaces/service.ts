@@ -151,7 +151,7 @@ export function createInterfacesService(deps: InterfacesServiceDeps) {
       await store.removeOfWorkspace(tx, workspaceId)
     },
 
-    /** What everybody may see of the workspaces of interfaces. */
+    /** The public profiles of the workspaces that own interfaces. */
     publishersOf: deps.workspaces.publishersOf,
   }
 }

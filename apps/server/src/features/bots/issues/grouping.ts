@@ -23,18 +23,18 @@ export type StoredReport = Pick<
 > & { groupedData: IssueData; data: IssueData }
 
 /** Most characters of each text. */
-const longest = { code: 100, title: 200, description: 4000, name: 100 }
+const maxLength = { code: 100, title: 200, description: 4000, name: 100 }
 /** Most bytes of the data of one event, and of the data that is common to all events of an issue. */
-const mostBytes = { data: 131_072, groupedData: 16_384 }
+const maxBytes = { data: 131_072, groupedData: 16_384 }
 /** Most names that a report may group by; others are ignored. */
-const mostGroups = 10
+const maxGroups = 10
 
 /** Cuts a report to its limits, and adds the fingerprint by which reports of the same problem are found. */
 export function toStored(report: IssueReport): StoredReport {
-  const code = textOf(report.code, longest.code)
-  const title = textOf(report.title, longest.title)
-  const description = textOf(report.description, longest.description)
-  const data = dataOf(report.data, mostBytes.data)
+  const code = textOf(report.code, maxLength.code)
+  const title = textOf(report.title, maxLength.title)
+  const description = textOf(report.description, maxLength.description)
+  const data = dataOf(report.data, maxBytes.data)
   const { grouped, distinction } = groupingOf(report, title)
   return {
     fingerprint: createHash('sha256')
@@ -44,20 +44,20 @@ export function toStored(report: IssueReport): StoredReport {
     category: categoryOf(report.category),
     title,
     description,
-    groupedData: dataOf(grouped, mostBytes.groupedData),
+    groupedData: dataOf(grouped, maxBytes.groupedData),
     data,
   }
 }
 
 /**
- * What distinguishes the problem of a report: the values that the report groups by, or its title and its place in the
+ * The key by which reports of one problem are grouped: the values that the report groups by, or its title and its place in the
  * stack.
  */
 function groupingOf(
   { groupBy, data, description }: IssueReport,
   title: string,
 ): { grouped: IssueData; distinction: unknown[] } {
-  const names = groupBy.filter((name) => Object.hasOwn(data, name)).slice(0, mostGroups)
+  const names = groupBy.filter((name) => Object.hasOwn(data, name)).slice(0, maxGroups)
   if (names.length > 0) {
     const grouped = Object.fromEntries(
       names.flatMap((name) => {
@@ -86,7 +86,7 @@ function normalised(text: string): string {
     .trim()
 }
 
-/** Where an error was thrown: the first function in its stack that is not one of Node. */
+/** The origin of an error: the first function in its stack that is not one of Node. */
 function placeIn(description: string): string | undefined {
   const frames = description.split('\n').filter((line) => /^\s{1,20}at /.test(line))
   const own = frames.find((line) => !line.includes('node:')) ?? frames[0]
@@ -113,7 +113,7 @@ function dataOf(given: IssueData, bytes: number): IssueData {
   const kept: Record<string, { raw: string; pretty?: string }> = {}
   let left = bytes
   for (const [name, { raw, pretty }] of Object.entries(given)) {
-    const shown = textOf(name, longest.name)
+    const shown = textOf(name, maxLength.name)
     const value = { raw, ...(pretty !== undefined && { pretty }) }
     const size = Buffer.byteLength(JSON.stringify([shown, value]))
     if (size > left) {

@@ -38,12 +38,12 @@ interface Waiting {
 }
 
 /** Most issues of a bot, and most events of an issue, that are kept. */
-const mostIssues = 100
-const mostEvents = 50
+const maxIssues = 100
+const maxEvents = 50
 /** Milliseconds for which reports are collected, so that a flood of them is one change. */
 const collectedMs = 250
 /** Most problems of one bot that wait to be stored; others are not counted. */
-const mostWaiting = 100
+const maxWaiting = 100
 /** Most events of one problem that are stored at once, and in a minute; all are counted. */
 const eventsAtOnce = 5
 const eventsPerMinute = 30
@@ -69,7 +69,7 @@ export function createIssuesService(deps: IssuesDeps) {
     waiting.set(botId, ofBot)
     const next = toStored(given)
     const known = ofBot.get(next.fingerprint)
-    if (known === undefined && ofBot.size >= mostWaiting) return
+    if (known === undefined && ofBot.size >= maxWaiting) return
     const at = clock.now()
     const events = known?.events ?? []
     if (ofProblems.take(`${botId} ${next.fingerprint}`).allowed && ofBots.take(botId).allowed) {
@@ -134,7 +134,7 @@ async function storeIssuesOf(deps: IssuesDeps, botId: string, problems: Waiting[
     // A program may still report a problem after its bot was deleted, and its rows with it.
     if (!(await deps.bots.holdAnywhere(tx, botId))) return
     for (const problem of problems) await storeIssue(deps, tx, botId, problem)
-    const surplus = await store.listSurplus(tx, botId, mostIssues, mostWaiting)
+    const surplus = await store.listSurplus(tx, botId, maxIssues, maxWaiting)
     await store.deleteIssues(tx, surplus)
   })
 }
@@ -162,7 +162,7 @@ async function storeIssue(
     data: encodeJson(data),
     created_at: isoTime(at),
   }))
-  await store.addEvents(tx, issueId, events, mostEvents)
+  await store.addEvents(tx, issueId, events, maxEvents)
 }
 
 async function requireIssue(

@@ -10,7 +10,7 @@ export interface BotIssuesTable {
   description: string
   /** JSON map of `{ raw, pretty? }`. */
   grouped_data: string
-  /** How often it happened; includes events that are no longer stored. */
+  /** Number of its events, including those that are no longer stored. */
   events_count: number
   created_at: string
   last_seen_at: string

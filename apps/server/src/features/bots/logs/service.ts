@@ -24,7 +24,7 @@ export interface LogLine extends LineAbout {
   message: string
 }
 
-/** What a line is about, as far as it is known. */
+/** The known objects that a line refers to. */
 interface LineAbout {
   userId?: string | undefined
   workflowId?: string | undefined
@@ -66,12 +66,12 @@ export type PageAttempts = (
 ) => Promise<Page<store.ShownLogRow>>
 
 const linesPerPage = 100
-const longestMessage = 4000
+const maxMessageLength = 4000
 const sweptAtOnce = 500
 const callsPerMinute = 600
 const callsAtOnce = 100
 /** Milliseconds by which the clock of a bot may be ahead. */
-const longestAhead = 5 * 60 * 1000
+const maxAhead = 5 * 60 * 1000
 
 export type BotLogsService = ReturnType<typeof createBotLogsService>
 
@@ -86,7 +86,7 @@ export function createBotLogsService(deps: BotLogsDeps) {
       id: ids.next('report'),
       bot_id: botId,
       level,
-      message: storableText(message.slice(0, longestMessage)),
+      message: storableText(message.slice(0, maxMessageLength)),
       user_id: about.userId ?? null,
       workflow_id: about.workflowId ?? null,
       conversation_id: about.conversationId ?? null,
@@ -100,7 +100,7 @@ export function createBotLogsService(deps: BotLogsDeps) {
     if (given === undefined) return now
     const field = `logs[${position}].timestamp`
     const time = bodyTimeOf(field, given)
-    if (time <= now + longestAhead) return time
+    if (time <= now + maxAhead) return time
     throw new ApiError('InvalidPayload', `body.${field} must not lie in the future.`)
   }
 

@@ -1,4 +1,4 @@
-/** What happened in bots, beside the attempts at deliveries, which have a table of their own. */
+/** Log lines of bots, except attempts at deliveries, which have a table of their own. */
 export interface BotLogsTable {
   id: string
   bot_id: string
@@ -9,7 +9,7 @@ export interface BotLogsTable {
   conversation_id: string | null
   message_id: string | null
   event_id: string | null
-  /** When it happened, according to the writer. */
+  /** Time of the line according to its writer. */
   created_at: string
 }
 

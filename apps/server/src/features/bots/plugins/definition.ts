@@ -25,7 +25,7 @@ export interface Dependency {
   isById: boolean
 }
 
-/** What a plugin depends on, by alias. */
+/** The dependencies of a plugin, by alias. */
 export interface Dependencies {
   interfaces: Record<string, Dependency>
   integrations: Record<string, Dependency>
@@ -36,7 +36,7 @@ export type DependencyPatch = Partial<
   Record<keyof Dependencies, Readonly<Record<string, Dependency | null>>>
 >
 
-/** What a plugin declares, as stored. Every map is present. */
+/** The declarations of a plugin, as stored. Every map is present. */
 export type PluginDefinition = Pick<
   WirePlugin,
   'configuration' | 'states' | 'events' | 'actions' | 'user' | 'conversation' | 'message'
@@ -57,7 +57,7 @@ export const emptyDefinition: PluginDefinition = {
 }
 
 /** Most entries of each kind. */
-const most = { dependencies: 50, tags: 50, named: 200 }
+const max = { dependencies: 50, tags: 50, named: 200 }
 
 /**
  * Applies a merge patch and checks the result.
@@ -85,13 +85,13 @@ export function patchDefinition(
     attributes: mergePatch(current.attributes, patch.attributes),
   }
   for (const name of ['states', 'events', 'actions'] as const) {
-    checkEntries(name, next[name], most.named)
+    checkEntries(name, next[name], max.named)
   }
   for (const name of ['user', 'conversation', 'message'] as const) {
-    checkEntries(`${name}.tags`, next[name].tags, most.tags)
+    checkEntries(`${name}.tags`, next[name].tags, max.tags)
   }
   for (const name of ['interfaces', 'integrations'] as const) {
-    checkEntries(`dependencies.${name}`, next.dependencies[name], most.dependencies)
+    checkEntries(`dependencies.${name}`, next.dependencies[name], max.dependencies)
   }
   checkSchemas(schemasOf(next))
   return next

@@ -18,7 +18,7 @@ interface Named {
   version: string
 }
 
-/** How one kind of dependency is found in a workspace and in the hub. */
+/** The lookups of one kind of dependency, in a workspace and in the hub. */
 interface Finder {
   byId: (id: string) => Promise<Named | undefined>
   byName: (name: string, version: string) => Promise<{ id: string } | undefined>

@@ -7,7 +7,7 @@ type Schema = Record<string, unknown>
 /** The schema of an entity of an interface; undefined if it is not known. */
 export type FindEntity = (interfaceAlias: string, entity: string) => Schema | undefined
 
-/** How schemas of plugins refer to an entity. */
+/** The form in which schemas of plugins refer to an entity. */
 const reference = /^interface:([^/]+)\/entities\/(.+)$/
 
 /** Most bytes of all schemas that replace references: a short reference may stand for a large schema. */

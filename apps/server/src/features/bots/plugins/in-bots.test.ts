@@ -225,7 +225,7 @@ describeEachEngine('plugins of bots', (engine) => {
     await expect(inBot.setState({ ...state, payload: { agent: 7 } })).rejects.toMatchObject({
       type: 'InvalidDataFormat',
     })
-    // What no plugin declares works all the same, and plugins use their alias as the id.
+    // A state that no plugin declares works too, and plugins use their alias as the id.
     const loose = { type: 'bot', id: 'hitl', name: 'hitl#cursor', payload: { at: 1 } } as const
     expect((await inBot.getOrSetState(loose)).state.payload).toEqual({ at: 1 })
     await inBot.patchState({ ...loose, payload: { at: 2 } })

@@ -11,7 +11,7 @@ import { type PluginRow, pluginsStore } from './store.js'
 /** A plugin of a bot. */
 export interface InstalledPlugin {
   alias: string
-  /** What it declares; undefined if it was deleted with its workspace. */
+  /** Its declarations; undefined if it was deleted with its workspace. */
   declares: PluginDefinition | undefined
 }
 
@@ -45,7 +45,7 @@ export function createPluginsInBots({ db, sealer }: { db: Db; sealer: Sealer }) 
       return rows.map((row) => ({ row, plugin: plugins.get(row.plugin_id) }))
     },
 
-    /** What the plugins of a bot declare. */
+    /** The declarations of the plugins of a bot. */
     async declaredIn(botId: string): Promise<InstalledPlugin[]> {
       const rows = await installed.listDeclaring(db, botId)
       return rows.map(({ alias, definition }) => ({

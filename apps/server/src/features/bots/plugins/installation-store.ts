@@ -40,7 +40,7 @@ export type DeclaringPlugin = Pick<PluginInstallationRow, 'alias'> & {
   definition: PluginsTable['definition'] | null
 }
 
-/** What the plugins of a bot declare. */
+/** The declarations of the plugins of a bot. */
 export async function listDeclaring(db: Db, botId: string): Promise<DeclaringPlugin[]> {
   return await db
     .selectFrom('plugin_installations as installed')

@@ -33,7 +33,7 @@ export interface PluginHost {
   botId: string
   workspaceId: string
   integrations: readonly InstallationRow[]
-  /** What the installed integrations are, by id. */
+  /** The installed integrations, by id. */
   known: ReadonlyMap<string, InstallableIntegration>
 }
 
@@ -44,7 +44,7 @@ interface Making {
 }
 
 const maxConfigurationBytes = 20_480
-const mostPlugins = 30
+const maxPlugins = 30
 /** States of a plugin have its alias before their name. */
 const aliasPattern = /^[a-zA-Z0-9][a-zA-Z0-9/_.-]{0,98}$/
 
@@ -78,10 +78,10 @@ export function changesOf(
     (sum, { before, after }) => sum + Number(after !== undefined) - Number(before !== undefined),
     installed.length,
   )
-  if (count <= mostPlugins) return changes
+  if (count <= maxPlugins) return changes
   throw new ApiError(
     'LimitExceeded',
-    `body.plugins: a bot may have ${mostPlugins} plugins, not ${count}.`,
+    `body.plugins: a bot may have ${maxPlugins} plugins, not ${count}.`,
   )
 }
 

@@ -34,7 +34,7 @@ import * as store from './store.js'
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
-    /** What bots know of a plugin is stale. */
+    /** A plugin changed, so that the cached profiles of bots that have it are stale. */
     'plugin.changed': { installedIn: readonly string[] }
   }
 }
@@ -56,7 +56,7 @@ export interface PluginsServiceDeps {
 }
 
 /** Most bots whose caches are cleared at once; others notice a change within five seconds. */
-const mostNotified = 1000
+const maxNotified = 1000
 
 export type PluginsService = ReturnType<typeof createPluginsService>
 
@@ -85,7 +85,7 @@ export function createPluginsService(deps: PluginsServiceDeps) {
   }
 
   async function raiseChanged(tx: Tx, pluginId: string): Promise<void> {
-    const installedIn = await listInstalledBots(tx, pluginId, mostNotified)
+    const installedIn = await listInstalledBots(tx, pluginId, maxNotified)
     await deps.domainEvents.raise(tx, 'plugin.changed', { installedIn })
   }
 
@@ -180,7 +180,7 @@ export function createPluginsService(deps: PluginsServiceDeps) {
     /** Removes every plugin of a workspace, after its bots, in the transaction that removes it. */
     removeAll: store.deleteOfWorkspace,
 
-    /** What everybody may see of the workspaces of plugins. */
+    /** The public profiles of the workspaces that own plugins. */
     publishersOf: deps.workspaces.publishersOf,
   }
 }

@@ -50,7 +50,7 @@ function shown(dependencies: Record<string, Dependency>) {
   )
 }
 
-/** What the hub shows in addition. */
+/** The additional members of a plugin in the hub. */
 export function toHubMeta({ installs }: Pick<PluginRow, 'installs'>) {
   return { meta: { installs, views: 0 } }
 }

@@ -37,7 +37,7 @@ export interface VersionsDeps {
 /** Versions of bots: stored code and definitions, which can be deployed again. */
 export function createVersionsService(deps: VersionsDeps) {
   const { db, run, clock, ids, bots, deployments, botLogs } = deps
-  const mostVersions = deps.limits.botVersions
+  const maxVersions = deps.limits.botVersions
 
   async function requireVersion({ workspaceId }: WorkspaceActor, botId: string, id: string) {
     const version = await store.findVersion(db, { workspaceId, botId }, id)
@@ -106,10 +106,10 @@ export function createVersionsService(deps: VersionsDeps) {
         // The lock keeps code, definition and number of versions from changing meanwhile.
         const record = await bots.lock(tx, actor, botId)
         const id = requireDeployed(record)
-        if ((await store.countVersions(tx, botId)) >= mostVersions) {
+        if ((await store.countVersions(tx, botId)) >= maxVersions) {
           throw new ApiError(
             'LimitExceeded',
-            `A bot may have ${mostVersions} versions (BOTSTEAD_MAX_BOT_VERSIONS): delete one with deleteBotVersion.`,
+            `A bot may have ${maxVersions} versions (BOTSTEAD_MAX_BOT_VERSIONS): delete one with deleteBotVersion.`,
           )
         }
         const bundle = await deployments.bundleOf({ workspaceId, id }, tx)

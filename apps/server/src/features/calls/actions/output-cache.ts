@@ -8,7 +8,7 @@ type JsonMap = Record<string, unknown>
 /** Milliseconds for which an output is reused. */
 const lifetime = 5 * 60_000
 /** Characters of JSON that are cached, for one output and for all together. */
-const most = { ofOne: 256 * 1024, ofAll: 16 * 1024 * 1024 }
+const max = { ofOne: 256 * 1024, ofAll: 16 * 1024 * 1024 }
 
 /** A call of an action. */
 interface CacheableCall {
@@ -30,7 +30,7 @@ export interface OutputCache {
 export function createOutputCache({ clock }: { clock: Clock }): OutputCache {
   const ofBots = createKeyGroups()
   const known = new LRUCache<string, { botId: string; text: string; until: number }>({
-    maxSize: most.ofAll,
+    maxSize: max.ofAll,
     sizeCalculation: ({ text }) => text.length + 100,
     dispose: ({ botId }, key) => ofBots.delete(botId, key),
   })
@@ -42,7 +42,7 @@ export function createOutputCache({ clock }: { clock: Clock }): OutputCache {
     },
     keep(call, output) {
       const text = JSON.stringify(output)
-      if (text.length > most.ofOne) return
+      if (text.length > max.ofOne) return
       const { botId } = call
       const key = keyOf(call)
       known.set(key, { botId, text, until: clock.now() + lifetime })

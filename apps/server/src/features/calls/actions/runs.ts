@@ -42,8 +42,8 @@ interface NewRun {
 type Outcome = { output: JsonMap; cached: boolean }
 
 /** Characters of JSON that are kept of an input or an output. */
-const longest = 190_000
-const longestReason = 2000
+const maxLength = 190_000
+const maxReasonLength = 2000
 const sweptAtOnce = 500
 
 export type ActionRuns = ReturnType<typeof createActionRuns>
@@ -70,7 +70,7 @@ export function createActionRuns(deps: ActionRunsDeps) {
       output: output?.text ?? null,
       output_truncated: output?.truncated ?? 0,
       cached: encodeBoolean(!failed && outcome.cached),
-      error: failed ? storableText(outcome.error.slice(0, longestReason)) : null,
+      error: failed ? storableText(outcome.error.slice(0, maxReasonLength)) : null,
       duration_ms: Math.max(0, clock.now() - startedAt),
     }
     try {
@@ -143,6 +143,6 @@ export function createActionRuns(deps: ActionRunsDeps) {
 /** Limits the length of JSON: beyond it, only the beginning is kept, as text. */
 function shortened(map: JsonMap): { text: string; truncated: 0 | 1 } {
   const text = encodeJson(map)
-  if (text.length <= longest) return { text, truncated: 0 }
-  return { text: encodeJson({ beginning: text.slice(0, longest) }), truncated: 1 }
+  if (text.length <= maxLength) return { text, truncated: 0 }
+  return { text: encodeJson({ beginning: text.slice(0, maxLength) }), truncated: 1 }
 }

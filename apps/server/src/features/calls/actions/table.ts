@@ -18,7 +18,7 @@ export interface ActionRunsTable {
   output_truncated: number
   /** 0 or 1: a cached output was used. */
   cached: number
-  /** Why it failed; null if it did not. */
+  /** The error; null if the action succeeded. */
   error: string | null
   duration_ms: number
   created_at: string

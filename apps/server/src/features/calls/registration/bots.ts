@@ -35,7 +35,7 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
 
   const register: JobHandler<{ botId: string }> = {
     concurrency: 4,
-    handler: async ({ payload: { botId }, attempt, maxAttempts: most }) => {
+    handler: async ({ payload: { botId }, attempt, maxAttempts }) => {
       const target = await findBotTarget(bots.service, botId)
       if (target === undefined) return
       try {
@@ -44,7 +44,7 @@ export function createBotRegistration(deps: BotRegistrationDeps) {
         if (!(error instanceof ApiError)) throw error
         // Without a response, or after a transient error, the job is retried. A bot that is not there is no fault of the
         // server: its log says so, and the job ends.
-        if (!isRefusal(error) && attempt < most) throw new OutsideJobError(error.message)
+        if (!isRefusal(error) && attempt < maxAttempts) throw new OutsideJobError(error.message)
         await run((tx) => logFailure(tx, botId, error.message))
       }
     },

@@ -88,7 +88,7 @@ const missingAccount =
 
 /** Bytes of a response that are read for the reason of a failure. */
 const responseBytes = 4096
-const longestReason = 2000
+const maxReasonLength = 2000
 /**
  * Repetitions of a registration that failed for a transient reason, after 1, 2, 4, ... seconds: development tools
  * announce an integration before it listens.
@@ -171,7 +171,7 @@ async function callIntegration(
     level: failure === undefined ? 'info' : 'error',
     message: `${operation} ${failure === undefined ? 'succeeded' : `failed: ${failure.detail}`}`,
   })
-  return failure && { ...failure, reason: failure.reason.slice(0, longestReason) }
+  return failure && { ...failure, reason: failure.reason.slice(0, maxReasonLength) }
 }
 
 async function attemptCall(

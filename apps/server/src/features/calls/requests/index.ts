@@ -22,7 +22,7 @@ export interface Call {
   body: string
   /** Headers in addition to those of every call. */
   headers?: Readonly<Record<string, string>>
-  /** How code that runs here gets it, if it may have ended that code before. */
+  /** Set for code that runs here if this call may have ended that code before. */
   suspect?: Suspect | undefined
   signal?: AbortSignal
 }
@@ -124,7 +124,7 @@ function endOfCode(error: OutgoingError): CallResult['endOfCode'] {
   return cause.isCertain ? 'certain' : 'possible'
 }
 
-/** Why a call got no response, for the developer of the receiver. */
+/** The reason for which a call got no response, in words for the developer of the receiver. */
 export function detailOf(error: OutgoingError): string {
   return error.cause instanceof OutgoingError ? error.cause.message : error.message
 }
@@ -187,7 +187,7 @@ export interface CallResult {
   responseHeaders: Record<string, string> | null
 }
 
-/** What a response means for a delivery. */
+/** The outcome of a delivery that a response implies. */
 export type Verdict =
   | { result: 'delivered' }
   /** Worth another attempt, after at least `waitMs` milliseconds. */

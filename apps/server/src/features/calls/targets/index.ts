@@ -16,10 +16,10 @@ import {
 import type { KnownIntegrations } from '../../bots/integrations/index.js'
 import type { Feature } from '../../feature.js'
 
-/** Where a receiver is called: at an address, or as code that runs at this server. */
+/** The destination of calls to a receiver: an address, or code that runs at this server. */
 export type CallAddress = { readonly url: string } | { readonly code: CodeOwner }
 
-/** Where a receiver is called, with the headers and secrets of every call to it. */
+/** The destination of calls to a receiver, with the headers and secrets of each call. */
 export interface Target {
   at: CallAddress
   /** Headers that identify the receiver and carry its configuration. */

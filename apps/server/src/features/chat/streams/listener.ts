@@ -28,7 +28,7 @@ export interface Subscriber {
 export class Listener {
   readonly subscriber: Subscriber
   readonly sink: Sink
-  /** When it subscribed. On a busy machine it joins the feed noticeably later. */
+  /** Time of its subscription. On a busy machine it joins the feed noticeably later. */
   readonly since: number
   readonly #maxPending: number
   readonly #now: () => number

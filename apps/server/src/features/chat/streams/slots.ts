@@ -35,7 +35,7 @@ export function createListenerSlots(limits: ListenerLimits) {
       }
     },
 
-    /** How many listeners there are. */
+    /** Counts all listeners. */
     count: () => count,
   }
 }

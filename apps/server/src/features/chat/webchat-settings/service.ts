@@ -166,7 +166,7 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
 
 const names = Object.keys(WebchatSettings.properties)
 
-/** What a patch changes, by name in a fixed order, so that two at once wait for each other; undefined unsets. */
+/** The changes of a patch by name. Their order is fixed, so that two patches at once wait for each other; undefined unsets. */
 function toChanges({ allowedOrigins, ...settings }: Patch): [string, unknown][] {
   const given: Record<string, unknown> = settings
   const changes: [string, unknown][] = names

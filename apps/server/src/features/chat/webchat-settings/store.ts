@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../platform/db/schema.js'
 
-/** What was set for a bot: the JSON of values by name. */
+/** The settings of a bot: the JSON of values by name. */
 export async function listSettings(executor: Db | Tx, botId: string): Promise<Map<string, string>> {
   const rows = await executor
     .selectFrom('webchat_settings')

@@ -1,6 +1,6 @@
 import type { JsonColumn } from '../../../platform/db/columns.js'
 
-/** What was set for the web chat of a bot; what has no row follows from the bot. */
+/** Settings of the web chat of a bot. A setting without a row has a default that follows from the bot. */
 interface WebchatSettingsTable {
   bot_id: string
   /** A member of `WebchatSettings`, or `allowedOrigins`. */

@@ -18,7 +18,7 @@ export async function sumChatFiles(executor: Db | Tx, botId: string): Promise<nu
   return Number(total ?? 0)
 }
 
-/** What files belong to. */
+/** The owner of files. */
 type Owner = { conversationId: string } | { userId: string }
 
 /** Ids of some files of a conversation, or of a user's files that are in no conversation. */

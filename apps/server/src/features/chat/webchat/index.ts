@@ -43,7 +43,7 @@ interface WebchatStreams {
 export type Webchat = ReturnType<typeof createWebchat>
 
 /**
- * What the web chat has in addition to the chat interface: its own shapes and signals, `initialize`, feedback, files of
+ * The additions of the web chat to the chat interface: its own shapes and signals, `initialize`, feedback, files of
  * users, and user keys for programs with the admin secret.
  * @param openStreams creates the streams from the function that renders their events
  */

@@ -24,7 +24,7 @@ export interface InitializeDeps {
   streams: Pick<ConversationStreams, 'subscribe'>
 }
 
-/** What a call of `initialize` passes. */
+/** The input of a call of `initialize`. */
 export interface InitializeRequest {
   /** User key; undefined or empty if it has none. */
   key: string | undefined

@@ -20,10 +20,10 @@ export interface OutcomesDeps {
 /** Topic of the hints that deliveries about a conversation have ended; the key is its native id. */
 const topic = 'chat-outcomes'
 /** Messages of which the outcome is told, among the newest ones. */
-const mostMessages = 10
+const maxMessages = 10
 /** Most characters of a message that is sent whole. Of longer ones a preview is enough: listeners have the message. */
-const longestWhole = 2000
-const longestPreview = 200
+const maxWholeLength = 2000
+const maxPreviewLength = 200
 
 /**
  * Tells web chats the outcome of messages of users: `processed` when the bot has accepted one, `failed` when its delivery
@@ -36,7 +36,7 @@ export function createOutcomes(
   const beside: Beside = {
     topic,
     async read({ botId, id, publicId }) {
-      const page = { operation: 'webchatOutcomes', scope: id, pageSize: mostMessages }
+      const page = { operation: 'webchatOutcomes', scope: id, pageSize: maxMessages }
       const newestFirst = { sort: 'created_at', direction: 'desc' } as const
       const { rows } = await messages.listOf(botId, id, pager.page({ ...page, ...newestFirst }))
       const reports = await listReports(
@@ -81,6 +81,6 @@ function hasEnded(status: string | undefined): boolean {
 
 function previewOf(message: WebchatMessage): WebchatMessage {
   const { payload } = message
-  if (JSON.stringify(payload).length <= longestWhole) return message
-  return { ...message, payload: { type: 'text', text: textOf(payload, longestPreview) || '…' } }
+  if (JSON.stringify(payload).length <= maxWholeLength) return message
+  return { ...message, payload: { type: 'text', text: textOf(payload, maxPreviewLength) || '…' } }
 }

@@ -12,7 +12,7 @@ type Payload = WebchatMessage['payload']
 /** Longest text of an unsupported payload, in characters. */
 const maxFallbackCharacters = 10_000
 
-/** What the shape of a message depends on besides its content. */
+/** The facts beside the content on which the shape of a message depends. */
 interface MessageContext {
   /** Whether the bot wrote it. */
   isBot: boolean

@@ -5,7 +5,7 @@ interface MessageFeedbackTable {
   message_id: string
   bot_id: string
   conversation_id: string
-  /** Who gave it, by native id. */
+  /** Native id of the user who gave it. */
   user_id: string
   value: 'positive' | 'negative'
   comment: string | null
@@ -24,13 +24,13 @@ interface ChatSecretsTable {
 export interface ChatFilesTable {
   file_id: string
   bot_id: string
-  /** Who sent it, by native id. */
+  /** Native id of the user who sent it. */
   user_id: string
   /** Native id; null if it belongs to none. */
   conversation_id: string | null
   /** Bytes that the user declared. */
   size: number
-  /** When the existence of the file was last checked. */
+  /** Time of the last check that the file exists. */
   checked_at: TimeColumn
 }
 

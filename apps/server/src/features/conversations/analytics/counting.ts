@@ -35,7 +35,7 @@ const visitGapMs = 30 * 60 * 1000
 /** Rows that one query reads: few, because queries of SQLite run one after the other and would wait for it. */
 const rowsAtOnce = 2000
 /** Most types of events of a day that are counted each; the most frequent ones are. */
-const mostTypes = 200
+const maxTypes = 200
 
 /** The period of a day in UTC. */
 export function periodOf(day: string): Period {
@@ -88,7 +88,7 @@ export async function countDay(
     returningUsers += await countCreatedBefore(db, botId, some, period.since)
     throwIfEnded()
   }
-  const frequent = [...types].sort(([, one], [, other]) => other - one).slice(0, mostTypes)
+  const frequent = [...types].sort(([, one], [, other]) => other - one).slice(0, maxTypes)
   return {
     newUsers: await countCreated(db, botId, period),
     returningUsers,

@@ -31,7 +31,7 @@ export interface AnalyticsDeps {
 
 const dayMs = 24 * 60 * 60 * 1000
 /** Most days of a query. */
-const mostDays = 93
+const maxDays = 93
 /** Milliseconds after a day until everything that was created on it has committed. */
 const settledMs = 5 * 60 * 1000
 /** Milliseconds that one request may count. */
@@ -148,7 +148,7 @@ export function createAnalyticsService({ db, run, clock, ids, bots }: AnalyticsD
       } while (found.length === botsAtOnce)
     },
 
-    /** When today will be over and can be counted, in milliseconds since the Unix epoch. */
+    /** Time at which today is over and can be counted, in milliseconds since the Unix epoch. */
     nextCountAt(): number {
       return Date.parse(periodOf(dayOf(clock.now())).before) + 2 * settledMs
     },
@@ -168,8 +168,8 @@ function rangeOf(
   const first = (timeOf('startDate', startDate, 'beginning') ?? today).slice(0, 10)
   const last = (timeOf('endDate', endDate, 'end') ?? today).slice(0, 10)
   if (last < first) throw invalidRange('must not be before query.startDate.')
-  if (Date.parse(last) - Date.parse(first) >= mostDays * dayMs) {
-    throw invalidRange(`must be at most ${mostDays - 1} days after query.startDate.`)
+  if (Date.parse(last) - Date.parse(first) >= maxDays * dayMs) {
+    throw invalidRange(`must be at most ${maxDays - 1} days after query.startDate.`)
   }
   return { first, last: last < today ? last : today }
 }

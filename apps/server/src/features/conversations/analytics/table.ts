@@ -1,4 +1,4 @@
-/** What happened in bots on days that are over: rows of days on which something happened. */
+/** Counts of bots for past days. A day without activity has no row. */
 interface BotDaysTable {
   bot_id: string
   /** Day in UTC, such as `2026-03-01`. */

@@ -18,7 +18,7 @@ export interface ActivityRange {
   after: Position | undefined
 }
 
-/** What conversations must have; undefined and empty members match anything. */
+/** Conditions on conversations; undefined and empty members match anything. */
 export interface ConversationNarrowing {
   /** Alias of the installation to which they belong. */
   integration: string | undefined

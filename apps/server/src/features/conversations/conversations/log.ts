@@ -22,7 +22,7 @@ export const conversationEvents = {
   /** A bot begins or stops to write; `data` may have a `timeout` in milliseconds. */
   typingStarted: 'typing_started',
   typingStopped: 'typing_stopped',
-  /** What a bot wants of the page around a web chat: `data` is that of the signal. */
+  /** Requests of a bot to the page around a web chat: `data` is that of the signal. */
   webchatVisibility: 'webchat_visibility',
   webchatConfig: 'webchat_config',
   webchatCustom: 'webchat_custom',
@@ -47,7 +47,7 @@ export interface EventDraft {
   data?: unknown
 }
 
-/** Where an event stands in the log of its conversation. */
+/** The position of an event in the log of its conversation. */
 export interface EventPosition {
   /** Number of the event in that log, from 1. */
   sequence: number

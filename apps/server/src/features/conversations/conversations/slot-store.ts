@@ -18,7 +18,7 @@ export interface Member {
   userId: string
 }
 
-/** What a message gets from its conversation: its number, its time and the owning integration. */
+/** The properties that a message gets from its conversation: its number, its time and the owning integration. */
 export interface MessageSlot {
   /** Native id of the conversation. */
   id: string

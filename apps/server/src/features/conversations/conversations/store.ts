@@ -370,28 +370,28 @@ export async function deleteSomeParticipants(
   return Number(result.numDeletedRows)
 }
 
-/** How many conversations each bot has, at most `most` of each. */
+/** Counts the conversations of each bot, up to `max` of each. */
 export async function countConversations(
   db: Db,
   botIds: readonly string[],
-  most: number,
+  max: number,
 ): Promise<number[]> {
   const index = { table: 'conversations', columns: ['bot_id'], time: 'created_at' }
   const keys = botIds.map((bot_id) => ({ bot_id }))
-  return await countUpTo(db, index, keys, most)
+  return await countUpTo(db, index, keys, max)
 }
 
-/** How many conversations some bots have together, up to `most`. */
+/** Counts the conversations of some bots together, up to `max`. */
 export async function sumConversations(
   db: Db,
   botIds: readonly string[],
-  most: number,
+  max: number,
 ): Promise<UpTo> {
   const index = { table: 'conversations', columns: ['bot_id'], time: 'created_at' }
   return await sumUpTo(
     db,
     index,
     botIds.map((bot_id) => ({ bot_id })),
-    most,
+    max,
   )
 }

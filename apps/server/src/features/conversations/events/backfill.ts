@@ -17,7 +17,7 @@ const secondLookDelay = 10_000
 const unseenMs = 60_000
 
 /** Most events of one backfill: more would flood the bot. */
-const mostMissed = 1000
+const maxMissed = 1000
 
 /** A message of a user that no event reports. */
 interface UnreportedMessage {
@@ -65,15 +65,15 @@ export function createBackfill(deps: BackfillDeps) {
   /** Sends a bot the events that it missed since an ISO 8601 time, in order. */
   async function send(tx: Tx, botId: string, { wants }: Wants, since: string): Promise<void> {
     const messages = wants('message_created')
-      ? await listUnreported(tx, botId, since, mostMissed)
+      ? await listUnreported(tx, botId, since, maxMissed)
       : []
-    const events = await listUnsentEvents(tx, botId, since, mostMissed, requestedEvents)
+    const events = await listUnsentEvents(tx, botId, since, maxMissed, requestedEvents)
     const missed = [
       ...messages.map((message) => ({ at: message.created_at, message, event: undefined })),
       ...events.map((event) => ({ at: event.created_at, message: undefined, event })),
     ]
       .sort((left, right) => (left.at < right.at ? -1 : Number(left.at > right.at)))
-      .slice(-mostMissed)
+      .slice(-maxMissed)
     for (const { message, event } of missed) {
       if (message !== undefined) {
         await recorder.record(

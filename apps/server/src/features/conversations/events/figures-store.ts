@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/db/schema.js'
 import type { Period } from '../../../platform/db/time-ranges.js'
 import type { EventRow } from './store.js'
 
-/** What figures are made of. */
+/** The columns of an event that figures need. */
 export type CountedEvent = Pick<EventRow, 'id' | 'created_at' | 'type'>
 
 /**

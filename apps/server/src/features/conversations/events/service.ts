@@ -72,7 +72,7 @@ interface EventParts extends EventsDeps {
 /** Name of the job that releases a scheduled event; its key is the id of the event. */
 export const releaseEventJob = 'events.release'
 
-const longestReason = 2000
+const maxReasonLength = 2000
 
 export type EventsService = ReturnType<typeof createEventsService>
 
@@ -294,7 +294,7 @@ async function settleEvents(
   tx: Tx,
   { deliveries, failure }: DomainEvents['delivery.ended'],
 ): Promise<void> {
-  const reason = failure === null ? null : failure.slice(0, longestReason)
+  const reason = failure === null ? null : failure.slice(0, maxReasonLength)
   const received = deliveries.filter(({ kind }) => kind === 'event_received')
   // Sorted, because concurrent transactions lock events of the same bots, and the same names.
   for (const botId of [...new Set(received.map((delivery) => delivery.botId))].sort()) {

@@ -18,7 +18,7 @@ export interface BotEventsTable {
   failure_reason: string | null
   created_at: string
   /**
-   * When it was released, if later than created: it was scheduled, or its bot had no address. The
+   * Time of its release, if later than its creation: it was scheduled, or its bot had no address. The
    * retention counts from then.
    */
   released_at: string | null

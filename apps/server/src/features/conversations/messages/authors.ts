@@ -12,7 +12,7 @@ export interface Author {
   publicId: string
   /** Whether the author already takes part in the conversation. */
   participates: boolean
-  /** Where the author writes. */
+  /** The conversation in which the author writes. */
   conversation: Pick<ConversationRow, 'integration' | 'channel'>
 }
 

@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/db/schema.js'
 import type { Period } from '../../../platform/db/time-ranges.js'
 import type { MessageRow } from './store.js'
 
-/** What figures are made of. */
+/** The columns of a message that figures need. */
 export type CountedMessage = Pick<
   MessageRow,
   'id' | 'created_at' | 'direction' | 'conversation_id' | 'user_id'

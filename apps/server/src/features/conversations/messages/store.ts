@@ -369,13 +369,13 @@ export async function listLastMessageTimes(
   return new Map(found.map(({ key, newest }) => [key.bot_id ?? '', newest]))
 }
 
-/** How many messages some bots have together, up to `most`. */
-export async function sumMessages(db: Db, botIds: readonly string[], most: number): Promise<UpTo> {
+/** Counts the messages of some bots together, up to `max`. */
+export async function sumMessages(db: Db, botIds: readonly string[], max: number): Promise<UpTo> {
   const index = { table: 'messages', columns: ['bot_id'], time: 'created_at' }
   return await sumUpTo(
     db,
     index,
     botIds.map((bot_id) => ({ bot_id })),
-    most,
+    max,
   )
 }

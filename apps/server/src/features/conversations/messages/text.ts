@@ -3,12 +3,12 @@ const unread = /^(type|value|metadata|id)$|url$|id$/i
 const deepest = 6
 
 /**
- * What people read in the payload of a message, of whatever type: its texts, titles and labels, one a line.
- * @param longest characters at which it is cut
+ * The readable text of a payload of any type: its texts, titles and labels, one a line.
+ * @param maxLength characters at which it is cut
  */
-export function textOf(payload: unknown, longest: number): string {
+export function textOf(payload: unknown, maxLength: number): string {
   const lines: string[] = []
-  let left = longest
+  let left = maxLength
   const add = (value: unknown, depth: number): void => {
     if (left <= 0 || depth > deepest) return
     if (typeof value === 'string') {
@@ -25,5 +25,5 @@ export function textOf(payload: unknown, longest: number): string {
     }
   }
   add(payload, 0)
-  return lines.join('\n').slice(0, longest)
+  return lines.join('\n').slice(0, maxLength)
 }

@@ -23,7 +23,7 @@ interface Changed {
   view: (alias: string) => { before: object; after: object }
 }
 
-/** How an object was changed, as the integration sees it. */
+/** A change of an object as the integration sees it. */
 interface Change {
   id: string
   objectId: string

@@ -26,7 +26,7 @@ interface ObservationsDeps {
 const retentionMs = 30 * 24 * 60 * 60 * 1000
 const rowsAtOnce = 500
 
-/** What bots report about themselves. */
+/** Counts and values that bots report about themselves. */
 export function createObservations(deps: ObservationsDeps): Feature {
   const { db, run, clock, ids, events } = deps
 

@@ -15,7 +15,7 @@ export async function addCount(tx: Tx, row: Insertable<Schema['analytics']>): Pr
 }
 
 /** Names that are shown of one day: those with the highest counts. */
-const mostNames = 200
+const maxNames = 200
 
 /** The counts of a bot by day and name, from the first day to the last one. */
 export async function sumCounts(
@@ -41,7 +41,7 @@ export async function sumCounts(
   const rows = await db
     .selectFrom(ranked.as('ranked'))
     .select(['day', 'name', 'count'])
-    .where('position', '<=', mostNames)
+    .where('position', '<=', maxNames)
     .execute()
   const days = new Map<string, [string, number][]>()
   for (const { day, name, count } of rows) {

@@ -8,7 +8,7 @@ export interface RecurringEventsTable {
   type: string
   /** JSON object: payload of the event. */
   payload: string
-  /** When it is due next; null for never. */
+  /** Time at which it is due next; null for never. */
   next_at: string | null
   /** Deliveries that failed since the last success. */
   failed_attempts: number

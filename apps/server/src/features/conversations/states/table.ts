@@ -12,7 +12,7 @@ export interface StatesTable {
   payload: string
   /** Milliseconds without a change after which it expires; null for never. */
   expiry: number | null
-  /** When it expires; null for never. */
+  /** Time of its expiry; null for never. */
   expires_at: string | null
   created_at: string
   updated_at: string

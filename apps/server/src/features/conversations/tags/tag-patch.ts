@@ -6,7 +6,7 @@ import type { TagMatch } from './store.js'
 export type TagsPatch = Readonly<Record<string, string | null>>
 
 /** Tags that the bot, or one integration, may give to one object. */
-const mostTags = 50
+const maxTags = 50
 
 /**
  * Tags of a new object as they are stored.
@@ -66,10 +66,10 @@ function present(patch: TagsPatch): Tags {
 function checkCount(alias: string | undefined, tags: Tags): void {
   const own = alias === undefined ? Object.keys(tags).filter((name) => !name.includes(':')) : []
   const count = alias === undefined ? own.length : Object.keys(visibleTags(alias, tags)).length
-  if (count <= mostTags) return
+  if (count <= maxTags) return
   throw new ApiError(
     'LimitExceeded',
-    `body.tags: an object may carry ${mostTags} tags of a bot or integration, not ${count}.`,
+    `body.tags: an object may carry ${maxTags} tags of a bot or integration, not ${count}.`,
     { metadata: { in: 'body', field: 'tags' } },
   )
 }

@@ -40,7 +40,7 @@ interface TaggedObjectsDeps {
   remoteCreator: RemoteCreator
 }
 
-/** What differs between users and conversations. */
+/** The differences between users and conversations. */
 interface TaggedKind<Row extends Stored, Input extends TaggedInput, Changes> {
   noun: 'user' | 'conversation'
   /** Alias of the installation that a new one belongs to. */
@@ -72,7 +72,7 @@ interface TaggedKind<Row extends Stored, Input extends TaggedInput, Changes> {
 }
 
 /**
- * What users and conversations have in common: they are found by tags, created here or by an integration,
+ * The common part of users and conversations: they are found by tags, created here or by an integration,
  * and visible to their integration.
  */
 export function taggedObjects<Row extends Stored, Input extends TaggedInput, Changes>(

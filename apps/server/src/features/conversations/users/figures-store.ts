@@ -3,7 +3,7 @@ import { dialectOf } from '../../../platform/db/dialect.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { Period } from '../../../platform/db/time-ranges.js'
 
-/** How many users of a bot were created in a period, without the bot itself. */
+/** Counts the users of a bot that were created in a period, without the bot itself. */
 export async function countCreated(
   db: Db,
   botId: string,
@@ -20,7 +20,7 @@ export async function countCreated(
   return Number(count)
 }
 
-/** How many of some users of a bot were created before an ISO 8601 time. */
+/** Counts those of the given users of a bot that were created before an ISO 8601 time. */
 export async function countCreatedBefore(
   db: Db,
   botId: string,

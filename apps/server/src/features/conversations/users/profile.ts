@@ -4,7 +4,7 @@ import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import { patchedProperties, type TagsPatch } from '../tags/index.js'
 import type { ProfilePatch } from './store.js'
 
-const mostAttributes = 200
+const maxAttributes = 200
 
 /** The public members of a user; omitted members stay unchanged. */
 export interface Profile {
@@ -38,10 +38,10 @@ export function merged(stored: string, changes: TagsPatch | undefined): string {
 
 /** Throws `LimitExceeded` if a user would have too many attributes. */
 export function requireFew(attributes: string): void {
-  if (Object.keys(decodeJson<Tags>(attributes)).length <= mostAttributes) return
+  if (Object.keys(decodeJson<Tags>(attributes)).length <= maxAttributes) return
   throw new ApiError(
     'LimitExceeded',
-    `body.attributes must leave the user with at most ${mostAttributes} attributes.`,
-    { metadata: { in: 'body', field: 'attributes', maximum: mostAttributes } },
+    `body.attributes must leave the user with at most ${maxAttributes} attributes.`,
+    { metadata: { in: 'body', field: 'attributes', maximum: maxAttributes } },
   )
 }

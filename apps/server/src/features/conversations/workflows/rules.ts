@@ -42,7 +42,7 @@ export function changesOf(
   }
 }
 
-/** When a workflow times out, in milliseconds since the Unix epoch. */
+/** Time at which a workflow times out, in milliseconds since the Unix epoch. */
 export function timeoutOf(given: string | undefined, now: number): number {
   if (given === undefined) return now + defaultTimeout
   const time = bodyTimeOf('timeoutAt', given)

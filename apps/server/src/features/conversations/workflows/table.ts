@@ -25,7 +25,7 @@ export interface WorkflowsTable {
   tags: string
   failure_reason: string | null
   timeout_at: string
-  /** When it ended; null while it runs. */
+  /** Time of its end; null while it runs. */
   completed_at: string | null
   created_at: string
   updated_at: string

@@ -8,8 +8,8 @@ interface MessageAndConversation {
 }
 
 /** Bodies, and characters of them, that are compared with the signatures of one delivery. */
-const mostTries = 1000
-const mostCharacters = 20_000_000
+const maxTries = 1000
+const maxCharacters = 20_000_000
 
 /** What the attempts at a delivery sent. */
 export interface SentBodies {
@@ -38,7 +38,7 @@ export function createSentBodies(
   const known = new Set([current])
   const { message, conversation } = parsed.event?.payload ?? parsed
   const now = { ...conversation }
-  let left = Math.min(mostTries, Math.trunc(mostCharacters / current.length))
+  let left = Math.min(maxTries, Math.trunc(maxCharacters / current.length))
 
   /** The body as it was before later messages of the conversation, latest first. */
   function* earlier(): Generator<string> {

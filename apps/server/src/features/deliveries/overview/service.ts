@@ -49,7 +49,7 @@ export function createOverviewService({ db, pager, bots }: OverviewDeps) {
         counts:
           page.after === undefined
             ? await listing.countOfReceivers(db, receivers, listed, {
-                most: maxCounted,
+                max: maxCounted,
                 maxScanned,
               })
             : undefined,

@@ -18,7 +18,7 @@ import * as store from './store.js'
 export const replayJob = 'deliveries.replay'
 
 /** Replays of a workspace that may run at a time. */
-const mostRunning = 10
+const maxRunning = 10
 /** Failures of the server for a while, such as a full disk, must not end a replay. */
 export const maxAttempts = 1000
 
@@ -51,7 +51,7 @@ export function createReplaysService(deps: ReplaysDeps) {
     }
     const receivers = await receiversOf(botIds, filter)
     const listed = { ...filter, ...rangeOf(filter, now), statuses }
-    const bounds = { most: maxCounted, maxScanned: maxCounted }
+    const bounds = { max: maxCounted, maxScanned: maxCounted }
     const counts = Object.values(await countOfReceivers(db, receivers, listed, bounds))
     return {
       total: counts.reduce((sum, { count }) => sum + count, 0),
@@ -104,10 +104,10 @@ export function createReplaysService(deps: ReplaysDeps) {
       }
       return await run(async (tx) => {
         await holdWorkspace(tx, actor)
-        if ((await store.countRunning(tx, actor.workspaceId)) >= mostRunning) {
+        if ((await store.countRunning(tx, actor.workspaceId)) >= maxRunning) {
           throw new ApiError(
             'LimitExceeded',
-            `At most ${mostRunning} replays of a workspace run at a time.`,
+            `At most ${maxRunning} replays of a workspace run at a time.`,
           )
         }
         await store.insertReplay(tx, row)

@@ -21,11 +21,11 @@ export interface StepsDeps extends SelectionDeps {
 }
 
 /** Deliveries of one replay that may be pending at a time. */
-const mostOpen = 500
+const maxOpen = 500
 /** Deliveries that one transaction replays. */
 const atOnce = 100
 /** Deliveries that are looked at for one transaction if the filter makes it necessary. */
-const mostLookedAtInTurn = 5000
+const maxLookedAtInTurn = 5000
 /** Milliseconds between looks for results. */
 const pauseMs = 1000
 /** Milliseconds after which a job lets others go first. */
@@ -94,7 +94,7 @@ export function createReplayHandler(deps: StepsDeps): JobHandler<Payload, Follow
           from === null ? undefined : { value: from.slice(0, slash), id: from.slice(slash + 1) },
         tokenAfter: ({ value, id }: Position) => `${value}/${id}`,
       },
-      mostLookedAtInTurn,
+      maxLookedAtInTurn,
     )
     to = page.nextToken ?? to
     return { from, ids: page.rows.map(({ id }) => id), to, isAtEnd: page.nextToken === undefined }
@@ -130,13 +130,13 @@ export function createReplayHandler(deps: StepsDeps): JobHandler<Payload, Follow
       ended_at: isDone ? now : null,
     })
     if (isDone) return 'nothing'
-    return !turn.isAtEnd && waiting < mostOpen ? 'now' : 'later'
+    return !turn.isAtEnd && waiting < maxOpen ? 'now' : 'later'
   }
 
   async function step(replayId: string): Promise<Following> {
     const row = await store.findReplay(db, replayId)
     if (row === undefined || !isOpen(row)) return 'nothing'
-    const room = mostOpen - (await store.countOpen(db, replayId))
+    const room = maxOpen - (await store.countOpen(db, replayId))
     const turn = await nextTurn(row, room)
     return await run((tx) => stepIn(tx, replayId, turn))
   }

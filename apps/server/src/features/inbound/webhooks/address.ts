@@ -37,7 +37,7 @@ export const addresses = [
 ]
 
 /** Segments after `/integration/global/` that may be a name: a handle, and a name below it. */
-const mostNameSegments = 2
+const maxNameSegments = 2
 
 /** Reads the address of a request. What belongs to the integration is neither decoded nor normalised. */
 export function addresseeOf(url: string): { addressee: Addressee; query: string } {
@@ -52,7 +52,7 @@ export function addresseeOf(url: string): { addressee: Addressee; query: string 
   }
   const shared = /^\/+global\/+(.*)$/s.exec(path)?.[1]
   if (first === 'integration' && shared !== undefined) {
-    const segments = shared.split('/').slice(0, mostNameSegments).map(decode)
+    const segments = shared.split('/').slice(0, maxNameSegments).map(decode)
     return { addressee: { to: 'shared', segments, rest: shared }, query }
   }
   const whole = path === '' ? '/' : path

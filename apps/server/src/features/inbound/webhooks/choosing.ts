@@ -33,7 +33,7 @@ type Choice =
 /** Whose script runs, and with whose data. */
 type Asker = Pick<ScriptRun, 'workspaceId' | 'owner' | 'caller'>
 
-const longestIdentifier = 500
+const maxIdentifierLength = 500
 const fallbackFailed =
   'This request belongs to no installation, and the script of the integration that responds to such requests failed.'
 
@@ -64,7 +64,7 @@ export function createChooser({ db, integrations, scripts, sharedAddresses }: Ch
     try {
       const result = await runScript(asker, script, data)
       const isText = typeof result === 'string' || typeof result === 'number'
-      const identifier = isText ? storableText(String(result).slice(0, longestIdentifier)) : ''
+      const identifier = isText ? storableText(String(result).slice(0, maxIdentifierLength)) : ''
       return identifier === '' ? { reason: 'the script found no account' } : { identifier }
     } catch (error) {
       // The other service repeats what did not succeed: a request with an account must not get another response.

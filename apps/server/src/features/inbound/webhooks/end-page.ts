@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { RawResponse } from '../../../http/raw-routes.js'
 
 /** Longest reason that is shown, in characters: it comes from the address, which anybody can make. */
-const longestReason = 500
+const maxReasonLength = 500
 
 const style = `
 :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
@@ -42,7 +42,7 @@ interface SetUpEnd {
 /** The address of the page at which a setup ends. */
 export function endAddressOf(base: string, { success, errorMessage }: SetUpEnd): string {
   const query = new URLSearchParams({ success: String(success) })
-  if (errorMessage !== undefined) query.set('errorMessage', errorMessage.slice(0, longestReason))
+  if (errorMessage !== undefined) query.set('errorMessage', errorMessage.slice(0, maxReasonLength))
   return `${base}${endPath}?${query}`
 }
 
@@ -50,7 +50,7 @@ export function endAddressOf(base: string, { success, errorMessage }: SetUpEnd):
 export function endPage(query: string): RawResponse {
   const parameters = new URLSearchParams(query)
   const isDone = parameters.get('success') === 'true'
-  const reason = (parameters.get('errorMessage') ?? '').trim().slice(0, longestReason)
+  const reason = (parameters.get('errorMessage') ?? '').trim().slice(0, maxReasonLength)
   const title = isDone ? 'The setup has ended' : 'The setup did not succeed'
   const advice = isDone
     ? 'The integration reports that it succeeded. You can close this window; the installation shows whether it has its account.'

@@ -40,7 +40,7 @@ const maxScriptedBytes = 1024 * 1024
 const maxBodyBytes = 4 * 1024 * 1024
 const maxResponseBytes = 4 * 1024 * 1024
 /** Most characters of the name of an account. */
-const longestAccount = 500
+const maxAccountLength = 500
 /** Trace headers of a request; integrations propagate them. */
 const traceHeaders = ['traceparent', 'tracestate']
 /**
@@ -172,8 +172,8 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
     }
     const account = response.headers['x-bp-integration-identifier']
     if (typeof account === 'string' && account !== '') {
-      if (account.length <= longestAccount) await identify(row, account)
-      else logFailure(row, `its account has more than ${longestAccount} characters`)
+      if (account.length <= maxAccountLength) await identify(row, account)
+      else logFailure(row, `its account has more than ${maxAccountLength} characters`)
     }
     return response
   }

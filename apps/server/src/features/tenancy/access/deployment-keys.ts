@@ -42,7 +42,7 @@ const provisionalLifetime = 60 * 60 * 1000
  * their open requests, and other processes may learn of the replacement a moment later. A key ends with its program; this
  * limit is for programs of servers that were killed.
  */
-const longestDrain = 16 * 60 * 1000
+const maxDrain = 16 * 60 * 1000
 /** Milliseconds between two signs of life of the keys of programs that run. They count as uses of the key. */
 const signMs = 10 * 60 * 1000
 /** Keys of killed servers: beyond the newest of a deployment, those without a sign of life for so many milliseconds. */
@@ -142,7 +142,7 @@ export function createDeploymentKeys(deps: DeploymentKeysDeps): DeploymentKeys {
     },
 
     async limit(tx, deploymentIds) {
-      const at = isoTime(clock.now() + longestDrain)
+      const at = isoTime(clock.now() + maxDrain)
       announce(tx, await store.endDeploymentKeysAt(tx, deploymentIds, at))
     },
 

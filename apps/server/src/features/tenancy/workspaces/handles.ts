@@ -2,7 +2,7 @@ import { workspaceHandle } from '@botstead/contract'
 
 const rule = new RegExp(workspaceHandle.pattern)
 /** Handles with a number behind that are tried. */
-const mostNumbers = 20
+const maxNumbers = 20
 
 /** Whether a text is a handle by the rules of the contract. */
 export function isHandle(text: string): boolean {
@@ -17,8 +17,8 @@ export function similarHandles(text: string): string[] {
     .replace(/\p{Mark}+/gu, '')
     .replace(/[^a-z0-9_-]+/g, '-')
     .replace(/^[-_]+|[-_]+$/g, '')
-    .slice(0, workspaceHandle.maxLength - `-${mostNumbers}`.length)
+    .slice(0, workspaceHandle.maxLength - `-${maxNumbers}`.length)
   const stem = base === '' ? 'workspace' : base
-  const numbered = Array.from({ length: mostNumbers - 1 }, (_, at) => `${stem}-${at + 2}`)
+  const numbered = Array.from({ length: maxNumbers - 1 }, (_, at) => `${stem}-${at + 2}`)
   return [stem, ...numbered].filter((handle) => handle !== text)
 }

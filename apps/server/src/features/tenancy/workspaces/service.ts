@@ -58,9 +58,9 @@ interface WorkspaceParts extends WorkspacesDeps {
 export type WorkspacesService = ReturnType<typeof createWorkspacesService>
 
 /** Most workspaces an account may own. */
-const mostOwned = 1000
+const maxOwned = 1000
 /** Most handles that are suggested instead of one. */
-const mostSuggestions = 3
+const maxSuggestions = 3
 
 /**
  * Joins the operations of workspaces. Those with an actor throw `ResourceNotFound` for a workspace in
@@ -185,8 +185,8 @@ async function createWorkspace(
   remember: Remember<WorkspaceRecord>,
 ): Promise<WorkspaceRecord> {
   return await deps.run(async (tx) => {
-    if ((await store.countOwned(tx, actor.accountId)) >= mostOwned) {
-      throw new ApiError('LimitExceeded', `An account may own ${mostOwned} workspaces.`)
+    if ((await store.countOwned(tx, actor.accountId)) >= maxOwned) {
+      throw new ApiError('LimitExceeded', `An account may own ${maxOwned} workspaces.`)
     }
     const made = {
       workspace: await createWorkspaceIn(deps, tx, actor.accountId, input.name),
@@ -240,7 +240,7 @@ async function checkHandle(
   const taken = await store.findByHandles(db, [handle, ...similar])
   const owner = taken.get(handle)
   if (owner === undefined && isHandle(handle)) return { available: true, suggestions: [] }
-  const suggestions = similar.filter((each) => !taken.has(each)).slice(0, mostSuggestions)
+  const suggestions = similar.filter((each) => !taken.has(each)).slice(0, maxSuggestions)
   const isOwn =
     owner !== undefined && (await store.findRole(db, actor.accountId, owner)) !== undefined
   return { available: false, suggestions, ...(isOwn && { usedBy: owner }) }

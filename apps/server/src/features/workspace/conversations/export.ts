@@ -18,7 +18,7 @@ export interface ExportDeps {
 }
 
 /** Exports at a time: a reader who takes little of one could otherwise keep everybody from theirs. */
-const mostAtOnce = { perAccount: 2, perProcess: 4 }
+const maxAtOnce = { perAccount: 2, perProcess: 4 }
 const messagesAtOnce = 100
 
 /** Writes conversations as JSON lines, a few at a time: memory is the same however many there are. */
@@ -29,8 +29,8 @@ export function createExports() {
   /** Throws `RateLimited` if there are too many. Returns the function that makes room again. */
   function reserve(accountId: string): () => void {
     const own = running.filter((each) => each === accountId).length
-    if (running.length >= mostAtOnce.perProcess || own >= mostAtOnce.perAccount) {
-      const who = own >= mostAtOnce.perAccount ? `of this account ${own}` : `${running.length}`
+    if (running.length >= maxAtOnce.perProcess || own >= maxAtOnce.perAccount) {
+      const who = own >= maxAtOnce.perAccount ? `of this account ${own}` : `${running.length}`
       throw new ApiError(
         'RateLimited',
         `The server writes ${who} exports already: try again when one has ended.`,

@@ -146,13 +146,13 @@ export function createFinder({ db, search, bounds = usualBounds }: FinderDeps) {
     size: number,
   ): Promise<ConversationPart> {
     const rows: ConversationRow[] = []
-    const { examined: mostExamined, atOnce: mostAtOnce } = boundsOf(selection)
+    const { examined: maxExamined, atOnce: maxAtOnce } = boundsOf(selection)
     let { after } = range
     let examined = 0
     let atOnce = size + 1
     for (;;) {
       // Of many bots few each, because what is read of one mostly comes after the others.
-      const ofEach = Math.max(4, Math.min(atOnce, Math.ceil(mostAtOnce / selection.botIds.length)))
+      const ofEach = Math.max(4, Math.min(atOnce, Math.ceil(maxAtOnce / selection.botIds.length)))
       const part = { ...selection.times, direction: range.direction, after }
       const { keys, isLast } = await listActivity(db, selection.botIds, part, ofEach)
       rows.push(
@@ -172,8 +172,8 @@ export function createFinder({ db, search, bounds = usualBounds }: FinderDeps) {
       if (isLast || last === undefined) return { rows, end: undefined }
       after = positionOf(last)
       examined += keys.length
-      if (examined >= mostExamined) return { rows, end: after }
-      atOnce = Math.min(atOnce * 4, mostAtOnce)
+      if (examined >= maxExamined) return { rows, end: after }
+      atOnce = Math.min(atOnce * 4, maxAtOnce)
       // An export goes on with all conversations, and SQLite reads at once: other requests have their turn here.
       await nextTurn()
     }

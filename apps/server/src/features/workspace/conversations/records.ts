@@ -23,4 +23,4 @@ export interface ConversationPage {
 }
 
 /** Participants of a conversation that a list shows. */
-export const mostPeople = 5
+export const maxPeople = 5

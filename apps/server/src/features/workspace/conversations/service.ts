@@ -20,7 +20,7 @@ import type { Standing } from '../../tenancy/access/index.js'
 import { type MessageSearch, type SaidQuery, toSaidQuery } from '../message-search/index.js'
 import { createExports } from './export.js'
 import { type ConversationSelection, createFinder, positionOf } from './finder.js'
-import { type ConversationPage, type ConversationRecord, mostPeople } from './records.js'
+import { type ConversationPage, type ConversationRecord, maxPeople } from './records.js'
 
 type ListQuery = Query<typeof contract.inspection.list>
 type ExportQuery = Query<typeof contract.inspection.export>
@@ -126,7 +126,7 @@ async function describeConversations(
   const ids = rows.map(({ id }) => id)
   const [newest, members, deliveries] = await Promise.all([
     listNewestMessages(db, ids),
-    listMembers(db, ids, mostPeople + 1),
+    listMembers(db, ids, maxPeople + 1),
     deliveryStatesOf(db, rows),
   ])
   const newestOf = new Map(newest.map((message) => [message.conversation_id, message]))

@@ -3,12 +3,12 @@ import { decodeJson } from '../../../platform/db/columns.js'
 import { toConversation } from '../../conversations/conversations/index.js'
 import { textOf } from '../../conversations/messages/index.js'
 import type { UserRow } from '../../conversations/users/index.js'
-import { type ConversationPage, type ConversationRecord, mostPeople } from './records.js'
+import { type ConversationPage, type ConversationRecord, maxPeople } from './records.js'
 
 type WireList = Output<typeof contract.inspection.list>
 type WireSummary = WireList['conversations'][number]
 
-const longestText = 200
+const maxTextLength = 200
 
 export function toPage({ records, nextToken, previousToken, total }: ConversationPage): WireList {
   return {
@@ -36,11 +36,11 @@ export function toSummary(record: ConversationRecord): WireSummary {
         type: newest.type,
         direction: newest.direction,
         author: toPerson(newest.user_id),
-        text: textOf(decodeJson(newest.payload), longestText),
+        text: textOf(decodeJson(newest.payload), maxTextLength),
       },
     }),
-    participants: members.slice(0, mostPeople).map(toPerson),
-    hasMoreParticipants: members.length > mostPeople,
+    participants: members.slice(0, maxPeople).map(toPerson),
+    hasMoreParticipants: members.length > maxPeople,
     hasFailedDelivery: deliveries.hasFailed,
     hasPendingDelivery: deliveries.hasPending,
   }

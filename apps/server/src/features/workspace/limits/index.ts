@@ -41,7 +41,7 @@ export function createLimits(deps: LimitsDeps): Feature {
     const counted = async (
       name: Limit['name'],
       description: string,
-      sum: (db: Db, botIds: readonly string[], most: number) => Promise<UpTo>,
+      sum: (db: Db, botIds: readonly string[], max: number) => Promise<UpTo>,
     ): Promise<Limit> => {
       const { count: used, isExact } = await sum(db, botIds, maxCounted)
       return { name, description, unit: 'count', used, isExact }

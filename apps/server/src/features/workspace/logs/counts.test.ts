@@ -11,10 +11,10 @@ describe('the buckets of a chart', () => {
       fc.integer({ min: 1, max: 4_000_000_000_000 }),
     )
     fc.assert(
-      fc.property(time, span, fc.integer({ min: 1, max: 120 }), (from, length, most) => {
-        const buckets = bucketsOf(from, from + length, most)
+      fc.property(time, span, fc.integer({ min: 1, max: 120 }), (from, length, max) => {
+        const buckets = bucketsOf(from, from + length, max)
         const starts = startsOf(buckets)
-        expect(starts.length).toBeLessThanOrEqual(most)
+        expect(starts.length).toBeLessThanOrEqual(max)
         expect(starts[0]).toBeLessThanOrEqual(from)
         expect(starts.at(-1)).toBeLessThan(from + length)
         expect((starts.at(-1) ?? 0) + buckets.length).toBeGreaterThanOrEqual(from + length)
@@ -28,10 +28,10 @@ describe('the buckets of a chart', () => {
     const time = fc.integer({ min: first, max: last })
     const range = fc.tuple(time, time).map((ends) => ends.toSorted((a, b) => a - b))
     fc.assert(
-      fc.property(range, fc.integer({ min: 1, max: 120 }), ([from = 0, to = 0], most) => {
-        const starts = startsOf(bucketsOf(from, to, most))
+      fc.property(range, fc.integer({ min: 1, max: 120 }), ([from = 0, to = 0], max) => {
+        const starts = startsOf(bucketsOf(from, to, max))
         expect(starts.length).toBeGreaterThan(0)
-        expect(starts.length).toBeLessThanOrEqual(most)
+        expect(starts.length).toBeLessThanOrEqual(max)
         expect(starts[0]).toBeGreaterThanOrEqual(0)
       }),
     )

@@ -33,16 +33,16 @@ const lengths = [
 ]
 
 /**
- * Divides a range into at most `most` buckets. It begins in 1970 at the earliest: buckets of any length begin at that
+ * Divides a range into at most `max` buckets. It begins in 1970 at the earliest: buckets of any length begin at that
  * moment, so that a longer range would never be a single one, and no line is older.
  */
-export function bucketsOf(since: number, before: number, most: number): Buckets {
+export function bucketsOf(since: number, before: number, max: number): Buckets {
   const from = Math.max(0, since)
   const to = Math.max(from + 1, before)
-  const fits = (length: number) => startsOf({ from, to, length }, most + 1).length <= most
+  const fits = (length: number) => startsOf({ from, to, length }, max + 1).length <= max
   const usual = lengths.find(fits)
   if (usual !== undefined) return { from, to, length: usual }
-  let days = Math.ceil((to - from) / day / most)
+  let days = Math.ceil((to - from) / day / max)
   // The begin of a range cuts its first bucket short, so that there may be one too many.
   while (!fits(days * day)) days += Math.ceil(days / 100)
   return { from, to, length: days * day }

@@ -84,7 +84,7 @@ export function createLogsService(deps: LogsDeps) {
 
     async counts(
       actor: WorkspaceActor,
-      { since, until, buckets: most = 60, ...filter }: CountsQuery,
+      { since, until, buckets: max = 60, ...filter }: CountsQuery,
     ): Promise<CountedLogs & { buckets: Buckets }> {
       const prepared = await prepare(actor, filter)
       const to = timeOf('until', until, 'end') ?? isoTime(clock.now())
@@ -94,7 +94,7 @@ export function createLogsService(deps: LogsDeps) {
           metadata: { in: 'query', field: 'since' },
         })
       }
-      const buckets = bucketsOf(Date.parse(from), Date.parse(to) + 1, most)
+      const buckets = bucketsOf(Date.parse(from), Date.parse(to) + 1, max)
       return { buckets, ...(await countLines(prepared, buckets)) }
     },
   }

@@ -203,7 +203,7 @@ async function readSince(
   { db }: TailsDeps,
   { sources, selection, matches }: PreparedFilter,
   since: string,
-  most: number,
+  max: number,
 ): Promise<WorkspaceLogLine[] | undefined> {
   const lines: WorkspaceLogLine[] = []
   const reached = await walkLines(db, sources, {
@@ -213,10 +213,10 @@ async function readSince(
     budget: lookBudget,
     take: (line) => {
       if (matches(line)) lines.push(line)
-      return lines.length <= most
+      return lines.length <= max
     },
   })
-  return reached !== undefined || lines.length > most ? undefined : lines.reverse()
+  return reached !== undefined || lines.length > max ? undefined : lines.reverse()
 }
 
 /** The time from which on a look must read so that it misses nothing. */

@@ -36,7 +36,7 @@ interface Cursor {
 }
 
 const firstChunk = 20
-const longestChunk = 1000
+const maxChunkLength = 1000
 /** Work of a query, in lines. */
 const queryWeight = 20
 /** End of a period without one: bots may have clocks that are ahead, so that the present is no end. */
@@ -77,14 +77,14 @@ export async function walkLines(
     }
     if (left <= 0 && last !== after) return last
     const { source, range } = cursor
-    const asked = Math.min(Math.max(firstChunk, cursor.asked * 3), longestChunk)
+    const asked = Math.min(Math.max(firstChunk, cursor.asked * 3), maxChunkLength)
     const read = cursor.lines.at(-1)
     const lines = await source.read(db, range, period, read ? positionOf(read) : after, asked)
     left -= queryWeight + lines.length * source.weight
     const [first] = lines
     if (first === undefined) continue
     insert(cursors, { source, range, lines, next: 0, asked, head: positionOf(first) })
-    if (lines.length > longestChunk / 4) await pause()
+    if (lines.length > maxChunkLength / 4) await pause()
   }
   return undefined
 }

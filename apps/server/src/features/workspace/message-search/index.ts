@@ -13,7 +13,7 @@ import {
   textOf,
 } from '../../conversations/messages/index.js'
 import type { Feature } from '../../feature.js'
-import { createIndexer, type IndexerDeps, longestText } from './indexer.js'
+import { createIndexer, type IndexerDeps, maxTextLength } from './indexer.js'
 import { postgresWords } from './postgres-words-store.js'
 import { listDue, readProgress } from './progress-store.js'
 import { matchesText, type SaidQuery } from './query.js'
@@ -53,7 +53,7 @@ interface Unindexed {
 }
 
 /** Messages that are not indexed yet and are read one by one. */
-const mostUnindexed = 2000
+const maxUnindexed = 2000
 /** Milliseconds by which the time of a message may be earlier than that of its id. */
 const slackMs = 60_000
 /** Conversations that are read with one statement, messages of each, and of a longer one with a further statement. */
@@ -61,7 +61,7 @@ const conversationsAtOnce = 50
 const messagesAtOnce = 30
 const olderAtOnce = 200
 /** Bots in which the index searches at once. */
-const mostScopes = 100
+const maxScopes = 100
 
 export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSearch {
   const { db } = deps
@@ -71,7 +71,7 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
   /** What is not indexed: messages behind an id, and some that wait to be indexed once more. */
   async function readUnindexed(): Promise<Unindexed> {
     const lastId = await readProgress(db)
-    const due = await listDue(db, mostUnindexed)
+    const due = await listDue(db, maxUnindexed)
     return { lastId, due: due.map(({ message_id: id }) => id) }
   }
 
@@ -82,7 +82,7 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
     { lastId, due }: Unindexed,
   ): Promise<ConversationMatches> {
     const since = isoTime(Math.max(0, timeOfId(lastId) - slackMs))
-    const ofEach = Math.max(10, Math.ceil(mostUnindexed / Math.max(1, botIds.length)))
+    const ofEach = Math.max(10, Math.ceil(maxUnindexed / Math.max(1, botIds.length)))
     const newest = (await listTextsSince(db, botIds, since, ofEach)).filter(({ id }) => id > lastId)
     const counts = new Map<string, number>()
     for (const { bot_id: id } of newest) counts.set(id, (counts.get(id) ?? 0) + 1)
@@ -97,7 +97,7 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
     }
     return {
       ids,
-      isComplete: !isCut && due.length < mostUnindexed,
+      isComplete: !isCut && due.length < maxUnindexed,
     }
   }
 
@@ -129,8 +129,8 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
       // Read before the index, so that what is indexed meanwhile is in one of the two.
       const before = await readUnindexed()
       const found: FoundMessage[] = []
-      for (let at = 0; at < botIds.length; at += mostScopes) {
-        const scopes = botIds.slice(at, at + mostScopes)
+      for (let at = 0; at < botIds.length; at += maxScopes) {
+        const scopes = botIds.slice(at, at + maxScopes)
         found.push(...(await index.find(db, scopes, query, limit + 1)))
         if (found.length > limit) return undefined
       }
@@ -168,7 +168,7 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
 }
 
 function says({ payload }: Pick<MessageText, 'payload'>, query: SaidQuery): boolean {
-  return matchesText(textOf(decodeJson(payload), longestText), query)
+  return matchesText(textOf(decodeJson(payload), maxTextLength), query)
 }
 
 /** Milliseconds of work after which other work has its turn. */

@@ -29,7 +29,7 @@ export interface IndexerDeps {
 const batchSize = 100
 const batchCharacters = 100_000
 /** Characters of a message that are indexed. */
-export const longestText = 20_000
+export const maxTextLength = 20_000
 /**
  * Milliseconds by which an id may be older than it becomes visible, and clocks of processes may differ. What is
  * newer is not indexed yet, because older ids may still appear beside it.
@@ -209,5 +209,5 @@ function batchOf(rows: readonly MessageText[]): readonly MessageText[] {
 
 /** The text of a message that is indexed. Unified first, in which some characters become many. */
 function indexedText(payload: string): string {
-  return unifyForms(textOf(decodeJson(payload), longestText)).slice(0, longestText)
+  return unifyForms(textOf(decodeJson(payload), maxTextLength)).slice(0, maxTextLength)
 }

@@ -6,8 +6,8 @@ import { normalise, toBigrams, toIndexText, toIndexTokens, toRuns } from '@botst
  */
 export type SaidQuery = readonly (readonly string[])[]
 
-const mostPhrases = 20
-const longestPhrase = 32
+const maxPhrases = 20
+const maxPhraseLength = 32
 const quoted = /"([^"]+)"|[“„]([^“”„]+)[“”]|«([^«»]+)»|「([^「」]+)」/g
 
 /** Reads words and quoted phrases; empty if the text has no letter and no digit. */
@@ -20,7 +20,7 @@ export function toSaidQuery(text: string): SaidQuery {
     return ' '
   })
   for (const run of toRuns(rest)) phrases.push(toPhrase(run.text))
-  return phrases.filter((phrase) => phrase.length > 0).slice(0, mostPhrases)
+  return phrases.filter((phrase) => phrase.length > 0).slice(0, maxPhrases)
 }
 
 /** Tokens of a phrase as they are in the index; only the last run may go on in the text. */
@@ -30,7 +30,7 @@ function toPhrase(text: string): string[] {
   if (last === undefined) return []
   const pairs = last.unspaced ? toBigrams(last.text) : [last.text]
   const end = pairs.length > 0 ? pairs : [`${last.text}*`]
-  return [...runs.slice(0, -1).flatMap(toIndexTokens), ...end].slice(0, longestPhrase)
+  return [...runs.slice(0, -1).flatMap(toIndexTokens), ...end].slice(0, maxPhraseLength)
 }
 
 /** Whether a text has all phrases, as the index would find. */

@@ -31,7 +31,7 @@ export interface ErrorGroup extends Omit<FoundError, 'at'> {
 const hour = 60 * 60 * 1000
 /** Hours that groups cover. */
 export const coveredHours = 24
-const longestPattern = 300
+const maxPatternLength = 300
 
 /**
  * A message without what differs from error to error, so that errors with the same cause are counted
@@ -39,13 +39,13 @@ const longestPattern = 300
  */
 export function patternOf(message: string): string {
   return message
-    .slice(0, 2 * longestPattern)
+    .slice(0, 2 * maxPatternLength)
     .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '#')
     .replaceAll(/\b[a-z]+_[0-9A-HJKMNP-TV-Z]{26}\b/g, '#')
     .replaceAll(/\b(?=[0-9a-f]*\d)[0-9a-f]{12,}\b/gi, '#')
     .replaceAll(/\d+(?:[.,:]\d+)*/g, '#')
     .replaceAll(/#(?:[-/ ]#)+/g, '#')
-    .slice(0, longestPattern)
+    .slice(0, maxPatternLength)
 }
 
 /** The first sentence of the log line about a delivery that was given up, see `deliveries`. */
@@ -129,7 +129,7 @@ export function groupErrors(errors: readonly FoundError[], since: number): Error
     const number = Math.floor((Date.parse(at) - since) / hour)
     if (number < 0 || Number.isNaN(number)) continue
     const key = keyOf({ ...error, at })
-    const message = error.message.slice(0, longestPattern)
+    const message = error.message.slice(0, maxPatternLength)
     const group = groups.get(key) ?? {
       ...error,
       id: fingerprintOf(key),

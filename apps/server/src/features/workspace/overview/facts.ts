@@ -42,9 +42,9 @@ export interface Scope {
 /** Where counts end. */
 export const maxCounted = 1000
 /** Most bots that are looked at. */
-const mostBots = 1000
+const maxBots = 1000
 /** Errors that are read: failed deliveries of one receiver, failed files, and lines of logs. */
-const mostRead = { deliveries: 500, files: 2000, lines: 10_000 }
+const maxRead = { deliveries: 500, files: 2000, lines: 10_000 }
 
 /** What an overview is made of. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>
@@ -57,7 +57,7 @@ export async function readFacts(deps: FactsDeps, scope: Scope, since: string) {
   const { workspaceId, botId } = scope
   const { db, bots, integrations } = deps
   const [rows, integrationIds] = await Promise.all([
-    bots.reachIn(scope, mostBots),
+    bots.reachIn(scope, maxBots),
     integrations.idsIn(workspaceId),
   ])
   const botIds = rows.map(({ id }) => id)
@@ -70,10 +70,10 @@ export async function readFacts(deps: FactsDeps, scope: Scope, since: string) {
     await Promise.all([
       listReceivers(db, botIds),
       listWaiting(db, receivers, maxCounted),
-      listFailed(db, receivers, since, mostRead.deliveries),
+      listFailed(db, receivers, since, maxRead.deliveries),
       listSuccesses(db, receivers),
       countFiles(db, botIds, maxCounted),
-      listFailedFiles(db, botIds, mostRead.files),
+      listFailedFiles(db, botIds, maxRead.files),
       readErrorLines(deps, { botIds, integrationIds, hasBot: botId !== undefined, since }),
       listResolved(db, workspaceId),
     ])
@@ -105,8 +105,8 @@ export async function readFacts(deps: FactsDeps, scope: Scope, since: string) {
     /** Whether all errors were read, including those that were resolved. */
     isComplete:
       logs.isAll &&
-      failedFiles.length < mostRead.files &&
-      [...groupBy(failed, receiverOf).values()].every(({ length }) => length < mostRead.deliveries),
+      failedFiles.length < maxRead.files &&
+      [...groupBy(failed, receiverOf).values()].every(({ length }) => length < maxRead.deliveries),
   }
 }
 
@@ -138,7 +138,7 @@ async function readErrorLines(
     },
     period: { since, before: endless },
     after: undefined,
-    budget: mostRead.lines,
+    budget: maxRead.lines,
     take: (line) => {
       if ((own.has(line.botId) || line.source === 'integration') && !isGivenUp(line)) {
         lines.push(line)

@@ -21,7 +21,7 @@ export interface Pings {
 /** Milliseconds that a program has to respond. */
 const timeoutMs = 3000
 /** Most bots that one overview asks. */
-const mostAsked = 20
+const maxAsked = 20
 
 /**
  * Asks the programs of bots at a url whether they are there: one that is gone shows no error until somebody writes
@@ -47,7 +47,7 @@ export function createPings({ targets, ...deps }: PingsDeps): Pings {
   return {
     async findSilent(botIds) {
       const found = await Promise.all(
-        botIds.slice(0, mostAsked).map(async (id) => [id, (await known.get(id))?.silence] as const),
+        botIds.slice(0, maxAsked).map(async (id) => [id, (await known.get(id))?.silence] as const),
       )
       return new Map(
         found.flatMap(([id, silence]) => (silence === undefined ? [] : [[id, silence]])),

@@ -60,8 +60,8 @@ export interface Overview {
 
 const hour = 60 * 60 * 1000
 /** Most bots and groups of errors that are returned. */
-const mostShown = 200
-const mostGroups = 50
+const maxShown = 200
+const maxGroups = 50
 /** Most resolutions that one call of the sweep deletes. */
 const sweptAtOnce = 500
 /** Free space below which a disk needs attention. */
@@ -186,7 +186,7 @@ async function determine(
   )
   return {
     asOf: isoTime(now),
-    bots: health.toSorted(byUrgency).slice(0, mostShown),
+    bots: health.toSorted(byUrgency).slice(0, maxShown),
     counts: {
       bots: sum([facts.botCount]),
       botsNeedingAttention: sum([health.filter(needsAttention).length]),
@@ -200,7 +200,7 @@ async function determine(
       failed: sum(files.map((each) => each.failed)),
     },
     errors: {
-      groups: groupErrors(errors, start).slice(0, mostGroups),
+      groups: groupErrors(errors, start).slice(0, maxGroups),
       since,
       isComplete: facts.isComplete,
     },
@@ -270,7 +270,7 @@ async function addServer(
   const groups = [...errors.groups, ...jobs].sort((one, other) => other.count - one.count)
   return {
     ...overview,
-    errors: { ...errors, groups: groups.slice(0, mostGroups) },
+    errors: { ...errors, groups: groups.slice(0, maxGroups) },
     operator: { deadJobs: dead.length, disks },
   }
 }

@@ -21,7 +21,7 @@ export type WireEntry = Output<typeof contract.timeline.get>['entries'][number]
 type WireDelivery = Extract<WireEntry, { kind: 'message' }>['deliveries'][number]
 
 /** Deliveries of one page; an entry rarely has more than two. */
-const mostDeliveries = 2000
+const maxDeliveries = 2000
 
 export interface DescribeDeps {
   db: Db
@@ -60,7 +60,7 @@ export function createDescribe({ db, users }: DescribeDeps) {
   async function deliveriesOf(conversation: Conversation, entries: readonly Stored[]) {
     const subjects = await subjectsOf(conversation, entries)
     const botId = conversation.bot_id
-    const rows = await listDeliveriesAbout(db, botId, [...subjects.keys()], mostDeliveries)
+    const rows = await listDeliveriesAbout(db, botId, [...subjects.keys()], maxDeliveries)
     const byEntry = new Map<string, WireDelivery[]>()
     for (const row of rows) {
       const key = subjects.get(row.subject_id) ?? ''

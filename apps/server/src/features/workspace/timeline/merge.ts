@@ -23,7 +23,7 @@ type Conversation = Pick<ConversationRow, 'id' | 'bot_id'>
 type Read = (conversation: Conversation, range: SourceRange) => Promise<Stored[]>
 
 /** Characters of payloads on one page; the first entry is on it however long it is. */
-const mostCharacters = 2_000_000
+const maxCharacters = 2_000_000
 
 /** Merges the sources of a timeline into one list, ordered by time, source and key. */
 export function createMerge(sources: Record<SourceName, Read>) {
@@ -71,7 +71,7 @@ function countOfPage(entries: readonly Stored[], size: number): number {
   let characters = 0
   for (const [at, entry] of entries.entries()) {
     characters += lengthOf(entry)
-    if (at === size || (at > 0 && characters > mostCharacters)) return at
+    if (at === size || (at > 0 && characters > maxCharacters)) return at
   }
   return entries.length
 }

@@ -101,8 +101,8 @@ export function createTimelineService(deps: TimelineDeps) {
       const wanted: readonly Kind[] | undefined = kinds?.length ? kinds : undefined
       const sources = new Set(wanted?.map((kind) => sourceOf[kind]) ?? sourceNames)
       const readPart = createMerge(createSources(deps, wanted))
-      const read = (direction: 'asc' | 'desc', after: Position | undefined, most: number) =>
-        readPart(conversation, { direction, after, size: most, sources })
+      const read = (direction: 'asc' | 'desc', after: Position | undefined, max: number) =>
+        readPart(conversation, { direction, after, size: max, sources })
 
       const window = messageId
         ? await around(conversation, messageId, size, read)
