@@ -83,7 +83,7 @@ function toInstallation(
   integration: InstallableIntegration | undefined,
   view: BotView,
 ): WireInstallation {
-  // What is built in is the chat, which has an address of its own.
+  // The only built-in integration is the chat, which has an address of its own.
   const isChat = isBuiltIn(row)
   return {
     id: integrationIdOf(row),

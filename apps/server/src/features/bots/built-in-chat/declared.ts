@@ -13,7 +13,7 @@ export const blocParts = [
   'location',
 ] as const
 
-/** What the built-in chat can show, by type of message; here the type is beside the payload. */
+/** The payloads that the built-in chat can show, by type of message; the type stands beside the payload. */
 export const chatShapes: Readonly<Record<string, { schema: Schema }>> = {
   ...Object.fromEntries(
     Object.entries(messagePayloads).map(([type, schema]) => [
@@ -140,7 +140,7 @@ function event(
   }
 }
 
-/** What bots ask of the page around a web chat. */
+/** The actions by which bots control the page around a web chat. */
 function webchatActions() {
   const action = (title: string, properties: object = {}, required: string[] = []) => ({
     title,

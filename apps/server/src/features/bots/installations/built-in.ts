@@ -1,7 +1,7 @@
 import { builtInChat, chatIdOf, chatVersions, isChatId } from '../built-in-chat/index.js'
 import type { InstallationRow } from './store.js'
 
-/** What a bot needs to know of an integration that is, or will be, installed in it. */
+/** The properties of an integration that installing it in a bot requires. */
 export interface InstallableIntegration {
   id: string
   /** Workspace of its developer; undefined for the built-in one. */

@@ -9,7 +9,7 @@ import { toPublishedSummary } from './view.js'
 
 type PublicIntegration = Output<typeof contract.hub.getIntegration>['integration']
 
-/** When the interface of the built-in integration was last changed. */
+/** Time of the last change of the built-in integration's interface. */
 const since = '2026-01-01T00:00:00.000Z'
 
 /** The publisher of what comes with the server. */
@@ -63,7 +63,7 @@ export function findBuiltIn(id: string): PublicIntegration | undefined {
   }
 }
 
-/** What a list of the hub shows without a row in the database: an older version for tools that ask for it. */
+/** The versions that a list of the hub has without a row in the database: older ones, for tools that request them. */
 export function builtInRow(wantedVersion: string | undefined): HubRow {
   return rowOf(chatVersions.find(({ version }) => version === wantedVersion) ?? chatVersions[0])
 }

@@ -67,7 +67,7 @@ export function requireMessageShape(
   if (messages === undefined || types.length === 0) return
   const message = Object.hasOwn(messages, type) ? messages[type] : undefined
   if (message === undefined) {
-    // What is built in has the same messages in all channels.
+    // A built-in integration has the same messages in all channels.
     const isSame = profile.installationOf(integration)?.isBuiltIn === true
     throw new ApiError(
       'InvalidPayload',
