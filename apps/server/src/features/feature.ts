@@ -27,12 +27,12 @@ export interface Feature {
   schedule?(tx: Tx): Promise<void>
   /** Hourly retention: each removes some rows that are old enough and returns how many, 0 at the end. */
   readonly sweeps?: readonly Sweep[]
-  /** What it does when something happens in another slice, in the same transaction. */
+  /** Subscribers to domain events of other slices. They run in the transaction of the event. */
   readonly on?: Subscriptions
-  /** What the server itself does as actions of the built-in chat, by name. */
+  /** Actions of the built-in chat that the server itself runs, by name. */
   readonly actions?: Readonly<Record<string, ServerAction>>
   readonly metrics?: readonly Metric[]
-  /** What has to work before this process takes requests: `/readyz`. */
+  /** Checks that must pass before this process takes requests: `/readyz`. */
   readonly checks?: readonly ReadinessCheck[]
   /**
    * Deletes what it has of a bot that was deleted, in small transactions; repeatable. What belongs to a

@@ -13,7 +13,7 @@ export interface ConversationOfBot {
   integration: string
 }
 
-/** What became of the deliveries about a conversation. */
+/** Outcomes of the deliveries about a conversation. */
 export interface DeliveryStates {
   /** Whether one failed and was not replayed. */
   hasFailed: boolean
@@ -30,7 +30,7 @@ function queuesOf({ id, bot_id: botId, integration }: ConversationOfBot): string
   return [...receivers].map((receiver) => queueOf(botId, receiver, id))
 }
 
-/** What became of the deliveries about some conversations, by the id of the conversation. */
+/** Outcomes of the deliveries about some conversations, by the id of the conversation. */
 export async function deliveryStatesOf(
   db: Db,
   conversations: readonly ConversationOfBot[],

@@ -52,7 +52,7 @@ export interface DispatcherDeps extends SettleDeps {
 /** Tries of a delivery, from which on a suspected one gets a program of its own: the first, and one after others. */
 const triesBeforeOwn = 2
 
-/** How a delivery is sent that may have ended the code before; undefined if it is not suspected. */
+/** Restrictions on sending a delivery that may have ended the code before; undefined if it is not suspected. */
 function suspectOf({ id, code_ends, attempts, spent }: DeliveryRow): Call['suspect'] {
   if (code_ends === null) return undefined
   return {

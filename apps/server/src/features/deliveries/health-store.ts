@@ -13,7 +13,7 @@ export type FailedDelivery = Pick<
   'id' | 'bot_id' | 'integration' | 'last_error' | 'created_at' | 'updated_at'
 >
 
-/** What waits for a receiver. */
+/** The deliveries that wait for a receiver. */
 export interface WaitingDeliveries extends ReceiverColumns {
   /** At most the bound that was asked for. */
   count: number
@@ -46,7 +46,7 @@ export async function findTroubledReceivers(db: Db, limit: number) {
   return { count: Number(count), rows }
 }
 
-/** What waits for each receiver; those for which nothing waits are left out. */
+/** Lists the waiting deliveries of each receiver, without receivers that have none. */
 export async function listWaiting(
   db: Db,
   receivers: readonly ReceiverColumns[],
@@ -94,7 +94,7 @@ export async function listFailed(
 /** Deliveries among which the last one that succeeded is looked for: a replay makes no newer delivery. */
 const maxSuccesses = 20
 
-/** When the last attempt that each receiver accepted began, ISO 8601; those without one are left out. */
+/** Start of the last attempt that each receiver accepted, ISO 8601, without receivers that accepted none. */
 export async function listSuccesses(
   db: Db,
   receivers: readonly ReceiverColumns[],

@@ -37,9 +37,9 @@ export interface InFlight {
   hasTooManySuspects(receiver: string): boolean
   /** Whether something is in flight to a receiver. */
   has(receiver: string): boolean
-  /** How many deliveries may be claimed for all receivers together; may be negative. */
+  /** Number of deliveries that may still be claimed for all receivers together; may be negative. */
   room(): number
-  /** How many may be claimed for one receiver; may be negative. */
+  /** Number of deliveries that may still be claimed for one receiver; may be negative. */
   roomAt(receiver: string): number
 }
 

@@ -297,7 +297,7 @@ export async function pageOfReceivers(
   }
 }
 
-/** How many deliveries have a status, up to a bound. */
+/** Number of deliveries with a status, up to a bound. */
 export interface BoundedCount {
   count: number
   isExact: boolean

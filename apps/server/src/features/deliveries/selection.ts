@@ -6,7 +6,7 @@ import { listReceiversOf } from './listing-store.js'
 import { listPausedReceivers } from './receiver-store.js'
 import { type ReceiverColumns, receiverKeyOf } from './store.js'
 
-/** What narrows the deliveries of a workspace, besides their status. */
+/** Conditions on the deliveries of a workspace, besides their status. */
 export type WorkspaceFilter = Omit<
   Query<typeof contract.workspaceDeliveries.list>,
   'nextToken' | 'pageSize' | 'status'

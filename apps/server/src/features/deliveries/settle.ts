@@ -18,13 +18,13 @@ import { advanceQueues, type NextClaim, orderingKeyOf, refOf } from './queue-sto
 import * as receivers from './receiver-store.js'
 import { type DeliveryRow, receiverIn } from './store.js'
 
-/** How often a delivery is tried. */
+/** Number and times of the attempts at a delivery. */
 interface RetryPolicy extends Backoff {
   /** Attempts before a delivery is given up; none is made while the receiver is paused. */
   maxAttempts: number
 }
 
-/** When a failing receiver is paused. */
+/** The conditions under which a failing receiver is paused. */
 export interface PausePolicy {
   /** Milliseconds without a success. */
   afterMs: number
@@ -62,7 +62,7 @@ interface Attempt {
   nextClaim: NextClaim | undefined
 }
 
-/** What follows for the caller from the end of a claim. */
+/** The result of the end of a claim for the caller. */
 export interface Settled {
   /** The next delivery of the same queue, claimed on request. */
   next: DeliveryRow | undefined
@@ -310,7 +310,7 @@ export function pauseAfter(
 /** A delivery that just ended. */
 interface Ended {
   row: DeliveryRow
-  /** Why the receiver did not accept it; null if it did, or if the delivery was cancelled. */
+  /** The reason for which the receiver did not accept it; null if it did, or if the delivery was cancelled. */
   failure: string | null
   /** Line for the log of the bot; attempts are in the log anyway. */
   line?: Pick<LogLine, 'level'> & { text: string }

@@ -30,7 +30,7 @@ export interface DeliveriesTable {
   /** Process that is sending it. */
   owner: string | null
   /**
-   * When it may be claimed: at once, after a pause, or when the lease of its owner expires; null
+   * Time from which it may be claimed: at once, after a pause, or when the lease of its owner expires; null
    * while it is parked or not the head of its queue, and when it is finished.
    */
   next_attempt_at: string | null
@@ -68,7 +68,7 @@ export interface DeliveryAttemptsTable {
   duration_ms: number
   /** HTTP status of the response; null without one. */
   status: number | null
-  /** Why it failed; null if it did not. */
+  /** The reason of the failure; null if the attempt succeeded. */
   error: string | null
   /** Beginning of the body of the response. */
   answer: string | null
@@ -88,12 +88,12 @@ export interface DeliveryReceiversTable {
   /** Attempts that have failed since the last success. */
   failures: number
   failing_since: string | null
-  /** What paused it; null if it is not paused. */
+  /** The cause of its pause; null if it is not paused. */
   paused: 'failures' | 'operator' | null
   paused_at: string | null
   /** The last failure before the pause. */
   reason: string | null
-  /** When the next ping, which may end the pause, is due. */
+  /** Time of the next ping, which may end the pause. */
   probe_at: string | null
   /** 0 or 1: deliveries parked during a pause are being resumed. */
   releasing: number

@@ -63,7 +63,7 @@ export function findBuiltIn(id: string): PublicIntegration | undefined {
   }
 }
 
-/** The versions that a list of the hub has without a row in the database: older ones, for tools that request them. */
+/** An entry of the hub that has no row in the database: the wanted version, which tools may request, or the newest. */
 export function builtInRow(wantedVersion: string | undefined): HubRow {
   return rowOf(chatVersions.find(({ version }) => version === wantedVersion) ?? chatVersions[0])
 }

@@ -99,7 +99,7 @@ function toAttemptDetails(
   }
 }
 
-/** What a pending delivery waits for. */
+/** The next step of a pending delivery, or the reason for which it waits. */
 function nextOf(
   { status, owner, next_attempt_at: at, set_aside }: DeliveryRow,
   receiver: ReceiverRow | undefined,

@@ -11,7 +11,7 @@ interface MessageAndConversation {
 const maxTries = 1000
 const maxCharacters = 20_000_000
 
-/** What the attempts at a delivery sent. */
+/** The bodies that the attempts at a delivery sent. */
 export interface SentBodies {
   /** The body as it would be sent now. */
   current: string

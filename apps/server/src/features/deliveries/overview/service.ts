@@ -21,7 +21,7 @@ export interface DeliveriesPage extends Page<DeliveryRow> {
   counts: Awaited<ReturnType<typeof listing.countOfReceivers>> | undefined
 }
 
-/** What members of a workspace see of the deliveries of all its bots. */
+/** Creates the service that shows members of a workspace the deliveries of all its bots. */
 export function createOverviewService({ db, pager, bots }: OverviewDeps) {
   const { botsOf, receiversOf } = createSelection({ db, bots })
 

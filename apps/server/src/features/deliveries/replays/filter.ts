@@ -1,7 +1,7 @@
 import type { Body, contract } from '@botstead/contract'
 import { inUtc } from '../listing-store.js'
 
-/** What is replayed, as requested. */
+/** The requested filter of the deliveries that are replayed. */
 export type ReplayFilter = Body<typeof contract.deliveryReplays.create>
 
 const finished: ('delivered' | 'failed' | 'canceled')[] = ['delivered', 'failed', 'canceled']

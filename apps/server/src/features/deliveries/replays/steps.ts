@@ -31,7 +31,7 @@ const pauseMs = 1000
 /** Milliseconds after which a job lets others go first. */
 const maxMs = 5000
 
-/** What follows a step: another one now, another one later, or none. */
+/** The successor of a step: another one now, another one later, or none. */
 type Following = 'now' | 'later' | 'nothing'
 
 /** The deliveries whose turn comes next. */

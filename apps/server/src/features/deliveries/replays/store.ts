@@ -44,7 +44,7 @@ export async function patchReplay(tx: Tx, id: string, patch: Partial<ReplayRow>)
   await tx.updateTable('delivery_replays').set(patch).where('id', '=', id).execute()
 }
 
-/** How many replayed deliveries wait for their results. */
+/** Counts the replayed deliveries that wait for their results. */
 export async function countOpen(db: Db, replayId: string): Promise<number> {
   const row = await db
     .selectFrom('replayed_deliveries')

@@ -6,7 +6,7 @@ export interface DeliveryReplaysTable {
   workspace_id: string
   /** The bot whose deliveries are replayed; null for those of all bots of the workspace. */
   bot_id: string | null
-  /** Who started it. */
+  /** Account of the person who started it. */
   account_id: string
   /** JSON object: {@link ReplayFilter}. */
   filter: string
@@ -28,7 +28,7 @@ export interface DeliveryReplaysTable {
   position: string | null
   /** 0 or 1: whether the turn of every delivery has come. */
   is_at_end: number
-  /** Why the job was given up. */
+  /** The error with which the job was given up. */
   error: string | null
   created_at: string
   updated_at: string

@@ -1,4 +1,4 @@
-/** Why a script does not compile, for its author. */
+/** A fault for which a script does not compile, in words for its author. */
 export interface ScriptFault {
   reason: string
   /** Line and column from 1, in characters; undefined if the fault has no place. */

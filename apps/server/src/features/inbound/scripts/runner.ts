@@ -31,7 +31,7 @@ export class ScriptsBusyError extends Error {
 export interface ScriptRun {
   /** In VRL. */
   script: string
-  /** What the script sees as `.`; JSON. */
+  /** The input of the script, which it reads as `.`; JSON. */
   data: Readonly<Record<string, unknown>>
   /** The workspace of the script: scripts of one workspace run one after the other. */
   workspaceId: string

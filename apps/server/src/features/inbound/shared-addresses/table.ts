@@ -2,7 +2,7 @@ import type { TimeColumn } from '../../../platform/db/columns.js'
 
 /** An address that all installations of an integration share, and the workspace to which it belongs. */
 export interface SharedAddressesTable {
-  /** What follows `/integration/global/`: the name of an integration, with or without the handle before it. */
+  /** The path below `/integration/global/`: the name of an integration, with or without the handle before it. */
   address: string
   /** Workspace to which the address belongs. */
   workspace_id: string

@@ -11,7 +11,7 @@ export interface OutsideRequest {
   body?: string
 }
 
-/** Whom a request is for, by its address. */
+/** The addressee of a request, according to its URL. */
 export type Addressee =
   /** One installation, by its webhook id. */
   | { to: 'installation'; webhookId: string; path: string }
@@ -65,7 +65,7 @@ export function pathAfter(segments: number, path: string): string {
   return `/${rest.join('/')}`
 }
 
-/** What integrations and scripts get of a request. Throws `UnsupportedMediaType` for a body that is no text. */
+/** The part of a request that integrations and scripts get. Throws `UnsupportedMediaType` for a body that is no text. */
 export function outsideRequestOf(
   { method, headers, body }: RawRequest,
   query: string,

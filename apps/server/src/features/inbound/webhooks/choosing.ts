@@ -24,13 +24,13 @@ export interface ChoosingDeps {
   sharedAddresses: Pick<SharedAddresses, 'find'>
 }
 
-/** Who responds to a request at a shared address. */
+/** The responder to a request at a shared address. */
 type Choice =
   | { by: 'installation'; row: InstallationRow; path: string }
   /** A script of the integration did, for a request that belongs to no account, such as a verification. */
   | { by: 'script'; response: RawResponse }
 
-/** Whose script runs, and with whose data. */
+/** The owner of a script that runs, and the source of its data. */
 type Asker = Pick<ScriptRun, 'workspaceId' | 'owner' | 'caller'>
 
 const maxIdentifierLength = 500

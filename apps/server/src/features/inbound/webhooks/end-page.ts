@@ -32,10 +32,10 @@ const headers = {
 /** The path of the page at which a setup ends, below the base address of the server. */
 const endPath = '/oauth/interstitial'
 
-/** How a setup ended. */
+/** The outcome of a setup. */
 interface SetUpEnd {
   success: boolean
-  /** Why it failed, in the words of the integration. */
+  /** The reason of the failure, in the words of the integration. */
   errorMessage?: string
 }
 

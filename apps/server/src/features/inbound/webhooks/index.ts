@@ -60,7 +60,7 @@ const notRelayed = new Set([
   'x-request-id',
 ])
 
-/** Why there is no response of an integration to relay. */
+/** Thrown when an integration returned no response that could be relayed. */
 class NoResponseError extends Error {
   override name = 'NoResponseError'
   /** Whether the integration took too long. */
@@ -72,10 +72,10 @@ class NoResponseError extends Error {
   }
 }
 
-/** What an installation is passed: the path is that below its own address. */
+/** The request that an installation receives. Its path is the part below the installation's own address. */
 type InstallationRequest = OutsideRequest & { path: string }
 
-/** Whom a request is for that names one installation. */
+/** The addressee of a request that names one installation. */
 type OneInstallation = Extract<Addressee, { webhookId: string }>
 
 /**

@@ -192,7 +192,7 @@ async function storeContents(
   let bytesRead = 0
   let previous = await next(known)
 
-  /** What the last backup has of a content; asked in the order of keys. */
+  /** The entry of a content in the last backup. Callers must look up contents in the order of their keys. */
   async function findKnown({ key, sha256 }: ReferredContent): Promise<ContentEntry | undefined> {
     while (previous !== undefined && previous.key < key) previous = await next(known)
     if (previous?.key !== key || previous.sha256 !== sha256) return undefined

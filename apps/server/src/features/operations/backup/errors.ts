@@ -1,4 +1,4 @@
-/** Why a backup cannot be made, read or restored. */
+/** The kinds of reasons for which a backup cannot be made, read or restored. */
 export type BackupErrorKind =
   /** It is not there, or a piece of it is not. */
   | 'missing'
@@ -7,7 +7,7 @@ export type BackupErrorKind =
   | 'passphrase'
   /** This version of the server, or this configuration, cannot use it. */
   | 'unusable'
-  /** What is to be restored to has something in it. */
+  /** The destination of a restore is not empty. */
   | 'occupied'
 
 /** The message says what is wrong and what to do. */

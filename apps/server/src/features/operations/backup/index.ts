@@ -49,7 +49,7 @@ export interface BackupOptions {
 export interface BackupResult {
   manifest: Manifest
   storedBytes: number
-  /** What retention removed; undefined if it did not run. */
+  /** Backups and pieces that retention removed; undefined if it did not run. */
   removed: RetentionResult | undefined
 }
 
@@ -206,14 +206,14 @@ export function createBackups(deps: BackupsDeps): Backups {
   }
 }
 
-/** When the next backup is due after a time; both in milliseconds since the Unix epoch. */
+/** Time of the next backup that is due after a time; both in milliseconds since the Unix epoch. */
 function nextTime(schedule: BackupSchedule, after: number): number {
   if ('everyMs' in schedule) return after + schedule.everyMs
   const at = Math.floor(after / day) * day + schedule.dailyAt * minute
   return at > after ? at : at + day
 }
 
-/** What the database knows, whichever process made the backups. */
+/** Metrics from the database, so that each process reports the backups of all. */
 function backupMetrics({ db, clock }: Pick<BackupsDeps, 'db' | 'clock'>): Metric {
   return {
     async collect() {

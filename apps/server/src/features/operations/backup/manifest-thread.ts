@@ -2,7 +2,7 @@ import { createThreadPool } from '../../../platform/workers/thread-pool.js'
 import { BackupError, type BackupErrorKind } from './errors.js'
 import { type Manifest, parseStoredManifest } from './manifest.js'
 
-/** What a thread has made of a manifest. */
+/** The result of reading a manifest in a thread. */
 export type ManifestReading =
   | { manifest: Manifest }
   | { refusal: { kind: BackupErrorKind; message: string } }

@@ -37,7 +37,7 @@ export interface DatabasePart extends StoredStream {
   columns: readonly string[]
 }
 
-/** What a backup consists of. It is stored last: a backup without it does not exist. */
+/** The list of the parts of a backup. It is stored last: a backup without it does not exist. */
 export interface Manifest {
   form: typeof formatVersion
   id: string
@@ -113,7 +113,7 @@ export function parseStoredManifest(id: string, bytes: Uint8Array): Manifest {
   const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const end = stored.indexOf('\n')
   const text = stored.subarray(end + 1)
-  // Where nothing is encrypted, this is what shows that the manifest is whole.
+  // Without encryption, only this hash shows that the manifest is whole.
   if (end < 0 || stored.toString('latin1', 0, end) !== sha256Of(text)) {
     throw damagedBackup(`The manifest ${id} of the backup is damaged.`)
   }

@@ -19,7 +19,7 @@ import { readStream } from './pieces.js'
 import { deleteSmallContents, listSmallContents } from './small-contents-store.js'
 import type { BackupTarget } from './target.js'
 
-/** What a restore and a verification need beside the backup. */
+/** Options of a restore and of a verification. */
 export interface ReadOptions {
   signal: AbortSignal
   onProgress: OnProgress
@@ -83,7 +83,7 @@ export async function restorePostgres(
     migrations: readonly Migration[]
     keep: boolean
     isResumed: boolean
-    /** What else has to be in the database before it is stored. */
+    /** Adds rows that the database must have before it is stored. */
     finish(tx: Tx): Promise<void>
   },
   { signal, onProgress }: ReadOptions,

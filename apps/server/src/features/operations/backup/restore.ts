@@ -23,7 +23,7 @@ import {
 } from './restore-database.js'
 import type { BackupTarget } from './target.js'
 
-/** Where a backup is restored to. */
+/** The destination of a restore. */
 export interface RestoreDestination {
   dataDir: string
   /** Undefined for SQLite in the data folder. */
@@ -205,7 +205,7 @@ export async function verifyBackup(
   return { tables: tables.length, rows, contents: compared }
 }
 
-/** What a data folder may have before a restore: the lock of this command, settings, and what each disk of its own has. */
+/** Entries that a data folder may have before a restore: the lock of this command, settings, and the folder of each ext4 disk. */
 const harmless = ['server.lock', '.env', 'lost+found']
 
 /** @returns whether a restore of the same backup was interrupted there */
@@ -270,7 +270,7 @@ async function restoreContents(
 
   async function restoreOne(entry: ContentEntry): Promise<void> {
     const { key, size, sha256 } = entry
-    // What an interrupted restore has stored stays, if it is right.
+    // Contents that an interrupted restore stored stay if they are complete.
     const isThere = (await blobs.head(key))?.size === size
     if (!isThere || (await hashOf(blobs, key)) !== sha256) {
       const content = Readable.from(readContent(target, entry, signal), { objectMode: false })

@@ -83,7 +83,7 @@ async function addPieces(
   }
 }
 
-/** When a backup began, in milliseconds since the Unix epoch. */
+/** Start of a backup, in milliseconds since the Unix epoch. */
 export function timeOf(id: string): number {
   const [, y, mo, d, h, mi, s] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(id) ?? []
   return Date.parse(`${y}-${mo}-${d}T${h}:${mi}:${s}Z`)

@@ -21,7 +21,7 @@ async function backupsIn(target: string): Promise<string[]> {
   return names.filter((name) => /\d{8}T\d{6}Z-[0-9a-f]{8}$/.test(name))
 }
 
-/** When a backup began, in milliseconds since the Unix epoch. */
+/** Start of a backup, in milliseconds since the Unix epoch. */
 function idTime(path: string): number {
   const text = basename(path).replace(/^(....)(..)(..)T(..)(..)(..)Z-.*$/, '$1-$2-$3T$4:$5:$6Z')
   return Date.parse(text)

@@ -20,7 +20,7 @@ const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 export const pieceBytes = 4 * 1024 * 1024
 const ivBytes = 12
 const tagBytes = 16
-/** What a stored piece has at most: the piece, its flags, and what encryption adds. */
+/** Maximum size of a stored piece in bytes: the piece, its flags, and the overhead of encryption. */
 export const storedPieceBytes = pieceBytes + 1 + ivBytes + tagBytes
 /** Bytes that show whether a piece can be compressed. */
 const sampleBytes = 64 * 1024
@@ -29,7 +29,7 @@ const encrypted = 2
 /** The shortest passphrase that is taken: anybody who has the backup may try without end. */
 export const minPassphraseLength = 12
 
-/** How the key of a target is kept: encrypted under a key that scrypt makes of the passphrase. */
+/** The stored form of the key of a target: encrypted under a key that scrypt derives from the passphrase. */
 export interface WrappedKey {
   kdf: 'scrypt'
   N: number

@@ -122,7 +122,7 @@ function latestStart(now: number): string {
   return isoTime(now + clockDifferenceMs)
 }
 
-/** When a lease ends at the latest, as ISO 8601. */
+/** Latest possible end of a lease, as ISO 8601. */
 export function latestLease(now: number): string {
   return isoTime(now + leaseMs + clockDifferenceMs)
 }

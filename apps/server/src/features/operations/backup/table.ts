@@ -6,7 +6,7 @@ interface BackupRunsTable {
   id: string
   /** The process that makes it. */
   owner: string
-  /** Where it goes, without credentials. */
+  /** Location of its target, without credentials. */
   target: string
   /** `interrupted`: its process ended without notice. */
   state: 'running' | 'succeeded' | 'failed' | 'interrupted'
@@ -16,7 +16,7 @@ interface BackupRunsTable {
   lease_until: string
   ended_at: string | null
   error: string | null
-  /** What was added to the target. */
+  /** Bytes that were added to the target. */
   stored_bytes: number | null
 }
 

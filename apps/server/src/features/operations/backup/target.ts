@@ -49,7 +49,7 @@ export interface BackupTarget {
   sweep(idleMs: number): Promise<void>
 }
 
-/** How the key of a target is found. */
+/** The means to find the key of a target. */
 export interface Unlocking {
   /** Undefined for a target that is not encrypted. */
   passphrase: string | undefined

@@ -10,21 +10,21 @@ import { type DoctorDeps, type Finding, failed, ok, reasonOf, warning } from './
 const requestMs = 5000
 const maxBodyBytes = 256 * 1024
 
-/** What a server returned, as far as it is JSON. */
+/** The response of a server; its body only if it is JSON. */
 interface JsonResponse {
   status: number
   location: string | null
   body: Record<string, unknown> | undefined
 }
 
-/** What is known of this installation before anything is called. */
+/** The identity of this installation, as known before anything is called. */
 interface Identity {
   /** As `/healthz` returns it; undefined where there is no secret to derive it from. */
   instance: string | undefined
   token: string | undefined
 }
 
-/** What is found at an address. */
+/** The kind of server at an address. */
 type ProbeResult =
   | { kind: 'this' | 'unknown' | 'other' }
   /** Something that is no server of this program. */
@@ -80,7 +80,7 @@ async function findHere(
   // Of several processes on one folder, the note is of the last that started.
   if (there.kind !== 'this' && here.kind === 'this')
     return { local: configured, isRecorded: false, found: here }
-  // What else listens there now is not the server, if no process works on the folder.
+  // If no process works on the folder, another program listens there now.
   const isHere =
     ['this', 'unknown'].includes(there.kind) || (recorded.isAlive && mayServe(config, recorded))
   return isHere
@@ -149,7 +149,7 @@ async function probe(
   return { kind: body.instance === instance ? 'this' : 'other' }
 }
 
-/** Where the server was looked for, and what was found. */
+/** An address at which the server was looked for, and the result. */
 interface Place {
   local: string
   /** Whether the server recorded that address, and the settings have another one. */

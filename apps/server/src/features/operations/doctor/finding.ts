@@ -1,16 +1,16 @@
 import type { Config, SettingInForce } from '../../../config/config.js'
 import type { Migration } from '../../../platform/db/migrate.js'
 
-/** What a check found. */
+/** The result of a check. */
 export interface Finding {
   status: 'ok' | 'warning' | 'failed'
   /** One sentence that says what was found. */
   message: string
-  /** What to do next; left out where there is nothing to do. */
+  /** Advice on the next step; left out if there is nothing to do. */
   next?: string
 }
 
-/** What the checks look at. */
+/** Dependencies of the checks: the parts of this installation that they examine. */
 export interface DoctorDeps {
   config: Config
   /** Warnings about the settings from loading them. */
@@ -23,7 +23,7 @@ export interface DoctorDeps {
 
 /** A difference between clocks that a check measured. */
 export interface ClockReading {
-  /** Whose clock, as the end of a sentence with "that of". */
+  /** The owner of the clock, as the end of a sentence with "that of". */
   of: string
   /** Milliseconds that it is ahead of the clock of this machine. */
   aheadMs: number

@@ -108,7 +108,7 @@ const scarceBytes = 100e6
 /** Share of the inodes below which new files fail soon. */
 const minInodeShare = 0.02
 
-/** How much space is left where the server writes, and what fails first without it. */
+/** Checks the free space of the disks to which the server writes, and names the first failure without it. */
 export async function checkDisk(config: Config): Promise<Finding[]> {
   const { backup, dataDir } = config
   const findings = [await checkSpace('the data folder', dataDir, await nextToFail(config))]
@@ -123,7 +123,7 @@ export async function checkDisk(config: Config): Promise<Finding[]> {
   return findings
 }
 
-/** What fails next when a disk fills up. */
+/** A function of the server that fails when a disk fills up. */
 interface Need {
   /** The subject of a sentence that ends with "fails". */
   text: string

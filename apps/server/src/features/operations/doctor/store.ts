@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../../../platform/db/schema.js'
 
-/** What a PostgreSQL server says of itself. */
+/** Properties that a PostgreSQL server reports about itself. */
 export interface PostgresState {
   /** Milliseconds since the Unix epoch. */
   now: number
@@ -26,7 +26,7 @@ export async function readPostgresState(db: Db): Promise<PostgresState> {
   }
 }
 
-/** When the last migration was applied, in milliseconds since the Unix epoch; undefined if none was. */
+/** Time of the last migration, in milliseconds since the Unix epoch; undefined if none was applied. */
 export async function lastMigrationTime(db: Db): Promise<number | undefined> {
   const { rows } = await sql<{ at: string | null }>`
     select max(applied_at) as at from migrations`.execute(db)

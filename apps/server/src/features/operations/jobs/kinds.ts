@@ -1,7 +1,7 @@
-/** What the operator should know of a kind of jobs. */
+/** The description of a kind of jobs for the operator. */
 export interface JobKindInfo {
   about: string
-  /** What dropping a dead job means; with `isRefused`, why it must be retried instead. */
+  /** The effect of dropping a dead job; with `isRefused`, the reason for which it must be retried instead. */
   dropping: string
   isRefused: boolean
 }

@@ -52,7 +52,7 @@ const retriedAtOnce = 500
 /** Recurring jobs must not be given up because of a failure that lasts. */
 const scheduleAttempts = 1000
 
-/** What the operator does with background jobs. */
+/** Creates the service with which the operator lists, retries and drops background jobs. */
 export function createJobsService({ db, run, pager, queue, accounts, kinds }: JobsDeps) {
   function unknown(id: string): ApiError {
     return new ApiError(

@@ -22,7 +22,7 @@ interface ServerDeps {
   /** The address at which callers reach the server. */
   addresses: { base(): string }
   accounts: Pick<AccountsService, 'requireOperator'>
-  /** What has to work, of all features; read at each request. */
+  /** The readiness checks of all features; read at each request. */
   checks: () => readonly ReadinessCheck[]
 }
 

@@ -84,7 +84,7 @@ export interface Coverage {
   share: number
   /** Whether any of its words occurs in any form: otherwise all matches are guesses. */
   isSure: boolean
-  /** What it has of each part that occurs in any form, in the same order for each text. */
+  /** Its coverage of each part that occurs in any form, in the same order for each text. */
   sure: Float64Array
 }
 

@@ -241,7 +241,7 @@ export function addTexts(
 /** A passage of a section. */
 interface Member {
   candidate: Candidate
-  /** What it has of each part of the question. */
+  /** Its coverage of each part of the question. */
   sure: Float64Array
 }
 

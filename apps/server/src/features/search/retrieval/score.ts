@@ -65,7 +65,7 @@ export interface ScoreOptions {
 export const noiseFloor = 0.05
 
 /**
- * Where even the best passage has less evidence, the question is about something else and nothing is
+ * Minimum evidence of the best passage. With less, the question is about something else and nothing is
  * found. See `docs/decisions/0023-scores-and-like-words.md` for how well this separates questions.
  */
 const minEvidence = 0.2
@@ -289,7 +289,7 @@ const leastLevel = 0.2
  * `docs/decisions/0023-scores-and-like-words.md`. A share of many words proves more than the same share of few.
  */
 const odds = { none: -5.4, found: 1.7, letters: 3.5, rank: 4.9, title: 3.5 }
-/** What a word counts that stands in another passage below the same heading. */
+/** Weight of a word that stands in another passage below the same heading. */
 const besideWeight = 0.8
 const fewestTerms = 4
 const mostTerms = 12

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../../platform/db/schema.js'
 import { mayWrite, readsOnly, type WorkspacesService } from '../workspaces/index.js'
 import { findToken } from './store.js'
 
-/** What access reads about bots, which are a slice above this one. */
+/** Queries about bots that access needs of a slice to its right. */
 export interface BotDirectory {
   /** The workspace of a bot; undefined if there is no such bot. */
   workspaceOf(botId: string): Promise<string | undefined>

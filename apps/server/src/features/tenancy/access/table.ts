@@ -22,7 +22,7 @@ export interface AccessTokensTable {
   created_at: string
   /** Up to a minute late. */
   last_used_at: string | null
-  /** When it ends by itself; null for those that are valid until they are deleted. */
+  /** Time of its expiry; null for those that are valid until they are deleted. */
   expires_at: string | null
 }
 

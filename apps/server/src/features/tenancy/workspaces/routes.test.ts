@@ -67,7 +67,7 @@ describeEachEngine('workspaces over HTTP', (engine) => {
     expect(await other.checkHandleAvailability({ handle: 'pump-works' })).not.toHaveProperty(
       'usedBy',
     )
-    // What is no handle leads to those that are, and each of them can be taken.
+    // An invalid handle leads to suggestions of valid ones, and each of them can be taken.
     for (const [wanted, first] of [
       ['Pump Works', 'pump-works-2'],
       ['Bäder & Co.', 'bader-co'],

@@ -82,7 +82,7 @@ export async function findHandle(executor: Db | Tx, id: string): Promise<string 
   return (await query.executeTakeFirst())?.handle ?? null
 }
 
-/** What everybody may see of a workspace that publishes something. */
+/** The public columns of a workspace that publishes something. */
 export type PublisherRow = Pick<WorkspaceRow, 'id' | 'handle' | 'name'>
 
 /** Some workspaces as publishers, by id. */

@@ -51,14 +51,14 @@ export function createExports() {
     let after: Position | undefined
     do {
       const { rows, end } = await read(after)
-      // Where few match, nothing is written for long: an export whose reader has gone ends here only.
+      // If few match, nothing is written for long: only here does an export end whose reader has gone.
       yield ''
       for (const record of await describe(rows)) {
         yield lineOf({ kind: 'conversation', conversation: toSummary(record) })
         if (withMessages) yield* messagesOf(db, record.row)
       }
       count += rows.length
-      // What becomes active meanwhile is still ahead, and comes once more with its present state.
+      // Conversations that become active meanwhile are still ahead, and come once more with their present state.
       after = end
     } while (after !== undefined)
     yield lineOf({ kind: 'end', conversations: count })

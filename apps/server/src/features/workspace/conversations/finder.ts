@@ -23,14 +23,14 @@ export interface ConversationSelection {
   narrowing: ConversationNarrowing
   /** Whether a delivery must have failed, or none may have; undefined for either. */
   hasFailedDelivery: boolean | undefined
-  /** What must be said in one of its messages; undefined for anything. */
+  /** Phrases that one of its messages must contain; undefined for any message. */
   said: SaidQuery | undefined
 }
 
 /** A part of a list in the order of activity. */
 export interface ConversationPart {
   rows: ConversationRow[]
-  /** Where to go on; undefined at the end. */
+  /** Position at which to go on; undefined at the end. */
   end: Position | undefined
 }
 

@@ -40,7 +40,7 @@ interface ListedInstallation {
   lastError: LastError | undefined
 }
 
-/** Where integrations are installed, for those who operate them. */
+/** Creates the list of the installations of integrations, for those who operate them. */
 export function createInstallationList(deps: InstallationsDeps): Feature {
   const { db, addresses } = deps
 

@@ -23,7 +23,7 @@ interface LimitsDeps {
 
 type Limit = Output<typeof contract.limits.list>['limits'][number]
 
-/** Where counts end. */
+/** Maximum of a count; more objects are not counted. */
 const maxCounted = 100_000
 
 /** The limits of workspaces, and what they use. */

@@ -48,7 +48,7 @@ export function bucketsOf(since: number, before: number, max: number): Buckets {
   return { from, to, length: days * day }
 }
 
-/** Where the buckets begin, oldest first; of very many the first `limit`. */
+/** Starts of the buckets, oldest first; of very many the first `limit`. */
 export function startsOf({ from, to, length }: Buckets, limit = Number.MAX_SAFE_INTEGER): number[] {
   const starts: number[] = []
   let start = Math.floor(from / length) * length

@@ -10,7 +10,7 @@ import {
 import type { BotsService } from '../../bots/bots/index.js'
 import type { IntegrationsService } from '../../bots/integrations/index.js'
 
-/** What narrows the lines, without a time. */
+/** Conditions on the lines, without those on time. */
 export type LogFilter = Omit<
   Query<typeof contract.logs.list>,
   'since' | 'until' | 'nextToken' | 'pageSize'

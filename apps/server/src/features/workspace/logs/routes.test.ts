@@ -281,7 +281,7 @@ describeEachEngine('the logs of a workspace', (engine) => {
       'last-event-id': errors.received[0]?.id ?? '',
     })
     await eventually(() => expect(messagesOf(again)).toContain('worse'))
-    // What came before may come again, with the same id.
+    // Lines that came before may come again, with the same id.
     const known = all.map(({ id }) => id)
     const received = again.received.filter(({ data }) => !known.includes(data.id))
     expect(new Set(received.map(({ data }) => data.message))).toEqual(new Set(['worse']))

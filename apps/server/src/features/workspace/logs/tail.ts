@@ -101,7 +101,7 @@ export function createTails(deps: TailsDeps) {
     const known = tails.get(workspaceId)
     if (known !== undefined) return known
     const now = isoTime(clock.now())
-    // What is there already is history.
+    // Lines that exist already are history.
     const present =
       (await readSince(deps, everything, lookFrom(deps, now), Number.MAX_SAFE_INTEGER)) ?? []
     const tail: Tail = tails.get(workspaceId) ?? {

@@ -10,7 +10,7 @@ import {
 import type { Db } from '../../../platform/db/schema.js'
 import type { Period } from '../../../platform/db/time-ranges.js'
 
-/** Where a walk goes, and how far. */
+/** The start, direction and end of a walk. */
 export interface WalkRequest {
   selection: LogSelection
   period: Period
@@ -29,7 +29,7 @@ interface Cursor {
   lines: WorkspaceLogLine[]
   /** Number of the next line in `lines`. */
   next: number
-  /** How many lines the last read asked for. */
+  /** Number of lines that the last read requested. */
   asked: number
   /** Position of the next line, or one that is not older while that is unknown. */
   head: LogPosition

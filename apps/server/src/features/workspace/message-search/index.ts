@@ -68,7 +68,7 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
   const index = deps.dialect.choose({ sqlite: sqliteWords, postgres: postgresWords })
   const indexer = createIndexer({ ...deps, index })
 
-  /** What is not indexed: messages behind an id, and some that wait to be indexed once more. */
+  /** Messages that are not indexed: those behind an id, and some that wait to be indexed once more. */
   async function readUnindexed(): Promise<Unindexed> {
     const lastId = await readProgress(db)
     const due = await listDue(db, maxUnindexed)

@@ -132,7 +132,7 @@ export function createIndexer(deps: IndexerDeps) {
     } else if (backlog !== undefined) {
       const { since, reportedAt } = backlog
       backlog.messages += messages
-      // What was never reported as being behind needs no end.
+      // A lag that was never reported needs no report of its end.
       if (reportedAt > since) {
         const durationMs = now - since
         log.info(

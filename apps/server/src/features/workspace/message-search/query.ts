@@ -1,7 +1,7 @@
 import { normalise, toBigrams, toIndexText, toIndexTokens, toRuns } from '@botstead/documents/text'
 
 /**
- * What must be said: phrases of words, all of which must occur. A word that ends with `*` stands for all words that
+ * A search for messages: phrases of words, all of which must occur. A word that ends with `*` stands for all words that
  * begin with it. Tokens consist of letters, digits and marks only.
  */
 export type SaidQuery = readonly (readonly string[])[]

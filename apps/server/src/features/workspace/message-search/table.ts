@@ -13,7 +13,7 @@ interface MessageWordsDueTable {
   message_id: string
 }
 
-/** How far the messages are indexed: one row. */
+/** The progress of indexing messages: one row. */
 interface MessageWordsProgressTable {
   name: 'all'
   /** Id of the last message; empty before the first. */

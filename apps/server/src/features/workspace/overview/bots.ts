@@ -14,7 +14,7 @@ interface Some {
   newestId: string
 }
 
-/** What is known of one bot. */
+/** The facts about one bot. */
 export interface BotFacts {
   bot: BotReachRow
   receivers: readonly ReceiverState[]
@@ -28,7 +28,7 @@ export interface BotFacts {
   past: Pick<BotFacts, 'failedDeliveries' | 'errorLines'>
   /** Aliases of installations whose code is deployed here. */
   hosted: ReadonlySet<string>
-  /** Why a program at a url does not respond now; undefined if it does, or was not asked. */
+  /** The reason for which a program at a URL does not respond now; undefined if it does, or was not asked. */
   unreachable: string | undefined
 }
 
@@ -61,7 +61,7 @@ function isOfReceiver(kind: Reason['kind']): boolean {
   return kind === 'receiver_paused' || kind === 'receiver_failing'
 }
 
-/** Why the bot is not called at all, and whether somebody waits for it. */
+/** Reasons for which the bot is not called at all, and whether somebody waits for it. */
 function ofAddress({ bot, lastMessageAt }: BotFacts): [Reason[], boolean] {
   const target = { type: 'bot' as const, id: bot.id }
   const isMissed = lastMessageAt !== undefined

@@ -61,7 +61,7 @@ export function ofDelivery(row: FailedDelivery): FoundError {
   return {
     kind: 'delivery',
     message: row.last_error ?? 'Failed.',
-    // When it failed: one that is replayed may fail again.
+    // The time of the failure: a delivery that is replayed may fail again.
     at: row.updated_at,
     botId,
     ...(integration !== '' && { integrationAlias: integration }),

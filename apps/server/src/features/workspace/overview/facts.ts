@@ -33,20 +33,20 @@ export interface FactsDeps {
   targets: Pick<Targets, 'of'>
 }
 
-/** What an overview is about: a workspace, or one bot of it. */
+/** The scope of an overview: a workspace, or one bot of it. */
 export interface Scope {
   workspaceId: string
   botId?: string | undefined
 }
 
-/** Where counts end. */
+/** Maximum of a count; more objects are not counted. */
 export const maxCounted = 1000
 /** Most bots that are looked at. */
 const maxBots = 1000
 /** Errors that are read: failed deliveries of one receiver, failed files, and lines of logs. */
 const maxRead = { deliveries: 500, files: 2000, lines: 10_000 }
 
-/** What an overview is made of. */
+/** The facts from which an overview is made. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>
 
 /**
@@ -94,7 +94,7 @@ export async function readFacts(deps: FactsDeps, scope: Scope, since: string) {
     conversations,
     /** ISO 8601 times of the last messages, by the ids of bots. */
     lastMessages,
-    /** When the last attempt that a receiver accepted began, ISO 8601, by receiver. */
+    /** Start of the last attempt that a receiver accepted, ISO 8601, by receiver. */
     successes: new Map(successes.map((row) => [receiverOf(row), row.began])),
     hosted,
     botCount: counted.get(workspaceId) ?? 0,

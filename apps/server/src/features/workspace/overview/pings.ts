@@ -14,7 +14,7 @@ export interface PingsDeps {
 
 /** Pings of the programs of bots. */
 export interface Pings {
-  /** Why bots do not respond, by id: of the first of these, and of bots at a url only. */
+  /** Reasons for which bots do not respond, by id. Only the first of the given bots are asked, and only those at a URL. */
   findSilent(botIds: readonly string[]): Promise<Map<string, string>>
 }
 

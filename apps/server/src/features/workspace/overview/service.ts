@@ -208,7 +208,7 @@ async function determine(
   }
 }
 
-/** Why programs at a url do not respond, by the ids of their bots: those with the newest messages are asked. */
+/** Reasons for which programs at a URL do not respond, by the ids of their bots: those with the newest messages are asked. */
 async function findSilent(
   pings: Pings,
   { bots, lastMessages }: Pick<Facts, 'bots' | 'lastMessages'>,

@@ -50,7 +50,7 @@ export function placeOf({ source, at, key }: Pick<Stored, 'source' | 'at' | 'key
   return { value: at, id: `${sourceNames.indexOf(source)}:${key}` }
 }
 
-/** Where a source begins behind a place of the timeline: entries of one time are in the order of sources. */
+/** The start of a source behind a place of the timeline: entries of one time are in the order of sources. */
 function startOf(name: SourceName, place: Position | undefined): Position | undefined {
   if (place === undefined) return undefined
   const rank = sourceNames.indexOf(name)
