@@ -16,7 +16,7 @@ const categories: Record<BotIssue['category'], string> = {
   other: 'Other',
 }
 
-/** What goes wrong in the code of a bot, each problem once with its events. */
+/** Problems of the code of a bot, each once with its events. */
 export function BotIssues({ botId }: { botId: string }) {
   const { query, issues } = useBotIssues(botId)
   return (

@@ -37,7 +37,7 @@ interface AddressProps {
   onChange: (value: string) => void
 }
 
-/** Where the program of a bot listens. */
+/** Field for the address at which the program of a bot listens. */
 export function AddressField({ onChange, ...props }: AddressProps) {
   return (
     <TextField

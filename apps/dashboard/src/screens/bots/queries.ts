@@ -39,7 +39,7 @@ export function useBotVersions(id: string) {
   return useQuery(read({ workspaceId }, 'listBotVersions', { id }))
 }
 
-/** What is done with the versions of a bot. */
+/** Changes of the versions of a bot. */
 export function useVersionActions(id: string) {
   const { workspaceId } = useScope()
   const scope = { workspaceId }
@@ -85,7 +85,7 @@ export function useIssueEvents(id: string, issueId: string) {
   })
 }
 
-/** What is done with the issues of a bot. */
+/** Changes of the issues of a bot. */
 export function useIssueActions(id: string) {
   const { workspaceId } = useScope()
   return {
@@ -99,7 +99,7 @@ export function useIssueActions(id: string) {
 /** The web chat of a bot. */
 export type BotWebchat = Awaited<ReturnType<Client['getBotWebchatSettings']>>['webchat']
 
-/** What an update of a web chat changes. */
+/** The changes of an update of a web chat. */
 export type WebchatPatch = Omit<Parameters<Client['updateBotWebchatSettings']>[0], 'id'>
 type WebchatCodeType = Parameters<Client['getBotWebchat']>[0]['type']
 
@@ -109,13 +109,13 @@ export function useWebchat(id: string) {
   return useQuery(read({ workspaceId }, 'getBotWebchatSettings', { id }))
 }
 
-/** What puts the web chat of a bot on a page. */
+/** Loads the code that puts the web chat of a bot on a page. */
 export function useWebchatCode(id: string, type: WebchatCodeType) {
   const { workspaceId } = useScope()
   return useQuery(read({ workspaceId }, 'getBotWebchat', { id, type }))
 }
 
-/** What changes the web chat of a bot; rejects with the refusal of the server. */
+/** Changes of the web chat of a bot; each rejects with the refusal of the server. */
 export function useWebchatActions(id: string) {
   const { workspaceId } = useScope()
   return {
@@ -127,7 +127,7 @@ export function useWebchatActions(id: string) {
   }
 }
 
-/** What changes bots; each rejects with the refusal of the server. */
+/** Changes of bots; each rejects with the refusal of the server. */
 export function useBotActions() {
   const { workspaceId } = useScope()
   const scope = { workspaceId }

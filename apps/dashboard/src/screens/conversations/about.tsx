@@ -22,7 +22,7 @@ import {
   useStates,
 } from './queries.js'
 
-/** Who takes part in a conversation, and what is stored of it. */
+/** The participants of a conversation, and its stored properties. */
 export function About({ conversation }: { conversation: ConversationSummary }) {
   const { id, botId, integration, channel, messageCount, createdAt, lastActivityAt } = conversation
   const { nameOf } = useBotNames()

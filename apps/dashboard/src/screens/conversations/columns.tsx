@@ -68,7 +68,7 @@ export function columnsOf(
   ]
 }
 
-/** Who takes part, besides the bot. */
+/** Names the participants besides the bot. */
 export function describePeople({
   participants,
   hasMoreParticipants,

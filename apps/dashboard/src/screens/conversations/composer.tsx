@@ -12,7 +12,7 @@ interface ComposerProps {
 /** The choice that loads more users. */
 const more = 'more'
 
-/** What was typed into the conversations of this page, so that looking elsewhere loses nothing. */
+/** Unsent texts by conversation, so that nothing is lost when a reader looks elsewhere. */
 const drafts = new Map<string, string>()
 
 /** Writes into the conversation as the bot or as one of its users. */

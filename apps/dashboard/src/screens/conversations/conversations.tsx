@@ -98,7 +98,7 @@ export function ConversationsScreen() {
   )
 }
 
-/** How many conversations match, in words. */
+/** The number of matching conversations, in words. */
 function describeTotal(total: { count: number; isAbout: boolean } | undefined): string {
   if (total === undefined) return 'the conversations that match'
   if (total.count === 1 && !total.isAbout) return 'the one conversation that matches'

@@ -12,7 +12,7 @@ import { exportPath, useExport } from './queries.js'
 
 interface ExportDialogProps {
   filter: ConversationFilter
-  /** What is exported, such as `about 12,400 conversations`. */
+  /** The exported objects in words, such as `about 12,400 conversations`. */
   what: string
   onClose: () => void
 }

@@ -4,7 +4,7 @@ import type { FilterField } from '../../ui/filters.js'
 import { rangeOptions, startOfRange } from '../../ui/ranges.js'
 import { tagValuesOf } from '../../ui/tags.js'
 
-/** What a list of conversations is restricted by, without the bot of the address. */
+/** The filter of a list of conversations, without the bot of the address. */
 export interface ConversationFilter {
   botId?: string
   integration?: string
@@ -44,7 +44,7 @@ export function filterFieldsOf(botId: string | undefined): readonly FilterField[
   return botId === undefined ? allFields : allFields.filter(({ id }) => id !== 'bot')
 }
 
-/** What a link to another conversation leaves out of the address. */
+/** Parameters of the address that a link to another conversation leaves out. */
 export const ofOpenItem: Search = { message: undefined, tab: undefined }
 
 /** The filter of the address, the same object until it changes; a period up to now begins when it was chosen. */

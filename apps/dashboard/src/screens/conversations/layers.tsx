@@ -2,7 +2,7 @@ import type { EntryKind } from '../../api/timeline.js'
 import { Button } from '../../ui/button.js'
 import styles from './conversations.module.css'
 
-/** What can be hidden, and the kinds of entries that it has. */
+/** The layers that can be hidden, each with its kinds of entries. */
 const layers: readonly { id: string; label: string; kinds: readonly EntryKind[] }[] = [
   { id: 'deliveries', label: 'Deliveries', kinds: [] },
   { id: 'events', label: 'Events', kinds: ['event', 'customEvent'] },
@@ -32,7 +32,7 @@ interface LayersProps {
   toggleRaw: () => void
 }
 
-/** What is shown of a conversation. */
+/** Switches for the layers of a conversation. */
 export function Layers({ hide, change, isRaw, toggleRaw }: LayersProps) {
   const hidden = hide.split(',').filter((id) => id !== '')
   return (

@@ -168,10 +168,10 @@ export function useConversationsOf(botId: string, userId: string) {
   return useQuery(read({ workspaceId }, 'listWorkspaceConversations', input))
 }
 
-/** Who writes: the bot, or a user through the integration of the conversation. */
+/** The author of a message: the bot, or a user through the integration of the conversation. */
 export type Author = { role: 'bot' } | { role: 'user'; userId: string; integration: string }
 
-/** What changes conversations; each rejects with the refusal of the server. */
+/** Changes of conversations; each rejects with the refusal of the server. */
 export function useConversationActions(botId: string) {
   const { workspaceId } = useScope()
   return {

@@ -14,7 +14,7 @@ import { useDataActions, useEvent, useUser, useWorkflow } from './queries.js'
 
 type Fact = [name: string, value: ReactNode]
 
-/** Where a thing belongs: links to its conversation and its user. */
+/** Links to the conversation and the user to which a thing belongs. */
 function useOrigin(): (of: { conversationId?: string; userId?: string }) => Fact[] {
   const pathTo = usePathTo()
   return ({ conversationId, userId }) => [

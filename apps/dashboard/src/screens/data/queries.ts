@@ -46,7 +46,7 @@ export function useBotState(key: StateKey | undefined) {
   })
 }
 
-/** What changes users, states and scheduled events; each rejects with the refusal of the server. */
+/** Changes of users, states and scheduled events; each rejects with the refusal of the server. */
 export function useDataActions() {
   const scope = useScope()
   return {

@@ -153,7 +153,7 @@ function Content({ delivery }: { delivery: DeliveryDetails }) {
   )
 }
 
-/** What a pending delivery waits for. */
+/** The next step of a pending delivery, or the reason for which it waits. */
 function Next({ delivery: { next, orderKey } }: { delivery: DeliveryDetails }) {
   const pathTo = usePathTo()
   if (next === undefined) return null

@@ -16,7 +16,7 @@ export function stateOf({ status, attempts }: Pick<Delivery, 'status' | 'attempt
   return { kind: 'waiting', word: attempts === 0 ? 'Waiting' : 'Trying again' }
 }
 
-/** What is delivered: the type of the event, or the kind. */
+/** Names the content of a delivery: the type of the event, or the kind. */
 export function contentOf({ eventType, kind }: Pick<Delivery, 'eventType' | 'kind'>): string {
   return eventType ?? kind
 }
@@ -26,7 +26,7 @@ export function conversationOf({ orderKey }: Pick<Delivery, 'orderKey'>): string
   return orderKey?.startsWith('conv') === true ? orderKey : undefined
 }
 
-/** Who receives it: the bot, or an installation of it. */
+/** The receiver of a delivery: the bot, or an installation of it. */
 export function receiverOf(
   { botId, integration }: Pick<Delivery, 'botId' | 'integration'>,
   nameOf: (botId: string) => string,

@@ -6,7 +6,7 @@ import { rangeOptions, startOfRange } from '../../ui/ranges.js'
 
 type Query = NonNullable<Parameters<Client['listWorkspaceDeliveries']>[0]>
 
-/** What the deliveries are restricted by, besides their status. */
+/** The filter of the deliveries, besides their status. */
 export type DeliveryFilter = Omit<Query, 'status' | 'nextToken' | 'pageSize'>
 
 /** A status of deliveries. */
@@ -25,7 +25,7 @@ const receivers = [
   { value: 'integrations', label: 'integrations' },
 ] as const
 
-/** What a reader can restrict the deliveries by. */
+/** Fields by which a reader can filter the deliveries. */
 export const filterFields: readonly FilterField[] = [
   { id: 'kind', label: 'Kind', options: kinds },
   {

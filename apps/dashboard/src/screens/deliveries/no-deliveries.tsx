@@ -10,7 +10,7 @@ interface NoDeliveriesProps {
   botId: string | undefined
 }
 
-/** What is shown instead of deliveries: how to see one, or how to see more. */
+/** Shown instead of an empty list: how to make a delivery, or how to see more of them. */
 export function NoDeliveries({ isFiltered, workspaceId, botId = anyBot }: NoDeliveriesProps) {
   const [, change] = useAddressSearch()
   if (isFiltered) {

@@ -2,7 +2,7 @@ import { type ReactNode, useState } from 'react'
 import styles from './deliveries.module.css'
 
 interface PanelProps {
-  /** What is in it, in a few words. */
+  /** Its content in a few words. */
   title: string
   /** Its name, which does not change with what is in it. */
   label: string

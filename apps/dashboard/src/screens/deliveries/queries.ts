@@ -20,7 +20,7 @@ export type Receiver = Awaited<
 >['receivers'][number]
 /** A replay of many deliveries. */
 export type Replay = Awaited<ReturnType<Client['getDeliveryReplay']>>['replay']
-/** What is to be replayed. */
+/** The filter of the deliveries that are replayed. */
 export type ReplayFilter = NonNullable<Parameters<Client['createDeliveryReplay']>[0]>
 
 const pageSize = 100
@@ -52,7 +52,7 @@ export function useDeliveries(filter: DeliveryFilter, status: DeliveryStatus | u
   const newestPage = read({ workspaceId }, 'listWorkspaceDeliveries', input)
   const { queryKey } = newestPage
   const [first] = data?.pages ?? []
-  // What was just read need not be read again. Before the next hook, which would do so.
+  // A list that was just read need not be read again. This hook must precede the next one, which would read it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a key is the same as long as what was read with it
   useEffect(() => {
     if (first !== undefined) queryClient.setQueryData(queryKey, first)
@@ -191,7 +191,7 @@ export function useReplays() {
   return query.data?.replays ?? []
 }
 
-/** What changes deliveries and receivers; each rejects with the refusal of the server. */
+/** Changes of deliveries and receivers; each rejects with the refusal of the server. */
 export function useDeliveryActions() {
   const { workspaceId } = useScope()
   const scope = { workspaceId }

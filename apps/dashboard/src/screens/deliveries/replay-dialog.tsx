@@ -25,7 +25,7 @@ const statuses = [
 type ReplayableStatus = (typeof statuses)[number]['status']
 
 interface ReplayDialogProps {
-  /** What the list shows: what is replayed is part of it. */
+  /** The filter of the list; only deliveries in that list are replayed. */
   filter: DeliveryFilter
   status: ReplayableStatus
   onClose: () => void

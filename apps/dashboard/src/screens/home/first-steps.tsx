@@ -7,7 +7,7 @@ import { CopyButton } from '../../ui/copy.js'
 import styles from './home.module.css'
 import type { Overview } from './queries.js'
 
-/** What to do first, with what is done already. */
+/** The first steps with a new server, with marks on those that are done. */
 export function FirstSteps({ overview }: { overview: Overview }) {
   const pathTo = usePathTo()
   const { bots, counts } = overview

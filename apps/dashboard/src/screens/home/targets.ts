@@ -3,7 +3,7 @@ import type { ErrorGroup, Reason } from './queries.js'
 
 type PathTo = (...segments: string[]) => string
 
-/** Where a reason of a bot leads. */
+/** The link of a reason of a bot. */
 export function linkOfReason({ kind, target }: Reason, workspaceId: string): ItemLink {
   const { id, botId = id } = target
   const pathOf = (...segments: string[]) => `/${workspaceId}/${botId}/${segments.join('/')}`
@@ -18,7 +18,7 @@ export function linkOfReason({ kind, target }: Reason, workspaceId: string): Ite
   return { to: pathOf('bots', botId), search: kind === 'no_address' ? { tab: 'settings' } : {} }
 }
 
-/** Where a group of errors leads: to all of them where they can be listed, or else to the newest one. */
+/** The link of a group of errors: to all of them if they can be listed, or else to the newest one. */
 export function linkOfErrors(group: ErrorGroup, pathTo: PathTo, workspaceId: string): ItemLink {
   const { kind, target, pattern, botId } = group
   const pathOf = (...segments: string[]) =>
@@ -33,7 +33,7 @@ export function linkOfErrors(group: ErrorGroup, pathTo: PathTo, workspaceId: str
   return { to: pathOf(kind === 'file' ? 'files' : 'jobs', target.id) }
 }
 
-/** What all messages of a group contain: their longest part without numbers, in which they differ. */
+/** The longest text that all messages of a group contain: they differ in their numbers only. */
 function longestPart(pattern: string): string {
   const [longest = ''] = pattern.split('#').toSorted((a, b) => b.length - a.length)
   return longest.trim().slice(0, 200)

@@ -8,7 +8,7 @@ import { Time } from '../../ui/time.js'
 import styles from './home.module.css'
 import { describeCount, type Overview } from './queries.js'
 
-/** What is not finished, and the space that is left. */
+/** Unfinished work, and the free space. */
 export function Waiting({ overview }: { overview: Overview }) {
   const pathTo = usePathTo()
   const { nameOf } = useBotNames()

@@ -10,7 +10,7 @@ import { Status } from '../../ui/status.js'
 import { Time } from '../../ui/time.js'
 import { type Installation, type Integration, useInstallations, useSetUpLink } from './queries.js'
 
-/** Where an integration is installed, and whether it works there. */
+/** The installations of an integration, and whether they work. */
 export function Installations({ integration }: { integration: Integration }) {
   const pathTo = usePathTo()
   const { query, installations } = useInstallations(integration.id)

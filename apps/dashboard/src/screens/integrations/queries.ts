@@ -31,7 +31,7 @@ export function useIntegration(id: string) {
   return useQuery(read({ workspaceId }, 'getIntegration', { id }))
 }
 
-/** Where the integration is installed. */
+/** The installations of the integration. */
 export function useInstallations(id: string) {
   const { workspaceId } = useScope()
   const query = useInfiniteQuery(
@@ -75,7 +75,7 @@ export function useIntegrationLogs(id: string, level: string | undefined) {
   )
 }
 
-/** What changes integrations; each rejects with the refusal of the server. */
+/** Changes of integrations; each rejects with the refusal of the server. */
 export function useIntegrationActions() {
   const { workspaceId } = useScope()
   const scope = { workspaceId }

@@ -5,7 +5,7 @@ import { useJobActions } from './queries.js'
 
 interface DropDialogProps {
   ids: readonly string[]
-  /** What does the work of a dropped job instead, if its kind says so. */
+  /** The effect of dropping the job, if its kind describes it. */
   consequence?: string | undefined
   onClose: () => void
   onDropped?: () => void

@@ -27,7 +27,7 @@ export function useSchedules() {
   return useQuery({ ...read({}, 'listJobSchedules', {}), refetchInterval: refreshMilliseconds })
 }
 
-/** What changes jobs; each rejects with the refusal of the server. */
+/** Changes of jobs; each rejects with the refusal of the server. */
 export function useJobActions() {
   return {
     retry: async (ids: readonly string[]): Promise<void> => {

@@ -6,7 +6,7 @@ import type { LogLine } from './queries.js'
 
 const sources = { bot: 'Bot', delivery: 'Delivery', integration: 'Integration' } as const
 
-/** Which log has a line. */
+/** Names the log that has a line. */
 export function describeSource({ source, integrationAlias }: LogLine): string {
   return integrationAlias === undefined
     ? sources[source]

@@ -6,7 +6,7 @@ import { rangeOptions, startOfRange } from '../../ui/ranges.js'
 
 type Query = NonNullable<Parameters<Client['listLogs']>[0]>
 
-/** What the lines are restricted by. */
+/** The filter of the lines. */
 export type LogFilter = Omit<Query, 'nextToken' | 'pageSize'>
 
 const levels = [
@@ -16,7 +16,7 @@ const levels = [
   { value: 'debug', label: 'debug' },
 ]
 
-/** What a reader can restrict the lines by. */
+/** Fields by which a reader can filter the lines. */
 export const filterFields: readonly FilterField[] = [
   { id: 'text', label: 'Text', placeholder: 'Text of the message' },
   {

@@ -12,7 +12,7 @@ interface NoLinesProps {
 
 const line = { level: 'info', message: 'Looked up the order' }
 
-/** What is shown instead of lines: how to write one, or how to see more. */
+/** Shown instead of an empty list: how to write a line, or how to see more of them. */
 export function NoLines({ isFiltered, botId = anyBot }: NoLinesProps) {
   const [, change] = useAddressSearch()
   if (isFiltered) {

@@ -2,7 +2,7 @@ import type { Search } from '../../api/address.js'
 import { tagConditionsOf } from '../../ui/tags.js'
 import type { SearchInput } from './queries.js'
 
-/** Which of two settings: those of the left column, or those of the right one. */
+/** The column to which settings belong. */
 export type Side = 'left' | 'right'
 
 /** Names of the settings in the address; those of the right column begin with `b-`. */

@@ -54,7 +54,7 @@ export function Results({ label, query, isInFile, others }: ResultsProps) {
   )
 }
 
-/** Where a passage stands in the other column. */
+/** The position of a passage in the other column. */
 function Difference({ own, others }: { own: Found; others: readonly Found[] }) {
   const other =
     others.find(({ id }) => id === own.id) ??
@@ -77,7 +77,7 @@ function Difference({ own, others }: { own: Found; others: readonly Found[] }) {
   )
 }
 
-/** Why nothing is found. */
+/** The reason for which nothing is found. */
 function Nothing({ explanation: { question } }: { explanation: Explanation }) {
   if (question.terms.length === 0) {
     return <Empty>The question has no words to look for.</Empty>

@@ -54,7 +54,7 @@ async function fetchAgain(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-/** What replays a delivery to the bot. */
+/** Replays a delivery to the bot. */
 export function useReplay(botId: string) {
   const { workspaceId } = useScope()
   return async (deliveryId: string): Promise<void> => {

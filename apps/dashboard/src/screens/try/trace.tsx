@@ -17,7 +17,7 @@ const everyKind: readonly EntryKind[] = [
   'log',
 ]
 
-/** What the server did for a chat: deliveries, events and log lines. */
+/** The work of the server for a chat: deliveries, events and log lines. */
 export function Trace({ botId, conversationId }: { botId: string; conversationId: string }) {
   const { workspaceId } = useScope()
   const [{ message }, change] = useAddressSearch()

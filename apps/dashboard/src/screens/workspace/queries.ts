@@ -31,7 +31,7 @@ export function useServer() {
   return useQuery(read({}, 'getServer', {}))
 }
 
-/** What changes the workspace and the account; each rejects with the refusal of the server. */
+/** Changes of the workspace and the account; each rejects with the refusal of the server. */
 export function useWorkspaceActions() {
   const { workspaceId } = useScope()
   return {

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.js'
 import { createLruCache } from '../../platform/lru-cache.js'
 
 /**
- * What this process knows of programs that ended by themselves. A timer of the code, or of an earlier request, may end a
+ * The record of this process of programs that ended by themselves. A timer of the code, or of an earlier request, may end a
  * program just as well as the request that is open then.
  */
 export interface Blame {

@@ -8,7 +8,7 @@ export interface CapacityDeps {
   processes: number
   /** Ends a program that is idle, if there is one. */
   endOneIdle: () => void
-  /** How many programs are ending now, and wait for no request. */
+  /** Counts programs that are ending now and wait for no request. */
   countEnding: () => number
 }
 
@@ -38,7 +38,7 @@ export interface Capacity {
 
 /** Milliseconds that a start waits until another program has ended. */
 const patienceMs = 10_000
-/** How many times as long it waits if other programs of its workspace are starting, which soon end that. */
+/** Factor by which it may wait longer while other programs of its workspace start, which soon ends. */
 const mostWaits = 6
 /** Milliseconds after which a program that still loads does not delay the next start any more. */
 const turnMs = 3000
@@ -102,7 +102,7 @@ interface Entry {
 function createRooms(places: number) {
   /** The workspace whose turn is next comes first. */
   const waiting = new Map<string, Set<Waiter>>()
-  /** How many programs of each workspace are starting. */
+  /** Number of starting programs by workspace. */
   const starting = new Map<string, number>()
   let allStarting = 0
   let taken = 0
@@ -188,7 +188,7 @@ function createRooms(places: number) {
       }
     },
 
-    /** How many of those that wait could start if there were places. */
+    /** Counts the waiting programs that could start if there were places. */
     countNext(): number {
       let count = 0
       for (const [workspaceId, { size }] of waiting) {

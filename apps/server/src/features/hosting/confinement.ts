@@ -29,7 +29,7 @@ const niceness = 5
 /** Most open files of one program. */
 const mostFiles = 1024
 
-/** What a program may use at most. */
+/** Upper limits of the resources of a program. */
 export interface ResourceLimits {
   /** Bytes of the JavaScript heap. */
   heapBytes: number

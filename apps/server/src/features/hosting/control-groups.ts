@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isOfLiveProcess } from './leftovers.js'
 
-/** What a control group of the system bounds. */
+/** Limits of a control group of the system. */
 export interface GroupLimits {
   /** Bytes of memory of all processes in it. */
   memoryBytes: number
@@ -40,7 +40,7 @@ const root = '/sys/fs/cgroup'
 const periodUs = 100_000
 /** Before the names of the groups of programs. */
 const prefix = 'program-'
-/** How often the removal of a group is tried, and milliseconds in between: a killed process takes a moment to end. */
+/** Attempts to remove a group, and milliseconds between them: a killed process takes a moment to end. */
 const removal = { tries: 20, pauseMs: 50 }
 
 /**

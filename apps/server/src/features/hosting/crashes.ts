@@ -14,7 +14,7 @@ export interface CrashesDeps {
   reportIssue: (deployment: Deployment, issue: CodeIssue) => void
 }
 
-/** What follows when code fails: the pause before its next start, a line in the log of its owner, and an issue. */
+/** Consequences of a failure of code: the pause before its next start, a line in the log of its owner, and an issue. */
 export interface Crashes {
   /** Code that did not start, or that is ended for what it does not do. */
   ofCode(hosted: HostedCode, reason: string): void

@@ -51,14 +51,14 @@ export interface Instance {
   readonly claims: number
   /** Requests that the program got and has not responded to; after its end, those of that moment. */
   readonly open: number
-  /** When the oldest of them was sent, in milliseconds of the clock; undefined if there are none. */
+  /** Time at which the oldest of them was sent, in milliseconds of the clock; undefined if there are none. */
   readonly openSince: number | undefined
   /** Whether it responded to a request. */
   readonly hasResponded: boolean
   readonly hasEnded: boolean
-  /** When its last request ended, or when the instance was made without any, in milliseconds of the clock. */
+  /** End of its last request, or its creation if it had none, in milliseconds of the clock. */
   readonly lastUsed: number
-  /** How many requests in a row took too long. */
+  /** Number of successive requests that took too long. */
   readonly timeouts: number
   /** Gives it one more request, until whose end it is not idle. @returns a function to call when the request has ended */
   claim(): () => void
@@ -114,7 +114,7 @@ export function createInstance(
   let lastUsed = clock.now()
   let timeouts = 0
   let hasResponded = false
-  /** When each open request was sent, the oldest first. */
+  /** Open requests with the time at which each was sent, the oldest first. */
   const open = new Set<{ since: number }>()
   let openAtEnd: number | undefined
   let blamed: string | undefined

@@ -47,9 +47,9 @@ interface Launched {
   socketOpened(socket: OpenSocket): Promise<void>
   /** Ends it by force, with whatever it started. */
   kill(): void
-  /** What it uses now, with whatever it started. */
+  /** Resources that it uses now, with all processes that it started. */
   usage(): Promise<TreeUsage>
-  /** What it has had of a processor so far, with whatever it started. Never rejects. */
+  /** Processor time that it has had so far, with all processes that it started. Never rejects. */
   processorTimes(): Promise<ProcessorTimes>
   /** Whether the system ended it because of its memory. */
   ranOutOfMemory(): Promise<boolean>
@@ -239,7 +239,7 @@ function commandOf(
 /** The environment of the start. That of the code is in the order, because the list of processes can show this one. */
 function environmentOf({ mode }: HostingConfig): Record<string, string | undefined> {
   if (mode !== 'wrapped') return { PATH: '/usr/bin:/bin' }
-  // What a wrapping command needs to find its programs and their settings.
+  // A wrapping command needs these to find its programs and their settings.
   // biome-ignore lint/style/noProcessEnv: what the command is started with, not a setting
   const { PATH, HOME } = process.env
   return { PATH, HOME }

@@ -6,13 +6,13 @@ import type { Log } from '../../platform/telemetry/log.js'
 // Each process of a server has a folder for the sockets of its programs, beside those of other processes
 // of the same installation. Its name identifies the process, so that others can find out whether it is alive.
 
-/** How many folders this process made. */
+/** Number of folders that this process made. */
 let made = 0
 /** Most bytes of the path of a socket: systems accept 103 to 107, and Node shortens a longer one without a word. */
 const maxSocketPathBytes = 103
 /** The longest path of a socket below the folder of an installation, with room for ten million programs. */
 const longestEnding = '/4194304-99999999999-999/10000000/s'
-/** Where sockets are when the folder for temporary files has too long a path. */
+/** Folder of sockets if the path of the folder for temporary files is too long. */
 const systemFolder = '/tmp'
 
 /** The folder that contains those of all processes of an installation on this machine. */
@@ -110,7 +110,7 @@ async function listed(folder: string): Promise<string[]> {
   return await readdir(folder).catch(() => [])
 }
 
-/** When a process was started, in clock ticks since the start of the system; empty if unknown or if it does not run. */
+/** Start of a process in clock ticks since the start of the system; empty if unknown or if it does not run. */
 async function startOf(pid: number): Promise<string> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   // The name of the program comes second, in parentheses, and may contain spaces.

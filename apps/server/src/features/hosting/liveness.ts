@@ -31,13 +31,13 @@ export interface Liveness {
 
 /** Milliseconds after which a program with an open request is asked. */
 const lateMs = 2000
-/** How often a program that does not respond is asked before it is ended. */
+/** Number of questions without a response after which a program is ended. */
 const mostTimes = 4
-/** How many times as often a program is asked at most that waits for a processor: it may be in an endless loop, too. */
+/** Factor of more questions to a program that waits for a processor: it may be in an endless loop, too. */
 const patience = 4
 /** Milliseconds in which a program and this server could run, within which code responds that does nothing else. */
 const fairMs = probeMs / 4
-/** How many questions short of those that it may leave open a program is ended: some time is lost in each. */
+/** Number of questions by which a program is ended earlier: some time is lost in each question. */
 const lostQuestions = 0.5
 const stuck = 'it did not respond to anything, as code in an endless loop does'
 /** Said of a program that was asked as often as any is. */

@@ -2,7 +2,7 @@ import type { Clock, Timers } from '../../platform/clock.js'
 import type { Log } from '../../platform/telemetry/log.js'
 import type { IssueReport } from '../bots/issues/index.js'
 
-/** What a line is about, as far as it is known. */
+/** The known objects that a line refers to. */
 export interface LineSubject {
   botId?: string
   conversationId?: string
@@ -21,7 +21,7 @@ export interface OutputLine {
 
 /** A problem that the code reported, or that the server noticed. */
 export interface CodeIssue extends IssueReport {
-  /** Who found it. */
+  /** The source of the line: the code itself, or the server. */
   origin: 'code' | 'server'
   about: LineSubject
 }
@@ -36,7 +36,7 @@ export interface OutputListener {
 
 /** A line that waits to be stored. */
 interface TimedLine extends OutputLine {
-  /** When it was read, in milliseconds of the clock. */
+  /** Time at which it was read, in milliseconds of the clock. */
   at: number
 }
 

@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { mostTasks } from './confinement.js'
 
-/** What a process uses, together with everything below it. */
+/** Resources that a process uses, together with everything below it. */
 export interface TreeUsage {
   /** Bytes of memory that they do not share with others; undefined if the system does not show it. */
   memoryBytes: number | undefined
-  /** How many processes and threads there are; if they are too many, at least one more than there may be. */
+  /** Number of processes and threads. Beyond the limit, it is at least one more than the limit. */
   tasks: number
 }
 
@@ -24,7 +24,7 @@ export async function usageOfTree(pid: number): Promise<TreeUsage> {
   return { memoryBytes, tasks }
 }
 
-/** What the first thread of a process has had of a processor so far: Node has its event loop there. */
+/** Processor time of the first thread of a process so far: Node has its event loop there. */
 interface ProcessorTime {
   ranMs: number
   /** Time in which it could have run and had no processor. A wait counts only once it is over. */
@@ -36,7 +36,7 @@ interface ProcessorTime {
 /** By the id of the process. */
 export type ProcessorTimes = ReadonlyMap<number, ProcessorTime>
 
-/** What a process and all below it have had of a processor. Empty if the system does not show it. */
+/** Processor time of a process and all below it. Empty if the system does not show it. */
 export async function processorTimesOfTree(pid: number): Promise<ProcessorTimes> {
   const { pids } = await treeOf(pid)
   // A program that has more is ended for that, and thousands of files would hold the event loop until then.
@@ -87,7 +87,7 @@ async function treeOf(pid: number): Promise<{ pids: number[]; tasks: number }> {
   return { pids, tasks: Math.max(tasks, pids.length) }
 }
 
-/** Why a program that uses so much is ended; undefined if it is not. */
+/** The reason for which a program with this usage is ended; undefined if it is not. */
 export function excessOf({ memoryBytes, tasks }: TreeUsage, mostBytes: number): string | undefined {
   if (tasks > mostTasks) return `it ran more than ${mostTasks} processes and threads`
   if (memoryBytes === undefined || memoryBytes <= mostBytes) return undefined

@@ -13,12 +13,12 @@ import { type ProcessorTimes, type TreeUsage, watchUsage } from './process-tree.
 import { createProgramClient, type ProgramClient } from './program-client.js'
 import { longestReport, ReportError, readReport } from './reports.js'
 
-/** How to start the code of a deployment. */
+/** The order to start the code of a deployment. */
 export interface ProgramOrder {
   deployment: Deployment
   /** In UTF-8. */
   code: Buffer
-  /** What `Program.compiled` returned for the same code; undefined if it was not kept. */
+  /** The result of `Program.compiled` for the same code; undefined if it was not kept. */
   compiled: Buffer | undefined
   /** The whole environment of the code. */
   environment: Readonly<Record<string, string>>
@@ -49,7 +49,7 @@ export class StartError extends Error {
   override name = 'StartError'
 }
 
-/** How a program ended. */
+/** The end of a program. */
 interface ProgramEnd {
   how: string
   /** Whether it got a signal that terminals and service managers send to all processes of a server, and did not send it itself. */
@@ -62,11 +62,11 @@ export interface Program extends Pick<ProgramClient, 'send' | 'responds' | 'comp
   readonly pid: number | undefined
   /** Resolves when it has ended; never rejects. */
   readonly ended: Promise<ProgramEnd>
-  /** What it has had of a processor so far: it could not respond without. */
+  /** Processor time that it has had so far: without any, it could not respond. */
   processorTimes(): Promise<ProcessorTimes>
   /**
-   * What the process and all that it started use now. From its start until the first call, which is that of whoever
-   * watches it from then on, the program is ended if it uses too much.
+   * Resources that the process and all that it started use now. Until the first call the program is ended when it uses too
+   * much; from then on the caller must watch it.
    */
   usage(): Promise<TreeUsage>
   /** Ends it, by force if it does not end by itself. */
@@ -131,7 +131,7 @@ export async function startProgram(
   const ofResponses = responses.open()
   const held = memory.open()
   let errorText = ''
-  /** Why the server ended it. */
+  /** The reason for which the server ended it. */
   let fault: string | undefined
   const onFault = (error: unknown) => {
     const why = error instanceof Error ? error.message : 'unknown fault'

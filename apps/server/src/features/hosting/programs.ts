@@ -60,9 +60,9 @@ export interface Programs {
    * other, unless it failed a moment ago or there is no room.
    */
   keepAlive(owners: readonly CodeOwner[]): Promise<void>
-  /** How many programs run, including those that end after their last requests. */
+  /** Counts running programs, including those that end after their last requests. */
   countPrograms(): number
-  /** How many requests the programs in service handle, or have waiting. */
+  /** Counts requests that the programs in service handle, or have waiting. */
   countRequests(): number
   /** From now on the end of a program is no failure of its code: whatever stops the server may end programs too. */
   drain(): void

@@ -29,7 +29,7 @@ export interface Supervision {
 
 /** Milliseconds after which an idle program for suspects ends. */
 const aloneIdleMs = 10_000
-/** How many requests in a row may time out before a program is replaced. */
+/** Number of successive requests that time out, after which a program is replaced. */
 const mostTimeouts = 3
 
 export function createSupervision(deps: SupervisionDeps): Supervision {

@@ -51,7 +51,7 @@ export function isReason(error: unknown): error is StartError | OutgoingError {
   return error instanceof StartError || error instanceof OutgoingError
 }
 
-/** Why a program did not respond: it ended, or it is so large that it was about to be ended. */
+/** The cause for which a program did not respond: it ended, or it is so large that it was about to be ended. */
 async function causeOf(
   program: Program,
   error: unknown,

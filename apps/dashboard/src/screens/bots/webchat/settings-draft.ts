@@ -50,7 +50,7 @@ export function settingsOf({ questions, ...settings }: Draft): WebchatSettings {
   return { ...settings, suggestedQuestions: linesOf(questions) }
 }
 
-/** What a draft changes: an empty text follows from the bot again. */
+/** The changes of a draft. An empty text unsets a value, so that it follows from the bot again. */
 export function patchOf(before: WebchatSettings, draft: Draft): WebchatPatch {
   const old = draftOf(before)
   const isChanged = (name: keyof Draft) => draft[name] !== old[name]

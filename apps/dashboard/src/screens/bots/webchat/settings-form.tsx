@@ -20,7 +20,7 @@ interface SettingsFormProps {
   setDraft: (draft: Draft) => void
 }
 
-/** How the chat looks and what it offers. */
+/** Form for the look and the functions of the chat. */
 export function SettingsForm({ botId, webchat, draft, setDraft }: SettingsFormProps) {
   const { update } = useWebchatActions(botId)
   const { settings, changed } = webchat

@@ -11,7 +11,7 @@ export async function findCall(db: Db, id: string): Promise<CallRow | undefined>
   return await db.selectFrom('tunnel_calls').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** How many calls of a tunnel have not ended. */
+/** Counts the open calls of a tunnel. */
 export async function countCalls(tx: Tx, tunnelId: string, now: string): Promise<number> {
   const { count } = await tx
     .selectFrom('tunnel_calls')

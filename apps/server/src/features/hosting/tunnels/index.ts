@@ -186,7 +186,7 @@ function refuseOutsiders(): never {
   )
 }
 
-/** Who is called, by the headers that the server sets on every call to a bot or an integration. */
+/** The receiver of a call, by the headers that the server sets on every call to a bot or an integration. */
 function idsIn(headers: Readonly<Record<string, string>>): ReceiverIds {
   return { botId: headers['x-bot-id'], integrationId: headers['x-integration-id'] }
 }

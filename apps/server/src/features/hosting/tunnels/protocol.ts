@@ -28,7 +28,7 @@ export function tunnelIdOf(text: string): string | undefined {
 /** An address that may be one of a tunnel. */
 export interface TunnelAddress {
   id: string
-  /** What follows the id, with a slash before it. */
+  /** The path behind the id, with its leading slash. */
   path: string
   /** Without the question mark. */
   query: string

@@ -35,7 +35,7 @@ export interface RegistryDeps {
   leaseMs: number
 }
 
-/** Who wants to open a tunnel. */
+/** A request to open a tunnel. */
 export interface TunnelOpening {
   id: string
   /** The key in the address; empty without one. */
@@ -333,7 +333,7 @@ export function createRegistry(
       await leases.finish(timeLeft, Promise.all(releasing), () => {})
     },
 
-    /** How many connections this process has. */
+    /** Counts the connections of this process. */
     count: () => open.size,
   }
 }

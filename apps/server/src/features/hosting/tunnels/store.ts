@@ -47,7 +47,7 @@ export async function claimTunnel(tx: Tx, id: string, workspaceId: string): Prom
   return Number(result.numUpdatedRows) > 0
 }
 
-/** How many tunnels of a workspace are connected, apart from one. */
+/** Counts the connected tunnels of a workspace, apart from one. */
 export async function countOthersConnected(
   tx: Tx,
   { id, workspaceId }: { id: string; workspaceId: string },

@@ -4,7 +4,7 @@ export interface TunnelsTable {
   id: string
   /** SHA-256 of the key in the address that the developer uses; null without one. */
   key_hash: string | null
-  /** Whose bots and integrations are reached through it; null until one of them uses its address. */
+  /** Workspace of the bots and integrations behind it; null until one of them uses its address. */
   workspace_id: string | null
   /** Identifies the open connection and so the process that holds it; null without one. */
   connection: string | null
