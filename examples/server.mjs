@@ -37,7 +37,7 @@ async function readData(name) {
   return { path, text: (await readFile(path, 'utf8').catch(() => '')).trim() }
 }
 
-/** Where the server listens, which it writes into its data folder when it starts. */
+/** Reads the address of the server, which it writes into its data folder when it starts. */
 async function addressHere() {
   const { text } = await readData('server.address')
   const usual = `http://localhost:${process.env.PORT || 8787}`

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Integration } from '@botpress/sdk'
 import { logged } from '../failures.mjs'
 
-/** How long a question waits for its answer, in milliseconds. */
+/** Milliseconds that a question waits for its answer. */
 const patience = 30_000
 
 /** The definition of the integration for `createIntegration` and `updateIntegration`. */

@@ -57,7 +57,7 @@ async function upload(path) {
   console.log(`knows ${key}${unread(file, key)}`)
 }
 
-/** How much of a document was not read, and where the details are. */
+/** Says how many parts of a document were not read, and names the command for details. */
 function unread({ indexingOmissions: count = 0 }, key) {
   if (count === 0) return ''
   return `, but ${count} ${count === 1 ? 'thing' : 'things'} of it could not be read: npx botstead files report ${JSON.stringify(key)} --bot "${name}"`

@@ -17,7 +17,7 @@ const script = createRequire(import.meta.url).resolve('@botpress/cli/bin.js')
 interface BpResult {
   /** Exit status; null if a signal ended it. */
   status: number | null
-  /** What it wrote to both streams, without colours. */
+  /** Output to both streams, without colours. */
   output: string
   stdout: string
 }
@@ -25,7 +25,7 @@ interface BpResult {
 /** A command that runs until it is ended, such as `bp dev`. */
 interface BpProcess {
   child: ChildProcess
-  /** What it has written so far. */
+  /** Its output so far. */
   output(): string
   /** Waits until it has written something that matches; rejects if it ends before. */
   wrote(what: RegExp): Promise<void>

@@ -15,7 +15,7 @@ const runner = fileURLToPath(new URL('./processes/cached-command.cjs', import.me
 /** Below the server, so that packages outside of the bundle are found. */
 const place = fileURLToPath(new URL('../node_modules/.cache/', import.meta.url))
 
-/** What tests start, in few files instead of 1600. */
+/** The programs that tests start, in few files instead of 1600. */
 export interface Bundle {
   /** The script to start, or the folder of the programs. */
   path: string
@@ -128,7 +128,7 @@ async function compile(path: string): Promise<void> {
   let written = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     written += text
-    // What a first start shows last.
+    // A first start shows this last.
     if (!child.killed && written.includes('curl ')) child.kill('SIGUSR2')
   })
   const [status] = await ended

@@ -36,7 +36,7 @@ export interface OpenCall {
   attempt: number
   /** Subject of the delivery. */
   subject: string
-  /** When it was begun, by the clock of the bench. */
+  /** Start by the clock of the bench. */
   at: number
   signal: AbortSignal | undefined
   respond(status: number, body?: string, headers?: Record<string, string>): void

@@ -52,7 +52,7 @@ export function useDispatching(database: () => Database) {
           throw new Error('There is no ping')
         }),
       statusOf: async (id: string) => (await bench.find(id))?.status,
-      /** What happens when the bot is changed. */
+      /** The consequence of a change of the bot. */
       changed: async () => {
         await bench.run((tx) => retryNow(tx, botId, isoTime(bench.time.now()), 500))
         announceReceiver(bench.bus, botId)

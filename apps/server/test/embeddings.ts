@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { afterAll, beforeAll } from 'vitest'
 
-/** How the endpoint behaves at the moment. */
+/** The present behaviour of the endpoint. */
 type Mood =
   | 'well'
   | 'down'

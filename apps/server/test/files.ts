@@ -99,7 +99,7 @@ export async function send(
 
 /** Options of a bench. */
 export interface BenchOptions {
-  /** Where the lines of the log go; nowhere by default. */
+  /** Destination of the lines of the log; none by default. */
   logTo?: DestinationStream
   /** Milliseconds between two reports of progress. */
   progressPauseMs?: number

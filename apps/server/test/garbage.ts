@@ -9,12 +9,12 @@ const collect: () => void = runInNewContext('gc')
 async function collectGarbage(): Promise<void> {
   for (let round = 0; round < 4; round++) {
     collect()
-    // What weak references held during this turn goes with the next.
+    // Objects that weak references held during this turn go with the next.
     await nextTurn()
   }
 }
 
-/** How many of the objects that these made are still in memory. */
+/** Counts the objects behind these references that are still in memory. */
 export async function countAlive(refs: readonly WeakRef<object>[]): Promise<number> {
   await collectGarbage()
   return refs.filter((ref) => ref.deref() !== undefined).length

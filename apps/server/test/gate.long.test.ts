@@ -94,7 +94,7 @@ it('rejects', async () => {
   },
 }
 
-/** What the setup of the tests does besides, and takes seconds. */
+/** Replacements of the parts of the test setup that take seconds. */
 const quick = {
   'apps/server/test/build.ts': 'export const buildServer = async () => {}',
   'apps/server/test/bundle.ts': `export const bundleCommand = async () => ({ path: '' })
@@ -202,14 +202,14 @@ async function run(
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   })
-  // What hangs goes with all that it has started.
+  // A gate that hangs is killed with all that it has started.
   const late = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), 100_000)
   const [output, [status]] = await Promise.all([text(child.stdout), once(child, 'exit')])
   clearTimeout(late)
   return { status, output }
 }
 
-/** How `.ci/run` ends: what it counts, how the tests and the checks ended, and its status. */
+/** The end of `.ci/run`: its counts, the results of the tests and the checks, and its status. */
 function outcomeOf({ output, status }: Ended): Record<string, unknown> {
   const after = (start: RegExp) => Number(output.match(start)?.[1] ?? 0)
   return {

@@ -37,7 +37,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
 }
 
 async function prepare(project: TestProject, keeper: Keeper): Promise<() => Promise<void>> {
-  // What is no reason to stop on a machine where people work is one where a change is judged.
+  // A broken part ends the run where a change is judged, and not on a machine where people work.
   let broken = ''
   const build = async () => {
     broken = ''
@@ -55,7 +55,7 @@ async function prepare(project: TestProject, keeper: Keeper): Promise<() => Prom
     }),
     build(),
   ])
-  // What tests store has to survive a killed process, and not a power failure. In memory they do not
+  // The data of tests must survive a killed process, and not a power failure. In memory they do not
   // wait for the disk, which hundreds of databases would keep busy, nor does a slow one fail them.
   const memory = await memoryFolder()
   if (memory !== undefined) {

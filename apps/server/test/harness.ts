@@ -22,7 +22,7 @@ export interface ServerClock extends TestClock, Timers {
 }
 
 interface Timer {
-  /** When it is due, by the clock of the test. */
+  /** Due time by the clock of the test. */
   readonly at: number
   readonly ring: () => void
   handle: NodeJS.Timeout

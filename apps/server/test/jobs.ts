@@ -17,7 +17,7 @@ export const lease = 30_000
 export interface JobsBench {
   readonly time: ManualTime
   readonly queue: Queue
-  /** What was logged, one object a line. */
+  /** Logged lines, one object each. */
   readonly logged: Record<string, unknown>[]
   readonly log: Log
   enqueue(job: NewJob): Promise<string>

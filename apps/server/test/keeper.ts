@@ -12,7 +12,7 @@ const prefix = 'botstead-run-'
 /** A folder untouched for so many milliseconds belongs to a killed keeper. */
 const leftAloneMilliseconds = 600_000
 
-/** What a run starts outside of its own processes. */
+/** A program that a run starts outside of its own processes. */
 interface Program {
   file: string
   args: readonly string[]

@@ -24,7 +24,7 @@ export class ManualTime implements Clock, Timers {
     return () => void this.#alarms.delete(alarm)
   }
 
-  /** How many timers are set. */
+  /** Number of timers that are set. */
   get pending(): number {
     return this.#alarms.size
   }

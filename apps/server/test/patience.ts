@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism, loadavg } from 'node:os'
 import { vi } from 'vitest'
 
-// How long a test waits for what it expects. A wait must end soon, so that a failing test reports its
+// The length of waits of tests. A wait must end soon, so that a failing test reports its
 // fault within seconds; and it must not end while the machine is too busy to do the expected work, or
 // tests fail by chance. No number of seconds achieves both: what takes one second alone takes ten
 // beside other work. So a wait is measured in fair time: the time that it would have taken on a
@@ -17,7 +17,7 @@ import { vi } from 'vitest'
 
 /** Milliseconds of fair time that a wait lasts, unless the test asks for more. */
 const usual = 5000
-/** How many times as long a wait may last by the clock, on a busy machine. */
+/** Factor by which a wait may be longer by the clock, on a busy machine. */
 const most = 6
 /** Milliseconds between two looks at the machine, and between two attempts by default. */
 const step = 20

@@ -22,7 +22,7 @@ import { freePort } from './ports.js'
 const require = createRequire(import.meta.url)
 const run = promisify(execFile)
 
-/** Whom PostgreSQL runs as, if not as ourselves. */
+/** The user as whom PostgreSQL runs, if not as ourselves. */
 interface OtherUser {
   uid: number
   gid: number
@@ -150,7 +150,7 @@ async function firstOpen(folders: readonly string[]): Promise<string> {
 }
 
 /**
- * Where the package has the programs. It cannot carry symbolic links, so the server's libraries are
+ * The folder of the programs in the package. The package cannot carry symbolic links, so the server's libraries are
  * linked by an install script, which many machines do not run.
  */
 async function installedPrograms(): Promise<string> {
@@ -174,7 +174,7 @@ async function installedPrograms(): Promise<string> {
 
 async function makeExecutable(path: string): Promise<void> {
   const { mode } = await stat(path)
-  // Where nothing is to be written, as in a package store, that must not be tried either.
+  // Only a file with wrong permissions is written, because a package store may be read-only.
   if ((mode & 0o100) === 0) await chmod(path, mode | 0o111)
 }
 

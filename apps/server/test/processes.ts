@@ -19,7 +19,7 @@ export interface ServerProcess extends AsyncDisposable {
   stop(signal?: NodeJS.Signals): Promise<number | null>
   /** The exit status, once it has ended and its output is complete. */
   exited: Promise<number | null>
-  /** What the process has written so far. */
+  /** Output of the process so far. */
   output(): string
   child: ChildProcess
 }
@@ -42,7 +42,7 @@ export async function startServerProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'exit')
-  // What it wrote has been read by then, which the exit alone does not mean.
+  // All output has been read by then, which the exit alone does not mean.
   const exited: Promise<number | null> = once(child, 'close').then(([status]) => status)
   let written = ''
   for (const stream of [child.stdout, child.stderr]) {

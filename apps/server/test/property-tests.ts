@@ -4,7 +4,7 @@ import fc from 'fast-check'
 const usualSeed = 20_261_121
 
 /**
- * What holds for every property of the suite. A run that hangs and a long search for the smallest
+ * The settings of every property of the suite. A run that hangs and a long search for the smallest
  * counterexample both end before the test does, so that a failure shows its reason.
  */
 fc.configureGlobal({

@@ -111,7 +111,7 @@ describeEachEngine('tenancy', (engine) => {
       expect(error).toMatchObject({
         type: expect.stringMatching(/^(ResourceNotFound|ReferenceNotFound|Forbidden)$/),
       })
-      // What only reads is trusted to change nothing, which spares half of the reading here.
+      // The test trusts GET operations to change nothing, which spares half of its reading.
       if (allOperations.find((operation) => operation.id === id)?.method === 'GET') return
       const [expected, after] = [before, await inventory(bob)]
       before = after

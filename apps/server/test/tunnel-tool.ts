@@ -133,7 +133,7 @@ export async function untilAllAreGone(server: TestServer) {
   })
 }
 
-/** What the response to an action has. */
+/** The response to an action. */
 export const output = (value: object) => ({
   body: JSON.stringify({ output: value, meta: { cost: 0 } }),
 })

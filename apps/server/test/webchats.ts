@@ -8,7 +8,7 @@ export interface HeardSignal {
   payload: unknown
 }
 
-/** What `init` has, as far as tests look at it. */
+/** The part of the response of `init` that tests read. */
 export interface Init {
   conversation: { id: string }
   messages: Message[]
@@ -16,7 +16,7 @@ export interface Init {
   user: { id: string; userKey: string }
 }
 
-/** Where a web chat is: its address, and the webhook id. */
+/** The address of a web chat, and its webhook id. */
 export interface WebchatAddress {
   apiUrl: string
   clientId: string

@@ -8,7 +8,7 @@ import { openWidget, type WidgetProps } from './widget.js'
 interface Meeting {
   made?: Awaited<ReturnType<typeof makeBot>>
   user?: NonNullable<WidgetProps['user']>
-  /** Where the page finds the server; the address of the server if omitted. */
+  /** Address under which the page finds the server; that of the server if omitted. */
   url?: string
   /** A bot with an address, which is notified of what happens in the chat. */
   notified?: HttpBot
@@ -108,7 +108,7 @@ export const textsOf = (page: Page) =>
     .locator(':is([data-direction=incoming], [data-direction=outgoing]) .bpMessageBlocksTextText')
     .allTextContents()
 
-/** What the widget has stored: the conversation and the user with its key. */
+/** The stored state of the widget: the conversation and the user with its key. */
 export async function storedState(page: Page, webhookId: string) {
   const text = await page.evaluate<string>(`localStorage['bp-webchat-${webhookId}-client']`)
   return JSON.parse(text).state as {

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest'
 import { newPage } from './browser.js'
 import type { WebchatAddress } from './webchats.js'
 
-/** What the page gives to the widget. */
+/** The properties that the page gives to the widget. */
 export interface WidgetProps extends WebchatAddress {
   configuration?: Record<string, unknown>
   user?: { userId: string; userToken: string }

@@ -38,7 +38,7 @@ export const accounts: Migration = {
       .on('access_tokens')
       .columns(['workspace_id', 'bot_id', 'created_at'])
       .execute()
-    // What a deleted bot leaves behind is removed when its workspace is no longer known.
+    // The rows of a deleted bot are removed when its workspace is no longer known.
     await db.schema
       .createIndex('access_tokens_by_bot')
       .on('access_tokens')

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../platform/db/migrate.js'
 
-/** Who keeps the vectors of a space in memory sees which ones are new. */
+/** Revisions, by which a process that keeps the vectors of a space in memory finds new ones. */
 export const vectorRevisions: Migration = {
   name: '0016-vector-revisions',
   up: async (db, dialect) => {

@@ -3,7 +3,7 @@ import type { Migration } from '../platform/db/migrate.js'
 export const chatWebhooks: Migration = {
   name: '0019-chat-webhooks',
   up: async (db) => {
-    // What is configured is sealed, so whether signals are posted has a column of its own.
+    // The configuration is sealed, so the switch for posting signals has a column of its own.
     await db.schema
       .alterTable('installations')
       .addColumn('posts_signals', 'integer', (column) => column.notNull().defaultTo(0))

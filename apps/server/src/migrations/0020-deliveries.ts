@@ -22,7 +22,7 @@ export const deliveries: Migration = {
       .addColumn('created_at', 'text', (column) => column.notNull())
       .addColumn('updated_at', 'text', (column) => column.notNull())
       .execute()
-    // What can be sent now or later: the first of each line, however many wait behind it.
+    // Deliveries that can be sent now or later: the head of each queue, however many wait behind it.
     await db.schema
       .createIndex('deliveries_due')
       .on('deliveries')

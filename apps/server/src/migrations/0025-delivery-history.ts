@@ -8,7 +8,7 @@ export const deliveryHistory: Migration = {
       .alterTable('deliveries')
       .addColumn('spent', 'integer', (column) => column.notNull().defaultTo(0))
       .execute()
-    // What is waiting for a bot, by the event that it tells of.
+    // Waiting deliveries of a bot, by their subject.
     await db.schema
       .createIndex('deliveries_by_subject')
       .on('deliveries')

@@ -5,7 +5,7 @@ import { createIds } from '../platform/ids.js'
 
 type Text = Record<string, string | number | null>
 
-/** What is read and written of the tables as they are now. */
+/** The columns that this migration reads and writes, as they are now. */
 type Tables = {
   chat_webhook_cursors: { conversation_id: string; bot_id: string; sequence: number }
   conversations: { id: string; integration: string }

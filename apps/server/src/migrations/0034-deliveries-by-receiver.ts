@@ -4,7 +4,7 @@ import type { Migration } from '../platform/db/migrate.js'
 export const deliveriesByReceiver: Migration = {
   name: '0034-deliveries-by-receiver',
   up: async (db) => {
-    // What can be sent to one receiver, however much waits for others.
+    // Deliveries that can be sent to one receiver, however many wait for others.
     await db.schema
       .createIndex('deliveries_due_of')
       .on('deliveries')

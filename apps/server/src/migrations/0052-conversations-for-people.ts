@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../platform/db/migrate.js'
 
-/** What people look up about a conversation: its deliveries, those that failed, its changes, and lines of the log. */
+/** Indexes for the views of a conversation: its deliveries, those that failed, its changes, and lines of the log. */
 export const conversationsForPeople: Migration = {
   name: '0052-conversations-for-people',
   up: async (db) => {

@@ -1,6 +1,6 @@
 import type { Migration } from '../platform/db/migrate.js'
 
-/** What attempts sent, as far as it cannot be built again, replays of many deliveries, and runs of recurring jobs. */
+/** Bodies that attempts sent and that cannot be built again, replays of many deliveries, and runs of recurring jobs. */
 export const replaysOfDeliveries: Migration = {
   name: '0055-replays-of-deliveries',
   up: async (db) => {

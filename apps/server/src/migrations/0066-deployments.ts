@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Transaction } from 'kysely'
 import type { Migration } from '../platform/db/migrate.js'
 
-/** What is read and written of the tables as they are now. */
+/** The columns that this migration reads and writes, as they are now. */
 type Tables = {
   bots: Owner
   integrations: Owner

@@ -1,6 +1,6 @@
 import type { Migration } from '../platform/db/migrate.js'
 
-/** What happened in bots on days that are over. */
+/** Counts of bots for past days. */
 export const botDays: Migration = {
   name: '0069-bot-days',
   up: async (db) => {

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Migration } from '../platform/db/migrate.js'
 
-/** What is read and written of the tables as they are now. */
+/** The columns that this migration reads and writes, as they are now. */
 type Tables = {
   integrations: {
     id: string

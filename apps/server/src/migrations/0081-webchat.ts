@@ -1,6 +1,6 @@
 import type { Migration } from '../platform/db/migrate.js'
 
-/** What web chats need: data of users, the start of conversations, feedback, secrets and files of users. */
+/** Tables and columns of web chats: data of users, the start of conversations, feedback, secrets and files of users. */
 export const webchat: Migration = {
   name: '0081-webchat',
   up: async (db) => {

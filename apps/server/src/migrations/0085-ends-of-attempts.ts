@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Migration } from '../platform/db/migrate.js'
 
-/** When an attempt at a delivery ended: its line in the log stands behind what the code wrote during it. */
+/** End of an attempt at a delivery. Its line in the log stands behind the lines that the code wrote during it. */
 export const endsOfAttempts: Migration = {
   name: '0085-ends-of-attempts',
   up: async (db) => {

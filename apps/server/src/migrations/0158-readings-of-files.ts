@@ -1,7 +1,7 @@
 import type { Migration } from '../platform/db/migrate.js'
 
 /**
- * What reading the content of a file left out. Of files that were indexed before it is not known, until they are
+ * Omissions of reading the content of a file. They are unknown for files that were indexed before, until those are
  * indexed again.
  */
 export const readingsOfFiles: Migration = {

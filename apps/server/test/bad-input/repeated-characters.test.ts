@@ -9,7 +9,7 @@ import { type ServerProcess, startServerProcess } from '../processes.js'
 /** Characters of what an address is filled with: with its headers, a request may have 16 KiB. */
 const longest = 12_000
 
-/** What addresses can be filled with. */
+/** Fillings of addresses. */
 const fillings = [
   '/',
   '/.',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { offers, request } from '../raw-http.js'
 
-/** How a hostile client disconnects. */
+/** The ways in which a hostile client disconnects. */
 type Leaving = 'end' | 'destroy' | 'reset' | 'stay'
 
 /** The pieces that one connection sends, and how it ends. */

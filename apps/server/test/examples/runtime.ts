@@ -1,6 +1,6 @@
 import { byId, type Examples, own } from './example.js'
 
-/** What bots and integrations do. */
+/** Examples of the operations of bots and integrations. */
 export const runtimeExamples: Examples = {
   createConversation: own(() => ({
     body: {

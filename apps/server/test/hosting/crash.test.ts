@@ -12,7 +12,7 @@ import { deployBot, isRunning, program } from './hosted.js'
 import { checkReplies, noting, startTalk } from './talk.js'
 
 const token = 'a-token-for-tests-only'
-/** Where the system cannot do that, the next start ends what does not notice the end of its input. */
+/** Whether the system ends a program with its server. If not, the next start ends those that outlived the last one. */
 const endsWithServer = spawnSync('setpriv', ['--pdeathsig', 'KILL', '--', 'true']).status === 0
 
 /** Waits for processes that share a machine. */

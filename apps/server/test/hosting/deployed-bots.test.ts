@@ -46,7 +46,7 @@ describeInLong('again and again', () => {
       for (const { replies, said } of talks) {
         await eventually(async () => {
           const heard = (await replies()).map((text) => text.replace(/^\d: /, ''))
-          // What was being answered when its program was replaced may be answered again.
+          // A message that was being answered when its program was replaced may be answered again.
           const once = heard.filter((text, at) => text !== heard[at - 1])
           expect(once).toEqual(said())
         })

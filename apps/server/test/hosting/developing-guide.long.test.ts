@@ -13,7 +13,7 @@ function packageOf(name: string): string {
   return dirname(dirname(createRequire(cli).resolve(`@botpress/${name}`)))
 }
 
-/** What `npm install` does in a new project, without the registry. */
+/** The effect of `npm install` in a new project, without the registry. */
 const install = [
   'mkdir -p node_modules/@botpress',
   ...['sdk', 'client'].map((name) => `ln -s '${packageOf(name)}' node_modules/@botpress/${name}`),

@@ -88,7 +88,7 @@ export async function metricsOf({ url }: { url: string }) {
   return readMetrics(await (await fetch(`${url}/metrics`)).text())
 }
 
-/** How many requests the programs of a server handle, or have waiting. */
+/** Number of requests that the programs of a server handle, or have waiting. */
 export async function openRequests(server: { url: string }) {
   return (await metricsOf(server)).get('botstead_hosting_requests')
 }

@@ -225,7 +225,7 @@ describeSlow('what a program writes past its console', (engine) => {
       (await admin.listBotIssues({ id: bot.id })).issues.find(({ code }) => code === 'flood')
         ?.eventsCount ?? 0
     await eventually(async () => expect(await counted()).toBeGreaterThanOrEqual(1000))
-    // What was written beyond it is read within three seconds.
+    // Output beyond it is read within three seconds.
     await sleep(4000)
     expect(await counted()).toBeLessThan(1500)
   })

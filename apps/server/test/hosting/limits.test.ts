@@ -271,7 +271,7 @@ describe.skipIf(!existsSync('/proc/self/limits'))('a program', () => {
       expect(limits).toMatch(/^Max open files +1024 +1024 /m)
       expect(limits).toMatch(/^Max data size +2147483648 +2147483648 /m)
       expect(nice).toBe(Math.min(getPriority() + 5, 19))
-      // Where the system divides processors between sessions, the niceness of a process counts within its own alone.
+      // If the system divides processors between sessions, the niceness of a process counts only within its own.
       if (existsSync(`/proc/${pid}/autogroup`)) {
         await eventually(async () => {
           const session = await readFile(`/proc/${pid}/autogroup`, 'utf8')

@@ -94,7 +94,7 @@ export default new Integration({
 })
 `
 
-/** What that integration declares, with the interface that it implements. */
+/** The definition of that integration, with the interface that it implements. */
 export const messengerDefinition = (typingInterfaceId: string) => {
   const schema = (...required: string[]) => ({ schema: { type: 'object', required } })
   const tag = { tags: { id: { title: 'Id in the service' } } }

@@ -5,7 +5,7 @@ import { useServer } from '../harness.js'
 import { type RemoteResponse, useRemote } from '../remote/server.js'
 import { addAccount } from '../tenant.js'
 
-/** What the tools of today send, member for member, in the order in which they need it. */
+/** The requests of the tools of today, member for member, in the order in which they send them. */
 describeSlow('the tools of today', (engine) => {
   const server = useServer(engine)
   const remote = useRemote()

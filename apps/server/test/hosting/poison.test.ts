@@ -97,7 +97,7 @@ describeSlow('a message that ends the code of its bot', (engine) => {
   const server = useServer(engine, { BOTSTEAD_HOSTING_MEMORY_BYTES: '64MiB' })
   const eventually = withoutPauses(server)
 
-  // How a program ends is the same on each engine, and takes long to notice.
+  // The end of a program is the same on each engine, and takes long to notice.
   const slowEnds: [string, RegExp][] = [['memory', /memory/]]
   it.concurrent.each([
     ['exit', /exit code 3/] as const,

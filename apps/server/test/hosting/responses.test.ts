@@ -101,7 +101,7 @@ describe('what code writes to a connection of the server', () => {
     // The response before may arrive with too much of what follows.
     await call().catch(() => {})
     await eventually(async () => expect(await call()).toMatchObject({ isClosed: true }))
-    // What the system takes before it is read counts as written.
+    // Bytes that the system takes before anybody reads them count as written.
     expect((await call()).written).toBeLessThan(1_000_000)
   })
 

@@ -5,7 +5,7 @@ import { bundleProgram } from '../hosted-code.js'
 import { eventually } from '../jobs.js'
 import { registered } from '../remote/integration.js'
 
-/** What the depot asks of those who call its webhook. */
+/** The key that callers of the depot's webhook must send. */
 const apiKey = 'open sesame'
 const hour = 3_600_000
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { connect, type ReachableServer } from '../existing-clients.js'
 import { replying } from './hosted.js'
 
-/** What a bot of {@link noting} says about a message. */
+/** A reply of a bot of {@link noting} to a message. */
 export interface Reply {
   /** The message that it replies to. */
   text: string
@@ -25,9 +25,9 @@ export interface Talk {
   /** Says numbers, one after the other, until the signal or until the server is gone. */
   sayMany(server: Pick<ReachableServer, 'url'>, signal: AbortSignal): Promise<void>
   say(server: Pick<ReachableServer, 'url'>): Promise<void>
-  /** What was acknowledged, in order. */
+  /** Acknowledged texts, in order. */
   said: readonly string[]
-  /** What the bot said, in order. */
+  /** Replies of the bot, in order. */
   replies(server: Pick<ReachableServer, 'url'>): Promise<Reply[]>
 }
 
@@ -87,7 +87,7 @@ export async function startTalk(
           await sleep(pauseMs)
         }
       } catch (error) {
-        // What was being said when the server was killed was not acknowledged.
+        // A message that was being sent when the server was killed was not acknowledged.
         if (!(error instanceof TypeError)) throw error
       }
     },

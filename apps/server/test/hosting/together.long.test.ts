@@ -113,7 +113,7 @@ describe.skipIf(!postgres)('another process of the server, whose clock stands st
     const log = await createLog({ level: 'silent' })
     const other = await startServer({ config, clock, timers: clock, log, checkResponses: true })
     try {
-      // What is remembered counts for five seconds, which do not pass.
+      // Cached facts count for five seconds, which do not pass.
       await clock.hold(async () => {
         const bot = await deployBot(server(), versioned('1'), { secrets: { KEY: 'a' } })
         const tool = await deployIntegration(server(), versioned('1'))

@@ -189,7 +189,7 @@ describeInUsual('a backup that was tampered with', () => {
   async function refusal(words: string[] = []): Promise<string> {
     const place = await bench.createPlace(sqliteEngine)
     const text = await fail(['restore', target, ...words], place.environment)
-    // What was refused is not taken for a server's data.
+    // The destination of a refused restore is not taken for a server's data.
     expect(await readdir(place.dataDir)).not.toContain('botstead.db')
     return text
   }
@@ -226,7 +226,7 @@ describeInUsual('a backup that was tampered with', () => {
     await rm(target, { recursive: true, force: true })
     const expected = ['--passphrase-file', bench.passphraseFile]
     await succeed(['backup', target, ...expected], environmentOf(server))
-    // Who can write to the target does not have the passphrase, and replaces all of it.
+    // An attacker who can write to the target but lacks the passphrase replaces all of it.
     await forge(() => ({}))
     expect(await refusal(expected)).toMatch(/^The backups in \S+ are not encrypted, although there/)
     const verify = ['backup', 'verify', target, ...expected]

@@ -187,7 +187,7 @@ describeSlow('a backup', (engine) => {
     expect(
       await fail(['restore', photos, ...encrypted], (await bench.createPlace(engine)).environment),
     ).toContain('There are no backups in')
-    // What an interrupted preparation leaves behind is no reason to refuse.
+    // The remains of an interrupted preparation are no reason to refuse.
     const begun = join(bench.folder, 'begun')
     await mkdir(join(begun, 'backups', 'tmp'), { recursive: true })
     await mkdir(join(begun, 'lost+found'))
@@ -334,7 +334,7 @@ describeSlow('a backup', (engine) => {
       s3().fault = ({ method, key }, response) => {
         if (method !== 'GET' || !key.includes('/contents/')) return undefined
         response.writeHead(200, { 'content-length': 1000 })
-        // What is left is asked for again, and never comes.
+        // The remaining bytes are requested again, and never come.
         if (begun.has(key)) response.flushHeaders()
         else response.write('x'.repeat(10))
         begun.add(key)

@@ -76,7 +76,7 @@ describe.skipIf(browserPath === undefined)(title, () => {
     await vi.waitFor(async () => expect(await textsOf(other)).toEqual([...after, 'Hello!']))
     expect(await drafts()).toEqual([])
 
-    // What the bot offers can be pressed, and says what it stands for.
+    // A choice of the bot can be pressed, and becomes a message with its label.
     await bot.show(server, 'choice', {
       text: 'Tea?',
       options: [{ label: 'Yes, please', value: 'yes' }],

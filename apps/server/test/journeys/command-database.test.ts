@@ -9,7 +9,7 @@ import { runCommand, startServerProcess } from '../processes.js'
 const commands = [['check'], ['token', 'list'], ['token', 'create'], ['backup']]
 
 describeEachEngine('commands that read the database themselves', (engine) => {
-  /** What all of them say, which must be the same. */
+  /** The refusal, which must be the same in all commands. */
   async function refusalOf({ dataDir, environment }: CommandPlace): Promise<string> {
     const said = new Set<string>()
     for (const command of commands) {

@@ -28,7 +28,7 @@ it('the commands of the guide to deliveries make a failed one, show it and send 
   for (const part of ['"counts":{', '"receivers":[', '"replay":{', '"logs":[{']) {
     expect(written).toContain(part)
   }
-  // What the interface answers to a call that it refuses.
+  // An error response of the interface would have a member `code`.
   expect(written).not.toMatch(/"code":\d/)
   const { bots } = await existingClient(server()).listBots({})
   expect(bots.map(({ name }) => name)).toEqual(['Plain bot'])

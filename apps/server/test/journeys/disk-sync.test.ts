@@ -80,7 +80,7 @@ describe('a change that is committed and not on the disk yet', () => {
       expect((await search()).passages).toHaveLength(1)
       await rm(foundFile(go))
 
-      // Who calls stays known: a look at the database would wait too.
+      // The caller stays cached: a look at the database would wait too.
       await server.clock.hold(async () => {
         await inBot.listFiles({})
         const ended: string[] = []

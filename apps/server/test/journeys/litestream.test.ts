@@ -68,7 +68,7 @@ it.skipIf(!isHere)(
     expect(litestream.child.exitCode).toBeNull()
 
     expect(await namesIn(await restore(moment))).toEqual(['first'])
-    // What Litestream adds to the database is in the way of nothing.
+    // The additions of Litestream to the database do not disturb the server.
     const newest = await restore()
     const backups = join(folder, 'backups')
     await succeed(['backup', backups, '--no-encryption'], newest)

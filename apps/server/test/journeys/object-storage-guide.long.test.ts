@@ -35,7 +35,7 @@ it('the commands of the guide store contents in an object store and bypass the s
       expect(content).toBe('Sent straight to the store.')
       expect(address).toMatch(/^1 http/)
       expect(address?.slice(2).startsWith(`${s3.endpoint}/contents/botstead/`)).toBe(true)
-      // What the five minutes upload, what the guide does, and whose contents they are.
+      // Contents that the five minutes and the guide uploaded, under the prefix of this server.
       expect(s3.keys().filter((key) => key.startsWith('botstead/')).length).toBeGreaterThan(2)
     } finally {
       await server.close()

@@ -27,7 +27,7 @@ describeEachEngine('a start that takes long', (engine) => {
     const PORT = String(await freePort())
     const release = await holdTables(place.options)
     const starting = startServerProcess({ ...place.environment, PORT })
-    // What is expected is the end of the wait below, if it comes to that.
+    // If the start fails, the wait below reports it.
     starting.catch(() => {})
     const get = (path: string) => fetch(`http://127.0.0.1:${PORT}${path}`)
     const early = await vi

@@ -25,7 +25,7 @@ const guides = [
 ].map((name) => `docs/guides/${name}.md`)
 const border = '===='
 
-/** What the five minutes wrote and, by path, what each guide wrote in a shell that has their variables. */
+/** Output of the five minutes and, by path, of each guide in a shell that has their variables. */
 async function followAll(): Promise<{ first: string; written: Map<string, string> }> {
   const [engine] = engines
   if (engine === undefined) throw new Error('There is no engine to test on')

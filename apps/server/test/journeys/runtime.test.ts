@@ -266,7 +266,7 @@ describeEachEngine('the runtime API of bots and integrations', (engine) => {
       const { state } = await bot.setState({ ...place, payload: { a: 1 }, expiry: hour })
       await inDatabase(server(), async ({ run }) => {
         const { changed } = await run(async (tx) => {
-          // What the job of another process does, up to its commit. Here the job has nothing left to do.
+          // The work of the job in another process, up to its commit. Here the job has nothing left to do.
           await tx.deleteFrom('jobs').where('key', '=', state.id).execute()
           await tx.deleteFrom('states').where('id', '=', state.id).execute()
           server().clock.advance(hour + 1)

@@ -294,7 +294,7 @@ async function startMeasured(): Promise<Measured> {
         BOTSTEAD_DATA_DIR: dataDir,
         BOTSTEAD_ADMIN_TOKEN: token,
         BOTSTEAD_RATE_LIMIT: 'off',
-        // What is measured is what the server holds, however busy the machine is.
+        // The test measures the memory of the server, however busy the machine is.
         BOTSTEAD_SEARCH_TIMEOUT_MS: '5m',
         LOG_LEVEL: 'fatal',
       },

@@ -191,7 +191,7 @@ describeSlow('a trace', (engine) => {
       attributes: { 'server.address': '127.0.0.1', 'http.response.status_code': 200 },
     })
 
-    // What was said, and all that proves who somebody is, stays here.
+    // Texts of messages and credentials stay on this server.
     for (const secret of [secretText, token, userKey, webhookId, 'very secret']) {
       expect(collector.text()).not.toContain(secret)
     }
@@ -302,7 +302,7 @@ describeInUsual('log lines', () => {
     })
     expect(response.status).toBe(401)
     const { id } = (await response.json()) as { id: string }
-    // What a process has written arrives a moment later.
+    // The output of a process arrives a moment later.
     const line = await until(() => {
       const found = server
         .output()

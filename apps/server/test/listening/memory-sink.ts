@@ -7,7 +7,7 @@ export class MemorySink implements Sink {
   readonly heard: Heard[] = []
   pings = 0
   pending = 0
-  /** How the server closed it. */
+  /** The way in which the server closed it. */
   ended: 'end' | 'cut' | undefined
   #closed = false
   readonly #callbacks: (() => void)[] = []

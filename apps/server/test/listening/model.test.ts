@@ -10,7 +10,7 @@ import { describeEachEngine, useDatabase } from '../engines.js'
 import { ManualTime } from '../manual-time.js'
 import { MemorySink } from './memory-sink.js'
 
-/** What can happen; numbers pick one of those that are there. */
+/** Possible commands; numbers pick one of the present objects. */
 const command = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('send' as const), who: fc.nat(1) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), who: fc.nat(1) }) },
@@ -98,7 +98,7 @@ describeEachEngine('a stream', (engine) => {
       if (ear.sink?.open || dead.has(process)) return
       ear.process = process
       ear.sink = new MemorySink()
-      // What was heard before and what comes is one view.
+      // Signals from before and later ones are one view.
       ear.sink.heard.push(...ear.heard)
       ear.heard = ear.sink.heard
       start(ear.sink)

@@ -174,7 +174,7 @@ describeEachEngine('the webhook of a chat', (engine) => {
     const before = app.posted.length
     await room.admin.updateBot({ id: room.id, name: 'is it back?' })
     await inTime(room.id, async () => expect(app.posted.length).toBeGreaterThan(before))
-    // What shows that it is still down is a signal that waits, and never a ping.
+    // A waiting signal shows that it is still down, and never a ping.
     expect(app.posted.every(({ signal }) => signal.type === 'message_created')).toBe(true)
     await isPaused()
     app.answers.length = 0

@@ -41,7 +41,7 @@ const special = {
     })
     await say(props, conversationId, output.text)
   },
-  // What a bot may ask of the page around a web chat.
+  // Requests of a bot to the page around a web chat.
   direct: async ({ client }, { conversationId, userId }) => {
     const call = (name, input) => client.callAction({ type: `webchat:${name}`, input })
     await call('startTypingIndicator', { conversationId, messageId: 'any' })

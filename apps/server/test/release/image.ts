@@ -12,7 +12,7 @@ export async function instructionsOfImage(): Promise<[word: string, text: string
   return all.slice(all.findLastIndex(([word]) => word === 'FROM'))
 }
 
-/** What the image runs, and with which variables. */
+/** The command of the image and its variables. */
 export interface ImageCommand {
   /** Words of the command. */
   start: string[]

@@ -301,7 +301,7 @@ describe('a checkout without development dependencies', () => {
   it.each([
     ['start', false],
     ['run demo', false],
-    // What was built before may be older than the sources.
+    // An earlier build may be older than the sources.
     ['run pack:release -- packed', true],
   ])('says what to do on npm %s', async (words, isBuilt) => {
     const folder = await mkdtemp(join(tmpdir(), 'botstead-checkout-'))

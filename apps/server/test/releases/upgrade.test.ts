@@ -12,7 +12,7 @@ import { describeEachEngine } from '../engines.js'
 import { startServerProcess } from '../processes.js'
 import { untilIndexed } from '../tenant.js'
 
-/** What a release left in its databases; scripts/release-database.mjs makes them. */
+/** The contents of the databases of a release; scripts/release-database.mjs makes them. */
 interface Known {
   secret: string
   token: string

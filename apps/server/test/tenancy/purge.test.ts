@@ -82,7 +82,7 @@ describeEachEngine('rows of a bot', (engine) => {
       expect(names.length).toBeGreaterThan(25)
       const filled = await tablesWith(db, names, 'bot_id', gone)
       for (const table of tables) {
-        // What bots and their files have by themselves is real.
+        // Tables that bots and their files fill by themselves have real rows.
         if (filled.includes(table.name)) continue
         const row = rowIn(table, gone)
         await slices.run(async (tx) => {

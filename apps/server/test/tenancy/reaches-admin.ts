@@ -102,7 +102,7 @@ export const adminReaches: Reaches = {
     client.createIntegrationApiKey({ integrationId }),
   deleteIntegrationApiKey: (client, { integrationKeyId }) =>
     client.deleteIntegrationApiKey({ id: integrationKeyId }),
-  // What another tenant has not published is not in the hub.
+  // Unpublished interfaces of another tenant are not in the hub.
   getInterface: (client, { interfaceId: id }) => client.getInterface({ id }),
   updateInterface: (client, { interfaceId: id }) => client.updateInterface({ id, title: 'taken' }),
   deleteInterface: (client, { interfaceId: id }) => client.deleteInterface({ id }),

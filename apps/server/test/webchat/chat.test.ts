@@ -287,7 +287,7 @@ describe.skipIf(browserPath === undefined)(`the chat ${title}`, () => {
     )
     await log(page).getByRole('link', { name: 'Open b.pdf' }).waitFor()
 
-    // What would be refused again says why, and is not tried again.
+    // A file that would be refused again shows the reason, and is not tried again.
     for (const [status, reason] of [
       [413, 'c.txt is too large for this chat'],
       [415, 'c.txt is of a type that this chat does not accept'],

@@ -114,7 +114,7 @@ function isOfInterest(
 interface State {
   resources: PdfDictionary | undefined
   matrix: Matrix
-  /** How text is drawn. */
+  /** Rendering mode of text. */
   mode: number
   /** Number of forms around. */
   depth: number
