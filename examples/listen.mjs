@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { createGuard } from './signed.mjs'
 
-/** Most bytes of a request: a webhook of 4 MiB, escaped. */
+/** Maximum bytes of a request: a webhook of 4 MiB, escaped. */
 const largest = 32 * 1024 * 1024
 
 /**

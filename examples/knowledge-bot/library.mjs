@@ -1,6 +1,6 @@
 import { mentions, quote } from './quote.mjs'
 
-/** Most quotes in a reply, and the minimum score of a passage: below, it is about something else. */
+/** Maximum number of quotes in a reply, and the minimum score of a passage: below, it is about something else. */
 const most = 3
 const leastScore = 0.4
 /** Passages whose score is nearly that of the best are quoted too. */

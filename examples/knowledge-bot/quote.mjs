@@ -1,4 +1,4 @@
-/** Most characters of a quote. */
+/** Maximum characters of a quote. */
 const longest = 420
 /** Shorter text may be only the name of a section, so the text after it is quoted too. */
 const shortest = 60

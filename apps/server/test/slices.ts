@@ -16,7 +16,7 @@ import type { Database } from '../src/platform/db/open.js'
 import { createLog } from '../src/platform/telemetry/log.js'
 import { createTestClock, type TestClock } from './harness.js'
 
-/** Most bytes of a payload. */
+/** Maximum bytes of a payload. */
 export const maxPayloadBytes = 2000
 
 /** A person with a token and a workspace of their own. */

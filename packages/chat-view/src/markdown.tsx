@@ -1,7 +1,7 @@
 import { Lexer, type Token, type Tokens } from 'marked'
 import { type ComponentType, Fragment, memo, type ReactNode } from 'react'
 
-/** Longest text that is parsed as Markdown, in characters: it bounds the time of parsing. */
+/** Maximum length of a text that is parsed as Markdown, in characters: it bounds the time of parsing. */
 const maxLength = 20_000
 /** Levels of nesting that become elements; deeper ones are shown as they were written. */
 const maxDepth = 12

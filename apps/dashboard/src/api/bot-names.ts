@@ -5,7 +5,7 @@ import { list, read } from './queries.js'
 
 /** Bots of one request for names. */
 const maxIds = 50
-/** Most characters of a name that are looked for. */
+/** Maximum characters of a name that are looked for. */
 const maxNameLength = 200
 
 const idOfBot = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i

@@ -26,7 +26,7 @@ const endSize = 50
  * `first`, because most deliveries take less, and double up to `often`.
  */
 const renewIntervals = { first: 250, often: 2000, seldom: 5000 }
-/** Most pages that a read of the end goes back to find what is known; then it begins anew. */
+/** Maximum number of pages that a read of the end goes back to find what is known; then it begins anew. */
 const maxSteps = 5
 
 interface TimelineOptions {

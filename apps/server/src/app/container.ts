@@ -63,7 +63,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
-/** Most milliseconds that a stopping server waits for the collector of traces. */
+/** Maximum milliseconds that a stopping server waits for the collector of traces. */
 const maxFlushMs = 1000
 
 async function start(options: ServerOptions, closers: Closers): Promise<Server> {

@@ -81,7 +81,7 @@ export interface ContextOptions {
   syncLog?: DatabaseOptions['syncLog']
 }
 
-/** Most bytes of the responses of bots and integrations at addresses of their own that are in progress. */
+/** Maximum bytes of the responses of bots and integrations at addresses of their own that are in progress. */
 const responseMemoryBytes = 128_000_000
 /** Seconds. */
 const commitBounds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]

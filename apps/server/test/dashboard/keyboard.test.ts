@@ -8,7 +8,7 @@ import { openDashboard } from './page.js'
 
 const title = browserPath === undefined ? '(skipped: no Chromium here)' : 'in a browser'
 
-/** Most presses of a key until the focus is where it is wanted. */
+/** Maximum number of presses of a key until the focus is where it is wanted. */
 const maxSteps = 80
 
 // Nothing here clicks or sets the focus: what a key does not reach would make a test fail.

@@ -17,7 +17,7 @@ import { runCommand, type ServerProcess, startServerProcess } from '../processes
 import { commandOfImage } from './image.js'
 import { type Installed, installRelease } from './packed.js'
 
-/** Most bytes of the package and what comes with it. */
+/** Maximum bytes of the package and what comes with it. */
 const maxBytes = 60e6
 
 /** Options of bwrap for a root of this machine's programs, in which all but mounts can only be read. */

@@ -14,7 +14,7 @@ export type ConversationSummary = Page['conversations'][number]
 
 /** Milliseconds between two looks for what became active since the list was read. */
 const newsInterval = 10_000
-/** Most calls for the next conversation: the server bounds the work of each. */
+/** Maximum number of calls for the next conversation: the server bounds the work of each. */
 const maxSteps = 20
 
 /**

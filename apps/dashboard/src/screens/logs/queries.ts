@@ -11,7 +11,7 @@ type LogPage = Awaited<ReturnType<Client['listLogs']>>
 /** A line of any log. */
 export type LogLine = LogPage['logs'][number]
 
-/** Most new lines that are kept until the reader asks for them. */
+/** Maximum number of new lines that are kept until the reader asks for them. */
 const maxNews = 1000
 /** Milliseconds between two readings of the chart while it ends with the present. */
 const countEvery = 30_000

@@ -38,7 +38,7 @@ export interface EventOperationsDeps extends ChatAccessDeps {
   /** Stores custom events as bot events `custom` of the installation. */
   events: Pick<EventsService, 'record' | 'find'>
   botProfiles: Pick<BotProfiles, 'of'>
-  /** Most bytes of a payload. */
+  /** Maximum bytes of a payload. */
   maxPayloadBytes: number
   streams: Pick<ListenersOfAll, 'waitForListeners'>
   clock: Clock

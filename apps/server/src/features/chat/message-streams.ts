@@ -30,7 +30,7 @@ export interface MessageStreamsDeps {
   run: Run
   clock: Clock
   conversations: Pick<ConversationsService, 'appendEvent'>
-  /** Most characters of all pieces of one message together: the limit of a complete message. */
+  /** Maximum characters of all pieces of one message together: the limit of a complete message. */
   maxCharacters: number
 }
 

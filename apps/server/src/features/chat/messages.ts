@@ -30,7 +30,7 @@ export interface MessageOperationsDeps extends ChatAccessDeps {
   pager: Pager
   messages: MessagesService
   streams: ListenersOfAll
-  /** Most bytes of the JSON of a payload. */
+  /** Maximum bytes of the JSON of a payload. */
   maxPayloadBytes: number
 }
 

@@ -31,7 +31,7 @@ interface Facts {
 
 type Rendered = Pick<Entry, 'frames' | 'removed' | 'last' | 'piece' | 'finished'>
 
-/** Most cached public ids: they never change while the user exists. */
+/** Maximum number of cached public ids: they never change while the user exists. */
 const maxPublicIds = 50_000
 const noFrames: Rendered = { frames: [] }
 

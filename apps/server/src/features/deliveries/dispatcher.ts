@@ -69,7 +69,7 @@ const contestedPauseMs = 50
 const maxChain = 20
 /** Milliseconds until more deliveries that may have ended the code of their receiver are looked at. */
 const suspectsPauseMs = 1000
-/** Most bodies in one batch. */
+/** Maximum number of bodies in one batch. */
 const maxBodies = 64
 
 /**

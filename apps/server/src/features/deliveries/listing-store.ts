@@ -139,7 +139,7 @@ function inTime({ since, until }: ListFilter) {
     ${until === undefined ? sql`` : sql`and ${position} < ${until}`}`
 }
 
-/** Most ranges that are read beyond their first rows. */
+/** Maximum number of ranges that are read beyond their first rows. */
 const maxWholeRanges = 60
 
 /** Positions in the order of the list, at most `limit`. */

@@ -32,7 +32,7 @@ interface PausesDeps extends Pick<EndingDeps, 'writeLogLine'> {
 
 /** Deliveries that are resumed in one transaction. */
 const batchSize = 500
-/** Most deliveries that one probe tries when none of them gets as far as a call. */
+/** Maximum number of deliveries that one probe tries when none of them gets as far as a call. */
 const maxTries = 20
 /** A ping only checks whether the receiver responds. */
 const pingTimeoutMs = 10_000

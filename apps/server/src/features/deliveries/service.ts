@@ -46,7 +46,7 @@ interface DeliveriesParts extends DeliveriesServiceDeps {
   replayIn: ReplayIn
 }
 
-/** Most deliveries that one call replays. */
+/** Maximum number of deliveries that one call replays. */
 const maxReplays = 1000
 
 export type DeliveriesService = ReturnType<typeof createDeliveriesService>

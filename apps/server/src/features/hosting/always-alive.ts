@@ -18,7 +18,7 @@ export interface AlwaysAliveDeps {
   /** Ids of the bots that declare it and whose code runs here: at most `limit`, the same ones each time. */
   listAlwaysAlive: (limit: number) => Promise<string[]>
   programs: Pick<Programs, 'keepAlive'>
-  /** Most programs that are kept running; the other bots start with their first request. */
+  /** Maximum number of programs that are kept running; the other bots start with their first request. */
   maxPrograms: number
 }
 

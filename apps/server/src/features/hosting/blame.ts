@@ -24,7 +24,7 @@ const rememberedMs = 15 * 60_000
 /** Added to the life of the program before, because programs do not take equally long to start. */
 const margin = { factor: 1.25, ms: 250 }
 const longestWaitMs = 90_000
-/** Most deployments and most requests that are remembered: the latest ones. */
+/** Maximum number of deployments, and of requests, that are remembered: the latest ones. */
 const mostRemembered = 1000
 
 export function createBlame(clock: Clock): Blame {

@@ -4,7 +4,7 @@ import { OutgoingError } from '../../platform/outgoing/outgoing.js'
 
 export interface CapacityDeps {
   timers: Timers
-  /** Most programs at a time. */
+  /** Maximum number of programs at a time. */
   processes: number
   /** Ends a program that is idle, if there is one. */
   endOneIdle: () => void
@@ -42,7 +42,7 @@ const patienceMs = 10_000
 const mostWaits = 6
 /** Milliseconds after which a program that still loads does not delay the next start any more. */
 const turnMs = 3000
-/** Most starts of a workspace that wait for room. */
+/** Maximum number of starts of a workspace that wait for room. */
 const mostWaiting = 1000
 
 export function createCapacity(deps: CapacityDeps): Capacity {

@@ -22,7 +22,7 @@ export interface CompiledFile {
   drop(): Promise<void>
 }
 
-/** Most bytes of all files together; those that were used last stay. */
+/** Maximum bytes of all files together; those that were used last stay. */
 const mostBytes = 256 * 2 ** 20
 /** Bytes at the beginning of a file: the digest of the rest, which V8 does not check. */
 const digestBytes = 32

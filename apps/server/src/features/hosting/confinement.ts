@@ -22,11 +22,11 @@ export const hostFolder = dirname(dirname(hostProgram))
 const firstUser = 1_000_000
 /** User ids for each process of the server: even with the highest process id of Linux, 4,194,304, Node can set them. */
 const usersPerProcess = 500
-/** Most processes and threads of one program: Node itself has about a dozen, and more on machines with many processors. */
+/** Maximum number of processes and threads of one program: Node has about a dozen, and more with many processors. */
 export const mostTasks = 128
 /** Added to the niceness of the server: a program gets a third of the server's share of a busy processor. */
 const niceness = 5
-/** Most open files of one program. */
+/** Maximum number of open files of one program. */
 const mostFiles = 1024
 
 /** Upper limits of the resources of a program. */

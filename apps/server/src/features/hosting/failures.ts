@@ -23,7 +23,7 @@ interface Failure {
 /** Milliseconds before the first start after a failure, and at most. */
 const firstPauseMs = 1000
 const longestPauseMs = 60_000
-/** Most deployments that are remembered: those that stopped last. */
+/** Maximum number of deployments that are remembered: those that stopped last. */
 const mostRemembered = 1000
 
 export function createFailures(clock: Clock): Failures {

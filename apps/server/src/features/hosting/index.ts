@@ -73,7 +73,7 @@ export interface HostingDeps {
   }
   /** Identifies the installation. */
   installation: string
-  /** Least level of what the SDK logs in programs. */
+  /** Minimum level of what the SDK logs in programs. */
   logLevel: string
   addresses: Pick<Addresses, 'base' | 'local' | 'webhooks'>
   deployments: Pick<DeploymentsService, 'tryOut' | 'codeOf'>
@@ -88,15 +88,15 @@ export interface HostingDeps {
 /** Topic of the hints that the deployment in force of an owner, or of any owner in a workspace, may have changed. */
 const topic = 'hosting'
 const workspacePrefix = 'workspace:'
-/** Most memory of a program in all, as a multiple of its heap. */
+/** Maximum memory of a program in all, as a multiple of its heap. */
 const memoryPerHeap = 3
-/** Most output of all programs that is read in a second: reading takes time of the loop that serves all tenants. */
+/** Maximum output of all programs that is read in a second: reading takes time of the loop that serves all tenants. */
 const outputPerSecond = { bytes: 4_000_000, lines: 1000 }
-/** Most of the responses of all programs that is read in a second, for the same reason. */
+/** Maximum bytes of the responses of all programs that are read in a second, for the same reason. */
 const responsesPerSecond = { bytes: 40_000_000, lines: 10_000 }
-/** Most bytes of the responses of all programs that are in progress. */
+/** Maximum bytes of the responses of all programs that are in progress. */
 const responseMemoryBytes = 128_000_000
-/** Most issues that one program reports in a minute. */
+/** Maximum number of issues that one program reports in a minute. */
 const issuesPerMinute = 1000
 /** Milliseconds from the start of a program until its compiled code is read: by then it contains the first requests. */
 const compiledAfterMs = 1000

@@ -80,7 +80,7 @@ export interface Instance {
   abort(): Promise<void>
 }
 
-/** Most requests that wait for a program, as a multiple of those that it handles at a time. */
+/** Maximum number of requests that wait for a program, as a multiple of those that it handles at a time. */
 const waitingPerRequest = 10
 
 /** Whether an instance is one for suspected requests, which get it alone, or the one that serves all others. */
@@ -88,7 +88,7 @@ export type Place = Pick<Instance, 'isAlone'>
 
 export interface InstanceDeps {
   clock: Clock
-  /** Most requests that the program handles at a time. */
+  /** Maximum number of requests that the program handles at a time. */
   requests: number
   isAlone: boolean
   /** Whether the code lately ended without a request, so that no request can be blamed for an end. */

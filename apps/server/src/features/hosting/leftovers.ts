@@ -8,7 +8,7 @@ import type { Log } from '../../platform/telemetry/log.js'
 
 /** Number of folders that this process made. */
 let made = 0
-/** Most bytes of the path of a socket: systems accept 103 to 107, and Node shortens a longer one without a word. */
+/** Maximum bytes of the path of a socket: systems accept 103 to 107, and Node shortens a longer one without a word. */
 const maxSocketPathBytes = 103
 /** The longest path of a socket below the folder of an installation, with room for ten million programs. */
 const longestEnding = '/4194304-99999999999-999/10000000/s'

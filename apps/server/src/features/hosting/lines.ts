@@ -6,7 +6,7 @@ const newline = 10
 
 export interface LineReading {
   share: OutputShare
-  /** Most bytes of a line. */
+  /** Maximum bytes of a line. */
   longest: number
   /** Receives a line, with how many bytes of it were not kept. */
   onLine: (line: string, cut: number) => void

@@ -18,7 +18,7 @@ export interface ProgramClientDeps {
   share: OutputShare
   /** Its part of the memory for responses that are in progress. */
   held: HeldBytes
-  /** Most requests at a time. */
+  /** Maximum number of requests at a time. */
   requests: number
 }
 
@@ -36,7 +36,7 @@ export interface ProgramClient {
 
 /** Milliseconds within which the host program responds, unless the code is in an endless loop. */
 export const probeMs = 2000
-/** Most bytes of compiled code: more is not kept. */
+/** Maximum bytes of compiled code: more is not kept. */
 const mostCompiledBytes = 16 * 2 ** 20
 const origin = 'http://program'
 

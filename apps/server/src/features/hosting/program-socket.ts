@@ -6,7 +6,7 @@ import { createResponseForm } from './response-form.js'
 interface ResponseBounds {
   /** The part of the program of what is read of all programs. */
   share: OutputShare
-  /** Most bytes of the body of a response. */
+  /** Maximum bytes of the body of a response. */
   longestBody: number
 }
 

@@ -34,13 +34,13 @@ export interface ProgramDeps {
   responses: OutputBudget
   /** Memory for the responses of all programs that are in progress. */
   memory: ResponseMemory
-  /** Most reports of the program in a minute. */
+  /** Maximum number of reports of the program in a minute. */
   reports: { linesPerMinute: number; issuesPerMinute: number }
   /** Milliseconds that the code may take to load. */
   startMs: number
-  /** Most bytes of memory of the process and all that it starts. */
+  /** Maximum bytes of memory of the process and all that it starts. */
   memoryBytes: number
-  /** Most requests at a time. */
+  /** Maximum number of requests at a time. */
   requests: number
 }
 
@@ -80,7 +80,7 @@ const graceMs = 2000
 const outOfMemory = 'it used too much memory'
 /** Characters of standard error that are kept: its end, where Node prints the error that ended it. */
 const keptErrorText = 4000
-/** Most bytes of a line that is written past the console of the program. */
+/** Maximum bytes of a line that is written past the console of the program. */
 const longestLine = 4000
 /**
  * Milliseconds in which the last output of a program that ended is read, and then its last reports: together less than

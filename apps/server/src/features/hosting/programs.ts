@@ -20,11 +20,11 @@ export interface ProgramsDeps {
   timers: Timers
   log: Log
   limits: {
-    /** Most programs at a time. */
+    /** Maximum number of programs at a time. */
     processes: number
-    /** Most requests of one program at a time. */
+    /** Maximum number of requests of one program at a time. */
     requests: number
-    /** Most bytes of memory of one program in all. */
+    /** Maximum bytes of memory of one program in all. */
     memoryBytes: number
   }
   /** Milliseconds after which an idle program ends, unless it is kept alive. */

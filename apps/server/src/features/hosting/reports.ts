@@ -19,11 +19,11 @@ export class ReportError extends Error {
   override name = 'ReportError'
 }
 
-/** Most bytes of a report: the data of an issue is the longest part. */
+/** Maximum bytes of a report: the data of an issue is the longest part. */
 export const longestReport = 256 * 1024
 /** Ids of whatever service the code names: printable, and short. */
 const idPattern = /^[\x21-\x7e]{1,100}$/
-/** Most names of data, and most names to group by. */
+/** Maximum number of names of data, and of names to group by. */
 const mostData = 60
 const mostGroups = 20
 const mostDropped = 1_000_000_000

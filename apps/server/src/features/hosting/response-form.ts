@@ -4,7 +4,7 @@ import { OutgoingError } from '../../platform/outgoing/outgoing.js'
 // bound: a reason phrase, empty lines before a response, spaces before a value. What is read of a program is
 // therefore checked before it is parsed.
 
-/** Most bytes of the head of a response; the parser takes headers of half as much. */
+/** Maximum bytes of the head of a response; the parser takes headers of half as much. */
 export const longestHead = 32 * 1024
 const headEnd = '\r\n\r\n'
 /** A final status: the host program sends no interim responses. */

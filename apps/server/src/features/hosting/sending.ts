@@ -43,7 +43,7 @@ export type Send = (
   options?: SendOptions,
 ) => Promise<OutgoingResponse>
 
-/** Most programs that may end before they get a request; then the request fails. */
+/** Maximum number of programs that may end before they get a request; then the request fails. */
 const mostTurnedAway = 3
 
 export function createSend({ instances, serving, blame, isStopped }: SendingDeps): Send {

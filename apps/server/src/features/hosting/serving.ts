@@ -14,7 +14,7 @@ import type { Supervision } from './supervision.js'
 
 export interface ServingDeps {
   clock: Clock
-  /** Most requests of one program at a time. */
+  /** Maximum number of requests of one program at a time. */
   requests: number
   /** The deployment in force, by the key of its owner. */
   inForce: Pick<FactCache<HostedCode>, 'get'>

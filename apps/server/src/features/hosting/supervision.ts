@@ -11,7 +11,7 @@ export interface SupervisionDeps {
   timers: Timers
   instances: Instances
   crashes: Crashes
-  /** Most bytes of memory of one program in all. */
+  /** Maximum bytes of memory of one program in all. */
   memoryBytes: number
   /** Milliseconds after which an idle program ends, unless it is kept alive. */
   idleMs: number

@@ -16,7 +16,7 @@ export function refusal(reason: string): ApiError {
 export interface TryOutDeps {
   enter: Programs['enter']
   start: (hosted: HostedCode) => Promise<Program>
-  /** Most bytes of memory of one program in all. */
+  /** Maximum bytes of memory of one program in all. */
   memoryBytes: number
 }
 

@@ -1,7 +1,7 @@
 import { OutgoingError, type OutgoingRequest } from '../../platform/outgoing/outgoing.js'
 import { createGate, type Gate } from '../../platform/workers/gate.js'
 
-/** Most requests of one owner that wait for their turn. */
+/** Maximum number of requests of one owner that wait for their turn. */
 const mostWaiting = 100
 
 /** Turns of the requests that are sent alone: one at a time for each owner. */

@@ -50,11 +50,11 @@ export const emptyDefinition: BotDefinition = {
   medias: [],
 }
 
-/** Most entries a bot may declare of each kind. */
+/** Maximum number of entries a bot may declare of each kind. */
 const maxEntries = { states: 10, events: 20, actions: 200, recurringEvents: 20, tags: 50 }
-/** Most tags of a bot itself. */
+/** Maximum number of tags of a bot itself. */
 const maxOwnTags = 200
-/** Most bytes of the configuration of a bot. */
+/** Maximum bytes of the configuration of a bot. */
 const maxConfigurationBytes = 20_480
 /** Applies a merge patch and checks the result against the limits of a definition. */
 export function patchDefinition(current: BotDefinition, patch: DefinitionPatch): BotDefinition {

@@ -10,11 +10,11 @@ type JsonMap = Record<string, unknown>
 /** Schemas of a definition, each with its path in the definition. */
 export type Schemas = Iterable<[field: string, schema: unknown]>
 
-/** Most bytes of one JSON schema. */
+/** Maximum bytes of one JSON schema. */
 const maxSchemaBytes = 102_400
-/** Most bytes of all schemas of a definition: they are held in memory and checked together. */
+/** Maximum bytes of all schemas of a definition: they are held in memory and checked together. */
 const maxBytesOfSchemas = 1_048_576
-/** Most patterns of one definition that are logged: each update may log them again. */
+/** Maximum number of patterns of one definition that are logged: each update may log them again. */
 const maxLoggedPatterns = 20
 
 /** Attributes inside a definition are patched too: null removes an attribute. */

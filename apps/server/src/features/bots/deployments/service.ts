@@ -136,7 +136,7 @@ export interface DeploymentsDeps {
 const keptAfterReplacement = 24 * 60 * 60 * 1000
 /** Milliseconds for which an unused bundle is kept. Any value is safe: the transaction that uses a bundle stores it. */
 const keptUnused = 60 * 60 * 1000
-/** Most rows that one call of a sweep deletes; those of bundles are large. */
+/** Maximum number of rows that one call of a sweep deletes; those of bundles are large. */
 const deploymentsAtOnce = 500
 const bundlesAtOnce = 20
 

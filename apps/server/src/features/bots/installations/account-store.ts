@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { InstallationRow } from './store.js'
 
-/** Most installations that are considered to have the same account. */
+/** Maximum number of installations that are considered to have the same account. */
 const maxHolders = 100
 
 /**

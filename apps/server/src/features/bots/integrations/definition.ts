@@ -68,7 +68,7 @@ export const emptyDefinition: IntegrationDefinition = {
   extraOperations: {},
 }
 
-/** Most entries of each kind. */
+/** Maximum number of entries of each kind. */
 const max = { channels: 50, interfaces: 50, messages: 50, tags: 50, named: 200 }
 
 /** A definition as stored, also by versions of the server that knew fewer parts. */

@@ -25,7 +25,7 @@ export interface NamedIntegration {
   isDev: boolean
 }
 
-/** Most integrations of one name that are looked at. */
+/** Maximum number of integrations of one name that are looked at. */
 const maxNamesakes = 100
 
 function toNamed(row: {

@@ -75,7 +75,7 @@ export const purgeIntegrationJob = 'integrations.purge'
 /** Milliseconds: processes that remember the integration for five seconds may write lines until then. */
 const purgeDelay = 10_000
 
-/** Most bots whose caches are cleared at once; others notice a change within five seconds. */
+/** Maximum number of bots whose caches are cleared at once; others notice a change within five seconds. */
 const maxNotified = 1000
 
 export type IntegrationsService = ReturnType<typeof createIntegrationsService>

@@ -80,7 +80,7 @@ export async function findInstalled(
 /** The columns of an integration that say which of several versions is meant. */
 export type IntegrationVersionRow = Pick<IntegrationRow, 'id' | 'version' | 'visibility' | 'dev'>
 
-/** Most versions of a name that are considered. */
+/** Maximum number of versions of a name that are considered. */
 const maxVersions = 1000
 
 /** The newest versions of a name in a workspace, with those of development tools. */

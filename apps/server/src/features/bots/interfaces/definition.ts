@@ -26,7 +26,7 @@ export const emptyDefinition: InterfaceDefinition = {
   attributes: {},
 }
 
-/** Most entries of each kind. */
+/** Maximum number of entries of each kind. */
 const max = { channels: 50, messages: 50, named: 200 }
 
 /** Applies a merge patch and checks the result. */

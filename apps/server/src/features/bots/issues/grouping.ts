@@ -22,11 +22,11 @@ export type StoredReport = Pick<
   'fingerprint' | 'code' | 'category' | 'title' | 'description'
 > & { groupedData: IssueData; data: IssueData }
 
-/** Most characters of each text. */
+/** Maximum characters of each text. */
 const maxLength = { code: 100, title: 200, description: 4000, name: 100 }
-/** Most bytes of the data of one event, and of the data that is common to all events of an issue. */
+/** Maximum bytes of the data of one event, and of the data that is common to all events of an issue. */
 const maxBytes = { data: 131_072, groupedData: 16_384 }
-/** Most names that a report may group by; others are ignored. */
+/** Maximum number of names that a report may group by; others are ignored. */
 const maxGroups = 10
 
 /** Cuts a report to its limits, and adds the fingerprint by which reports of the same problem are found. */

@@ -37,19 +37,19 @@ interface Waiting {
   lastAt: number
 }
 
-/** Most issues of a bot, and most events of an issue, that are kept. */
+/** Maximum number of issues of a bot, and of events of an issue, that are kept. */
 const maxIssues = 100
 const maxEvents = 50
 /** Milliseconds for which reports are collected, so that a flood of them is one change. */
 const collectedMs = 250
-/** Most problems of one bot that wait to be stored; others are not counted. */
+/** Maximum number of problems of one bot that wait to be stored; others are not counted. */
 const maxWaiting = 100
-/** Most events of one problem that are stored at once, and in a minute; all are counted. */
+/** Maximum number of events of one problem that are stored at once, and in a minute; all are counted. */
 const eventsAtOnce = 5
 const eventsPerMinute = 30
-/** Most events of all problems of one bot that are stored in a minute. */
+/** Maximum number of events of all problems of one bot that are stored in a minute. */
 const eventsOfBotPerMinute = 300
-/** Most old issues that one call of the sweep deletes. */
+/** Maximum number of old issues that one call of the sweep deletes. */
 const sweptAtOnce = 100
 
 export type IssuesService = ReturnType<typeof createIssuesService>

@@ -56,7 +56,7 @@ export const emptyDefinition: PluginDefinition = {
   attributes: {},
 }
 
-/** Most entries of each kind. */
+/** Maximum number of entries of each kind. */
 const max = { dependencies: 50, tags: 50, named: 200 }
 
 /**

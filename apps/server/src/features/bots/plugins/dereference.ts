@@ -10,7 +10,7 @@ export type FindEntity = (interfaceAlias: string, entity: string) => Schema | un
 /** The form in which schemas of plugins refer to an entity. */
 const reference = /^interface:([^/]+)\/entities\/(.+)$/
 
-/** Most bytes of all schemas that replace references: a short reference may stand for a large schema. */
+/** Maximum bytes of all schemas that replace references: a short reference may stand for a large schema. */
 const maxReplacedBytes = 4 * 1024 * 1024
 
 /**

@@ -55,7 +55,7 @@ export interface PluginsServiceDeps {
   integrations: { service: DependencyDeps['integrations'] }
 }
 
-/** Most bots whose caches are cleared at once; others notice a change within five seconds. */
+/** Maximum number of bots whose caches are cleared at once; others notice a change within five seconds. */
 const maxNotified = 1000
 
 export type PluginsService = ReturnType<typeof createPluginsService>

@@ -195,7 +195,7 @@ export type Verdict =
   /** The receiver rejected it: another attempt would end the same. */
   | { result: 'refused'; error: string }
 
-/** Most bytes of a response that are kept: enough to see why a call failed. */
+/** Maximum bytes of a response that are kept: enough to see why a call failed. */
 const keptResponseBytes = 4096
 
 /** Calls a receiver once and judges the response. Rejects only with the reason of the signal. */
@@ -253,7 +253,7 @@ const keptHeaders = [
   'www-authenticate',
   'x-request-id',
 ] as const
-/** Most characters of a header that are kept. */
+/** Maximum characters of a header that are kept. */
 const maxHeader = 200
 
 function keptHeadersOf(headers: OutgoingResponse['headers']): Record<string, string> | null {
@@ -317,7 +317,7 @@ function storableInJson(text: string): string {
   return storableText(text).toWellFormed()
 }
 
-/** Most bytes of a response that `requireResponse` reads; files belong elsewhere. */
+/** Maximum bytes of a response that `requireResponse` reads; files belong elsewhere. */
 const maxResponseBytes = 4 * 1024 * 1024
 
 /**

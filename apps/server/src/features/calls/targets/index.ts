@@ -102,7 +102,7 @@ export function createTargets({ clock, bots, findInstallationTarget }: TargetsDe
 
 /** Seconds that a call to a bot may take unless the bot declares otherwise. */
 const defaultSeconds = 60
-/** Most seconds that a call may take, whatever the bot declares. */
+/** Maximum seconds that a call may take, whatever the bot declares. */
 const maxSeconds = 15 * 60
 
 /** Returns how the server of a bot is called; undefined if it has none. */

@@ -20,7 +20,7 @@ export interface ConversationStreamsOptions extends FeedDeps {
 
 export type ConversationStreams = ReturnType<typeof createConversationStreams>
 
-/** Most milliseconds that a response waits until the listeners of this process got the event. */
+/** Maximum milliseconds that a response waits until the listeners of this process got the event. */
 const listenersFirstMs = 500
 /** Streams the events of conversations to their listeners. */
 export function createConversationStreams(options: ConversationStreamsOptions) {

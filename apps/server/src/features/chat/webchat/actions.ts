@@ -15,7 +15,7 @@ export interface WebchatActionsDeps {
   run: Run
   conversations: Pick<ConversationsService, 'appendEvent'>
   users: Pick<UsersService, 'find'>
-  /** Most bytes of the data of a signal. */
+  /** Maximum bytes of the data of a signal. */
   maxPayloadBytes: number
 }
 

@@ -30,7 +30,7 @@ export interface WebchatMessagesDeps extends ChatAccessDeps {
   events: Pick<EventsService, 'record'>
   botProfiles: Pick<BotProfiles, 'of'>
   streams: ListenersOfAll
-  /** Most bytes of the JSON of a payload. */
+  /** Maximum bytes of the JSON of a payload. */
   maxPayloadBytes: number
 }
 

@@ -21,7 +21,7 @@ export interface OutcomesDeps {
 const topic = 'chat-outcomes'
 /** Messages of which the outcome is told, among the newest ones. */
 const maxMessages = 10
-/** Most characters of a message that is sent whole. Of longer ones a preview is enough: listeners have the message. */
+/** Maximum characters of a message that is sent whole. Of longer ones a preview is enough: listeners have the message. */
 const maxWholeLength = 2000
 const maxPreviewLength = 200
 

@@ -9,7 +9,7 @@ import type { FeedbackRow } from './feedback-store.js'
 export type WebchatMessage = Output<typeof contract.webchat.getMessage>['message']
 type Payload = WebchatMessage['payload']
 
-/** Longest text of an unsupported payload, in characters. */
+/** Maximum length of the text of an unsupported payload, in characters. */
 const maxFallbackCharacters = 10_000
 
 /** The facts beside the content on which the shape of a message depends. */

@@ -34,7 +34,7 @@ const dayMs = 24 * 60 * 60 * 1000
 const visitGapMs = 30 * 60 * 1000
 /** Rows that one query reads: few, because queries of SQLite run one after the other and would wait for it. */
 const rowsAtOnce = 2000
-/** Most types of events of a day that are counted each; the most frequent ones are. */
+/** Maximum number of types of events of a day that are counted each; the most frequent ones are. */
 const maxTypes = 200
 
 /** The period of a day in UTC. */

@@ -30,13 +30,13 @@ export interface AnalyticsDeps {
 }
 
 const dayMs = 24 * 60 * 60 * 1000
-/** Most days of a query. */
+/** Maximum number of days of a query. */
 const maxDays = 93
 /** Milliseconds after a day until everything that was created on it has committed. */
 const settledMs = 5 * 60 * 1000
 /** Milliseconds that one request may count. */
 const patienceMs = 20_000
-/** Most requests of one process that count at a time, and that wait. */
+/** Maximum number of requests of one process that count at a time, and that wait. */
 const countsAtOnce = 2
 const waitingCounts = 20
 /** Days that the nightly job counts, in case that it did not run for a night or two. */

@@ -16,7 +16,7 @@ const secondLookDelay = 10_000
  */
 const unseenMs = 60_000
 
-/** Most events of one backfill: more would flood the bot. */
+/** Maximum number of events of one backfill: more would flood the bot. */
 const maxMissed = 1000
 
 /** A message of a user that no event reports. */

@@ -57,7 +57,7 @@ export interface EventsDeps extends EventRecorderDeps {
    * none.
    */
   missedEventsMs: number
-  /** Most bytes of a payload. */
+  /** Maximum bytes of a payload. */
   maxPayloadBytes: number
 }
 

@@ -22,7 +22,7 @@ export interface UpdatesDeps {
   clock: Clock
   changes: Pick<Changes, 'record'>
   conversations: Pick<ConversationsService, 'appendEvent' | 'hold'>
-  /** Most bytes of a payload. */
+  /** Maximum bytes of a payload. */
   maxPayloadBytes: number
 }
 

@@ -18,7 +18,7 @@ interface ObservationsDeps {
   clock: Clock
   ids: Ids
   events: Pick<EventsService, 'requireSubjects' | 'get'>
-  /** Most bytes of the data. */
+  /** Maximum bytes of the data. */
   maxPayloadBytes: number
 }
 

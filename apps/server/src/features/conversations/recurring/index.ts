@@ -28,7 +28,7 @@ interface RecurringDeps {
   botProfiles: BotProfiles
   events: Pick<EventsService, 'record'>
   bots: Pick<BotsService, 'recurringHealth'>
-  /** Most bytes of a payload. */
+  /** Maximum bytes of a payload. */
   maxPayloadBytes: number
 }
 

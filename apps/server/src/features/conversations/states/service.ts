@@ -32,7 +32,7 @@ export interface StatesDeps {
   botProfiles: BotProfiles
   events: Pick<EventsService, 'record' | 'subjectExists'>
   integrations: { service: Pick<IntegrationsService, 'findDeclaredStates'> }
-  /** Most bytes of a payload. */
+  /** Maximum bytes of a payload. */
   maxPayloadBytes: number
 }
 

@@ -52,7 +52,7 @@ export interface WorkflowsDeps extends WorkflowUpdatesDeps {
   botProfiles: BotProfiles
   domainEvents: Pick<EventDispatcher, 'raise'>
   events: Pick<EventsService, 'record' | 'find' | 'subjects' | 'requireSubjects'>
-  /** Most bytes of an input or output. */
+  /** Maximum bytes of an input or output. */
   maxPayloadBytes: number
 }
 

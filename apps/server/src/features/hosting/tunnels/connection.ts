@@ -225,7 +225,7 @@ export class TunnelConnection implements PeerListener {
   }
 }
 
-/** Most bytes of the headers of a response, as HTTP clients have it. */
+/** Maximum bytes of the headers of a response, as HTTP clients have it. */
 const maxHeaderBytes = 16 * 1024
 
 function settle(waiting: Waiting, { response, headerBytes }: ResponseFrame): void {

@@ -53,11 +53,11 @@ const suspensionMs = 15_000
 /** Callers with whose data scripts of an owner may run into limits within a minute, before all are refused. */
 const maxFailingCallers = 3
 const minuteMs = 60_000
-/** Most scripts of one workspace that run or wait. */
+/** Maximum number of scripts of one workspace that run or wait. */
 const maxPerWorkspace = 50
-/** Most bytes of the outcome of a script, in JSON. */
+/** Maximum bytes of the outcome of a script, in JSON. */
 const maxOutputBytes = 1024 * 1024
-/** Most owners and callers whose suspension is remembered. */
+/** Maximum number of owners and callers whose suspension is remembered. */
 const maxRemembered = 1000
 const busy = 'Too many scripts at once: try again in a second.'
 

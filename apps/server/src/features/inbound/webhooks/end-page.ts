@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { RawResponse } from '../../../http/raw-routes.js'
 
-/** Longest reason that is shown, in characters: it comes from the address, which anybody can make. */
+/** Maximum length of a reason that is shown, in characters: it comes from the address, which anybody can make. */
 const maxReasonLength = 500
 
 const style = `

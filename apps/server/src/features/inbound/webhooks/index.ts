@@ -34,12 +34,12 @@ export interface WebhooksDeps extends CallDeps, Omit<ChoosingDeps, 'integrations
   integrations: ChoosingDeps['integrations']
 }
 
-/** Most bytes of a body at a shared address: a script takes many times as much memory to read it. */
+/** Maximum bytes of a body at a shared address: a script takes many times as much memory to read it. */
 const maxScriptedBytes = 1024 * 1024
-/** Most bytes of a body. Integrations are called with texts only, which are held in memory. */
+/** Maximum bytes of a body. Integrations are called with texts only, which are held in memory. */
 const maxBodyBytes = 4 * 1024 * 1024
 const maxResponseBytes = 4 * 1024 * 1024
-/** Most characters of the name of an account. */
+/** Maximum characters of the name of an account. */
 const maxAccountLength = 500
 /** Trace headers of a request; integrations propagate them. */
 const traceHeaders = ['traceparent', 'tracestate']

@@ -7,7 +7,7 @@ export type TokenRow = Selectable<AccessTokensTable>
 /** The columns of a token that lists show. */
 export type TokenSummaryRow = Pick<TokenRow, 'id' | 'note' | 'created_at' | 'last_used_at'>
 
-/** Most old keys of a deployment that are looked at together. */
+/** Maximum number of old keys of a deployment that are looked at together. */
 const oldKeysAtOnce = 1000
 
 const summary = ['id', 'note', 'created_at', 'last_used_at'] as const

@@ -57,9 +57,9 @@ interface WorkspaceParts extends WorkspacesDeps {
 
 export type WorkspacesService = ReturnType<typeof createWorkspacesService>
 
-/** Most workspaces an account may own. */
+/** Maximum number of workspaces an account may own. */
 const maxOwned = 1000
-/** Most handles that are suggested instead of one. */
+/** Maximum number of handles that are suggested instead of one. */
 const maxSuggestions = 3
 
 /**

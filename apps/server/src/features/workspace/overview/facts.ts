@@ -41,7 +41,7 @@ export interface Scope {
 
 /** Maximum of a count; more objects are not counted. */
 export const maxCounted = 1000
-/** Most bots that are looked at. */
+/** Maximum number of bots that are looked at. */
 const maxBots = 1000
 /** Errors that are read: failed deliveries of one receiver, failed files, and lines of logs. */
 const maxRead = { deliveries: 500, files: 2000, lines: 10_000 }

@@ -20,7 +20,7 @@ export interface Pings {
 
 /** Milliseconds that a program has to respond. */
 const timeoutMs = 3000
-/** Most bots that one overview asks. */
+/** Maximum number of bots that one overview asks. */
 const maxAsked = 20
 
 /**

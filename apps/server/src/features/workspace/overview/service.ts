@@ -59,10 +59,10 @@ export interface Overview {
 }
 
 const hour = 60 * 60 * 1000
-/** Most bots and groups of errors that are returned. */
+/** Maximum number of bots and groups of errors that are returned. */
 const maxShown = 200
 const maxGroups = 50
-/** Most resolutions that one call of the sweep deletes. */
+/** Maximum number of resolutions that one call of the sweep deletes. */
 const sweptAtOnce = 500
 /** Free space below which a disk needs attention. */
 const lowDisk = { bytes: 1e9, share: 0.05 }

@@ -7,7 +7,7 @@ export interface PartRange {
   direction: 'asc' | 'desc'
   /** Behind this place, see {@link placeOf}. */
   after: Position | undefined
-  /** Most entries. */
+  /** Maximum number of entries. */
   size: number
   sources: ReadonlySet<SourceName>
 }
