@@ -59,7 +59,9 @@ export default defineConfig({
       '**/{apps,packages}/*/src/**/!(*.test).ts',
     ],
     globalSetup: ['apps/server/test/global-setup.ts'],
-    setupFiles: ['apps/server/test/property-tests.ts', 'apps/server/test/patience.ts'],
+    setupFiles: ['property-tests', 'patience', 'bundled-workers'].map(
+      (name) => `apps/server/test/${name}.ts`,
+    ),
     // A demonstration that runs on the machine of whoever runs the tests is recorded elsewhere: commands must not find it.
     env: { XDG_STATE_HOME: '/nowhere' },
     // Files share a process and what is loaded in it: loading the server anew for each of them took

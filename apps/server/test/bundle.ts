@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type Plugin, rolldown } from 'rolldown'
 import type { Keeper } from './keeper.js'
@@ -29,18 +29,67 @@ const outside = /^(@photostructure\/sqlite|pg-native|sqlite-vec)/
 const parts: Plugin = {
   name: 'parts',
   resolveId: (id) => (outside.test(id) ? { id, external: true } : undefined),
-  // Workers and files beside a module are still found where the build has them.
+  // Files beside a module are still found where the build has them.
   transform: (code, id) =>
     id.startsWith(root) && !id.startsWith(programs)
       ? code.replaceAll('import.meta.url', JSON.stringify(pathToFileURL(id).href))
       : undefined,
 }
 
+/** The address of a worker, as the module beside it writes it. */
+const addressOfWorker = /new URL\(['"]\.\/([\w-]+-worker\.js)['"], import\.meta\.url\)/g
+
+/** Lets modules start the bundled workers. */
+const bundledWorkers = (folder: string): Plugin => ({
+  name: 'bundled-workers',
+  transform: (code, id) =>
+    id.startsWith(dist)
+      ? code.replaceAll(addressOfWorker, (_, name: string) => {
+          const path = bundleOf(folder, join(dirname(id), name))
+          return `new URL(${JSON.stringify(pathToFileURL(path).href)})`
+        })
+      : undefined,
+})
+
+/** Where the bundle of a built worker is, below the folder of these bundles. */
+export function bundleOf(folder: string, worker: string): string {
+  return join(folder, relative(dist, worker).replace(/\.js$/, '.mjs'))
+}
+
+/**
+ * Bundles the modules that the server starts as threads and processes of its own: most of a start is reading their
+ * hundreds of modules, and nearly every server under test starts some of them.
+ */
+export async function bundleWorkers(keeper: Keeper): Promise<Bundle> {
+  await mkdir(place, { recursive: true })
+  const path = await keeper.createFolder(place)
+  const bundle = async () => {
+    const found = await readdir(dist, { recursive: true })
+    const names = found.filter((name) => name.endsWith('-worker.js'))
+    const build = await rolldown({
+      input: Object.fromEntries(names.map((name) => [name.replace(/\.js$/, ''), join(dist, name)])),
+      platform: 'node',
+      logLevel: 'silent',
+      plugins: [parts],
+    })
+    await build.write({
+      dir: path,
+      format: 'esm',
+      entryFileNames: '[name].mjs',
+      chunkFileNames: '[name]-[hash].mjs',
+    })
+    await build.close()
+  }
+  await bundle()
+  return { path, bundle }
+}
+
 /**
  * Bundles the command as built, and compiles it once: a start of it then takes little more than half
  * of the time, and tests start it hundreds of times.
+ * @param workers folder of the bundled workers that it starts
  */
-export async function bundleCommand(keeper: Keeper): Promise<Bundle> {
+export async function bundleCommand(keeper: Keeper, workers: string): Promise<Bundle> {
   await mkdir(place, { recursive: true })
   const dir = await keeper.createFolder(place)
   const path = join(dir, 'main.cjs')
@@ -49,7 +98,7 @@ export async function bundleCommand(keeper: Keeper): Promise<Bundle> {
       input: join(dist, 'main.js'),
       platform: 'node',
       logLevel: 'silent',
-      plugins: [parts],
+      plugins: [bundledWorkers(workers), parts],
     })
     const { output } = await build.generate({
       format: 'cjs',

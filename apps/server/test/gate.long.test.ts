@@ -99,7 +99,9 @@ const quick = {
   'apps/server/test/build.ts': 'export const buildServer = async () => {}',
   'apps/server/test/bundle.ts': `export const bundleCommand = async () => ({ path: '' })
 export const bundlePrograms = bundleCommand
+export const bundleWorkers = bundleCommand
 `,
+  'apps/server/test/bundled-workers.ts': '',
   'apps/server/test/migrated.ts':
     "export const createTemplates = async () => ({ file: '', database: '' })",
   'apps/server/test/postgres-server.ts':

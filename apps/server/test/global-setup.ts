@@ -1,7 +1,7 @@
 import { chmod } from 'node:fs/promises'
 import type { TestProject } from 'vitest/node'
 import { buildServer } from './build.js'
-import { bundleCommand, bundlePrograms } from './bundle.js'
+import { bundleCommand, bundlePrograms, bundleWorkers } from './bundle.js'
 import { type Keeper, startKeeper } from './keeper.js'
 import { memoryFolder } from './memory-folder.js'
 import { createTemplates } from './migrated.js'
@@ -19,6 +19,8 @@ declare module 'vitest' {
     command: string
     /** Folder of the programs that tests start. */
     programs: string
+    /** Folder of the bundled workers of the server. */
+    workers: string
   }
 }
 
@@ -64,9 +66,13 @@ async function prepare(project: TestProject, keeper: Keeper): Promise<() => Prom
     await chmod(folder, 0o1777)
     process.env.TMPDIR = folder
   }
-  const [templates, command, programs] = await Promise.all([
+  const bundleServer = async () => {
+    const workers = await bundleWorkers(keeper)
+    return { workers, command: await bundleCommand(keeper, workers.path) }
+  }
+  const [templates, { workers, command }, programs] = await Promise.all([
     createTemplates(keeper, postgresUrl),
-    bundleCommand(keeper),
+    bundleServer(),
     bundlePrograms(keeper),
   ])
   project.provide('postgresUrl', postgresUrl ?? '')
@@ -74,9 +80,10 @@ async function prepare(project: TestProject, keeper: Keeper): Promise<() => Prom
   project.provide('migratedDatabase', templates.database)
   project.provide('command', command.path)
   project.provide('programs', programs.path)
+  project.provide('workers', workers.path)
   project.onTestsRerun(async () => {
     await build()
-    await Promise.all([command.bundle(), programs.bundle()])
+    await Promise.all([workers.bundle(), command.bundle(), programs.bundle()])
   })
   return async () => {
     await keeper.end()
