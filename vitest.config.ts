@@ -3,14 +3,29 @@ import { configDefaults, defineConfig, type Plugin } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { part } from './apps/server/test/part.js'
 
+/** Files that take a minute and more, mostly one step after the other: the longest first. */
+const longest = [
+  'server/test/bench.long',
+  'hosting/poison',
+  'journeys/soak.long',
+  'journeys/backup-faults',
+  'journeys/backup.',
+  'journeys/quiet-listener.long',
+  'hosting/hostile-output',
+  'hosting/deployed-bots',
+  'release/package.long',
+  'dashboard/files',
+]
+
 /**
- * Journeys first, and then what tests the whole server: they take longest, and the last file should not
+ * Those first, then journeys, and then what tests the whole server: they take longest, and the last file should not
  * keep the other processes waiting.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const parts = [...longest, '/test/journeys/', '/apps/server/test/', '']
     const rank = ({ moduleId }: TestSpecification) =>
-      ['/test/journeys/', '/apps/server/test/', ''].findIndex((part) => moduleId.includes(part))
+      parts.findIndex((part) => moduleId.includes(part))
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b))
   }
 }
@@ -67,7 +82,8 @@ export default defineConfig({
     // Files share a process and what is loaded in it: loading the server anew for each of them took
     // as long as most of their tests. No test may leave changed what belongs to all.
     isolate: false,
-    maxWorkers: 3,
+    // More than two processors are busy with: tests wait for programs, browsers and the time of leases.
+    maxWorkers: 4,
     reporters: ['default', './apps/server/test/progress.ts'],
     sequence: { sequencer: LongestFirst },
     // Only what hangs takes as long: tests of 15 seconds take minutes on a machine with ten times the work.

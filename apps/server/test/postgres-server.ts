@@ -63,7 +63,7 @@ export async function startPostgres(keeper: Keeper): Promise<string> {
   })
   const port = await freePort()
   const settings = [
-    'max_connections=300',
+    'max_connections=400',
     'fsync=off',
     'synchronous_commit=off',
     'full_page_writes=off',
