@@ -2,7 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync } from 'node:fs'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
@@ -154,9 +154,13 @@ describeInUsual('a backup that was tampered with', () => {
   let bench: BackupBench
   let server: TestServer
   let target: string
+  /** Targets with one backup each, which tests copy. */
+  let plain: string
+  let sealed: string
   /** More than one piece, and nothing that a program would compress. */
   const content = randomBytes(5_000_000)
   const open = ['--no-encryption']
+  const encrypted = () => ['--passphrase-file', bench.passphraseFile]
   beforeAll(async () => {
     bench = await createBackupBench()
     server = await startTestServer(sqliteEngine, { BOTSTEAD_DATA_DIR: join(bench.folder, 'data') })
@@ -164,15 +168,23 @@ describeInUsual('a backup that was tampered with', () => {
     await fill(server, tenant)
     await fileCalls(() => ({ ...tenant, url: server.url })).upload('large', content)
     target = join(bench.folder, 'target')
+    plain = join(bench.folder, 'plain')
+    sealed = join(bench.folder, 'sealed')
+    await succeed(['backup', plain, ...open], environmentOf(server))
+    await succeed(['backup', sealed, ...encrypted()], environmentOf(server))
   })
   afterAll(async () => {
     await server.close()
     await bench[Symbol.asyncDispose]()
   })
-  /** Makes a backup and changes its manifest. */
-  async function forge(change: (manifest: Record<string, unknown>) => unknown): Promise<void> {
+  /** Puts a copy of a target with one backup in the place of what a test left. */
+  async function placeBackup(from: string): Promise<void> {
     await rm(target, { recursive: true, force: true })
-    await succeed(['backup', target, ...open], environmentOf(server))
+    await cp(from, target, { recursive: true })
+  }
+  /** Places a backup and changes its manifest. */
+  async function forge(change: (manifest: Record<string, unknown>) => unknown): Promise<void> {
+    await placeBackup(plain)
     const location = parseBackupLocation(target, {}, 'target')
     if (typeof location === 'string') throw new Error(location)
     const opened = await openTarget(location, { passphrase: undefined })
@@ -223,9 +235,8 @@ describeInUsual('a backup that was tampered with', () => {
   })
 
   it('is refused where an encrypted one is expected, and encryption was taken away', async () => {
-    await rm(target, { recursive: true, force: true })
-    const expected = ['--passphrase-file', bench.passphraseFile]
-    await succeed(['backup', target, ...expected], environmentOf(server))
+    await placeBackup(sealed)
+    const expected = encrypted()
     // An attacker who can write to the target but lacks the passphrase replaces all of it.
     await forge(() => ({}))
     expect(await refusal(expected)).toMatch(/^The backups in \S+ are not encrypted, although there/)
@@ -241,16 +252,14 @@ describeInUsual('a backup that was tampered with', () => {
     ['is repeated for hours', { N: 2 ** 20, r: 1, p: 16 }],
     ['is none', { r: 0 }],
   ])('is refused with a key whose derivation %s', async (_, change) => {
-    await rm(target, { recursive: true, force: true })
-    const encrypted = ['--passphrase-file', bench.passphraseFile]
-    await succeed(['backup', target, ...encrypted], environmentOf(server))
+    await placeBackup(sealed)
     const names = await readdir(join(target, 'backups'), { recursive: true })
     const name = names.find((each) => each.endsWith('botstead-backups')) ?? ''
     const path = join(target, 'backups', name)
     const header = JSON.parse(await readFile(path, 'utf8'))
     const encryption = { ...header.encryption, ...change }
     await writeFile(path, JSON.stringify({ ...header, encryption }))
-    expect(await refusal(encrypted)).toMatch(/^The header of the backups is damaged/)
+    expect(await refusal(encrypted())).toMatch(/^The header of the backups is damaged/)
   })
 
   it('is refused with texts that a terminal takes for commands', async () => {
