@@ -280,7 +280,8 @@ export const limitSettings = {
   }),
   indexingMemoryBytes: setting('BOTSTEAD_INDEXING_MEMORY_BYTES', bytes('128MiB', '32GiB'), {
     default: '512MiB',
-    meaning: 'Working memory (JavaScript heap) for reading one file.',
+    meaning:
+      'Working memory (JavaScript heap) for reading one file; a reader that takes twice as much and 256 MiB in all is ended.',
   }),
   indexingOutputBytes: setting('BOTSTEAD_INDEXING_OUTPUT_BYTES', bytes('1MiB', '500MiB'), {
     default: '64MiB',

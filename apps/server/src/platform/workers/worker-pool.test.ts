@@ -35,7 +35,7 @@ describe('limits', () => {
     expect(await pool.run({ trouble: 'echo' })).toMatchObject({ size: 0 })
   })
 
-  test.each(['allocate' as const, 'allocate-at-once' as const])(
+  test.each(['allocate' as const, 'allocate-at-once' as const, 'allocate-buffers' as const])(
     'a task that eats memory (%s) is stopped and the next one runs',
     async (trouble) => {
       await using pool = openPool()

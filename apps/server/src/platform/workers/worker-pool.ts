@@ -15,7 +15,7 @@ export interface WorkerPoolOptions {
   maxQueue: number
   /** Milliseconds after which a running task is stopped together with its process. */
   timeLimitMs: number
-  /** Megabytes of JavaScript heap for one worker. */
+  /** Megabytes of JavaScript heap for one worker; with its buffers it may take twice as much and 256 MB. */
   memoryLimitMb: number
   /** Size of an output as JSON with all of its pieces, in bytes. */
   maxOutputBytes: number

@@ -13,7 +13,8 @@ const maxErrorText = 8192
 /** Maximum size in bytes of a message that is no output, and maximum number of progress reports of a task. */
 const maxMessageBytes = 2 ** 20
 const maxReports = 100_000
-const outOfMemoryText = /heap out of memory|invalid (?:array|table|size)|allocation failed/i
+const outOfMemoryText =
+  /heap out of memory|invalid (?:array|table|size)|allocation failed|memory of the process/i
 
 /** A process ended while it had work or before it could have any. */
 export class WorkerExitError extends Error {
@@ -49,12 +50,17 @@ export interface WorkerProcess {
   readonly ended: Promise<WorkerExitError>
 }
 
+/** Megabytes besides the heap and as much again for buffers: code, stacks, a file that is read. */
+const otherMemoryMb = 256
+
 /**
- * @param memoryLimitMb megabytes of JavaScript heap at which the process ends itself
+ * @param memoryLimitMb megabytes of JavaScript heap at which the process ends itself; it also does when it takes twice
+ *   as much and 256 MB in all
  */
 export function startWorkerProcess(entry: WorkerEntry, memoryLimitMb: number): WorkerProcess {
   const flags = [...entry.execArgv, `--max-old-space-size=${memoryLimitMb}`]
-  const child = spawn(process.execPath, [...flags, entry.filename], {
+  const maxMb = 2 * memoryLimitMb + otherMemoryMb
+  const child = spawn(process.execPath, [...flags, entry.filename, `${maxMb}`], {
     // A process that reads foreign files must not have the secrets of the server.
     env: {},
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],

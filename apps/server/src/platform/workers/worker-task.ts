@@ -47,6 +47,8 @@ export type TaskHandler<Input, Output, Progress, Piece> = (
 
 /** The pipe to the server. */
 const messages = 3
+/** Written by a process that takes more memory than it may, with its buffers; the server knows the text. */
+const tooLargeText = 'The memory of the process is used up'
 /** Maximum length in characters of the message of an error, and of its stack. */
 const maxErrorText = 50_000
 /** Share of its memory that a process may have in use after a task and take another one. */
@@ -70,7 +72,7 @@ export function serveTasks<Input, Output, Progress = never, Piece = never>(
   // A terminal or a service manager signals every process of the server. The server decides what becomes
   // of a task: if its process ended by itself, that would count as a fault of the file.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
-  watchParent()
+  watchProcess()
 }
 
 async function perform<Input, Output, Progress, Piece>(
@@ -131,10 +133,19 @@ function createReport(): Report<unknown> {
   }
 }
 
-/** A task that never yields does not notice that the server was killed; a thread beside it does. */
-function watchParent(): void {
+/** Milliseconds between two looks at the server and at the memory of the process. */
+const watchIntervalMs = 250
+
+/**
+ * A task that never yields does not notice that the server was killed, and V8 bounds its heap only, not the buffers that
+ * a file is unpacked into. A thread beside the task ends the process in both cases.
+ */
+function watchProcess(): void {
+  const maxMb = Number(process.argv[2])
   const script = `setInterval(() => {
-    if (process.ppid !== ${process.ppid}) process.kill(process.pid, 'SIGKILL')
-  }, 1000)`
+    const isTooLarge = process.memoryUsage.rss() > ${maxMb * 2 ** 20}
+    if (isTooLarge) require('node:fs').writeSync(2, ${JSON.stringify(tooLargeText)})
+    if (isTooLarge || process.ppid !== ${process.ppid}) process.kill(process.pid, 'SIGKILL')
+  }, ${watchIntervalMs})`
   new Worker(script, { eval: true, execArgv: [] }).unref()
 }
