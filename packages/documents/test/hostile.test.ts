@@ -157,14 +157,15 @@ const files: readonly (readonly [name: string, key: string, make: () => string |
   ],
 ]
 
-const taggedPdf = (more: string, end = '') => {
-  const content = '/TD <</MCID 0>> BDC BT /F 12 Tf 50 700 Td (A cell of a table) Tj ET EMC'
+const taggedPdf = (more: string, end = '', drawn = '') => {
+  const cell = '/TD <</MCID 0>> BDC BT /F 12 Tf 50 700 Td (A cell of a table) Tj ET EMC'
+  const content = deflateSync(Buffer.from(`${cell} ${drawn}`)).toString('latin1')
   return Buffer.from(
     `%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R/StructTreeRoot 5 0 R/MarkInfo<</Marked true>>>>endobj
 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
 3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/StructParents 0/Contents 4 0 R/Resources<</Font<</F 9 0 R>>>>>>endobj
-4 0 obj<</Length ${content.length}>>stream\n${content}\nendstream endobj
+4 0 obj<</Filter/FlateDecode/Length ${content.length}>>stream\n${content}\nendstream endobj
 5 0 obj<</Type/StructTreeRoot/K 6 0 R/ParentTree<</Nums[0[8 0 R]]>>>>endobj
 6 0 obj<</S/Table/P 5 0 R/K[7 0 R]>>endobj
 7 0 obj<</S/TR/P 6 0 R/K[8 0 R]>>endobj
@@ -174,6 +175,12 @@ ${more}trailer<</Root 1 0 R>>
 ${end}`,
     'latin1',
   )
+}
+
+/** A stream of objects, whose numbers and places come first. */
+function packedObjects(places: string, objects: string): string {
+  const data = deflateSync(Buffer.from(`${places} ${objects}`)).toString('latin1')
+  return `90 0 obj<</Type/ObjStm/First ${places.length + 1}/Filter/FlateDecode/Length ${data.length}>>stream\n${data}\nendstream endobj\n`
 }
 
 describe('a small file of', () => {
@@ -200,6 +207,53 @@ describe('a small file of', () => {
     const packed = deflateSync(Buffer.alloc(97 * 1024 * 1024, 32)).toString('latin1')
     const shared = `${'77 0 obj /ObjStm '.repeat(300)}stream\n${packed}\nendstream endobj\n`
     expect((await read('a.pdf', taggedPdf(shared))).text).toContain('A cell of a table')
+  })
+
+  test.each([
+    ['lists that never end', `/K[${'<<'.repeat(3_000_000)}`],
+    ['lists that begin in each other', '/K['.repeat(2_000_000)],
+    ['attributes that begin in each other', '/A['.repeat(2_000_000)],
+  ])('cells with %s ends soon', async (_, inner) => {
+    const packed = packedObjects('20 0', `<</S/TD/A<</ColSpan 2>>${inner}`)
+    expect((await read('a.pdf', taggedPdf(packed))).text).toContain('A cell of a table')
+  })
+
+  test('packed objects with one text ends soon', async () => {
+    const length = 6_000_000
+    const places = Array.from({ length: 60_000 }, (_, at) => `${2 * at + 100} 0 1 ${length}`)
+    const packed = packedObjects(places.join(' '), ' '.repeat(length))
+    expect((await read('a.pdf', taggedPdf(packed))).text).toContain('A cell of a table')
+  })
+
+  const replaced = '/Span <</ActualText (ab)>> BDC 0 0 m EMC '
+  test.each([
+    ['shapes that a text stands for', replaced.repeat(100_000)],
+    [
+      'shapes in many marked parts',
+      `${replaced}${'/a BMC '.repeat(500_000)}${'0 0 m '.repeat(500_000)}${'EMC '.repeat(500_000)}`,
+    ],
+  ])('drawings of %s ends soon', async (_, drawn) => {
+    expect((await read('a.pdf', taggedPdf('', '', drawn))).text).toContain('A cell of a table')
+  })
+
+  test('pages that begin pictures again and again ends soon', async () => {
+    const numbers = Array.from({ length: 20 }, (_, at) => 20 + at)
+    const pages = numbers.map(
+      (number) =>
+        `${number} 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</Font<</F 9 0 R>>>>>>endobj\n`,
+    )
+    const file = taggedPdf(pages.join(''), '', 'BI '.repeat(2_500_000)).toString('latin1')
+    const kids = numbers.map((number) => `${number} 0 R`).join(' ')
+    const longer = file.replace('/Kids[3 0 R]/Count 1', `/Kids[3 0 R ${kids}]/Count 21`)
+    expect((await read('a.pdf', Buffer.from(longer, 'latin1'))).text).toContain('A cell of a table')
+  })
+
+  test('chosen values of a list ends soon', async () => {
+    const values = Array.from({ length: 100_000 }, (_, at) => `(v${at})`).join('')
+    const field = `/Subtype/Widget/FT/Ch/Ff 2097152/T(Town)/Rect[0 0 9 9]/Opt[${values}]/V[${values}]`
+    const file = taggedPdf(`20 0 obj<<${field}>>endobj\n`).toString('latin1')
+    const filled = file.replace('/StructParents 0', '/StructParents 0/Annots[20 0 R]')
+    expect((await read('a.pdf', Buffer.from(filled, 'latin1'))).text).toContain('v99999')
   })
 
   test('a note that is referred to again and again is refused', async () => {

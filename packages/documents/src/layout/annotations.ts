@@ -144,12 +144,11 @@ function toFilledIn(field: Annotation, rect: readonly number[]): FilledIn | unde
 /** The value of a field as its reader sees it. */
 function shownValue({ fieldValue, options = [] }: Annotation): string {
   const values = typeof fieldValue === 'string' ? [fieldValue] : (fieldValue ?? [])
-  return values
-    .map((value) => {
-      const option = options.find(({ exportValue }) => exportValue === value)
-      return option?.displayValue ?? value
-    })
-    .join(', ')
+  const shown = new Map<string | null, string | null>()
+  for (const { exportValue, displayValue } of options) {
+    if (!shown.has(exportValue)) shown.set(exportValue, displayValue)
+  }
+  return values.map((value) => shown.get(value) ?? value).join(', ')
 }
 
 /** Lines as they are shown, if they have the text of the value. */

@@ -5,6 +5,7 @@ import type { RawObjects } from './raw-objects.js'
 import {
   createPdfReader,
   isName,
+  isReference,
   type PdfDictionary,
   type PdfReader,
   type PdfValue,
@@ -44,16 +45,20 @@ const maxParents = 20
 /** States of drawing that are kept, and pictures of a page. */
 const maxStates = 1000
 const maxPictures = 2000
+/** Marked parts around a picture or a shape that get it. */
+const maxAround = 100
 /** Operands of an operator that are kept. */
 const maxOperands = 40
 const invisible = 3
 /** Text that is shown and written in digits, most of a drawing: a pattern passes it faster than a reader. */
 const shownDigits = /(?:(?:[-\d.]{1,12} [-\d.]{1,12} Td )?<[\da-fA-F]*> T[jJ]\s){1,1000}/g
-/** A drawing with a picture in it, whose bytes follow. */
-const inlinePicture = /(?:^|[\s\]>)])BI[\s/][\s\S]{1,2000}?\sID\s/
+/** The operators around the properties of a picture in a drawing, whose bytes follow. */
+const pictureBegins = /(?:^|[\s\]>)])BI[\s/]/
+const picturePixels = /\sID\s/
 
 /** Returns a function that reads the contents of pages by the numbers of their objects; undefined if they have neither marks with texts nor pictures, or cannot be read. */
 export function createContentsReader(objects: RawObjects) {
+  const hasTexts = createPropertiesCheck(objects)
   return (page: number, number: number): PageContents | undefined => {
     const dictionary = objects.dictionaryOf({ reference: page })
     if (dictionary === undefined || objects.isEncrypted) return undefined
@@ -65,15 +70,11 @@ export function createContentsReader(objects: RawObjects) {
     if (!streams.every((text) => text !== undefined)) return undefined
     const text = streams.length === 1 ? (streams[0] ?? '') : streams.join('\n')
     const resources = inherited(objects, dictionary, 'Resources')
-    if (!isOfInterest(objects, text, resources)) return undefined
+    if (!isOfInterest(objects, text, resources, hasTexts)) return undefined
     const walk = createWalk(objects, number)
     walk.draw(text, { resources, matrix: identity, mode: 0, depth: 0 })
     return walk.contents
   }
-}
-
-function isReference(value: PdfValue): value is { reference: number } {
-  return typeof value === 'object' && 'reference' in value
 }
 
 function textOf(objects: RawObjects, value: PdfValue | undefined): string | undefined {
@@ -99,16 +100,29 @@ function isOfInterest(
   objects: RawObjects,
   text: string,
   resources: PdfDictionary | undefined,
+  hasTexts: (properties: PdfDictionary) => boolean,
 ): boolean {
   if (text.includes('/ActualText') || text.includes('/E(') || text.includes('/E (')) return true
   if (text.includes('Do') && objects.dictionaryOf(resources?.get('XObject')) !== undefined)
     return true
-  const lists = objects.dictionaryOf(resources?.get('Properties')) ?? new Map<string, PdfValue>()
-  for (const list of lists.values()) {
-    const properties = objects.dictionaryOf(list)
-    if (properties?.has('ActualText') === true || properties?.has('E') === true) return true
+  const properties = objects.dictionaryOf(resources?.get('Properties'))
+  if (properties !== undefined && hasTexts(properties)) return true
+  return pictureBegins.test(text) && picturePixels.test(text)
+}
+
+/** Returns a function that tests whether named properties have texts; those that pages share are looked at once. */
+function createPropertiesCheck({ dictionaryOf }: RawObjects) {
+  const known = new WeakMap<PdfDictionary, boolean>()
+  return (named: PdfDictionary): boolean => {
+    const before = known.get(named)
+    if (before !== undefined) return before
+    const found = [...named.values()].some((value) => {
+      const properties = dictionaryOf(value)
+      return properties?.has('ActualText') === true || properties?.has('E') === true
+    })
+    known.set(named, found)
+    return found
   }
-  return text.includes('BI') && inlinePicture.test(text)
 }
 
 interface State {
@@ -211,7 +225,8 @@ function createWalk(objects: RawObjects, page: number) {
     const [x, y, width = 1, height = 1] = operands.map(Number)
     const own = toMatrix([width, 0, 0, height, x, y])
     if (own === undefined) return
-    for (const mark of open) if (mark.text !== undefined) mark.picture ??= multiply(matrix, own)
+    for (const mark of open.slice(-maxAround))
+      if (mark.text !== undefined) mark.picture ??= multiply(matrix, own)
   }
 
   function paint(name: PdfValue | undefined, state: State): void {
@@ -243,9 +258,10 @@ function createWalk(objects: RawObjects, page: number) {
 
   function addPicture(dictionary: PdfDictionary, object: number | undefined, matrix: Matrix): void {
     const pixels = pixelsOf(objects, dictionary)
-    for (const mark of open) mark.picture ??= matrix
+    const near = open.slice(-maxAround)
+    for (const mark of near) mark.picture ??= matrix
     if (contents.pictures.length >= maxPictures) return
-    const isDescribed = open.some(
+    const isDescribed = near.some(
       ({ tag, text, alt }) => tag === 'Artifact' || text !== undefined || alt !== undefined,
     )
     contents.pictures.push({ matrix, pixels, object, isDescribed })

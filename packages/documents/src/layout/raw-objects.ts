@@ -177,9 +177,15 @@ function packedObjects(dictionary: string, text: string): [number, string][] {
   const first = Number(/\/First\s+(\d+)/.exec(dictionary)?.[1])
   if (!(first <= text.length)) return []
   const numbers = text.slice(0, first).trim().split(/\s+/).map(Number)
-  return numbers.flatMap((number, at): [number, string][] => {
-    if (at % 2 !== 0) return []
-    const [from = 0, to = text.length] = [numbers[at + 1], numbers[at + 3]]
-    return [[number, text.slice(first + from, at + 3 < numbers.length ? first + to : undefined)]]
-  })
+  const objects: [number, string][] = []
+  // Places in order divide the text; others could name it again and again.
+  let left = text.length
+  for (let at = 0; at + 1 < numbers.length && left >= 0; at += 2) {
+    const [number = 0, from = 0] = numbers.slice(at, at + 2)
+    const next = numbers[at + 3]
+    const object = text.slice(first + from, next === undefined ? undefined : first + next)
+    left -= object.length
+    if (left >= 0) objects.push([number, object])
+  }
+  return objects
 }

@@ -27,6 +27,8 @@ const maxTextLength = 100_000
 const maxLength = 10_000_000
 /** Marks that may be missing in one of two readings of a page. */
 const maxSkipped = 64
+/** Items behind one that are looked at. */
+const maxLookahead = 50
 /** Size of text that stands for a picture, where the page has no text. */
 const usualSize = 10
 /** Ratio of the size of a large initial to that of the rest of its word. */
@@ -43,13 +45,14 @@ export function createReplacer(structure: () => ReadonlyMap<string, Replacement>
       const parts = partsOf(content.items, marks, structure())
       if (parts.length === 0) return content
       const changed = new Map<Item, Item[]>()
+      const page = toPageItems(content)
       for (const part of parts) {
         const { text, expansion } = part.replacement
         const length = (text ?? '').length + (expansion ?? '').length
         left -= Math.min(length, maxTextLength * 2)
         if (left < 0 || length > maxTextLength) onCut()
         if (left < 0) continue
-        replacePart(part, content, changed)
+        replacePart(part, page, changed)
       }
       return {
         ...content,
@@ -121,9 +124,28 @@ function createMarkFinder(marks: readonly Mark[]): (item: Item) => Mark | undefi
   }
 }
 
+/** The items of a page; parts are many, so that none may search all of them. */
+interface PageItems {
+  /** The items from one on, a few. */
+  from(item: Item): Item[]
+  /** A text that is not blank, in whose font texts without a glyph are read. */
+  usual: TextItem | undefined
+}
+
+function toPageItems({ items }: TextContent): PageItems {
+  const places = new Map(items.map((item, at) => [item, at]))
+  return {
+    from: (item) => {
+      const at = places.get(item) ?? items.length
+      return items.slice(at, at + maxLookahead)
+    },
+    usual: items.find((item): item is TextItem => isText(item) && item.str.trim() !== ''),
+  }
+}
+
 function replacePart(
   { replacement, texts, begin, mark }: Part,
-  content: TextContent,
+  page: PageItems,
   changed: Map<Item, Item[]>,
 ): void {
   const { expansion } = replacement
@@ -136,11 +158,12 @@ function replacePart(
     return
   }
   if (last === undefined) {
-    const added = mark?.picture === undefined ? undefined : pictureText(text, mark.picture, content)
+    const added =
+      mark?.picture === undefined ? undefined : pictureText(text, mark.picture, page.usual)
     if (added === undefined || text === '') return
     changed.set(begin, [begin, added])
     // The parser takes the room of the picture for a space.
-    const next = content.items.slice(content.items.indexOf(begin)).find(isText)
+    const next = page.from(begin).find(isText)
     const isRoom = next?.str.trim() === '' && startOf(next) < startOf(added) + added.width / 2
     if (next !== undefined && isRoom) changed.set(next, [])
     return
@@ -150,7 +173,7 @@ function replacePart(
   if (lettersOf(glyphs) === lettersOf(text) && high < low * initialRatio) return
   // A hyphen at the end of a line is no part of its word.
   const isHyphen = hyphen.test(glyphs.trim()) && (text === '' || text === '\u00ad')
-  const str = isHyphen && endsLine(last, content.items) ? '\u00ad' : isHyphen ? '' : text
+  const str = isHyphen && endsLine(last, page) ? '\u00ad' : isHyphen ? '' : text
   const main = texts.reduce((most, each) => (isMain(each, most) ? each : most))
   for (const each of texts)
     changed.set(each, each === main && str !== '' ? [withText(main, texts, str)] : [])
@@ -206,9 +229,9 @@ function withText(main: TextItem, texts: readonly TextItem[], str: string): Text
 }
 
 /** Whether the next text is on another line. */
-function endsLine(item: TextItem, items: readonly Item[]): boolean {
-  const after = items.slice(items.indexOf(item) + 1, items.indexOf(item) + 50)
-  const next = after.find((each): each is TextItem => 'str' in each && each.str.trim() !== '')
+function endsLine(item: TextItem, page: PageItems): boolean {
+  const [, ...after] = page.from(item)
+  const next = after.find((each): each is TextItem => isText(each) && each.str.trim() !== '')
   const [, , c = 0, d = 1, e = 0, f = 0] = item.transform
   if (next === undefined) return true
   const [, , , , x = 0, y = 0] = next.transform
@@ -221,9 +244,8 @@ function endsLine(item: TextItem, items: readonly Item[]): boolean {
 function pictureText(
   str: string,
   picture: readonly number[],
-  { items }: TextContent,
+  near: TextItem | undefined,
 ): TextItem | undefined {
-  const near = items.find((item): item is TextItem => 'str' in item && item.str.trim() !== '')
   const size = near?.height || usualSize
   const [a = 1, b = 0, c = 0, d = 1, e = 0, f = 0] = picture
   // A small picture stands in a line; a large one is read at its upper edge.

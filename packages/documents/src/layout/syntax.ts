@@ -5,8 +5,8 @@ export type PdfValue =
   | { name: string }
   /** Bytes of a string, each as a character. */
   | { bytes: string }
-  /** Number of an object. */
-  | { reference: number }
+  /** Number of an object, and its generation if that is not 0. */
+  | { reference: number; generation?: number }
   | { word: string }
   | PdfDictionary
 
@@ -94,10 +94,11 @@ export function createPdfReader(text: string, { skipsText = false } = {}): PdfRe
       const value = read(depth + 1, isSkipped)
       if (value === undefined) return parts
       if (isSkipped) continue
-      const [first] = parts.slice(-2)
-      if (isWord(value, 'R') && parts.length >= 2 && typeof first === 'number')
-        parts.splice(-2, 2, { reference: first })
-      else parts.push(value)
+      const [first, second] = parts.slice(-2)
+      if (isWord(value, 'R') && typeof first === 'number' && typeof second === 'number') {
+        const generation = second === 0 ? undefined : second
+        parts.splice(-2, 2, { reference: first, ...(generation && { generation }) })
+      } else parts.push(value)
     }
   }
 
@@ -203,6 +204,12 @@ function isWord(value: PdfValue | undefined, word: string): boolean {
 
 export function isName(value: PdfValue | undefined): value is { name: string } {
   return typeof value === 'object' && 'name' in value
+}
+
+export function isReference(
+  value: PdfValue | undefined,
+): value is { reference: number; generation?: number } {
+  return typeof value === 'object' && 'reference' in value
 }
 
 /** Characters of `PDFDocEncoding` from 0x80 on that differ from those of Latin-1. */
