@@ -2,37 +2,40 @@
 import { parseSync, Visitor } from 'oxc-parser'
 
 /** Maximum number of lines of a function: it should nearly fit on a screen. */
-const maxLines = 150
+export const maxLines = 150
 
-/** Every function of a file that is too long, by its name. */
-function* longFunctionsOf(path, text) {
-  // Quicker than a parse of every file.
-  if (text.split('\n', maxLines + 1).length <= maxLines) return
-  const { program } = parseSync(path, text)
+/** Functions of all files with their lengths in lines; methods and arrow functions without a body in braces, too. */
+export function measureFunctions(sources) {
   const found = []
-  const look = ({ id, body, start, end }) => {
-    const lines = body ? text.slice(start, end).split('\n').length : 0
-    if (lines > maxLines) found.push({ name: id?.name ?? 'a function without a name', lines })
+  for (const [path, text] of sources) {
+    const { program } = parseSync(path, text)
+    const look = ({ id, body, start, end }) => {
+      const lines = body ? text.slice(start, end).split('\n').length : 0
+      if (lines > 0) found.push({ path, name: id?.name ?? 'a function without a name', lines })
+    }
+    new Visitor({
+      FunctionDeclaration: look,
+      FunctionExpression: look,
+      ArrowFunctionExpression: look,
+    }).visit(program)
   }
-  new Visitor({
-    FunctionDeclaration: look,
-    FunctionExpression: look,
-    ArrowFunctionExpression: look,
-  }).visit(program)
-  yield* found
+  return found
+}
+
+/** The functions that are too long. */
+export function longOf(functions) {
+  return functions.filter(({ lines }) => lines > maxLines)
 }
 
 /**
  * Functions that are too long.
  * @param known names of those that may be, as `path name`
  */
-export function* functionFaults(sources, known) {
+export function* functionFaults(sources, functions, known) {
   const left = new Set(known)
-  for (const [path, text] of sources) {
-    for (const { name, lines } of longFunctionsOf(path, text)) {
-      if (left.delete(`${path} ${name}`)) continue
-      yield `${path}: ${name} has ${lines} lines, at most ${maxLines} are allowed: take parts out of it`
-    }
+  for (const { path, name, lines } of longOf(functions)) {
+    if (left.delete(`${path} ${name}`)) continue
+    yield `${path}: ${name} has ${lines} lines, at most ${maxLines} are allowed: take parts out of it`
   }
   for (const name of left) {
     if (sources.has(name.split(' ')[0]))

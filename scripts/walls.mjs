@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { functionFaults, lateHookFaults } from './functions.mjs'
+import { functionFaults, lateHookFaults, longOf, maxLines, measureFunctions } from './functions.mjs'
 
 const server = 'apps/server/src'
 
@@ -299,13 +299,20 @@ function* importFaults(sources) {
   }
 }
 
+/** Files outside of the home of the built-in chat that import it. */
+function knowingChat(sources) {
+  const importsIt = (path, text) =>
+    importsOf(path, text, sources).files.some((file) => file.startsWith(builtInChat))
+  return [...sources]
+    .filter(([path, text]) => !path.startsWith(builtInChat) && importsIt(path, text))
+    .map(([path]) => path)
+}
+
 /** Files that import the built-in chat and may not, and those that may and do not. */
 function* chatFaults(sources) {
   const left = new Set(knowChat)
-  for (const [path, text] of sources) {
-    if (path.startsWith(builtInChat)) continue
-    const { files } = importsOf(path, text, sources)
-    if (!files.some((file) => file.startsWith(builtInChat)) || left.delete(path)) continue
+  for (const path of knowingChat(sources)) {
+    if (left.delete(path)) continue
     yield `${path} knows the built-in chat: ask bots/installations whether something is built in`
   }
   for (const path of left) {
@@ -388,19 +395,46 @@ function ownerOf(path) {
     : room
 }
 
+/** The table of a reader's obstacles in docs/decisions/0033-the-house.md, with its counts now. */
+function* figuresOf(sources, functions, found) {
+  const texts = [...sources]
+  const lines = texts.reduce((sum, [, text]) => sum + text.split('\n').length - 1, 0)
+  const isShort = ({ lines: length }) => length < 40
+  const short = Math.floor((100 * functions.filter(isShort).length) / functions.length)
+  const ports = texts.reduce((sum, [, text]) => sum + text.split(/\bports\.open[<(]/).length - 1, 0)
+  yield [sources.size, `files with ${lines.toLocaleString('en')} lines`]
+  yield [found.circles.length, 'circles of imports, those of types counted']
+  yield [found.imports.length, 'imports past a door, or against the order of rooms and wings']
+  yield [found.rooms.length, 'rooms that no list names']
+  yield [found.tables.length, 'queries of a table of another slice']
+  yield [
+    longOf(functions).length,
+    `functions of more than ${maxLines} lines; ${short} % of ${functions.length.toLocaleString('en')} have fewer than 40`,
+  ]
+  yield [
+    found.hooks.length,
+    `hooks that complete a slice later; ${ports} ports, which must be filled`,
+  ]
+  yield [knowingChat(sources).length, 'files that know the built-in chat, outside of its folder']
+}
+
 // Tests pass another checkout.
 const checkout = process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url))
 const sources = await readSources(checkout)
-const breaches = [
-  ...importFaults(sources),
-  ...unlistedRooms(sources),
-  ...functionFaults(sources, longFunctions),
-  ...lateHookFaults(sources),
-  ...benchFaults(sources),
-  ...chatFaults(sources),
-  ...circles(sources),
-  ...tableFaults(sources),
-]
+const functions = measureFunctions(sources)
+const found = {
+  imports: [...importFaults(sources)],
+  rooms: [...unlistedRooms(sources)],
+  functions: [...functionFaults(sources, functions, longFunctions)],
+  hooks: [...lateHookFaults(sources)],
+  bench: [...benchFaults(sources)],
+  chat: [...chatFaults(sources)],
+  circles: [...circles(sources)],
+  tables: [...tableFaults(sources)],
+}
+const breaches = Object.values(found).flat()
 for (const breach of breaches) console.error(breach)
-console.log(`${breaches.length} breaches in ${sources.size} files`)
+for (const [count, what] of figuresOf(sources, functions, found))
+  console.log(`${String(count).padStart(5)}  ${what}`)
+console.log(`${breaches.length} breaches`)
 process.exitCode = breaches.length > 0 ? 1 : 0

@@ -48,6 +48,10 @@ describe('the walls between rooms and slices', () => {
   })
 
   async function breachesOf(changes: Record<string, string>): Promise<string[]> {
+    return (await outputOf(changes)).stderr.split('\n').filter((line) => line !== '')
+  }
+
+  async function outputOf(changes: Record<string, string>) {
     const folder = await mkdtemp(join(tmpdir(), 'botstead-walls-'))
     folders.push(folder)
     for (const [path, text] of Object.entries({ ...sound, ...changes })) {
@@ -55,10 +59,9 @@ describe('the walls between rooms and slices', () => {
       await writeFile(join(folder, path), text)
     }
     const script = join(checkout, 'scripts/walls.mjs')
-    const { stderr } = await promisify(execFile)(process.execPath, [script, folder]).catch(
-      (failure: { stderr: string }) => failure,
+    return await promisify(execFile)(process.execPath, [script, folder]).catch(
+      (failure: { stdout: string; stderr: string }) => failure,
     )
-    return stderr.split('\n').filter((line) => line !== '')
   }
 
   it('stand in a project that keeps to them', async () => {
@@ -255,5 +258,28 @@ describe('the walls between rooms and slices', () => {
     ],
   ])('%s', async (_rule, path, text, breach) => {
     expect(await breachesOf({ [path]: text })).toContainEqual(expect.stringContaining(breach))
+  })
+
+  it('are counted', async () => {
+    const { stdout } = await outputOf({
+      'packages/documents/src/read.ts': "import type { x } from './index.js'",
+      [`${server}/http/app.ts`]: "import { x } from '../features/chat/index.js'",
+      [`${server}/unlisted/index.ts`]: '',
+      [`${integrations}/index.ts`]: "slice.provideBots(list)\nports.open<List>('bots')",
+      [`${integrations}/store.ts`]: "db.selectFrom('bots')",
+      [`${bots}/index.ts`]: `import '../built-in-chat/index.js'\nfunction long() {\n${'\n'.repeat(150)}}`,
+      [`${server}/features/bots/built-in-chat/index.ts`]: '',
+    })
+    for (const figure of [
+      '1  circles of imports',
+      '1  imports past a door',
+      '1  rooms that no list names',
+      '1  queries of a table of another slice',
+      '1  functions of more than 150 lines; 0 % of 1 ',
+      '1  hooks that complete a slice later; 1 ports',
+      '1  files that know the built-in chat',
+    ]) {
+      expect(stdout).toContain(`    ${figure}`)
+    }
   })
 })
