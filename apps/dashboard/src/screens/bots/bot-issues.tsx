@@ -23,7 +23,7 @@ export function BotIssues({ botId }: { botId: string }) {
     <Pane>
       <Part
         title="Issues"
-        hint="What goes wrong in code that runs here: errors that it does not handle, ends by itself, exceeded limits, and what it reports."
+        hint="Problems of code that runs here: errors that it does not handle, ends by itself, exceeded limits, and what it reports."
       >
         {query.data === undefined && <Unread error={query.error} refetch={query.refetch} />}
         {query.data !== undefined && issues.length === 0 && (

@@ -47,7 +47,7 @@ export function BotSettings({ bot }: { bot: Bot }) {
           <>
             <NameField error={faultOf('name')} value={name} onChange={setName} />
             <AddressField
-              hint="Where your program listens; empty for none."
+              hint="Address at which your program listens; empty for none."
               error={faultOf('url')}
               value={url}
               onChange={setUrl}

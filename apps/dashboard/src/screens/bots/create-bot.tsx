@@ -19,7 +19,7 @@ export function CreateBot({ onDone }: { onDone: (id: string) => void }) {
         <>
           <NameField error={faultOf('name')} value={name} onChange={setName} />
           <AddressField
-            hint="Where your program listens. It can be set later; until then deliveries wait."
+            hint="Address at which your program listens. It can be set later; until then deliveries wait."
             error={faultOf('url')}
             value={url}
             onChange={setUrl}

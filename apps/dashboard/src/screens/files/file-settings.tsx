@@ -78,7 +78,7 @@ export function FileSettings({ file }: { file: File }) {
             <TextField
               label="Expires"
               type="datetime-local"
-              hint="When the file is deleted: at most 90 days ahead; empty for never."
+              hint="Time at which the file is deleted, at most 90 days ahead; empty for never."
               error={faultOf('expiresAt')}
               value={expiry}
               onChange={(event) => setExpiry(event.target.value)}

@@ -75,7 +75,7 @@ function Settings({ settings }: { settings: Server['settings'] }) {
     )
   }, [settings, q])
   return (
-    <Part title="Settings" hint="What is in force. A change takes effect at the next start.">
+    <Part title="Settings" hint="The settings in force. A change takes effect at the next start.">
       <Filters fields={filters} search="q" />
       <ItemList
         items={shown}

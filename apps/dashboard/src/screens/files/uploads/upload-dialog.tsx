@@ -58,7 +58,7 @@ export function UploadDialog({ chosen: all, prefix, onClose }: UploadDialogProps
             <TextField
               label="Folder"
               placeholder="handbook/"
-              hint="What the keys begin with; empty for none."
+              hint="Prefix of the keys; empty for none."
               value={folder}
               onChange={(event) => setFolder(event.target.value)}
             />
