@@ -128,7 +128,7 @@ async function openBackup({ location, passphrase, id }: BackupSelection) {
   if (id === undefined && timeOf(chosen) > Date.now() + day) {
     throw new BackupError(
       'unusable',
-      `By its name, the newest backup ${chosen} is of a time to come: a clock was or is wrong. See all with "npx botstead backup list", and choose one with --backup.`,
+      `By its name, the newest backup ${chosen} is from the future: a clock was or is wrong. See all with "npx botstead backup list", and choose one with --backup.`,
     )
   }
   return { target, manifest: await target.readManifest(chosen) }

@@ -128,11 +128,11 @@ describe('bad input to putContent', () => {
   const larger: Refusal = {
     status: 413,
     type: 'LimitExceeded',
-    message: `The content is larger than declared: at most ${content.length} bytes were to come.`,
+    message: `The content is larger than declared: expected at most ${content.length} bytes.`,
   }
   const smaller: Refusal = {
     ...invalid,
-    message: `The content is smaller than declared: 3 of ${content.length} bytes came.`,
+    message: `The content is smaller than declared: received 3 of ${content.length} bytes.`,
   }
   const wrongSizes: [string, () => Content, Refusal][] = [
     ['a byte more than declared', () => `${content}!`, larger],

@@ -140,7 +140,9 @@ describe('what code writes to a connection of the server', () => {
     // Each takes up to 4 MiB of 128 MB, of which one program gets half: 16 at most wait for their last byte.
     // All programs together are read at 40 MB a second at most, and less on a busy machine.
     await vi.waitFor(() => expect(reasons.length).toBeGreaterThanOrEqual(14), { timeout: 60_000 })
-    expect(reasons).toEqual(reasons.map(() => expect.stringContaining('need more memory')))
+    expect(reasons).toEqual(
+      reasons.map(() => expect.stringContaining('exceed its share of the memory')),
+    )
     expect(await other.call()).toEqual({ text: 'x'.repeat(3_000_000) })
     await admin.deleteBot({ id: bot.id })
     await Promise.all(calls)

@@ -231,6 +231,6 @@ function asParticipant(user: UserRow) {
 function noParticipant({ conversationId, userId }: ParticipantPath): ApiError {
   return new ApiError(
     'ResourceNotFound',
-    `No user ${userId} takes part in the conversation ${conversationId}.`,
+    `The user ${userId} is not a participant of conversation ${conversationId}.`,
   )
 }

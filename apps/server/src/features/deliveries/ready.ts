@@ -31,7 +31,7 @@ interface ReadySearch {
   forget(receiver: string): void
 }
 
-/** Makes a search that remembers where something was left. */
+/** Creates a search that remembers the places at which ready deliveries were left. */
 export function createReadySearch(db: Db, inFlight: InFlight): ReadySearch {
   /** Whether deliveries may be left because the concurrency was exhausted. */
   let saturated = false

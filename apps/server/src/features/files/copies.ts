@@ -149,7 +149,7 @@ function requireOwn(destination: BotActor, current: FileRow): void {
   if (own.owner_type === current.owner_type && own.owner_id === current.owner_id) return
   throw new ApiError(
     'Forbidden',
-    `The file ${current.key} was made by somebody else: the key of a bot replaces only what that bot made.`,
+    `The file ${current.key} was created by another caller: the key of a bot replaces only files of that bot.`,
   )
 }
 

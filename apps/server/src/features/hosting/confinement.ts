@@ -66,7 +66,7 @@ interface ConfinementDeps {
   folder: string
 }
 
-/** Finds out what this system has. A wrapped program is confined by its wrapping command and by a control group. */
+/** Finds out which means of confinement this system has. A wrapped program is confined by its wrapping command and by a control group. */
 export async function openConfinement(deps: ConfinementDeps): Promise<Confinement> {
   const { hosting, limits } = deps
   const isTrusted = hosting.mode === 'trusted'

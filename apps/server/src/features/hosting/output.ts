@@ -26,7 +26,7 @@ export interface CodeIssue extends IssueReport {
   about: LineSubject
 }
 
-/** Receives what a program reports and prints. */
+/** Receives the reports and the output of a program. */
 export interface OutputListener {
   onLine(line: OutputLine): void
   onIssue(issue: CodeIssue): void

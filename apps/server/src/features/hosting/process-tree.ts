@@ -9,13 +9,13 @@ export interface TreeUsage {
   tasks: number
 }
 
-/** Milliseconds between two looks at what a program uses. */
+/** Milliseconds between two looks at the resources of a program. */
 export const watchMs = 2000
 
 /** Bytes of a page of memory, in which `/proc` counts. */
 const pageBytes = 4096
 
-/** Adds up what a process and all below it use, as Linux shows it. Once there are too many tasks, it looks no further. */
+/** Adds up the resources of a process and all below it, as Linux shows them. Once there are too many tasks, it looks no further. */
 export async function usageOfTree(pid: number): Promise<TreeUsage> {
   const { pids, tasks } = await treeOf(pid)
   if (tasks > mostTasks) return { memoryBytes: undefined, tasks }
@@ -95,7 +95,7 @@ export function excessOf({ memoryBytes, tasks }: TreeUsage, mostBytes: number): 
 }
 
 /**
- * Looks regularly at what a program uses, and says once why it is to be ended.
+ * Looks regularly at the resources of a program, and reports once the reason to end it.
  * @param usage never rejects
  * @returns a function that ends the watch
  */

@@ -4,7 +4,7 @@ import type { CodeIssue, LineSubject, OutputLine, OutputListener } from './outpu
 // Reports of the host program. The code in its process may have written them, so each is checked: one that
 // breaks a rule is a `ReportError`, which ends the program.
 
-/** Receives what the host program reports. */
+/** Receives the reports of the host program. */
 export interface ReportListener extends OutputListener {
   /** The code is loaded and can be called. */
   onReady(): void

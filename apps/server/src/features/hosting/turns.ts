@@ -18,7 +18,7 @@ export function createTurns(): Turns {
   const late = () =>
     new OutgoingError(
       'connection',
-      'The request may have ended the code before, and waits until others that may have are done.',
+      'This request may have ended the code before, so it waits until other such requests are done.',
     )
   return {
     async take(owner, request) {

@@ -51,7 +51,7 @@ async function* chunksOf(reader: ResumingReader, signal: AbortSignal): AsyncGene
         silence.begin()
       }
       if (at > reader.end) return
-      throw new S3ConnectionError('The content broke off.')
+      throw new S3ConnectionError('The content ended early.')
     } catch (error) {
       if (signal.aborted) return
       if (error instanceof LongerContentError) throw error
@@ -82,7 +82,9 @@ class Silence {
 
   begin(): void {
     this.#timer = setTimeout(() => {
-      this.#response.destroy(new S3ConnectionError(`No byte came for ${this.#milliseconds} ms.`))
+      this.#response.destroy(
+        new S3ConnectionError(`No bytes were received for ${this.#milliseconds} ms.`),
+      )
     }, this.#milliseconds)
   }
 

@@ -121,7 +121,7 @@ describe('a call to another server', () => {
     await vi.waitUntil(() => begun === 1)
     await expect(outgoing.send(hog.url, request)).rejects.toMatchObject({
       failure: 'connection',
-      message: expect.stringContaining('all addresses together have 1.0 kB'),
+      message: expect.stringContaining('all addresses share 1.0 kB'),
     })
     const { body } = await outgoing.send(other.url, request)
     expect(body).toHaveLength(400)

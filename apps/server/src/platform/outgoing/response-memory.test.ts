@@ -23,7 +23,7 @@ describe('the memory for responses in progress', () => {
     const memory = createResponseMemory(1000)
     const [one, other] = [memory.open(), memory.open()]
     holdAll(one)
-    expect(() => other.hold(600)).toThrow('all programs of this server together have 1.0 kB')
+    expect(() => other.hold(600)).toThrow('all programs of this server share 1.0 kB')
     one.release(500)
     other.hold(300)
     expect(holdAll(one)).toBe(350)

@@ -20,7 +20,7 @@ export function createResponseMemory(
           if (own + bytes > totalBytes - held) {
             throw new OutgoingError(
               'connection',
-              `Its responses in progress need more memory than is left: all ${holders} together have ${sizeText(totalBytes)} for them, and each may take as much as it leaves to the others.`,
+              `Its responses in progress exceed its share of the memory for responses: all ${holders} share ${sizeText(totalBytes)}, and one may use at most half of what the others leave.`,
             )
           }
           own += bytes

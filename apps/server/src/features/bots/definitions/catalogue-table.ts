@@ -1,5 +1,5 @@
 /**
- * The columns of what workspaces define by name and version, and publish: interfaces and plugins. `definition` holds
+ * The columns of interfaces and plugins, which workspaces define by name and version, and publish. `definition` holds
  * what it declares as one JSON object.
  */
 export interface CatalogueColumns {

@@ -104,7 +104,7 @@ export async function requirePublishable(
   )
 }
 
-/** The error for something that others use, where it must not be deleted or hidden from them. */
+/** The error for an attempt to delete or hide something that others use. */
 export function stillUsed(what: string, how: string): ApiError {
   return new ApiError('ReferenceConstraint', `The ${what} ${how}.`)
 }

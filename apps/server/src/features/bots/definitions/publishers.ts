@@ -10,7 +10,7 @@ interface Publisher {
 /** Reads workspaces as publishers, by id. */
 export type FindPublishers = (ids: readonly string[]) => Promise<ReadonlyMap<string, Publisher>>
 
-/** Adds to what the hub shows whose it is; leaves out what was deleted with its workspace meanwhile. */
+/** Adds its publisher to each entry of the hub; leaves out entries that were deleted with their workspace meanwhile. */
 export async function withPublishers<Row extends { workspace_id: string }, View>(
   rows: readonly Row[],
   find: FindPublishers,
@@ -23,7 +23,7 @@ export async function withPublishers<Row extends { workspace_id: string }, View>
   })
 }
 
-/** The same for one thing, which is not found if it was deleted. */
+/** The same for one entry; throws `ResourceNotFound` if it was deleted. */
 export async function withPublisher<Row extends { workspace_id: string; id: string }, View>(
   row: Row,
   find: FindPublishers,

@@ -42,7 +42,7 @@ export const builtInEntries: ReadonlyMap<string, InstallableIntegration> = new M
   ]),
 )
 
-/** Whether what is installed comes with the server: no server of its own is called about it. */
+/** Whether an installed integration comes with the server, so that no other server is called about it. */
 export function isBuiltIn({
   integration_id: id,
 }: Pick<InstallationRow, 'integration_id'>): boolean {

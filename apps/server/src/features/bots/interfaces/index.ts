@@ -22,7 +22,7 @@ export type { InterfaceDefinition } from './definition.js'
 export type { InterfacesService } from './service.js'
 export { type InterfaceUse, usesIn } from './use-store.js'
 
-/** Interfaces: what integrations of several kinds can do in the same way, so that plugins can use any of them. */
+/** Interfaces: abilities that several integrations have in the same form, so that plugins can use any of them. */
 export function createInterfaces(
   deps: InterfacesServiceDeps,
 ): Feature & { service: InterfacesService } {

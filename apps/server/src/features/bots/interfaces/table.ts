@@ -1,6 +1,6 @@
 import type { CatalogueColumns } from '../definitions/index.js'
 
-/** An interface: what several integrations can do in the same way. `definition` is an `InterfaceDefinition`. */
+/** An interface: abilities that several integrations have in the same form. `definition` is an `InterfaceDefinition`. */
 export interface InterfacesTable extends CatalogueColumns {}
 
 /** An integration that implements an interface, or a plugin that depends on it by its id. */

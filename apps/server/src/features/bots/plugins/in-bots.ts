@@ -24,7 +24,7 @@ export interface PluginRecord {
 
 export type PluginsInBots = ReturnType<typeof createPluginsInBots>
 
-/** Makes what the slice of bots does with the plugins in them. */
+/** Creates the functions of the slice of bots for the plugins in them. */
 export function createPluginsInBots({ db, sealer }: { db: Db; sealer: Sealer }) {
   async function count(tx: Tx, workspaceId: string, from: string | undefined, to?: string) {
     if (from === to) return

@@ -48,7 +48,7 @@ const origins = 'allowedOrigins'
 export type WebchatSettingsService = ReturnType<typeof createWebchatSettings>
 
 /**
- * The settings of the web chats of bots. What is in force is cached, because each request of a page asks for it; a
+ * The settings of the web chats of bots. Settings in force are cached, because each request of a page asks for it; a
  * change clears the caches of all processes.
  */
 export function createWebchatSettings(deps: WebchatSettingsDeps) {

@@ -183,7 +183,7 @@ function toConversationEnded(known: Visitor | undefined, conversationId: string)
         )
       : new ApiError(
           'ResourceNotFound',
-          'This conversation has ended, because it was deleted or you no longer take part in it. Start a new one.',
+          'This conversation has ended, because it was deleted or you are no longer a participant. Start a new one.',
         )
   return new Frame(
     { type: 'error', data: { id: conversationId, code: status, type, message } },

@@ -105,7 +105,7 @@ export async function countActivity(
   return Number(row?.count ?? 0)
 }
 
-/** Those of the conversations with these native ids that belong to the bots and have all that is asked. */
+/** Selects the given conversations, by native id, that belong to the bots and meet all conditions. */
 export async function narrowConversations(
   db: Db,
   botIds: readonly string[],

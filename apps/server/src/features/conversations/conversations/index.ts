@@ -37,7 +37,7 @@ export {
 } from './store.js'
 export { publicIdOf, toConversation } from './view.js'
 
-/** The conversations of bots, who takes part in them, and what bots and integrations do with them. */
+/** The conversations of bots, their participants, and the operations of bots and integrations on them. */
 export function createConversations(
   deps: ConversationsDeps,
 ): Feature & { service: ConversationsService } {

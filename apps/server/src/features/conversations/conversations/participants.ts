@@ -20,7 +20,7 @@ interface Person {
   publicId: string
 }
 
-/** The author of a message, and whether the author already takes part in the conversation. */
+/** The author of a message, and whether the author is a participant already. */
 interface Author extends Person {
   participates: boolean
 }
@@ -175,7 +175,7 @@ async function getParticipant(
   if (user !== undefined) return user
   throw new ApiError(
     'ResourceNotFound',
-    `The user ${userId} takes part in no conversation ${id} of this bot.`,
+    `The user ${userId} is not a participant of conversation ${id} of this bot.`,
   )
 }
 

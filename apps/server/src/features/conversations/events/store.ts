@@ -75,7 +75,7 @@ export const findEvents = prepared<{ botId: string; ids: string }>()((db, p, dia
     .where('bot_id', '=', p('botId')),
 )
 
-/** Ids of what events are about, for joins. */
+/** Ids of the subjects of events, for joins. */
 export function eventSubjects(executor: Db | Tx) {
   return executor
     .selectFrom('bot_events')

@@ -3,7 +3,7 @@ import type { BotActor } from '../../../domain/actor.js'
 import type { Ports } from '../../../domain/ports.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 
-/** Ids of what an event, a state or an observation is about; undefined members name nothing. */
+/** Ids of the objects that an event, a state or an observation refers to; undefined members name none. */
 export interface Subjects {
   conversationId?: string | undefined
   userId?: string | undefined

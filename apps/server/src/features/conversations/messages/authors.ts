@@ -10,7 +10,7 @@ import { publicIdOf, type UsersService } from '../users/index.js'
 export interface Author {
   id: string
   publicId: string
-  /** Whether the author already takes part in the conversation. */
+  /** Whether the author is a participant of the conversation already. */
   participates: boolean
   /** The conversation in which the author writes. */
   conversation: Pick<ConversationRow, 'integration' | 'channel'>

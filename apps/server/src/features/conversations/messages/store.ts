@@ -23,7 +23,7 @@ export interface MessageFilter {
   before: string | undefined
 }
 
-/** Ids of what messages are about, for joins. */
+/** Ids of the objects to which messages belong, for joins. */
 export function messageSubjects(executor: Db | Tx) {
   return executor.selectFrom('messages').select(['id', 'bot_id', 'user_id', 'conversation_id'])
 }

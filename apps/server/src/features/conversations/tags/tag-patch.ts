@@ -19,8 +19,8 @@ export function newTags(alias: string | undefined, given: TagsPatch): Tags {
 }
 
 /**
- * The stored tags after an update by the bot or by an integration. What is not mentioned stays.
- * Throws `Forbidden` where a bot changes what an integration manages.
+ * The stored tags after an update by the bot or by an integration. Unmentioned tags stay.
+ * Throws `Forbidden` if a bot changes a tag that an integration manages.
  */
 export function patchedTags(
   alias: string | undefined,
@@ -48,7 +48,7 @@ export function patchedTags(
   return tags
 }
 
-/** Properties after an update: `null` and `""` remove, what is not mentioned stays. */
+/** Properties after an update: `null` and `""` remove; unmentioned ones stay. */
 export function patchedProperties(stored: Tags, patch: TagsPatch | undefined): Tags {
   if (patch === undefined) return stored
   const removed = new Set(Object.keys(patch).filter((name) => !patch[name]))

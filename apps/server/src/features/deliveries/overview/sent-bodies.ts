@@ -20,7 +20,7 @@ export interface SentBodies {
 }
 
 /**
- * Finds out what was sent from what would be sent now: a signature proves it. Later messages change the time of the
+ * Reconstructs the body that was sent from the one that would be sent now: a signature proves it. Later messages change the time of the
  * conversation and the number of its messages, so that those of the time of the message are tried, too.
  * @param built the body, built from the subject as it is now
  */

@@ -12,7 +12,7 @@ export function statusesOf({ status, ids }: ReplayFilter) {
   return ids === undefined ? ['failed' as const] : finished
 }
 
-/** The range of time of a filter; what was created after the start of the replay is not replayed. */
+/** The range of time of a filter; deliveries that were created after the start of the replay are left out. */
 export function rangeOf(filter: ReplayFilter, start: string) {
   const { since, until } = inUtc(filter)
   return { since, until: until !== undefined && until < start ? until : start }

@@ -103,7 +103,7 @@ describe('an upload that was sent to the store', () => {
     expect(await look()).toBeUndefined()
     expect(await read()).toMatchObject({
       status: 'upload_failed',
-      failedStatusReason: 'The content is smaller than declared: 2 of 3 bytes came.',
+      failedStatusReason: 'The content is smaller than declared: received 2 of 3 bytes.',
     })
     expect(await staged()).toBeUndefined()
   })

@@ -128,21 +128,21 @@ function fileIsGone(): ApiError {
 }
 
 export function uploadInterrupted(cause: unknown, advice: string): ApiError {
-  return new ApiError('InvalidPayload', `The content broke off: ${advice}.`, { cause })
+  return new ApiError('InvalidPayload', `The content ended early: ${advice}.`, { cause })
 }
 
 export function wrongSize(declared: number, sent: number): ApiError {
   if (sent > declared) return tooLarge(declared)
   return new ApiError(
     'InvalidPayload',
-    `The content is smaller than declared: ${sent} of ${declared} bytes came.`,
+    `The content is smaller than declared: received ${sent} of ${declared} bytes.`,
   )
 }
 
 export function tooLarge(declared: number): ApiError {
   return new ApiError(
     'LimitExceeded',
-    `The content is larger than declared: at most ${declared} bytes were to come.`,
+    `The content is larger than declared: expected at most ${declared} bytes.`,
   )
 }
 

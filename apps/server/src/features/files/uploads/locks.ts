@@ -84,7 +84,7 @@ export function createUploadLocks() {
 export function superseded(): ApiError {
   return new ApiError(
     'ResourceLockedConflict',
-    'A newer request sends to this upload address: one at a time can.',
+    'A newer request is sending to this upload address: only one may send at a time.',
   )
 }
 

@@ -261,7 +261,7 @@ function requireOffset(content: ContentRow, offset: number): void {
   if (offset === received) return
   throw new ApiError(
     'RelationConflict',
-    `headers.upload-offset must be ${received}: so many bytes are there.`,
+    `headers.upload-offset must be ${received}: the server has received that many bytes.`,
     { metadata: { in: 'headers', field: 'upload-offset' } },
   )
 }
@@ -279,7 +279,7 @@ function requireChecksum(header: string) {
 function checksumMismatch(): ApiError {
   return new ApiError(
     'InvalidPayload',
-    'The bytes do not have the checksum of the header upload-checksum: they changed on the way and were forgotten.',
+    'The bytes do not have the checksum of the header upload-checksum: they changed on the way and were discarded.',
     { status: 460, metadata: { in: 'headers', field: 'upload-checksum' } },
   )
 }

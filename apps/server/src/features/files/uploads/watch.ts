@@ -66,7 +66,7 @@ export function watchUpload(
 function tooSlow(): ApiError {
   return new ApiError(
     'OperationTimeout',
-    `The content came too slowly: fewer than ${minBytes} bytes in a minute.`,
+    `The content arrived too slowly: fewer than ${minBytes} bytes in a minute.`,
     { status: 408 },
   )
 }

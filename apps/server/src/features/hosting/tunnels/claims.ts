@@ -34,7 +34,7 @@ export interface TunnelReceiver {
 }
 
 /**
- * Decides whose tunnels are used. A tunnel belongs to the workspace whose bot or integration first has its address:
+ * Decides which workspace may use a tunnel. A tunnel belongs to the workspace whose bot or integration first has its address:
  * somebody who may change it gave it the id, which nobody else knows. From then on only that workspace is reached
  * through it.
  */

@@ -87,7 +87,7 @@ export interface ResponseFrame {
 
 export type IncomingFrame = { type: 'hello' } | ResponseFrame
 
-/** Reads what a tool sent; undefined for what it may not send. */
+/** Reads a frame of a tool; undefined for one that it may not send. */
 export function readFrame(text: string): IncomingFrame | undefined {
   const frame = parse(text)
   if (frame === undefined) return undefined

@@ -54,7 +54,7 @@ const contendMs = 8000
 /** Milliseconds that a tunnel may be open before a bot or an integration uses its address. */
 const unclaimedMs = 15 * 60_000
 
-/** The connections of this process, and who may open one. */
+/** The connections of this process, and the rules for opening one. */
 export function createRegistry(
   deps: RegistryDeps,
   onReady: (connection: TunnelConnection) => void,

@@ -20,7 +20,7 @@ export interface AccountsDeps {
 type Account = Pick<InstallationRow, 'integration_id' | 'identifier'>
 
 /**
- * Keeps what installations show of their accounts: one that is connected in several workspaces is served in the first one, and
+ * Keeps the accounts of installations consistent: one that is connected in several workspaces is served in the first one, and
  * the others must learn that.
  */
 export function createAccounts({ dialect, service, writeLogLine }: AccountsDeps) {

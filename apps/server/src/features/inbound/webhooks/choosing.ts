@@ -49,7 +49,7 @@ export function createChooser({ db, integrations, scripts, sharedAddresses }: Ch
     const names = second === '' ? first : `${first}/${second}, and none ${first},`
     throw new ApiError(
       'ResourceNotFound',
-      `No integration ${names} has scripts that say whose the requests at this address are.`,
+      `No integration ${names} has scripts that assign requests at this address to an installation.`,
     )
   }
 

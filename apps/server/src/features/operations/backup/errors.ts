@@ -10,7 +10,7 @@ export type BackupErrorKind =
   /** The destination of a restore is not empty. */
   | 'occupied'
 
-/** The message says what is wrong and what to do. */
+/** Its message names the fault and the remedy. */
 export class BackupError extends Error {
   override readonly name = 'BackupError'
   readonly kind: BackupErrorKind
@@ -21,7 +21,7 @@ export class BackupError extends Error {
   }
 }
 
-/** The error for a backup that is not what was stored, where another backup may be complete. */
+/** The error for a backup that differs from the stored one, while another backup may be complete. */
 export function damagedBackup(fault: string, options?: ErrorOptions): BackupError {
   return new BackupError(
     'damaged',

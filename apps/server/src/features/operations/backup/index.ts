@@ -133,7 +133,7 @@ export type Backups = FeatureWith<'jobs' | 'schedule' | 'metrics'> & {
   isRunning(): Promise<boolean>
 }
 
-/** Backups that the server makes by itself, and what it knows of those that commands make. */
+/** The scheduled backups of the server, and the records of those that commands make. */
 export function createBackups(deps: BackupsDeps): Backups {
   const { db, clock, log, queue, config } = deps
 

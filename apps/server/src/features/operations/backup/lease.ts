@@ -135,7 +135,7 @@ async function begin(deps: LeaseDeps, id: string, target: string): Promise<numbe
         const isValid = end > isoTime(now) && end <= store.latestLease(now)
         if (isValid && !hasEnded(running.owner)) {
           throw new BackupRunningError(
-            `A backup to ${running.target} has been running since ${running.started_at} (${running.owner}). Wait for its end; if its process has ended, it counts until ${end}.`,
+            `A backup to ${running.target} has been running since ${running.started_at} (${running.owner}). Wait for its end; if its process has ended, another one may start after ${end}.`,
           )
         }
         await store.endRun(tx, running.id, {

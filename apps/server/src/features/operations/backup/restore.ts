@@ -278,7 +278,7 @@ async function restoreContents(
       if ((await hashOf(blobs, key)) !== sha256) {
         throw new BackupError(
           'damaged',
-          `The content ${key} is not what was restored: check the disk.`,
+          `The content ${key} differs from the restored one: check the disk.`,
         )
       }
     }

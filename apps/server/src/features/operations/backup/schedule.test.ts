@@ -68,7 +68,7 @@ describeSlow('backups by a setting', (engine) => {
       })
       const words = ['backup', 'verify', target, '--passphrase-file', bench.passphraseFile]
       // The clock of the server is ahead: which backup is the newest is not known.
-      expect(await fail(words, environmentOf(server))).toContain('is of a time to come')
+      expect(await fail(words, environmentOf(server))).toContain('is from the future')
       const [left = ''] = await backupsIn(target)
       await succeed([...words, '--backup', basename(left)], environmentOf(server))
     } finally {

@@ -26,7 +26,7 @@ export const storedPieceBytes = pieceBytes + 1 + ivBytes + tagBytes
 const sampleBytes = 64 * 1024
 const deflated = 1
 const encrypted = 2
-/** The shortest passphrase that is taken: anybody who has the backup may try without end. */
+/** Minimum length of a passphrase in characters: anybody who has the backup may try without end. */
 export const minPassphraseLength = 12
 
 /** The stored form of the key of a target: encrypted under a key that scrypt derives from the passphrase. */

@@ -332,7 +332,7 @@ describe('meaning by an embeddings endpoint', async () => {
         .select('last_error')
         .where('key', '=', id)
         .executeTakeFirst()
-      expect(job?.last_error).toContain('gave vectors of 9 numbers, and 8 before')
+      expect(job?.last_error).toContain('returned vectors of 9 numbers, and 8 before')
     }, patience)
     await server.pass(3_600_000)
     await inTime(server, async () => {

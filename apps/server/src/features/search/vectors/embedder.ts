@@ -41,7 +41,7 @@ export class OtherLengthError extends Error {
   readonly expected: number
 
   constructor(expected: number, found: number) {
-    super(`The embeddings endpoint gave vectors of ${found} numbers, and ${expected} before`)
+    super(`The embeddings endpoint returned vectors of ${found} numbers, and ${expected} before`)
     this.expected = expected
   }
 }

@@ -17,7 +17,7 @@ export interface PackedVectors {
 export const bytesPerEntry = 64
 const fewest = 64
 
-/** From so many vectors on it matters how fast they are compared. */
+/** Number of vectors from which the speed of their comparison matters. */
 export const manyVectors = 4096
 
 /**

@@ -112,7 +112,7 @@ async function holderOf(
   }
 }
 
-/** Deletes what has expired: sessions, which are refused already, and codes. */
+/** Deletes expired sessions, which are refused already, and expired codes. */
 export function sessionSweeps({ clock }: Pick<SessionsDeps, 'clock'>): Sweep[] {
   return [
     (tx) => store.deleteExpiredTokens(tx, isoTime(clock.now()), rowsAtOnce),

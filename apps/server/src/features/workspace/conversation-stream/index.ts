@@ -38,7 +38,7 @@ interface Followed {
   botId: string
 }
 
-/** Conversations of a workspace as they go on: what those who chat receive, without taking part. */
+/** Streams of the conversations of a workspace: its members receive the signals of chat clients without being participants. */
 export function createConversationStream(deps: ConversationStreamDeps): Feature {
   const { conversations, streams, standing, bots } = deps
   const guard = deps.authorities.guard<Followed>(async (followed) => {

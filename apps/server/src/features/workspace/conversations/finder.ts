@@ -15,7 +15,7 @@ import { listObjectsWithTag } from '../../conversations/tags/index.js'
 import { deliveryStatesOf, listFailedConversations } from '../../deliveries/index.js'
 import type { MessageSearch, SaidQuery } from '../message-search/index.js'
 
-/** The conversations that are asked for. */
+/** The requested conversations. */
 export interface ConversationSelection {
   botIds: readonly string[]
   /** Bounds of the last activity, ISO 8601, both included. */

@@ -4,7 +4,7 @@ import type { UserRow } from '../../conversations/users/index.js'
 import type { DeliveryStates } from '../../deliveries/index.js'
 import type { Total } from './finder.js'
 
-/** A conversation with what a list shows of it. */
+/** A conversation with the properties that a list shows. */
 export interface ConversationRecord {
   row: ConversationRow
   newest: MessageRow | undefined

@@ -26,7 +26,7 @@ type Limit = Output<typeof contract.limits.list>['limits'][number]
 /** Maximum of a count; more objects are not counted. */
 const maxCounted = 100_000
 
-/** The limits of workspaces, and what they use. */
+/** The limits and the usage of workspaces. */
 export function createLimits(deps: LimitsDeps): Feature {
   const { db } = deps
 

@@ -30,7 +30,7 @@ interface ConversationMatches {
   isComplete: boolean
 }
 
-/** Finds conversations by what was said in them. */
+/** Finds conversations by the texts of their messages. */
 export interface MessageSearch extends Feature {
   /** The conversations of some bots in which a message says it; undefined if more than `limit` messages do. */
   find(

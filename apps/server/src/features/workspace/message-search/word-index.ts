@@ -1,7 +1,7 @@
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { SaidQuery } from './query.js'
 
-/** A message and what is indexed of it. */
+/** A message and its indexed words. */
 export interface WordEntry {
   message_id: string
   conversation_id: string

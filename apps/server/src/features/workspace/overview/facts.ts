@@ -50,7 +50,7 @@ const maxRead = { deliveries: 500, files: 2000, lines: 10_000 }
 export type Facts = Awaited<ReturnType<typeof readFacts>>
 
 /**
- * Reads what the overview of a workspace, or of one bot, is made of, without errors that were resolved.
+ * Reads the facts for the overview of a workspace, or of one bot, without errors that were resolved.
  * @param since ISO 8601 time from which errors and messages count
  */
 export async function readFacts(deps: FactsDeps, scope: Scope, since: string) {

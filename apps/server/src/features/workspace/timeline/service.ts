@@ -46,7 +46,7 @@ const sourceOf: Readonly<Record<Kind, SourceName>> = {
   log: 'log',
 }
 
-/** Timelines of conversations: everything that is known of them, merged. */
+/** Timelines of conversations: all their records, merged. */
 export function createTimelineService(deps: TimelineDeps) {
   const { db, pager, conversations, messages } = deps
   const describe = createDescribe(deps)

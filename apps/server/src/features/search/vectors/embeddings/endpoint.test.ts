@@ -51,7 +51,7 @@ describe('an embeddings endpoint', () => {
 
   it('fails after some attempts with growing pauses', async () => {
     fake.mood = 'down'
-    await expect(embed(['a car'])).rejects.toThrow(/answered 503/)
+    await expect(embed(['a car'])).rejects.toThrow(/returned status 503/)
     expect(fake.calls).toHaveLength(3)
     // Each is half to one and a half times as long as planned, so that only the ranges grow.
     expect(pauses).toHaveLength(2)

@@ -135,7 +135,7 @@ function retryAfter({ headers }: OutgoingResponse): number | undefined {
 function toError(outcome: Outcome): EmbeddingsError {
   if (outcome instanceof Error) return new EmbeddingsError(outcome.message, { cause: outcome })
   const text = outcome.body.toString('utf8', 0, 300)
-  return new EmbeddingsError(`The embeddings endpoint answered ${outcome.status}: ${text}`, {
+  return new EmbeddingsError(`The embeddings endpoint returned status ${outcome.status}: ${text}`, {
     isRefusal: [400, 413, 422].includes(outcome.status),
   })
 }
@@ -146,7 +146,7 @@ function readVectors(response: OutgoingResponse, amount: number): Float32Array[]
     // As a place in a list, 4 billion would make it that long.
     if (!(Number.isInteger(index) && index >= 0 && index < amount) || vectors.has(index)) {
       throw new EmbeddingsError(
-        `The embeddings endpoint gave a vector for a text that it was not given (index ${index})`,
+        `The embeddings endpoint returned a vector for a text that it was not given (index ${index})`,
       )
     }
     vectors.set(index, toVector(embedding))
@@ -156,10 +156,12 @@ function readVectors(response: OutgoingResponse, amount: number): Float32Array[]
   )
   const [first] = whole
   if (whole.length !== amount || first === undefined) {
-    throw new EmbeddingsError(`The embeddings endpoint gave ${whole.length} of ${amount} vectors`)
+    throw new EmbeddingsError(
+      `The embeddings endpoint returned ${whole.length} of ${amount} vectors`,
+    )
   }
   if (whole.some(({ length }) => length !== first.length)) {
-    throw new EmbeddingsError('The embeddings endpoint gave vectors of different lengths')
+    throw new EmbeddingsError('The embeddings endpoint returned vectors of different lengths')
   }
   return whole
 }
@@ -171,16 +173,16 @@ function readData(
   const text = body.toString('utf8')
   const values = amount * (maxDimensions + otherValues) + otherValues
   if (cut || exceededBound(text, { values }) !== undefined) {
-    throw new EmbeddingsError('The answer of the embeddings endpoint is too long')
+    throw new EmbeddingsError('The response of the embeddings endpoint is too long')
   }
   let content: unknown
   try {
     content = JSON.parse(text)
   } catch (cause) {
-    throw new EmbeddingsError('The embeddings endpoint answered no JSON', { cause })
+    throw new EmbeddingsError('The embeddings endpoint returned no JSON', { cause })
   }
   const data: unknown = property(content, 'data')
-  if (!Array.isArray(data)) throw new EmbeddingsError('The embeddings endpoint gave no "data"')
+  if (!Array.isArray(data)) throw new EmbeddingsError('The embeddings endpoint returned no "data"')
   return data.map((each: unknown, at) => {
     const index = property(each, 'index')
     return { index: typeof index === 'number' ? index : at, embedding: property(each, 'embedding') }
@@ -189,7 +191,7 @@ function readData(
 
 function toVector(embedding: unknown): Float32Array {
   if (!Array.isArray(embedding) || embedding.length === 0 || embedding.length > maxDimensions) {
-    throw new EmbeddingsError('The embeddings endpoint gave something that is no vector')
+    throw new EmbeddingsError('The embeddings endpoint returned something that is no vector')
   }
   if (!embedding.every((value) => typeof value === 'number')) {
     throw new EmbeddingsError(
@@ -199,7 +201,7 @@ function toVector(embedding: unknown): Float32Array {
   const vector = Float32Array.from(embedding)
   const length = Math.hypot(...vector)
   if (!Number.isFinite(length) || length === 0) {
-    throw new EmbeddingsError('The embeddings endpoint gave a vector without direction')
+    throw new EmbeddingsError('The embeddings endpoint returned a vector of length 0')
   }
   return vector.map((value) => value / length)
 }
