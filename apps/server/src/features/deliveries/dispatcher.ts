@@ -53,12 +53,12 @@ export interface DispatcherDeps extends SettleDeps {
 const triesBeforeOwn = 2
 
 /** Restrictions on sending a delivery that may have ended the code before; undefined if it is not suspected. */
-function suspectOf({ id, code_ends, attempts, spent }: DeliveryRow): Call['suspect'] {
+function suspectOf({ id, code_ends, attempts, spent: prior }: DeliveryRow): Call['suspect'] {
   if (code_ends === null) return undefined
   return {
     id,
     // Most suspects only were open at the same time: these go on soon, without a start for each.
-    isAfterOthers: code_ends === 0 && attempts - spent <= triesBeforeOwn,
+    isAfterOthers: code_ends === 0 && attempts - prior <= triesBeforeOwn,
     needsProof: code_ends === maxCodeEnds - 1,
   }
 }

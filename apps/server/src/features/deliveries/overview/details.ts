@@ -101,13 +101,13 @@ function toAttemptDetails(
 
 /** The next step of a pending delivery, or the reason for which it waits. */
 function nextOf(
-  { status, owner, next_attempt_at: at, set_aside }: DeliveryRow,
+  { status, owner, next_attempt_at: at, set_aside: parked }: DeliveryRow,
   receiver: ReceiverRow | undefined,
   now: string,
 ): WireDetails['next'] {
   if (status !== 'pending') return undefined
   if (owner !== null) return { waitsFor: 'response' }
-  if (set_aside === 1 || (receiver?.paused ?? null) !== null) {
+  if (parked === 1 || (receiver?.paused ?? null) !== null) {
     const ping = receiver?.probe_at ?? null
     return { waitsFor: 'receiver', ...(ping !== null && { at: ping }) }
   }

@@ -19,7 +19,7 @@ const conversation = fc.record({
   isTagged: fc.boolean(),
   isMember: fc.boolean(),
   isFailed: fc.boolean(),
-  isSaid: fc.boolean(),
+  hasPhrases: fc.boolean(),
 })
 
 type Sample = typeof conversation extends fc.Arbitrary<infer Value> ? Value : never
@@ -31,7 +31,7 @@ const question = fc.record({
   channel: fc.option(fc.constantFrom('mail', 'web'), { nil: undefined }),
   isTagged: fc.boolean(),
   isMember: fc.boolean(),
-  isSaid: fc.boolean(),
+  hasPhrases: fc.boolean(),
   hasFailedDelivery: fc.option(fc.boolean(), { nil: undefined }),
   size: fc.integer({ min: 1, max: 7 }),
   candidates: fc.constantFrom(0, 3, 100),
@@ -83,7 +83,7 @@ describeEachEngine('the finder of conversations', (engine) => {
     (asked.channel === undefined || sample.channel === asked.channel) &&
     (!asked.isTagged || sample.isTagged) &&
     (!asked.isMember || sample.isMember) &&
-    (!asked.isSaid || sample.isSaid) &&
+    (!asked.hasPhrases || sample.hasPhrases) &&
     (asked.hasFailedDelivery === undefined || sample.isFailed === asked.hasFailedDelivery)
 
   it('returns all that match and nothing else, in pages of any size, in both directions', async () => {
@@ -106,7 +106,7 @@ describeEachEngine('the finder of conversations', (engine) => {
               userId: asked.isMember ? 'user_ann' : undefined,
             },
             hasFailedDelivery: asked.hasFailedDelivery,
-            said: asked.isSaid ? [['tea']] : undefined,
+            phrases: asked.hasPhrases ? [['tea']] : undefined,
           }
           const { candidates } = asked
           const bounds = {
@@ -155,7 +155,7 @@ describeEachEngine('the finder of conversations', (engine) => {
         isTagged: false,
         isMember: false,
         isFailed: false,
-        isSaid: false,
+        hasPhrases: false,
       }),
     )
     const { botIds } = await store(samples)
@@ -175,7 +175,7 @@ describeEachEngine('the finder of conversations', (engine) => {
         times: { since: undefined, until: undefined },
         narrowing: { integration: undefined, channel, tags: {}, userId: undefined },
         hasFailedDelivery: undefined,
-        said: undefined,
+        phrases: undefined,
       }
       const range = { direction: 'desc', after: undefined } as const
       const page = await finder.page(selection, range, 2, { isCounted: true })
@@ -189,7 +189,7 @@ describeEachEngine('the finder of conversations', (engine) => {
 
 /** A search of messages that finds no more than some conversations at once. */
 function searchIn(rows: readonly { id: string; sample: Sample }[], most: number) {
-  const ids = rows.filter(({ sample }) => sample.isSaid).map(({ id }) => id)
+  const ids = rows.filter(({ sample }) => sample.hasPhrases).map(({ id }) => id)
   return {
     find: async () => (ids.length > most ? undefined : { ids, isComplete: true }),
     findIn: async (among: readonly string[]) => new Set(ids.filter((id) => among.includes(id))),

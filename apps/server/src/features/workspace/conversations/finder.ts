@@ -13,7 +13,7 @@ import {
 } from '../../conversations/conversations/index.js'
 import { listObjectsWithTag } from '../../conversations/tags/index.js'
 import { deliveryStatesOf, listFailedConversations } from '../../deliveries/index.js'
-import type { MessageSearch, SaidQuery } from '../message-search/index.js'
+import type { MessageSearch, PhraseQuery } from '../message-search/index.js'
 
 /** The requested conversations. */
 export interface ConversationSelection {
@@ -24,7 +24,7 @@ export interface ConversationSelection {
   /** Whether a delivery must have failed, or none may have; undefined for either. */
   hasFailedDelivery: boolean | undefined
   /** Phrases that one of its messages must contain; undefined for any message. */
-  said: SaidQuery | undefined
+  phrases: PhraseQuery | undefined
 }
 
 /** A part of a list in the order of activity. */
@@ -72,8 +72,8 @@ const usualBounds: Bounds = {
   sample: 1000,
 }
 
-/** Share of these bounds for what is said, because messages have to be read. */
-const shareOfSaid = 0.05
+/** Share of these bounds for searches by phrases, because messages have to be read. */
+const shareOfPhrases = 0.05
 
 interface FinderDeps {
   db: Db
@@ -100,17 +100,18 @@ export function createFinder({ db, search, bounds = usualBounds }: FinderDeps) {
       tag && listObjectsWithTag(db, botIds, 'conversation', tag, limit),
       selection.hasFailedDelivery ? listFailedConversations(db, botIds, limit) : undefined,
     ])
-    const saying = selection.said && (await search.find(botIds, selection.said, bounds.messages))
+    const matches =
+      selection.phrases && (await search.find(botIds, selection.phrases, bounds.messages))
     const few = lists.filter((ids) => ids !== undefined && ids.length < limit)
-    const [first, ...others] = [saying?.ids, ...few].flatMap((ids) => (ids ? [new Set(ids)] : []))
+    const [first, ...others] = [matches?.ids, ...few].flatMap((ids) => (ids ? [new Set(ids)] : []))
     if (first === undefined) return undefined
     const ids = [...first].filter((id) => others.every((other) => other.has(id)))
-    const said = saying === undefined ? selection.said : undefined
-    const rows = (await narrow({ ...selection, said }, ids)).filter(
+    const phrases = matches === undefined ? selection.phrases : undefined
+    const rows = (await narrow({ ...selection, phrases }, ids)).filter(
       ({ updated_at: at }) => at >= (times.since ?? '') && at <= (times.until ?? '~'),
     )
     rows.sort((a, b) => compare(b, a))
-    return { rows, isComplete: saying?.isComplete ?? true }
+    return { rows, isComplete: matches?.isComplete ?? true }
   }
 
   /** Those of some conversations that match, apart from the time, in no order. */
@@ -118,24 +119,24 @@ export function createFinder({ db, search, bounds = usualBounds }: FinderDeps) {
     selection: ConversationSelection,
     ids: readonly string[],
   ): Promise<ConversationRow[]> {
-    const { botIds, narrowing, hasFailedDelivery, said } = selection
+    const { botIds, narrowing, hasFailedDelivery, phrases } = selection
     let rows = await narrowConversations(db, botIds, ids, narrowing)
     if (hasFailedDelivery !== undefined) {
       const states = await deliveryStatesOf(db, rows)
       rows = rows.filter(({ id }) => states.get(id)?.hasFailed === hasFailedDelivery)
     }
-    if (said === undefined) return rows
-    const saying = await search.findIn(
+    if (phrases === undefined) return rows
+    const matches = await search.findIn(
       rows.map(({ id }) => id),
-      said,
+      phrases,
     )
-    return rows.filter(({ id }) => saying.has(id))
+    return rows.filter(({ id }) => matches.has(id))
   }
 
   function boundsOf({
-    said,
+    phrases,
   }: ConversationSelection): Pick<Bounds, 'examined' | 'atOnce' | 'sample'> {
-    const share = (bound: number) => Math.ceil(bound * (said === undefined ? 1 : shareOfSaid))
+    const share = (bound: number) => Math.ceil(bound * (phrases === undefined ? 1 : shareOfPhrases))
     const { examined, atOnce, sample } = bounds
     return { examined: share(examined), atOnce: share(atOnce), sample: share(sample) }
   }
@@ -184,7 +185,7 @@ export function createFinder({ db, search, bounds = usualBounds }: FinderDeps) {
     const isCounted = all <= bounds.counted
     const { integration, channel, userId, tags } = selection.narrowing
     const isNarrowed =
-      [integration, channel, userId, selection.hasFailedDelivery, selection.said].some(
+      [integration, channel, userId, selection.hasFailedDelivery, selection.phrases].some(
         (each) => each !== undefined,
       ) || Object.keys(tags).length > 0
     if (!isNarrowed) {

@@ -17,7 +17,7 @@ import { listNewestMessages } from '../../conversations/messages/index.js'
 import type { UserRow, UsersService } from '../../conversations/users/index.js'
 import { deliveryStatesOf } from '../../deliveries/index.js'
 import type { Standing } from '../../tenancy/access/index.js'
-import { type MessageSearch, type SaidQuery, toSaidQuery } from '../message-search/index.js'
+import { type MessageSearch, type PhraseQuery, toPhraseQuery } from '../message-search/index.js'
 import { createExports } from './export.js'
 import { type ConversationSelection, createFinder, positionOf } from './finder.js'
 import { type ConversationPage, type ConversationRecord, maxPeople } from './records.js'
@@ -80,7 +80,7 @@ async function selectionOf(
       userId: query.userId,
     },
     hasFailedDelivery,
-    said: text === undefined ? undefined : requireWords(text),
+    phrases: text === undefined ? undefined : requireWords(text),
   }
 }
 
@@ -229,8 +229,8 @@ async function listConversations(
   }
 }
 
-function requireWords(text: string): SaidQuery {
-  const query = toSaidQuery(text)
+function requireWords(text: string): PhraseQuery {
+  const query = toPhraseQuery(text)
   if (query.length > 0) return query
   throw new ApiError('InvalidQuery', 'query.text must have a letter or a digit.', {
     metadata: { in: 'query', field: 'text' },

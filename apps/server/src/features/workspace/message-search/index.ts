@@ -16,11 +16,11 @@ import type { Feature } from '../../feature.js'
 import { createIndexer, type IndexerDeps, maxTextLength } from './indexer.js'
 import { postgresWords } from './postgres-words-store.js'
 import { listDue, readProgress } from './progress-store.js'
-import { matchesText, type SaidQuery } from './query.js'
+import { matchesText, type PhraseQuery } from './query.js'
 import { sqliteWords } from './sqlite-words-store.js'
 import type { FoundMessage } from './word-index.js'
 
-export { type SaidQuery, toSaidQuery } from './query.js'
+export { type PhraseQuery, toPhraseQuery } from './query.js'
 
 /** The conversations that a search found. */
 interface ConversationMatches {
@@ -35,14 +35,14 @@ export interface MessageSearch extends Feature {
   /** The conversations of some bots in which a message says it; undefined if more than `limit` messages do. */
   find(
     botIds: readonly string[],
-    query: SaidQuery,
+    query: PhraseQuery,
     limit: number,
   ): Promise<ConversationMatches | undefined>
   /**
    * Those of some conversations in which a message says it. Reads the messages, the newest first, which for words
    * that many messages have is soon done.
    */
-  findIn(conversationIds: readonly string[], query: SaidQuery): Promise<Set<string>>
+  findIn(conversationIds: readonly string[], query: PhraseQuery): Promise<Set<string>>
 }
 
 interface Unindexed {
@@ -75,10 +75,10 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
     return { lastId, due: due.map(({ message_id: id }) => id) }
   }
 
-  /** Conversations in which it was said in a message that was not indexed. */
+  /** Conversations with a matching message that was not indexed. */
   async function findUnindexed(
     botIds: readonly string[],
-    query: SaidQuery,
+    query: PhraseQuery,
     { lastId, due }: Unindexed,
   ): Promise<ConversationMatches> {
     const since = isoTime(Math.max(0, timeOfId(lastId) - slackMs))
@@ -93,7 +93,7 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
     const takeTurns = createTurns()
     for (const row of rows) {
       await takeTurns()
-      if (own.has(row.bot_id) && says(row, query)) ids.push(row.conversation_id)
+      if (own.has(row.bot_id) && matchesMessage(row, query)) ids.push(row.conversation_id)
     }
     return {
       ids,
@@ -101,8 +101,8 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
     }
   }
 
-  /** Whether it is said in an older message of a long conversation than those of one statement. */
-  async function isSaidBehind(conversationId: string, query: SaidQuery): Promise<boolean> {
+  /** Whether an older message of a long conversation matches than those of one statement. */
+  async function matchesOlder(conversationId: string, query: PhraseQuery): Promise<boolean> {
     let after: Position | undefined
     const takeTurns = createTurns()
     for (;;) {
@@ -110,7 +110,7 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
       const rows = await listMessagesIn(db, conversationId, range)
       for (const row of rows) {
         await takeTurns()
-        if (says(row, query)) return true
+        if (matchesMessage(row, query)) return true
       }
       const last = rows.at(olderAtOnce - 1)
       if (rows.length <= olderAtOnce || last === undefined) return false
@@ -154,11 +154,11 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
           const { conversation_id: id } = row
           await takeTurns()
           unread.set(id, (unread.get(id) ?? 0) + 1)
-          if (!found.has(id) && says(row, query)) found.add(id)
+          if (!found.has(id) && matchesMessage(row, query)) found.add(id)
         }
         for (const [id, count] of unread) {
           if (count < messagesAtOnce || found.has(id)) continue
-          if (await isSaidBehind(id, query)) found.add(id)
+          if (await matchesOlder(id, query)) found.add(id)
         }
         await nextTurn()
       }
@@ -167,7 +167,7 @@ export function createMessageSearch(deps: Omit<IndexerDeps, 'index'>): MessageSe
   }
 }
 
-function says({ payload }: Pick<MessageText, 'payload'>, query: SaidQuery): boolean {
+function matchesMessage({ payload }: Pick<MessageText, 'payload'>, query: PhraseQuery): boolean {
   return matchesText(textOf(decodeJson(payload), maxTextLength), query)
 }
 

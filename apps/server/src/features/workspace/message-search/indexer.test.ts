@@ -5,7 +5,7 @@ import { createTestClock } from '../../../../test/harness.js'
 import { isoTime } from '../../../platform/clock.js'
 import { createIds } from '../../../platform/ids.js'
 import { createLog } from '../../../platform/telemetry/log.js'
-import { createMessageSearch, toSaidQuery } from './index.js'
+import { createMessageSearch, toPhraseQuery } from './index.js'
 import { createIndexer } from './indexer.js'
 import { postgresWords } from './postgres-words-store.js'
 import { matchesText } from './query.js'
@@ -77,7 +77,7 @@ describeEachEngine('the words of messages', (engine) => {
   const place = (): Place => ({ botId: ids.uuid(), conversationId: ids.next('conv') })
 
   async function find(botIds: string[], text: string, limit = 100) {
-    return (await search.find(botIds, toSaidQuery(text), limit))?.ids.toSorted()
+    return (await search.find(botIds, toPhraseQuery(text), limit))?.ids.toSorted()
   }
 
   it('are found at once, and still when they are indexed', async () => {
@@ -90,7 +90,7 @@ describeEachEngine('the words of messages', (engine) => {
     expect(await find([here.botId], '"my order"')).toEqual(expected)
     expect(await find([here.botId], '"order my"')).toEqual([])
     expect(await find([here.botId], 'parcel')).toEqual([])
-    const found = await search.findIn(expected, toSaidQuery('order'))
+    const found = await search.findIn(expected, toPhraseQuery('order'))
     expect([...found]).toEqual(expected)
   })
 
@@ -173,7 +173,7 @@ describeEachEngine('the words of messages', (engine) => {
       await say(here, 'another')
     }
     const { conversationId } = here
-    const find = (text: string) => search.findIn([conversationId], toSaidQuery(text))
+    const find = (text: string) => search.findIn([conversationId], toPhraseQuery(text))
     expect([...(await find('first'))]).toEqual([conversationId])
     expect([...(await find('last'))]).toEqual([])
   })
@@ -191,7 +191,7 @@ describeEachEngine('the words of messages', (engine) => {
       if (!isDone) setImmediate(count)
     }
     setImmediate(count)
-    expect([...(await search.findIn([here.conversationId], toSaidQuery('last')))]).toEqual([])
+    expect([...(await search.findIn([here.conversationId], toPhraseQuery('last')))]).toEqual([])
     isDone = true
     // One between any two statements.
     expect(turns).toBeGreaterThanOrEqual(4)
@@ -203,7 +203,7 @@ describeEachEngine('the words of messages', (engine) => {
     const many = [here.botId, ...Array.from({ length: 400 }, () => ids.uuid())]
     await say(here, 'the very first')
     for (let at = 0; at < 10; at++) await say(here, `another ${at}`)
-    const query = toSaidQuery('first')
+    const query = toPhraseQuery('first')
     expect(await search.find(many, query, 100)).toEqual({ ids: [], isComplete: false })
     await index()
     const expected = { ids: [here.conversationId], isComplete: true }
@@ -258,7 +258,7 @@ describeEachEngine('the words of messages', (engine) => {
               await remove(message.id)
             }
           }
-          const query = toSaidQuery(text)
+          const query = toPhraseQuery(text)
           const expected = there
             .filter((one) => one.place.botId === first.botId && matchesText(one.text, query))
             .map((one) => one.place.conversationId)
@@ -280,7 +280,7 @@ describeEachEngine('the words of messages', (engine) => {
       fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 40 }), async (text) => {
         const here = place()
         await say(here, text.replaceAll('\0', ''))
-        const query = toSaidQuery(text.replaceAll(/["“”„«»「」\0]/g, ' '))
+        const query = toPhraseQuery(text.replaceAll(/["“”„«»「」\0]/g, ' '))
         if (query.length === 0) return
         const expected = { ids: [here.conversationId], isComplete: true }
         expect(await search.find([here.botId], query, 10)).toEqual(expected)

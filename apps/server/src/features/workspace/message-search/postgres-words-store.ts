@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type SaidQuery, scopeWord } from './query.js'
+import { type PhraseQuery, scopeWord } from './query.js'
 import type { FoundMessage, WordEntry, WordIndex } from './word-index.js'
 
 /** A `tsvector` per message, with a lexeme that names the bot. */
@@ -50,7 +50,7 @@ function toTsvector({ bot_id: botId, words }: WordEntry): string {
 }
 
 /** Every token is quoted, so that no input is read as syntax. */
-function toTsquery(query: SaidQuery): string {
+function toTsquery(query: PhraseQuery): string {
   const phrases = query.map((tokens) => `(${tokens.map(toLexeme).join(' <-> ')})`)
   return phrases.join(' & ')
 }

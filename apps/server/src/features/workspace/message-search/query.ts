@@ -4,14 +4,14 @@ import { normalise, toBigrams, toIndexText, toIndexTokens, toRuns } from '@botst
  * A search for messages: phrases of words, all of which must occur. A word that ends with `*` stands for all words that
  * begin with it. Tokens consist of letters, digits and marks only.
  */
-export type SaidQuery = readonly (readonly string[])[]
+export type PhraseQuery = readonly (readonly string[])[]
 
 const maxPhrases = 20
 const maxPhraseLength = 32
 const quoted = /"([^"]+)"|[“„]([^“”„]+)[“”]|«([^«»]+)»|「([^「」]+)」/g
 
 /** Reads words and quoted phrases; empty if the text has no letter and no digit. */
-export function toSaidQuery(text: string): SaidQuery {
+export function toPhraseQuery(text: string): PhraseQuery {
   const normalised = normalise(text)
   const phrases: string[][] = []
   const rest = normalised.replace(quoted, (_, ...groups) => {
@@ -34,7 +34,7 @@ function toPhrase(text: string): string[] {
 }
 
 /** Whether a text has all phrases, as the index would find. */
-export function matchesText(text: string, query: SaidQuery): boolean {
+export function matchesText(text: string, query: PhraseQuery): boolean {
   const tokens = toIndexText(text).split(' ')
   return query.every((phrase) =>
     tokens.some((_, at) => phrase.every((token, offset) => isLike(tokens[at + offset], token))),

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { type SaidQuery, scopeWord } from './query.js'
+import { type PhraseQuery, scopeWord } from './query.js'
 import type { FoundMessage, WordIndex } from './word-index.js'
 
 /** FTS5: the words of all messages are in one table, with a word that names the bot. */
@@ -50,7 +50,7 @@ export const sqliteWords: WordIndex = {
 }
 
 /** Every token is quoted, so that no input is read as syntax. */
-function toMatch(query: SaidQuery): string {
+function toMatch(query: PhraseQuery): string {
   const phrases = query.map((tokens) => {
     const isPrefix = tokens.at(-1)?.endsWith('*') === true
     const words = tokens.map((token) => token.replace('*', '')).join(' ')

@@ -1,5 +1,5 @@
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { SaidQuery } from './query.js'
+import type { PhraseQuery } from './query.js'
 
 /** A message and its indexed words. */
 export interface WordEntry {
@@ -22,6 +22,11 @@ export interface WordIndex {
   add(tx: Tx, entries: readonly WordEntry[]): Promise<void>
   /** Removes the entries of messages. */
   remove(tx: Tx, messages: readonly FoundMessage[]): Promise<void>
-  /** Messages of some bots in which all is said, in no order, at most `limit`. */
-  find(db: Db, botIds: readonly string[], query: SaidQuery, limit: number): Promise<FoundMessage[]>
+  /** Messages of some bots that match the query, in no order, at most `limit`. */
+  find(
+    db: Db,
+    botIds: readonly string[],
+    query: PhraseQuery,
+    limit: number,
+  ): Promise<FoundMessage[]>
 }
