@@ -23,13 +23,13 @@ export interface Blame {
 const rememberedMs = 15 * 60_000
 /** Added to the life of the program before, because programs do not take equally long to start. */
 const margin = { factor: 1.25, ms: 250 }
-const longestWaitMs = 90_000
+const maxWaitMs = 90_000
 /** Maximum number of deployments, and of requests, that are remembered: the latest ones. */
-const mostRemembered = 1000
+const maxRemembered = 1000
 
 export function createBlame(clock: Clock): Blame {
-  const endedAt = createLruCache<string, number>(mostRemembered)
-  const waits = createLruCache<string, number>(mostRemembered)
+  const endedAt = createLruCache<string, number>(maxRemembered)
+  const waits = createLruCache<string, number>(maxRemembered)
   return {
     endedByItself: (id) => void endedAt.set(id, clock.now()),
     endsByItself(id) {
@@ -37,7 +37,7 @@ export function createBlame(clock: Clock): Blame {
       return at !== undefined && clock.now() - at < rememberedMs
     },
     endedWith(id, livedMs) {
-      waits.set(id, Math.min(livedMs * margin.factor + margin.ms, longestWaitMs))
+      waits.set(id, Math.min(livedMs * margin.factor + margin.ms, maxWaitMs))
     },
     waitOf: (id) => waits.get(id),
   }

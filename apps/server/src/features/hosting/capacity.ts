@@ -39,11 +39,11 @@ export interface Capacity {
 /** Milliseconds that a start waits until another program has ended. */
 const patienceMs = 10_000
 /** Factor by which it may wait longer while other programs of its workspace start, which soon ends. */
-const mostWaits = 6
+const maxWaits = 6
 /** Milliseconds after which a program that still loads does not delay the next start any more. */
 const turnMs = 3000
 /** Maximum number of starts of a workspace that wait for room. */
-const mostWaiting = 1000
+const maxWaiting = 1000
 
 export function createCapacity(deps: CapacityDeps): Capacity {
   const { timers, processes, endOneIdle, countEnding } = deps
@@ -59,7 +59,7 @@ export function createCapacity(deps: CapacityDeps): Capacity {
       const entered = rooms.enter(workspaceId)
       let waits = 1
       const look = () => {
-        if (!entered.isBehindOwn() || waits === mostWaits) return entered.giveUp()
+        if (!entered.isBehindOwn() || waits === maxWaits) return entered.giveUp()
         waits += 1
         cancel = timers.after(patienceMs, look)
       }
@@ -173,7 +173,7 @@ function createRooms(places: number) {
         const waiter: Waiter = { admit: () => resolve(take(workspaceId)), refuse: reject }
         if (closed !== undefined) return reject(closed)
         const waiters = waiting.get(workspaceId) ?? new Set()
-        if (waiters.size >= mostWaiting) return reject(refusalOf(workspaceId))
+        if (waiters.size >= maxWaiting) return reject(refusalOf(workspaceId))
         waiting.set(workspaceId, waiters.add(waiter))
         giveUp = () => {
           forget(workspaceId, waiter)

@@ -23,7 +23,7 @@ export interface CompiledFile {
 }
 
 /** Maximum bytes of all files together; those that were used last stay. */
-const mostBytes = 256 * 2 ** 20
+const maxBytes = 256 * 2 ** 20
 /** Bytes at the beginning of a file: the digest of the rest, which V8 does not check. */
 const digestBytes = 32
 
@@ -37,7 +37,7 @@ export function openCompiledCode(folder: string, log: Pick<Log, 'debug'>): Compi
     let bytes = 0
     for (const { path, size } of files.sort((a, b) => b.usedAt - a.usedAt)) {
       bytes += size
-      if (bytes > mostBytes) await rm(path, { force: true })
+      if (bytes > maxBytes) await rm(path, { force: true })
     }
   }
 

@@ -23,11 +23,11 @@ const firstUser = 1_000_000
 /** User ids for each process of the server: even with the highest process id of Linux, 4,194,304, Node can set them. */
 const usersPerProcess = 500
 /** Maximum number of processes and threads of one program: Node has about a dozen, and more with many processors. */
-export const mostTasks = 128
+export const maxTasks = 128
 /** Added to the niceness of the server: a program gets a third of the server's share of a busy processor. */
 const niceness = 5
 /** Maximum number of open files of one program. */
-const mostFiles = 1024
+const maxFiles = 1024
 
 /** Upper limits of the resources of a program. */
 export interface ResourceLimits {
@@ -83,9 +83,9 @@ export async function openConfinement(deps: ConfinementDeps): Promise<Confinemen
     // A core dump would contain secrets.
     'ulimit -c 0',
     // Some parts of Node write files although the permission flags forbid it.
-    ...(isTrusted ? ['ulimit -f 0', `ulimit -n ${mostFiles}`, `ulimit -d ${dataKib}`] : []),
+    ...(isTrusted ? ['ulimit -f 0', `ulimit -n ${maxFiles}`, `ulimit -d ${dataKib}`] : []),
     // A limit per user: without users of their own it would count the server too.
-    ...(hasOwnUsers ? [`ulimit -u ${mostTasks} 2>/dev/null || ulimit -p ${mostTasks}`] : []),
+    ...(hasOwnUsers ? [`ulimit -u ${maxTasks} 2>/dev/null || ulimit -p ${maxTasks}`] : []),
     // Here, because all threads and whatever a wrapping command starts inherit it.
     `if command -v nice >/dev/null; then set -- nice -n ${niceness} "$@"; fi`,
     ...(groups ? ['read -r go'] : []),
@@ -101,10 +101,10 @@ export async function openConfinement(deps: ConfinementDeps): Promise<Confinemen
           : 'lower priority, else as the command says',
       tasks:
         groups || hasOwnUsers
-          ? `${mostTasks} (${groups ? 'control group' : 'rlimit'})`
+          ? `${maxTasks} (${groups ? 'control group' : 'rlimit'})`
           : isTrusted
             ? 'one process, by the permission flags of Node'
-            : `${mostTasks} processes and threads below the command (looked at every two seconds), else as the command says`,
+            : `${maxTasks} processes and threads below the command (looked at every two seconds), else as the command says`,
       user: hasOwnUsers ? 'one of its own' : unlessWrapped('that of the server'),
       end: endsWithServer
         ? 'by the system, with the server'
@@ -174,7 +174,7 @@ async function findGroups({
   const folder = hosting.controlGroup ?? (await findDelegatedGroup())
   if (folder === undefined) return undefined
   try {
-    return await openControlGroups(folder, { ...limits, tasks: mostTasks })
+    return await openControlGroups(folder, { ...limits, tasks: maxTasks })
   } catch (err) {
     const text = 'control groups cannot bound deployed code'
     if (hosting.controlGroup === undefined) log.info({ err, folder }, text)

@@ -22,16 +22,16 @@ interface Failure {
 
 /** Milliseconds before the first start after a failure, and at most. */
 const firstPauseMs = 1000
-const longestPauseMs = 60_000
+const maxPauseMs = 60_000
 /** Maximum number of deployments that are remembered: those that stopped last. */
-const mostRemembered = 1000
+const maxRemembered = 1000
 
 export function createFailures(clock: Clock): Failures {
-  const failures = createLruCache<string, Failure>(mostRemembered)
+  const failures = createLruCache<string, Failure>(maxRemembered)
   return {
     add(id, reason) {
       const count = (failures.get(id)?.count ?? 0) + 1
-      const pause = Math.min(firstPauseMs * 2 ** (count - 1), longestPauseMs)
+      const pause = Math.min(firstPauseMs * 2 ** (count - 1), maxPauseMs)
       const since = clock.now()
       failures.set(id, { count, since, until: since + pause, reason })
       return pause

@@ -194,7 +194,7 @@ async function startProcess(
  */
 const sessionNiceness = 10
 /** Tries to lower the share of a session: the system allows few changes a second to servers that are not root. */
-const mostTries = 50
+const maxTries = 50
 /** Milliseconds between two tries. */
 const tryMs = 100
 
@@ -203,7 +203,7 @@ const tryMs = 100
  * niceness counts within its own session alone then. Elsewhere there is no such file.
  */
 async function lowerSession(pid: number): Promise<void> {
-  for (let times = 1; times <= mostTries; times += 1) {
+  for (let times = 1; times <= maxTries; times += 1) {
     try {
       return await writeFile(
         `/proc/${pid}/autogroup`,

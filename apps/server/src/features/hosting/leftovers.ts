@@ -11,7 +11,7 @@ let made = 0
 /** Maximum bytes of the path of a socket: systems accept 103 to 107, and Node shortens a longer one without a word. */
 const maxSocketPathBytes = 103
 /** The longest path of a socket below the folder of an installation, with room for ten million programs. */
-const longestEnding = '/4194304-99999999999-999/10000000/s'
+const maxEnding = '/4194304-99999999999-999/10000000/s'
 /** Folder of sockets if the path of the folder for temporary files is too long. */
 const systemFolder = '/tmp'
 
@@ -20,7 +20,7 @@ function homeOf(installation: string): string {
   const name = `botstead-${userId()}-${installation.slice(0, 12)}`
   const home = join(tmpdir(), name)
   // By the longest path and not by that of this process: all processes must look into the same folder.
-  const isShort = Buffer.byteLength(home + longestEnding) <= maxSocketPathBytes
+  const isShort = Buffer.byteLength(home + maxEnding) <= maxSocketPathBytes
   return isShort ? home : join(systemFolder, name)
 }
 

@@ -32,7 +32,7 @@ export interface Liveness {
 /** Milliseconds after which a program with an open request is asked. */
 const lateMs = 2000
 /** Number of questions without a response after which a program is ended. */
-const mostTimes = 4
+const maxTimes = 4
 /** Factor of more questions to a program that waits for a processor: it may be in an endless loop, too. */
 const patience = 4
 /** Milliseconds in which a program and this server could run, within which code responds that does nothing else. */
@@ -91,7 +91,7 @@ export function createLiveness(deps: LivenessDeps): Liveness {
     checkIfLate(instance) {
       const { openSince } = instance
       if (openSince === undefined || clock.now() - openSince < lateMs) return
-      void check(instance, mostTimes)
+      void check(instance, maxTimes)
     },
   }
 }

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { expect, it, onTestFinished } from 'vitest'
 import { eventually } from '../../../test/jobs.js'
-import { mostTasks } from './confinement.js'
+import { maxTasks } from './confinement.js'
 import { processorTimeIn, processorTimesOfTree, starvedMsBetween } from './process-tree.js'
 
 it.skipIf(!existsSync('/proc/self/schedstat'))(
@@ -71,7 +71,7 @@ it.each(['', '0 0 0\n'])('a system that does not count the time shows none: %j',
 it.skipIf(!existsSync('/proc/self/schedstat'))(
   'of a program with very many processes, no more are looked at than it may have (needs /proc)',
   async () => {
-    const script = `for at in $(seq ${mostTasks + 20}); do sleep 600 & done; echo; wait`
+    const script = `for at in $(seq ${maxTasks + 20}); do sleep 600 & done; echo; wait`
     const shell = spawn('/bin/sh', ['-c', script], { detached: true })
     const { pid } = shell
     if (pid === undefined) throw new Error('no shell')
@@ -79,7 +79,7 @@ it.skipIf(!existsSync('/proc/self/schedstat'))(
     await once(shell.stdout, 'data')
     // Those that have not run yet have no time.
     await eventually(async () => {
-      expect((await processorTimesOfTree(pid)).size).toBe(mostTasks)
+      expect((await processorTimesOfTree(pid)).size).toBe(maxTasks)
     })
   },
 )

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { mostTasks } from './confinement.js'
+import { maxTasks } from './confinement.js'
 
 /** Resources that a process uses, together with everything below it. */
 export interface TreeUsage {
@@ -18,7 +18,7 @@ const pageBytes = 4096
 /** Adds up the resources of a process and all below it, as Linux shows them. Once there are too many tasks, it looks no further. */
 export async function usageOfTree(pid: number): Promise<TreeUsage> {
   const { pids, tasks } = await treeOf(pid)
-  if (tasks > mostTasks) return { memoryBytes: undefined, tasks }
+  if (tasks > maxTasks) return { memoryBytes: undefined, tasks }
   const used = (await Promise.all(pids.map(memoryOf))).filter((bytes) => bytes !== undefined)
   const memoryBytes = used.length > 0 ? used.reduce((sum, bytes) => sum + bytes, 0) : undefined
   return { memoryBytes, tasks }
@@ -40,7 +40,7 @@ export type ProcessorTimes = ReadonlyMap<number, ProcessorTime>
 export async function processorTimesOfTree(pid: number): Promise<ProcessorTimes> {
   const { pids } = await treeOf(pid)
   // A program that has more is ended for that, and thousands of files would hold the event loop until then.
-  const some = pids.slice(0, mostTasks)
+  const some = pids.slice(0, maxTasks)
   const times = await Promise.all(some.map(async (at) => [at, await processorTimeOf(at)] as const))
   return new Map(times.filter((time): time is [number, ProcessorTime] => time[1] !== undefined))
 }
@@ -76,21 +76,21 @@ async function treeOf(pid: number): Promise<{ pids: number[]; tasks: number }> {
     const folder = `/proc/${parent}/task`
     const threads = await readdir(folder).catch(() => [])
     tasks += threads.length
-    if (tasks > mostTasks) break
+    if (tasks > maxTasks) break
     // Each thread has a list of the processes that it started.
     const lists = await Promise.all(
       threads.map((thread) => readFile(`${folder}/${thread}/children`, 'utf8').catch(() => '')),
     )
     pids.push(...lists.flatMap((list) => list.split(' ').map(Number)).filter((child) => child > 0))
-    if (pids.length > mostTasks) break
+    if (pids.length > maxTasks) break
   }
   return { pids, tasks: Math.max(tasks, pids.length) }
 }
 
 /** The reason for which a program with this usage is ended; undefined if it is not. */
-export function excessOf({ memoryBytes, tasks }: TreeUsage, mostBytes: number): string | undefined {
-  if (tasks > mostTasks) return `it ran more than ${mostTasks} processes and threads`
-  if (memoryBytes === undefined || memoryBytes <= mostBytes) return undefined
+export function excessOf({ memoryBytes, tasks }: TreeUsage, maxBytes: number): string | undefined {
+  if (tasks > maxTasks) return `it ran more than ${maxTasks} processes and threads`
+  if (memoryBytes === undefined || memoryBytes <= maxBytes) return undefined
   return `it used ${Math.round(memoryBytes / 2 ** 20)} MiB of memory`
 }
 
@@ -101,12 +101,12 @@ export function excessOf({ memoryBytes, tasks }: TreeUsage, mostBytes: number): 
  */
 export function watchUsage(
   usage: () => Promise<TreeUsage>,
-  mostBytes: number,
+  maxBytes: number,
   onExcess: (reason: string) => void,
 ): () => void {
   let timer: NodeJS.Timeout | undefined = setTimeout(look, watchMs)
   async function look(): Promise<void> {
-    const excess = excessOf(await usage(), mostBytes)
+    const excess = excessOf(await usage(), maxBytes)
     if (timer === undefined) return
     if (excess === undefined) timer = setTimeout(look, watchMs)
     else onExcess(excess)

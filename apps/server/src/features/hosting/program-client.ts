@@ -37,21 +37,21 @@ export interface ProgramClient {
 /** Milliseconds within which the host program responds, unless the code is in an endless loop. */
 export const probeMs = 2000
 /** Maximum bytes of compiled code: more is not kept. */
-const mostCompiledBytes = 16 * 2 ** 20
+const maxCompiledBytes = 16 * 2 ** 20
 const origin = 'http://program'
 
 export function createProgramClient(deps: ProgramClientDeps): ProgramClient {
   const { Client, path, share, held, requests } = deps
-  const connect = (connections: number, longestBody: number): Agent =>
+  const connect = (connections: number, maxBodyLength: number): Agent =>
     new Client({
-      connect: connectorTo(path, { share, longestBody }),
+      connect: connectorTo(path, { share, maxBodyLength }),
       connections,
       pipelining: 1,
       // Each request has its own time limit.
       headersTimeout: 0,
       bodyTimeout: 0,
     })
-  const client = connect(requests, mostCompiledBytes)
+  const client = connect(requests, maxCompiledBytes)
   /** A client of its own, so that a probe does not wait behind requests for a connection. */
   const prober = connect(1, 0)
 
@@ -75,7 +75,7 @@ export function createProgramClient(deps: ProgramClientDeps): ProgramClient {
       const response = await sendThrough(
         client,
         { origin, path: '/compiled' },
-        { method: 'GET', headers: {}, timeoutMs: probeMs, maxResponseBytes: mostCompiledBytes },
+        { method: 'GET', headers: {}, timeoutMs: probeMs, maxResponseBytes: maxCompiledBytes },
         held,
       ).catch(() => undefined)
       return response?.status === 200 && !response.cut ? response.body : undefined

@@ -7,7 +7,7 @@ interface ResponseBounds {
   /** The part of the program of what is read of all programs. */
   share: OutputShare
   /** Maximum bytes of the body of a response. */
-  longestBody: number
+  maxBodyLength: number
 }
 
 /** Connects a client to the socket of a program; what comes from there is bounded before it is parsed. */
@@ -29,10 +29,10 @@ class ProgramSocket extends Socket {
   readonly #check: (piece: Buffer) => void
   #isWaiting = false
 
-  constructor({ share, longestBody }: ResponseBounds) {
+  constructor({ share, maxBodyLength }: ResponseBounds) {
     super()
     this.#share = share
-    this.#check = createResponseForm(longestBody)
+    this.#check = createResponseForm(maxBodyLength)
   }
 
   /** Node calls it with what it has read, and stops reading when it returns false. */

@@ -24,9 +24,9 @@ export const longestReport = 256 * 1024
 /** Ids of whatever service the code names: printable, and short. */
 const idPattern = /^[\x21-\x7e]{1,100}$/
 /** Maximum number of names of data, and of names to group by. */
-const mostData = 60
-const mostGroups = 20
-const mostDropped = 1_000_000_000
+const maxData = 60
+const maxGroups = 20
+const maxDropped = 1_000_000_000
 
 /** Reads one report. @throws ReportError if it breaks a rule */
 export function readReport(line: string, listener: ReportListener): void {
@@ -56,8 +56,8 @@ export function readReport(line: string, listener: ReportListener): void {
       break
     case 'dropped': {
       const { lines } = report
-      if (!Number.isInteger(lines) || Number(lines) < 0 || Number(lines) > mostDropped) {
-        throw new ReportError(`lines must be a whole number from 0 to ${mostDropped}`)
+      if (!Number.isInteger(lines) || Number(lines) < 0 || Number(lines) > maxDropped) {
+        throw new ReportError(`lines must be a whole number from 0 to ${maxDropped}`)
       }
       listener.onDropped(Number(lines))
       break
@@ -114,8 +114,8 @@ function readIssue(
 
 function dataIn(given: unknown): IssueData {
   const entries = Object.entries(recordIn(given, 'issue.data'))
-  if (entries.length > mostData)
-    throw new ReportError(`issue.data must have at most ${mostData} names`)
+  if (entries.length > maxData)
+    throw new ReportError(`issue.data must have at most ${maxData} names`)
   return Object.fromEntries(
     entries.map(([name, value]) => {
       const { raw, pretty } = recordIn(value, 'issue.data')
@@ -160,14 +160,14 @@ function parsed(line: string): unknown {
 
 function recordIn(value: unknown, name: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return Object.fromEntries(Object.entries(value).slice(0, mostData + 1))
+    return Object.fromEntries(Object.entries(value).slice(0, maxData + 1))
   }
   throw new ReportError(`${name} must be an object`)
 }
 
 function listIn(value: unknown, name: string): unknown[] {
-  if (Array.isArray(value) && value.length <= mostGroups) return value
-  throw new ReportError(`${name} must be a list of at most ${mostGroups}`)
+  if (Array.isArray(value) && value.length <= maxGroups) return value
+  throw new ReportError(`${name} must be a list of at most ${maxGroups}`)
 }
 
 function textIn(value: unknown, name: string): string {

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createResponseForm, longestHead } from './response-form.js'
+import { createResponseForm, maxHeadLength } from './response-form.js'
 
-const longestBody = 1000
+const maxBodyLength = 1000
 
 /** Checks text in pieces that end at the given places. @returns why it is refused */
 function refusalOf(text: string, cuts: readonly number[] = []): string | undefined {
-  const check = createResponseForm(longestBody)
+  const check = createResponseForm(maxBodyLength)
   const bytes = Buffer.from(text, 'latin1')
   const ends = [...cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b), bytes.length]
   let start = 0
@@ -43,8 +43,8 @@ describe('the form of what a program writes', () => {
   })
 
   it.each([
-    ['other bytes', 'x'.repeat(longestHead), 'head'],
-    ['long heads', response(200, `a: ${'x'.repeat(longestHead)}\r\n`), 'head'],
+    ['other bytes', 'x'.repeat(maxHeadLength), 'head'],
+    ['long heads', response(200, `a: ${'x'.repeat(maxHeadLength)}\r\n`), 'head'],
     ['interim responses', response(103, ''), 'interim'],
     ['chunks', response(200, 'Transfer-Encoding: chunked\r\n'), 'how long'],
     ['empty lines', '\r\n\r\n', 'other than'],
@@ -63,7 +63,7 @@ describe('the form of what a program writes', () => {
 
   it('a body is bounded, whatever length its head names', () => {
     const head = response(200, `content-length: ${'9'.repeat(15)}\r\n`)
-    expect(refusalOf(head + 'x'.repeat(longestBody))).toBeUndefined()
-    expect(refusalOf(head + 'x'.repeat(longestBody + longestHead))).toContain('head')
+    expect(refusalOf(head + 'x'.repeat(maxBodyLength))).toBeUndefined()
+    expect(refusalOf(head + 'x'.repeat(maxBodyLength + maxHeadLength))).toContain('head')
   })
 })

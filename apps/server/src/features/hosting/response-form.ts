@@ -5,7 +5,7 @@ import { OutgoingError } from '../../platform/outgoing/outgoing.js'
 // therefore checked before it is parsed.
 
 /** Maximum bytes of the head of a response; the parser takes headers of half as much. */
-export const longestHead = 32 * 1024
+export const maxHeadLength = 32 * 1024
 const headEnd = '\r\n\r\n'
 /** A final status: the host program sends no interim responses. */
 const firstLine = /^HTTP\/1\.1 [2-9]\d\d /
@@ -17,9 +17,9 @@ const lengthHeader = /^content-length:[ \t]*(\d{1,15})[ \t]*$/i
 /**
  * Checks the bytes of one connection: a head of a bounded length that says how long the body is, then as many bytes,
  * then the next head. Throws an OutgoingError at what is none of it.
- * @param longestBody most bytes of a body
+ * @param maxBodyLength maximum bytes of a body
  */
-export function createResponseForm(longestBody: number): (piece: Buffer) => void {
+export function createResponseForm(maxBodyLength: number): (piece: Buffer) => void {
   /** The head as far as it came, if it comes in pieces. */
   let kept = Buffer.alloc(0)
   let size = 0
@@ -27,7 +27,7 @@ export function createResponseForm(longestBody: number): (piece: Buffer) => void
 
   function keep(part: Buffer): void {
     if (size + part.length > kept.length) {
-      const larger = Buffer.alloc(Math.min(longestHead, Math.max(1024, 2 * (size + part.length))))
+      const larger = Buffer.alloc(Math.min(maxHeadLength, Math.max(1024, 2 * (size + part.length))))
       kept.copy(larger, 0, 0, size)
       kept = larger
     }
@@ -38,18 +38,18 @@ export function createResponseForm(longestBody: number): (piece: Buffer) => void
   /** @returns what follows the head; undefined if its end has not come yet */
   function readHead(piece: Buffer): Buffer | undefined {
     const before = size
-    const part = piece.subarray(0, longestHead - size)
+    const part = piece.subarray(0, maxHeadLength - size)
     if (before > 0) keep(part)
     const head = before > 0 ? kept.subarray(0, size) : part
     const end = head.indexOf(headEnd, Math.max(0, before - headEnd.length + 1), 'latin1')
     if (end === -1) {
       if (before === 0) keep(part)
-      if (size === longestHead) {
-        throw refusal(`The head of its response has more than ${longestHead} bytes.`)
+      if (size === maxHeadLength) {
+        throw refusal(`The head of its response has more than ${maxHeadLength} bytes.`)
       }
       return undefined
     }
-    bodyLeft = Math.min(longestBody, bodyLengthIn(head.toString('latin1', 0, end)))
+    bodyLeft = Math.min(maxBodyLength, bodyLengthIn(head.toString('latin1', 0, end)))
     kept = Buffer.alloc(0)
     size = 0
     return piece.subarray(end + headEnd.length - before)

@@ -44,7 +44,7 @@ export type Send = (
 ) => Promise<OutgoingResponse>
 
 /** Maximum number of programs that may end before they get a request; then the request fails. */
-const mostTurnedAway = 3
+const maxTurnedAway = 3
 
 export function createSend({ instances, serving, blame, isStopped }: SendingDeps): Send {
   const turns = createTurns()
@@ -64,7 +64,7 @@ export function createSend({ instances, serving, blame, isStopped }: SendingDeps
       try {
         return await instance.send(request)
       } catch (error) {
-        if (!(error instanceof TurnedAwayError) || times === mostTurnedAway) throw error
+        if (!(error instanceof TurnedAwayError) || times === maxTurnedAway) throw error
       } finally {
         release()
       }

@@ -30,7 +30,7 @@ export interface Supervision {
 /** Milliseconds after which an idle program for suspects ends. */
 const aloneIdleMs = 10_000
 /** Number of successive requests that time out, after which a program is replaced. */
-const mostTimeouts = 3
+const maxTimeouts = 3
 
 export function createSupervision(deps: SupervisionDeps): Supervision {
   const { clock, timers, instances, crashes, memoryBytes, idleMs, isKept } = deps
@@ -85,7 +85,7 @@ export function createSupervision(deps: SupervisionDeps): Supervision {
     watch,
     async afterTimeout(instance) {
       await liveness.check(instance, 1)
-      if (instance.timeouts < mostTimeouts || !instances.remove(instance)) return
+      if (instance.timeouts < maxTimeouts || !instances.remove(instance)) return
       crashes.ofCode(instance.hosted, `${instance.timeouts} requests in a row took too long`)
       instances.end(instance)
     },

@@ -2,7 +2,7 @@ import { OutgoingError, type OutgoingRequest } from '../../platform/outgoing/out
 import { createGate, type Gate } from '../../platform/workers/gate.js'
 
 /** Maximum number of requests of one owner that wait for their turn. */
-const mostWaiting = 100
+const maxWaiting = 100
 
 /** Turns of the requests that are sent alone: one at a time for each owner. */
 export interface Turns {
@@ -22,7 +22,7 @@ export function createTurns(): Turns {
     )
   return {
     async take(owner, request) {
-      const gate = gates.get(owner) ?? createGate(1, mostWaiting, late)
+      const gate = gates.get(owner) ?? createGate(1, maxWaiting, late)
       gates.set(owner, gate)
       const leave = await enterInTime(gate, request, late)
       return () => {

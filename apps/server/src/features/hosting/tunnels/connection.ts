@@ -43,7 +43,7 @@ export interface ConnectionOptions {
 /** Milliseconds between two signs of life that are requested; without one of either the connection is cut. */
 const pingMs = 20_000
 /** Texts that are no response to a request and that may arrive between two pings; tools say hello every 5 s. */
-const mostUnrequested = 200
+const maxUnrequested = 200
 /** Bytes of such a text. */
 const unrequestedBytes = 64 * 1024
 
@@ -179,7 +179,7 @@ export class TunnelConnection implements PeerListener {
     }
     // Greetings are normal, floods of them are not.
     this.#unrequested += 1
-    if (this.#unrequested > mostUnrequested) {
+    if (this.#unrequested > maxUnrequested) {
       this.close(tunnelCodes.invalidResponse, 'too many messages')
     }
   }

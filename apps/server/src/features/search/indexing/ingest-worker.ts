@@ -155,7 +155,7 @@ interface Heading {
 
 const headingLine = /^(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/
 /** Characters of a heading that are repeated above every passage below it. */
-const longestHeading = 200
+const maxHeadingLength = 200
 
 /** Converts passages from a caller to the stored form; headings are parsed from them. */
 export function toPassages(given: readonly GivenPassage[]): Passage[] {
@@ -202,5 +202,5 @@ function subtypeOf([first]: readonly Heading[]): PassageKind {
 }
 
 function cut(text: string): string {
-  return [...text].slice(0, longestHeading).join('')
+  return [...text].slice(0, maxHeadingLength).join('')
 }

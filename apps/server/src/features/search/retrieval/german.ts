@@ -4,8 +4,8 @@ import { findBeginnings, findWords, hasGermanWords } from '../vocabulary-store.j
 import type { Substitutes } from './coverage.js'
 
 /** Words of a question that are expanded, the longest first. */
-const maximumWords = 8
-const maximumForms = 20
+const maxWords = 8
+const maxForms = 20
 const shortestWord = 3
 /** Minimum length of the last part of a compound, unless it has an umlaut. */
 const shortestHead = 4
@@ -15,7 +15,7 @@ const shortestRest = 4
 /** Length from which a word of the question may be a compound. */
 const shortestCompound = 8
 /** Maximum number of possible compounds that are checked. */
-const maximumCompounds = 100
+const maxCompounds = 100
 
 /** Linking elements between the parts of a compound: _Betriebsstunde_, _Pumpengehäuse_, _Bilderrahmen_. */
 const links = ['', 's', 'es', 'n', 'en', 'er', 'e']
@@ -41,7 +41,7 @@ export async function findGermanForms(
   const words = terms
     .filter((term) => term.length >= shortestWord && isWord.test(term))
     .sort((a, b) => b.length - a.length)
-    .slice(0, maximumWords)
+    .slice(0, maxWords)
   if (words.length === 0 || !mayBeGerman(toRuns(normalise(question)).map(({ text }) => text))) {
     return new Map()
   }
@@ -63,7 +63,7 @@ export async function findGermanForms(
       return worth > 0 ? [[other.word, worth]] : []
     })
     near.sort(([a, one], [b, another]) => another - one || (a < b ? -1 : 1))
-    return [word, new Map(near.slice(0, maximumForms))]
+    return [word, new Map(near.slice(0, maxForms))]
   })
   return new Map(found.filter(([, near]) => near.size > 0))
 }
@@ -126,7 +126,7 @@ async function findRests(
       .filter(({ stem }) => stem !== each.stem)
       .map((other) => restsOf(each, other))
       .filter(({ length }) => length > 0)
-      .slice(0, maximumCompounds)
+      .slice(0, maxCompounds)
       .flat(),
   )
   return await findBeginnings(db, botId, distinct(rests))

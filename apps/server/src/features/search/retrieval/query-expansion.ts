@@ -18,12 +18,12 @@ export interface ExpandableWord {
 
 /** Shorter words have too many neighbours with another meaning. */
 const shortestExpanded = 4
-const longestExpanded = 40
+const maxExpandedLength = 40
 /** Words of a query that are expanded, the longest first, because they are the most significant. */
-const maximumWords = 8
+const maxWords = 8
 /** Neighbours of one word, and of all words together: each is one more word to search for. */
-const maximumNeighbours = 20
-const maximumInAll = 40
+const maxNeighbours = 20
+const maxInAll = 40
 /** Letters that the first part of a compound must have, so that `port` does not match `support`. */
 const shortestHead = 4
 const shortestHeadOfMissing = 2
@@ -34,7 +34,7 @@ const shortestForm = 6
 /** Inflectional endings of German, Dutch and Scandinavian words, longest first. */
 const endings = ['ern', 'ens', 'ar', 'or', 'en', 'er', 'es', 'et', 'em', 'na', 'e', 'n', 's', '']
 const knownEndings: ReadonlySet<string> = new Set(endings)
-const longestEnding = 3
+const maxEnding = 3
 
 /** The worth of similar words. */
 const worths = {
@@ -56,9 +56,9 @@ const shortestBeginning = 6
 export function toExpandable(words: readonly ExpandableWord[]): ExpandableWord[] {
   return words
     .filter(({ word, spellings }) => word.length >= shortestExpanded || spellings.length > 0)
-    .filter(({ word }) => word.length <= longestExpanded && /^[\p{L}\p{M}]+$/u.test(word))
+    .filter(({ word }) => word.length <= maxExpandedLength && /^[\p{L}\p{M}]+$/u.test(word))
     .sort((a, b) => Number(b.isMissing) - Number(a.isMissing) || b.word.length - a.word.length)
-    .slice(0, maximumWords)
+    .slice(0, maxWords)
 }
 
 /** The parts of the vocabulary that contain neighbours of the words of a question. */
@@ -99,7 +99,7 @@ export function toSubstitutes(
   listed: readonly string[],
 ): Map<string, Map<string, number>> {
   const others = listed.map(toListed)
-  const maximum = Math.min(maximumNeighbours, Math.floor(maximumInAll / words.length))
+  const max = Math.min(maxNeighbours, Math.floor(maxInAll / words.length))
   const found = words.map((each): [string, Map<string, number>] => {
     const worthOf = toJudge(each)
     const near: [string, number][] = []
@@ -111,7 +111,7 @@ export function toSubstitutes(
     const best = near[0]?.[1] ?? 0
     // A word that only has the same beginning is a guess, used for lack of anything better.
     const kept = near.filter(([, worth]) => worth > worths.beginning || worth === best)
-    return [each.word, new Map(kept.slice(0, maximum))]
+    return [each.word, new Map(kept.slice(0, max))]
   })
   return new Map(found.filter(([, near]) => near.size > 0))
 }
@@ -211,7 +211,7 @@ function beginAlike(word: string, other: string): boolean {
 
 /** Number of letters before a stem in a longer word that ends with it or one of its forms; -1 if it does not. */
 function headLength(stem: string, longer: string): number {
-  let at = longer.indexOf(stem, Math.max(0, longer.length - stem.length - longestEnding))
+  let at = longer.indexOf(stem, Math.max(0, longer.length - stem.length - maxEnding))
   while (at >= 0) {
     if (knownEndings.has(longer.slice(at + stem.length))) return at
     at = longer.indexOf(stem, at + 1)

@@ -6,7 +6,7 @@ const writtenOutAs: Readonly<Record<string, string>> = { å: 'aa', ø: 'oe' }
 const hasLetter = /[åø]/g
 const secondVowels = /([aou])e|aa/g
 /** Vowels that are varied in one word: each doubles its spellings, which are all compared with many words. */
-const maximumVowels = 4
+const maxVowels = 4
 
 /** Alternative spellings of a word of a question. */
 export interface Spellings {
@@ -33,7 +33,7 @@ export function toSpellings(text: string): Map<string, Spellings> {
 function withoutSecondVowels(word: string): string[] {
   const positions = [...word.matchAll(secondVowels)]
     .map(({ index }) => index + 1)
-    .slice(0, maximumVowels)
+    .slice(0, maxVowels)
   const combinations = Array.from({ length: 2 ** positions.length - 1 }, (_, at) => at + 1)
   return combinations.map((chosen) =>
     [...word]
@@ -52,9 +52,7 @@ export function withoutMarks(word: string): string {
 
 /** The word with each combination of its `a`, `o` and `u` as umlauts: `brucke` gives `bruecke`. */
 function withMarks(word: string): string[] {
-  const positions = [...word.matchAll(/[aou](?!e)/g)]
-    .map(({ index }) => index)
-    .slice(0, maximumVowels)
+  const positions = [...word.matchAll(/[aou](?!e)/g)].map(({ index }) => index).slice(0, maxVowels)
   const combinations = Array.from({ length: 2 ** positions.length - 1 }, (_, at) => at + 1)
   return combinations.map((chosen) =>
     [...word]
@@ -165,7 +163,7 @@ function add(british: string, american: string, isOpen: boolean): void {
 }
 
 const shortestStem = 3
-const longestStem = Math.max(...[...othersByStem.keys()].map(({ length }) => length))
+const maxStemLength = Math.max(...[...othersByStem.keys()].map(({ length }) => length))
 const asciiWord = /^[a-z]{4,40}$/
 
 /**
@@ -177,7 +175,7 @@ const asciiWord = /^[a-z]{4,40}$/
 export function toOtherEnglish(word: string): string[] {
   if (!asciiWord.test(word)) return []
   const others = new Set<string>()
-  for (let length = shortestStem; length <= Math.min(longestStem, word.length); length++) {
+  for (let length = shortestStem; length <= Math.min(maxStemLength, word.length); length++) {
     const ending = word.slice(length)
     const isForm = anyEnding.test(ending)
     for (const { stem, isOpen } of othersByStem.get(word.slice(0, length)) ?? []) {

@@ -1,7 +1,7 @@
 import { gramLength } from './gram-hash.js'
 
 /** Maximum number of letters at the end of a word that may be an inflection. */
-const longestEnding = 3
+const maxEnding = 3
 /** Letters that all forms of a word have in common, at least. */
 export const shortestForm = 3
 /** Common share of the longer of two forms, so that short words differ by only a letter or two. */
@@ -24,11 +24,10 @@ export function isForm(left: string, right: string): boolean {
   if (left === right) return true
   const shorter = Math.min(left.length, right.length)
   const longer = Math.max(left.length, right.length)
-  if (shorter < shortestForm || longer - shorter > longestEnding) return false
+  if (shorter < shortestForm || longer - shorter > maxEnding) return false
   let same = 0
   while (same < shorter && left[same] === right[same]) same++
-  const isAlike =
-    same >= shortestForm && longer - same <= longestEnding && same >= longer * leastSame
+  const isAlike = same >= shortestForm && longer - same <= maxEnding && same >= longer * leastSame
   return isAlike && endAsForms(left, right, same)
 }
 

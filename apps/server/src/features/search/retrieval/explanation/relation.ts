@@ -46,10 +46,10 @@ function isMistyped(term: string, word: string): boolean {
 }
 
 /** Letters at the end of a word in which its forms differ. */
-const longestEnding = 2
+const maxEnding = 2
 
 function hasDifferentStart(term: string, word: string): boolean {
-  const length = Math.max(1, Math.min(term.length, word.length) - longestEnding)
+  const length = Math.max(1, Math.min(term.length, word.length) - maxEnding)
   return term.slice(0, length) !== word.slice(0, length)
 }
 
