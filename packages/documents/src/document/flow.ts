@@ -90,7 +90,8 @@ export function createFlow(): Flow {
 /** The label that a program shows in front of a paragraph. */
 export type Label = { type: 'bullet' } | { type: 'text'; text: string }
 
-const plainNumber = /^(\d{1,9})[.)]?$/
+/** A label as lists of Markdown have it; `01` would become `1` there. */
+const plainNumber = /^(0|[1-9]\d{0,8})[.)]?$/
 
 /**
  * An item of a list with its label. A plain number is that of an ordered list; other labels, such as `2.1` and

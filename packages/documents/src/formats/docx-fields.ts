@@ -1,9 +1,10 @@
+import { equationText } from './docx-equations.js'
 import { pageNumberMark } from './headers-footers.js'
 import { attribute, descend, elements, type XmlElement } from './xml.js'
 
 /** Fields of Word that are open at the current place: their instructions and results. */
 export interface Fields {
-  /** Begins, turns or ends a field; returns the text that a field of a form shows. */
+  /** Begins, turns or ends a field; returns the text that a field of a form or a formula shows. */
   mark(element: XmlElement): string
   instruction(text: string): void
   /** Whether text at the current place is the result of no field, or of one that is read. */
@@ -47,7 +48,9 @@ export function createFields(): Fields {
         }
         case 'end': {
           const field = open.pop()
-          return field?.form === undefined ? '' : formText(field.form)
+          if (field?.form !== undefined) return formText(field.form)
+          // The result of a formula is a drawing, which no file contains.
+          return field === undefined ? '' : equationText(field.instruction)
         }
         default:
           return ''

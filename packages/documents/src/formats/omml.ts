@@ -101,12 +101,13 @@ function group(text: string): string {
   return part === '' || atom.test(part) || bracketed.test(part) ? part : `(${part})`
 }
 
-function fraction(numerator: string, denominator: string): string {
+/** A fraction in one line. */
+export function fraction(numerator: string, denominator: string): string {
   return `${group(numerator)}/${group(denominator)}`
 }
 
 /** @param lower subscript, empty if there is none; @param upper superscript, likewise */
-function scripts(base: string, lower: string, upper: string): string {
+export function scripts(base: string, lower: string, upper: string): string {
   const below = lower.trim() === '' ? '' : `_${group(lower)}`
   const above = upper.trim() === '' ? '' : `^${group(upper)}`
   const isOperator = /^[^\p{L}\p{N}]{1,2}$/u.test(base.trim())
@@ -114,7 +115,7 @@ function scripts(base: string, lower: string, upper: string): string {
 }
 
 /** @param degree empty for a square root */
-function root(radicand: string, degree: string): string {
+export function root(radicand: string, degree: string): string {
   const inner = radicand.trim()
   const plain = bracketed.test(inner) ? inner : `(${inner})`
   const index = degree.trim()

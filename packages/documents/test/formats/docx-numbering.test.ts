@@ -122,6 +122,11 @@ describe('numbers that Word computes', () => {
     ])
   })
 
+  test('keep their leading zeros', async () => {
+    const numbering = definition(0, level(0, '%1', 'decimalZero')) + num(1, 0)
+    expect(await read(item('one', 1) + item('two', 1), numbering)).toEqual(['- 01 one\n- 02 two'])
+  })
+
   test('are those of the levels that are linked to styles, in any language', async () => {
     const numbering =
       definition(

@@ -172,6 +172,13 @@ describe('fields and controls', () => {
     ],
     ['a simple field', `<w:fldSimple w:instr=" DATE ">${run('1 May')}</w:fldSimple>`, '1 May'],
     ['a field in a field', field(`IF ${''}`, field('REF x', run('in'))), 'in'],
+    ['a formula of a field', field('EQ \\f(1,2) \\r(3,x)', ''), '1/2 root(x, 3)'],
+    ['a power of a field', `${run('10')}${field('EQ \\s\\up 5(6)', '')}`, '10^6'],
+    [
+      'a reading above words',
+      field('EQ \\* jc2 \\* "Font:MS Mincho" \\* hps10 \\o\\ad(\\s\\up 9(かんじ),漢字)', ''),
+      '漢字(かんじ)',
+    ],
     ['a number of a page', `${run('x')}${field('PAGE', run('7'))}`, 'x'],
     [
       'a check box of a form',
