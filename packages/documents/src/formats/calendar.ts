@@ -3,6 +3,7 @@ import { append } from '../document/append.js'
 import type { Extraction, Source } from '../document/extraction.js'
 import { requireLines, requireReadable } from '../document/limits.js'
 import { heading, paragraph } from '../document/nodes.js'
+import type { Omissions } from '../document/omissions.js'
 import { toParagraphs } from '../document/text-blocks.js'
 import { decodeSource, decodeText } from './decode.js'
 import { parseHtmlFragment, textOf } from './html-tree.js'
@@ -23,11 +24,14 @@ const shownComponents: ReadonlySet<string> = new Set(['VEVENT', 'VTODO', 'VJOURN
 export async function extract(source: Source): Promise<Extraction> {
   const text = requireReadable(decodeSource(source), source, maxMarkupRatio)
   requireLines(text)
-  return { root: { type: 'root', children: readCalendar(text, 1) } }
+  return { root: { type: 'root', children: readCalendar(text, 1, source.omissions) } }
 }
 
-/** @param level of the headings, which are the summaries of the events */
-export function readCalendar(text: string, level: number): RootContent[] {
+/**
+ * @param level of the headings, which are the summaries of the events
+ * @param omissions learns the files that are inside of events
+ */
+export function readCalendar(text: string, level: number, omissions?: Omissions): RootContent[] {
   const nodes: RootContent[] = []
   let method = ''
   const path: string[] = []
@@ -37,6 +41,7 @@ export function readCalendar(text: string, level: number): RootContent[] {
     if (property.name === 'END') {
       if (shownComponents.has(path.at(-1) ?? '')) {
         append(nodes, toNodes(open, method, level))
+        for (const file of open.filter(isEmbedded)) reportFile(file, omissions)
         open = []
       }
       path.pop()
@@ -46,6 +51,12 @@ export function readCalendar(text: string, level: number): RootContent[] {
     if (path.length === 1 && property.name === 'METHOD') method = property.value.toUpperCase()
   }
   return nodes
+}
+
+function reportFile({ parameters }: Property, omissions: Omissions | undefined): void {
+  const named = /;(?:X-)?FILENAME="?([^";:]+)/i.exec(parameters)?.[1]
+  const type = /;FMTTYPE="?([^";:]+)/i.exec(parameters)?.[1] ?? 'attachment'
+  omissions?.add('embedded_file', { part: named ?? type }, { detail: type })
 }
 
 const isQuoted = /;(?:ENCODING=)?QUOTED-PRINTABLE\b/i
@@ -83,11 +94,19 @@ function toNodes(properties: readonly Property[], method: string, level: number)
     Duration: toDuration(text('DURATION')),
     Due: toTime(all('DUE')[0]).join(''),
     Repeated: text('RRULE'),
+    Also: all('RDATE').flatMap(toTimes).join(', '),
+    Except: all('EXDATE').flatMap(toTimes).join(', '),
     Where: text('LOCATION'),
     Organizer: all('ORGANIZER').map(toPerson).join(', '),
     Attendees: all('ATTENDEE').map(toPerson).join(', '),
+    Contact: all('CONTACT')
+      .map(({ value }) => toText(value))
+      .join(', '),
+    Resources: text('RESOURCES'),
     Categories: text('CATEGORIES'),
     Address: text('URL'),
+    Conference: addressesOf(all('CONFERENCE')),
+    Attachments: addressesOf(all('ATTACH').filter((each) => !isEmbedded(each))),
   }
   const lines = Object.entries(fields).flatMap(([name, value]) =>
     value === '' ? [] : `${name}: ${value}`,
@@ -101,6 +120,15 @@ function toNodes(properties: readonly Property[], method: string, level: number)
     ),
     ...(text('DESCRIPTION') === '' ? toParagraphs(pageText(all('X-ALT-DESC')[0])) : []),
   ]
+}
+
+function addressesOf(properties: readonly Property[]): string {
+  return properties.map(({ value }) => value.trim()).join(', ')
+}
+
+/** Whether an attachment is in the calendar itself. */
+function isEmbedded({ name, parameters }: Property): boolean {
+  return name === 'ATTACH' && /;(?:ENCODING=BASE64|VALUE=BINARY)\b/i.test(parameters)
 }
 
 /** The text of a description that is a page. */
@@ -126,6 +154,11 @@ function toTime(property: Property | undefined): string[] {
   if (hour === undefined) return [date]
   const zone = isUtc === undefined ? /;TZID="?([^";:]+)/i.exec(property.parameters)?.[1] : 'UTC'
   return [`${date} ${hour}:${minute}${zone === undefined ? '' : ` ${zone}`}`]
+}
+
+/** The times of a list: those on which an event is repeated, or is not. */
+function toTimes({ parameters, value, name }: Property): string[] {
+  return value.split(',').flatMap((each) => toTime({ name, parameters, value: each }))
 }
 
 /** `P0DT1H30M0S` as people write it: `1 h 30 min`. */

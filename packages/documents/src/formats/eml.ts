@@ -299,7 +299,7 @@ function readInvitation(part: MimePart, level: number, state: State): RootConten
   const text = decodePart(part, state)
   if (state.calendars.has(text)) return []
   state.calendars.add(text)
-  return readCalendar(text, level + 1)
+  return readCalendar(text, level + 1, state.omissions)
 }
 
 function textOf(part: MimePart, state: State): RootContent[] {

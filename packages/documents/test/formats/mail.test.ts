@@ -357,6 +357,27 @@ describe('an invitation', () => {
   })
 })
 
+test('an event has its links, exceptions and attached files', async () => {
+  const event = mail([
+    'BEGIN:VCALENDAR',
+    'BEGIN:VEVENT',
+    'SUMMARY:Gasket meeting',
+    'EXDATE;TZID=Europe/Berlin:20240105T090000,20240112T090000',
+    'CONFERENCE;VALUE=URI:https://meet.example/77',
+    'ATTACH:https://pumps.example/agenda.pdf',
+    'ATTACH;FMTTYPE=text/plain;ENCODING=BASE64;VALUE=BINARY;X-FILENAME=a.txt:R2Fza2V0',
+    'END:VEVENT',
+    'END:VCALENDAR',
+  ])
+  expect(await blocksOf('a.ics', event)).toEqual([
+    '# Gasket meeting',
+    'Except: 2024-01-05 09:00 Europe/Berlin, 2024-01-12 09:00 Europe/Berlin\nConference: https://meet.example/77\nAttachments: https://pumps.example/agenda.pdf',
+  ])
+  expect((await readFile('a.ics', event)).omissions).toEqual([
+    { kind: 'embedded_file', count: 1, places: [{ part: 'a.txt' }], detail: 'text/plain' },
+  ])
+})
+
 describe('attachments', () => {
   test('are read by the reader of their type, each under its name', async () => {
     const content = mail(
