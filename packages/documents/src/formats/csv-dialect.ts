@@ -22,6 +22,14 @@ const rareSeparator = /[;\t|]/
 const anySeparator = /[;\t|]|,\S/
 const decimal = /^[-+]?\d[\d.]*,\d{1,3}\s?[%€$£]?$/
 
+/** A value in quotes that begins behind blanks and ends at a separator or with its line. */
+const spacedQuote: Readonly<Record<(typeof separators)[number], RegExp>> = {
+  ',': /, {1,8}"[^"\n]{0,1000}"(?=,|\n|$)/,
+  ';': /; {1,8}"[^"\n]{0,1000}"(?=;|\n|$)/,
+  '\t': /\t {1,8}"[^"\n]{0,1000}"(?=\t|\n|$)/,
+  '|': /\| {1,8}"[^"\n]{0,1000}"(?=\||\n|$)/,
+}
+
 export interface FoundDialect extends Dialect {
   /** The records of the whole text, if it is so short that all of it was read. */
   records?: string[][]
@@ -43,8 +51,9 @@ export async function findDialect(text: string, stated?: string): Promise<FoundD
   for (const separator of separators) {
     // Reading takes as long as for a sign that is one.
     if (!sample.includes(separator)) continue
+    const isSpaced = spacedQuote[separator].test(sample)
     for (const escapeSign of escapes) {
-      const dialect = { separator, escape: escapeSign }
+      const dialect = { separator, escape: escapeSign, isSpaced }
       const records = await toRecords(sample, dialect)
       const score = judge(records, dialect) * (separator === stated ? statedBonus : 1)
       const whole = sample === text ? { records } : {}
@@ -62,7 +71,7 @@ function sampleOf(text: string): string {
 }
 
 /** Scores a dialect: 0 if it makes no table, about 1 for a table without anything else. */
-function judge(records: readonly string[][], { separator }: Dialect): number {
+function judge(records: readonly string[][], { separator, isSpaced = false }: Dialect): number {
   const filled = records.filter((record) => record.some((value) => value.trim() !== ''))
   const length = usualLength(filled)
   if (length < 2 || separator === undefined) return 0
@@ -72,6 +81,8 @@ function judge(records: readonly string[][], { separator }: Dialect): number {
   const related = filled.filter((record) => record.length > 1).length
   if (related < 2 && filled.length > 1) return 0
   if (separator === ',' && isProse(fitting, share, filled.length)) return 0
+  // Sentences quote words behind commas too.
+  if (separator === ',' && isSpaced && share < 0.9) return 0
   if (separator === ',' && length === 2 && fitting.every(isDecimal)) return 0
   return (
     share *

@@ -9,6 +9,8 @@ export interface Dialect {
   separator: string | undefined
   /** The sign before a quote inside of quotes: the quote itself, or a backslash as some databases write it. */
   escape: '"' | '\\'
+  /** Whether blanks behind a separator are not part of the value, so that a quote may follow them. */
+  isSpaced?: boolean
 }
 
 /** Characters of a record. An unclosed quote would make the rest of the file one record. */
@@ -37,6 +39,7 @@ export async function toRecords(
   const options: Reading = {
     delimiter: dialect.separator ?? noSeparator,
     escape: dialect.escape,
+    ltrim: dialect.isSpaced === true,
     relax_column_count: true,
     relax_quotes: true,
     max_record_size: maxRecordLength,

@@ -46,8 +46,12 @@ interface TablePart {
 export function toTables(rows: readonly SheetRow[], separator?: string): BlockContent[] {
   const isRecords = separator !== undefined
   const parts = toBlocks(rows, isRecords).flatMap((block) => toParts(block, isRecords))
-  return joinContinued(parts).flatMap((part) => {
-    return part.kind === 'text' ? toTexts(part.rows, separator) : toTable(part)
+  const joined = joinContinued(parts)
+  const hasTable = joined.some((part) => isRecords && part.kind === 'table' && part.rows.length > 1)
+  return joined.flatMap((part) => {
+    // One record beside a table is a line with a separator in it.
+    const isLine = hasTable && part.rows.length === 1
+    return part.kind === 'text' || isLine ? toTexts(part.rows, separator) : toTable(part)
   })
 }
 

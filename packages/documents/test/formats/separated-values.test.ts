@@ -27,6 +27,19 @@ describe('the separator is the one that makes records', () => {
       ],
     ],
     [
+      'with blanks between it and a quoted value',
+      ['id, name, price', '1, "Bolt, M8", 3', '2, Nut, 4'],
+      [tableOf(['id', 'name', 'price'], ['1', 'Bolt, M8', '3'], ['2', 'Nut', '4'])],
+    ],
+    [
+      'and a line above the table that has one is no table',
+      ['Prices; May', '', 'id;name;price', '007;Bolt;1,10', '008;Nut;2,50'],
+      [
+        'Prices: May',
+        tableOf(['id', 'name', 'price'], ['007', 'Bolt', '1,10'], ['008', 'Nut', '2,50']),
+      ],
+    ],
+    [
       'although every amount has a comma',
       ['Tag;Zweck;Betrag', '02.01.2024;Miete;-1.200,00', '03.01.2024;Strom;-85,40'],
       [
