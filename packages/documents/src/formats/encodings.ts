@@ -1,3 +1,4 @@
+import iconv from 'iconv-lite'
 import { codePages } from './code-pages.js'
 
 /** An encoding in which a file without a byte order mark may be. */
@@ -25,6 +26,9 @@ export const candidates: readonly Candidate[] = [
     'x-mac-greek',
     'ibm855',
     'ibm775',
+    'ibm860',
+    'ibm861',
+    'ibm869',
   ),
 ]
 
@@ -76,6 +80,8 @@ export function encodingNamed(label: string): string | undefined {
 export function decodeAs(name: string, bytes: Uint8Array): string {
   const page = codePages[name]
   if (page !== undefined) return decodePage(page, bytes)
+  // The decoder of Node lacks the syllables that Windows added to this encoding, three quarters of all.
+  if (name === 'euc-kr') return iconv.decode(bytes, 'cp949')
   const text = new TextDecoder(name).decode(bytes)
   // Letters with separate accents, as Vietnamese has them there.
   return name === 'windows-1258' ? text.normalize('NFC') : text

@@ -30,6 +30,11 @@ const maxImpossible = 0.02
 const maxWideCost = 4.5
 /** Lead of the best reading over the next one, in the units of `Judge.costOf`, below which it is a guess. */
 const minLead = 4
+/** Letters beyond ASCII below which a text is short: a rare encoding makes a plausible word of them by chance. */
+const fewLetters = 6
+/** Factor of the handicap of rare encodings, and the lead, for short texts. */
+const rarityOfShort = 2
+const minLeadOfShort = 8
 /** Excess cost over the best encoding up to which the stated one is used: in units of cost, and as a share of the whole. */
 const statedLead = 12
 const statedShare = 0.15
@@ -52,21 +57,27 @@ export function guessEncoding(bytes: Uint8Array, stated?: string): Decoded {
   const wide = readWide(bytes, judge, stated)
   if (wide !== undefined) return { encoding: wide, text: decodeAs(wide, bytes) }
   const sample = sampleOf(bytes)
+  const isShort = sample.reduce((sum, byte) => sum + (byte > 0x7f ? 1 : 0), 0) < fewLetters
   const known = candidates.some(({ name }) => name === stated)
   const all =
     known || stated === undefined ? candidates : [...candidates, { name: stated, rarity: 0 }]
   const readings = all
     .map(({ name, rarity }): Reading => {
       const read = decodeAs(name, sample)
-      return { encoding: name, sample: read, cost: judge.costOf(read) + rarity }
+      return {
+        encoding: name,
+        sample: read,
+        cost: judge.costOf(read) + rarity * (isShort ? rarityOfShort : 1),
+      }
     })
     .sort((a, b) => a.cost - b.cost)
-  const { encoding, isInDoubt } = choose(readings, stated)
+  const { encoding, isInDoubt } = choose(readings, isShort, stated)
   return { encoding, text: decodeAs(encoding, bytes), isInDoubt }
 }
 
 function choose(
   readings: readonly Reading[],
+  isShort: boolean,
   stated?: string,
 ): { encoding: string; isInDoubt: boolean } {
   const [best] = readings
@@ -83,7 +94,10 @@ function choose(
     const isBeside = latinWord.test(best.sample)
     return { encoding: (isBeside ? latin : best).encoding, isInDoubt: true }
   }
-  return { encoding: best.encoding, isInDoubt: stated !== undefined || lead < minLead }
+  return {
+    encoding: best.encoding,
+    isInDoubt: stated !== undefined || lead < (isShort ? minLeadOfShort : minLead),
+  }
 }
 
 /** The best reading in Latin letters, if another one is not much better. */

@@ -82,6 +82,21 @@ describe('a text without any mark of its encoding is read', () => {
   })
 })
 
+test('syllables that Windows added to the encoding of Korean are read', async () => {
+  const text = '똠방각하 펲시콜라를 주문한 영수증은 30일 이내에 제출해야 합니다. '
+  const bytes = encode(`이름;설명\n1;${text}\n2;${text}\n`, 'cp949')
+  expect(decoded(bytes).text).toContain(text)
+  expect((await readFile('a.csv', bytes)).omissions).toEqual([])
+  expect(decoded(encode(text, 'cp949'), 'euc-kr')).toEqual({ text, doubts: [] })
+})
+
+test('a word or two in a rare encoding are read in a common one or are in doubt', () => {
+  for (const encoding of ['macroman', 'cp437', 'cp850']) {
+    const { text, doubts } = decoded(encode('Reçu payé', encoding))
+    expect(text === 'Reçu payé' || doubts.length > 0, `${encoding}: ${text}`).toBe(true)
+  }
+})
+
 describe('a declared encoding', () => {
   const polish = 'Są oni obdarzeni rozumem'
 

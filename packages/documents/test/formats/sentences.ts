@@ -24,7 +24,7 @@ export const sentences: readonly {
   },
   {
     language: 'Portuguese',
-    encodings: ['win1252', 'macroman', 'cp850'],
+    encodings: ['win1252', 'macroman', 'cp850', 'cp860'],
     text: 'A manutenção da máquina é feita três vezes por mês. Não há peças de reposição, porém a direção já pediu as que faltam.',
   },
   {
@@ -119,7 +119,7 @@ export const sentences: readonly {
   },
   {
     language: 'Greek',
-    encodings: ['win1253', 'iso88597', 'cp737', 'macgreek'],
+    encodings: ['win1253', 'iso88597', 'cp737', 'cp869', 'macgreek'],
     text: 'Πριν ανοίξετε την πόρτα, σβήστε τη συσκευή. Τα ανταλλακτικά παραγγέλνονται μέσα σε πέντε ημέρες και ο λογαριασμός έρχεται αργότερα.',
   },
   {
