@@ -3,6 +3,20 @@ const unspacedScripts =
 const softHyphen = /[\u00ad\u2010-]$/
 const wordPattern = /\p{L}[\p{L}\p{N}]*(?:-[\p{L}\p{N}]+)*/gu
 
+/** The end of a line that is cut within a number or a code: `4711-` before `AB`. */
+const cutCode = /(?:^|[^\p{L}\p{N}])[\p{L}\p{N}/.-]{0,30}\p{N}[\u2010-]$/u
+/** Words that are mostly the last part of a compound with a hyphen: `battery-driven`, `long-term`. */
+const lastOfCompound: ReadonlySet<string> = new Set(
+  (
+    'aware based driven efficient free friendly intensive known level oriented powered related resistant sized ' +
+    'specific term'
+  ).split(' '),
+)
+/** Beginnings that make one word with them: `correlated`, `undersized`. */
+const beginnings: ReadonlySet<string> = new Set('cor dis inter mis out over pre under'.split(' '))
+/** Letters of the first part of such a compound; shorter ones are `un` and the like. */
+const minFirstPart = 3
+
 /** Joins the lines of a paragraph, and words that were hyphenated at their ends. */
 export interface LineJoiner {
   join(lines: readonly string[]): string
@@ -22,6 +36,7 @@ export function createLineJoiner(texts: () => Iterable<string>): LineJoiner {
   function joinTwo(text: string, next: string): string {
     const head = /(\p{L}[\p{L}\p{N}-]*)[\u00ad\u2010-]$/u.exec(text)?.[1]
     const tail = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u.exec(next)?.[0]
+    if (tail !== undefined && cutCode.test(text.slice(-40))) return text + next
     if (head === undefined || tail === undefined || !softHyphen.test(text)) {
       const isUnspaced =
         unspacedScripts.test(text.slice(-1)) && unspacedScripts.test(next.charAt(0))
@@ -29,13 +44,24 @@ export function createLineJoiner(texts: () => Iterable<string>): LineJoiner {
     }
     const isSoft = text.endsWith('\u00ad')
     const keepsHyphen =
-      !isSoft && !isKnown(head + tail) && (isKnown(`${head}-${tail}`) || !/^\p{Ll}/u.test(tail))
+      !isSoft &&
+      !isKnown(head + tail) &&
+      (isKnown(`${head}-${tail}`) || !/^\p{Ll}/u.test(tail) || isCompound(head, tail))
     return keepsHyphen ? text + next : text.slice(0, -1) + next
   }
 
   return {
     join: (lines) => lines.reduce((text, line) => (text === '' ? line : joinTwo(text, line)), ''),
   }
+}
+
+/** Whether two parts are more likely words of their own than the halves of a hyphenated one. */
+function isCompound(head: string, tail: string): boolean {
+  const first = (head.split('-').at(-1) ?? head).toLowerCase()
+  // No word is hyphenated after its first letter: `e-mail`.
+  if (first.length === 1) return true
+  if (first.length < minFirstPart || beginnings.has(first)) return false
+  return lastOfCompound.has(tail)
 }
 
 /** The words of texts, without hyphenated ones at the ends of lines. */

@@ -173,6 +173,18 @@ describe('a PDF', () => {
     ])
   })
 
+  test('keeps the hyphen of compounds, single letters and codes at line ends', async () => {
+    const content = await pdf((document) => {
+      document.fontSize(11)
+      document.text(
+        'The pump is battery-\ndriven. Write an e-\nmail with the number 4711-\nAB or 2024-\n17 for the long-\nterm plan, which is cor-\nrelated with the docu-\nmentation.',
+      )
+    })
+    expect(await blocksOf('a.pdf', content)).toEqual([
+      'The pump is battery-driven. Write an e-mail with the number 4711-AB or 2024-17 for the long-term plan, which is correlated with the documentation.',
+    ])
+  })
+
   test('continues a sentence on the next page', async () => {
     const content = await pdf((document) => {
       document
