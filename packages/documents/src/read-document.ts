@@ -90,7 +90,7 @@ const looseTypes: ReadonlySet<string> = new Set([
 ])
 
 /** Media types of the `text` family whose source is not readable prose. */
-const markupTypes: ReadonlySet<string> = new Set(['text/rtf', 'text/richtext', 'text/xml'])
+const markupTypes: ReadonlySet<string> = new Set(['text/rtf', 'text/richtext'])
 
 /** Advice for the author of an empty file, where its format has no other. */
 const writeAndRetry = 'Upload it again once it has some.'
@@ -196,8 +196,9 @@ function isBinary(error: unknown): boolean {
   return error instanceof ExtractionError && error.failure === 'binary'
 }
 
-/** `application/problem+json` and the like. */
+/** `application/problem+json`, `application/rss+xml` and the like. */
 function bySuffix(type: string): Format | undefined {
+  if (/\+xml$/.test(type)) return formatNamed('XML')
   return /\+(?:json|yaml)$/.test(type) ? formatNamed('JSON and YAML') : undefined
 }
 

@@ -25,6 +25,9 @@ describe('formatOf', () => {
     ['application/zip', 'offer.docx', 'Word (.docx)'],
     ['application/vnd.ms-excel', 'prices.csv', 'CSV and TSV'],
     ['application/problem+json', 'a', 'JSON and YAML'],
+    ['application/xml', 'a.xml', 'XML'],
+    ['application/rss+xml', 'news', 'XML'],
+    ['image/svg+xml', 'plan.svg', 'HTML'],
     ['text/plain', 'page.mdx', 'MDX'],
     ['text/yaml', 'settings', 'JSON and YAML'],
     ['application/epub+zip', 'book', 'EPUB'],
@@ -42,7 +45,6 @@ describe('formatOf', () => {
     ['text/rtf', 'a.rtf', 'Save the document as .docx or PDF'],
     ['application/zip', 'all.zip', 'Unpack the archive'],
     ['video/mp4', 'a', 'transcript'],
-    ['application/xml', 'a.xml', 'to JSON or CSV'],
   ])('%s %s is refused with what would help', (contentType, key, advice) => {
     expect(() => formatOf(contentType, key)).toThrow(ExtractionError)
     expect(() => formatOf(contentType, key)).toThrow(advice)

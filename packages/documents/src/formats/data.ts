@@ -91,6 +91,11 @@ const maxColumns = 40
 type Scalar = string | null
 type Count = (text: string) => void
 
+/** The blocks of data that was read from another format. */
+export function dataToBlocks(value: Value, count: (text: string) => void): BlockContent[] {
+  return toBlocks(value, count)
+}
+
 /**
  * The blocks that a value of JSON or YAML becomes.
  *

@@ -51,6 +51,7 @@ const signatures: readonly Signature[] = [
   { bytes: '\x89PNG', format: 'a PNG image', type: 'image/png' },
   { bytes: '\xff\xd8\xff', format: 'a JPEG image', type: 'image/jpeg' },
   { bytes: 'GIF8', format: 'a GIF image', type: 'image/gif' },
+  { bytes: 'x\x9f>"', format: 'a message of Outlook (TNEF)' },
   { bytes: '{\\rtf', format: 'a rich text document', type: 'text/rtf' },
 ]
 

@@ -39,8 +39,8 @@ export const supportedFormats: readonly Format[] = [
   },
   {
     name: 'HTML',
-    contentTypes: ['text/html', 'application/xhtml+xml'],
-    extensions: ['.html', '.htm', '.xhtml'],
+    contentTypes: ['text/html', 'application/xhtml+xml', 'image/svg+xml'],
+    extensions: ['.html', '.htm', '.xhtml', '.svg'],
     adviceWhenEmpty: 'A page that scripts build must be saved as the browser shows it.',
     load: () => import('./html.js'),
   },
@@ -137,6 +137,15 @@ export const supportedFormats: readonly Format[] = [
     load: () => import('./data.js'),
   },
   {
+    name: 'XML',
+    contentTypes: ['application/xml', 'text/xml'],
+    extensions: (
+      '.xml .xsd .xsl .xslt .wsdl .rss .atom .opml .xlf .xliff .tmx .ttml .fb2 .gpx .kml .plist .resx .rdf .owl ' +
+      '.drawio .dita .ditamap .tei .dbk .nxml .musicxml'
+    ).split(' '),
+    load: () => import('./xml-data.js'),
+  },
+  {
     name: 'notebook (.ipynb)',
     contentTypes: ['application/x-ipynb+json'],
     extensions: ['.ipynb'],
@@ -225,19 +234,8 @@ const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; a
       advice: 'Convert the book to EPUB and upload it again.',
     },
     {
-      types: /^image\//,
-      extensions: [
-        '.png',
-        '.jpg',
-        '.jpeg',
-        '.gif',
-        '.webp',
-        '.tif',
-        '.tiff',
-        '.bmp',
-        '.heic',
-        '.svg',
-      ],
+      types: /^image\/(?!svg\+xml)/,
+      extensions: ['.png', '.jpg', '.jpeg', '.gif', '.webp', '.tif', '.tiff', '.bmp', '.heic'],
       advice:
         'The text in pictures is not read: run text recognition (OCR) and upload the result as PDF or text.',
     },
@@ -250,11 +248,6 @@ const refusedFormats: readonly { types: RegExp; extensions: readonly string[]; a
       types: /^application\/(?:zip|gzip|x-tar|x-7z-compressed|x-rar-compressed|vnd\.rar)$/,
       extensions: ['.zip', '.gz', '.tgz', '.tar', '.7z', '.rar', '.bz2', '.xz'],
       advice: 'Unpack the archive and upload the documents in it one by one.',
-    },
-    {
-      types: /^(?:application|text)\/xml$/,
-      extensions: ['.xml'],
-      advice: 'Convert the data to JSON or CSV, the document to HTML, and upload it again.',
     },
   ]
 

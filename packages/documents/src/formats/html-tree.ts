@@ -2,10 +2,17 @@ import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse, parseFragment 
 import { SaxesParser } from 'saxes'
 import { ExtractionError } from '../document/extraction.js'
 import { requirePieces } from '../document/limits.js'
+import type { OmissionKind, OmissionPlace, Omissions } from '../document/omissions.js'
 import type { XmlElement } from './xml.js'
 
 /** A node of a page: an element or a text. Names are local and in lower case in both syntaxes of pages. */
 export type PageNode = XmlElement | string
+
+/** Where to report what is not read, and the place that is named for it. */
+interface Report {
+  omissions: Omissions
+  place?: OmissionPlace
+}
 
 /** As in browsers. The functions that walk the tree are recursive and would run out of stack far deeper. */
 const maxDepth = 512
@@ -29,16 +36,29 @@ export function parseHtmlFragment(html: string): XmlElement {
  * Parses a page that is XML, where every element may be closed by its own tag, such as `<script/>`. A page that is not
  * well-formed is parsed as HTML in which such tags close their elements, as their author meant.
  *
+ * @param report learns the names in the text that stand for nothing, or for too much text
  * @throws ExtractionError if elements are nested deeper than any browser shows them
  */
-export function parseXhtml(text: string): XmlElement {
-  return parseWellFormed(text) ?? parseHtml(withoutXmlSyntax(text))
+export function parseXhtml(text: string, report?: Report): XmlElement {
+  const page = parseWellFormed(text, report)
+  if (page !== undefined) return page
+  reportEntities(entitiesOf(text), report)
+  return parseHtml(withoutXmlSyntax(withoutDeclarations(text)))
 }
 
-/** A page as XML; undefined if it is not well-formed. */
-export function parseWellFormed(text: string): XmlElement | undefined {
+/**
+ * A page as XML; undefined if it is not well-formed.
+ *
+ * @param options.keepsCase whether names of elements stay as they are written, as in documents of other kinds
+ */
+export function parseWellFormed(
+  text: string,
+  report?: Report,
+  { keepsCase = false } = {},
+): XmlElement | undefined {
   const parser = new SaxesParser({ xmlns: false, position: false })
-  Object.assign(parser.ENTITIES, namedCharacters(text))
+  const entities = entitiesOf(text)
+  Object.assign(parser.ENTITIES, entities.texts)
   const root: XmlElement = { name: '#root', attributes: noAttributes, children: [] }
   const open: XmlElement[] = [root]
   let count = 0
@@ -46,7 +66,8 @@ export function parseWellFormed(text: string): XmlElement | undefined {
     if (open.length > maxDepth) throw tooDeep()
     count += 1
     requirePieces(count, 'elements')
-    const element = { name: localName(tag.name), attributes: tag.attributes, children: [] }
+    const name = keepsCase ? tag.name.slice(tag.name.indexOf(':') + 1) : localName(tag.name)
+    const element = { name, attributes: tag.attributes, children: [] }
     open.at(-1)?.children.push(element)
     open.push(element)
   })
@@ -67,6 +88,7 @@ export function parseWellFormed(text: string): XmlElement | undefined {
     const page = text.trimStart()
     for (let at = 0; at < page.length; at += step) parser.write(page.slice(at, at + step))
     parser.close()
+    reportEntities(entities, report)
     return root
   } catch (error) {
     if (error instanceof ExtractionError) throw error
@@ -74,43 +96,115 @@ export function parseWellFormed(text: string): XmlElement | undefined {
   }
 }
 
-/** Separates characters that are looked up; no name stands for it. */
-const separator = '\ue000'
-
-/** The characters such as `&nbsp;` that a page names: XML itself knows only five of them. */
-function namedCharacters(text: string): Record<string, string> {
-  const references = [...new Set(text.match(/&[A-Za-z]\w{1,31};/g))]
-  // All at once: a parser for each would take long if a page names parts that do not exist.
-  const decoded = textOf(parseHtmlFragment(references.join(separator))).split(separator)
-  const known: Record<string, string> = {}
-  references.forEach((reference, at) => {
-    const character = decoded[at] ?? ''
-    if (character !== reference) known[reference.slice(1, -1)] = character
-  })
-  return { ...known, ...ownCharacters(text) }
+function reportEntities({ unknown, tooLong }: Entities, report: Report | undefined): void {
+  const add = (kind: OmissionKind, names: readonly string[]) => {
+    const [first] = names
+    if (first === undefined) return
+    report?.omissions.add(kind, report.place, { count: names.length, detail: `&${first};` })
+  }
+  add('missing_part', unknown)
+  add('text_cut', tooLong)
 }
 
+/** The texts that the names of a page such as `&nbsp;` stand for, and the names without one. */
+interface Entities {
+  texts: Record<string, string>
+  /** Names that nothing declares in the page itself. */
+  unknown: string[]
+  /** Names that stand for too much text. */
+  tooLong: string[]
+}
+
+/** Finds the texts of the names in a page: XML itself knows only five of them, and a page may declare others. */
+function entitiesOf(text: string): Entities {
+  const head = text.slice(0, maxHead)
+  const body = head.replace(internalSubset, '') + text.slice(maxHead)
+  const references = [...new Set(body.match(/&[A-Za-z_][\w.-]{0,40};/g))]
+  // All at once: a parser for each would take long if a page names parts that do not exist.
+  const decoded = textOf(parseHtmlFragment(references.join(separator))).split(separator)
+  const texts: Record<string, string> = {}
+  const unknown: string[] = []
+  const tooLong: string[] = []
+  const own = ownTexts(text)
+  references.forEach((reference, at) => {
+    const name = reference.slice(1, -1)
+    const declared = own.get(name)
+    const character = declared?.text ?? decoded[at] ?? ''
+    if (declared !== undefined && declared.text === undefined) tooLong.push(name)
+    else if (character === reference) unknown.push(name)
+    // What stands for nothing is text, so that the rest of the page is still XML.
+    texts[name] = character
+  })
+  return { texts, unknown, tooLong }
+}
+
+/** Separates characters that are looked up; no name stands for it. */
+const separator = '\ue000'
 /** A name that the page itself declares for a text. */
 const declaration =
-  /<!ENTITY\s+([A-Za-z_][\w.-]{0,40})\s+(?:"([^"<&%]{0,200})"|'([^'<&%]{0,200})')\s*>/g
+  /<!ENTITY\s+([A-Za-z_][\w.-]{0,40})\s+(?:"([^"<%]{0,200})"|'([^'<%]{0,200})')\s*>/g
+const reference = /&(?:#(\d{1,7})|#x([\da-f]{1,6})|([A-Za-z_][\w.-]{0,40}));/gi
 /** Characters of the declarations of a page. */
 const maxDeclarations = 20_000
-/** Characters that these names may stand for together. */
+const maxHead = maxDeclarations + 1000
+/** Characters that one of these names may stand for, and all of them together. */
+const maxReplacement = 10_000
 const maxReplaced = 1_000_000
 
-/** The texts that a page declares names for. Names that would make it much longer are not replaced. */
-function ownCharacters(text: string): Record<string, string> {
-  const own: Record<string, string> = {}
-  const declared = [...text.slice(0, maxDeclarations).matchAll(declaration)]
-  if (declared.length === 0) return own
+/** The texts that a page declares names for; undefined for names that would make it much longer. */
+function ownTexts(page: string): Map<string, { text: string | undefined }> {
+  const sources = new Map<string, string>()
   // Of several declarations for a name, the first counts.
-  for (const [, name = '', double, single] of declared.reverse()) own[name] = double ?? single ?? ''
+  for (const [, name = '', double, single] of page.slice(0, maxDeclarations).matchAll(declaration))
+    if (!sources.has(name)) sources.set(name, double ?? single ?? '')
+  const texts = new Map<string, { text: string | undefined }>()
+  if (sources.size === 0) return texts
+  for (const name of sources.keys()) texts.set(name, { text: expand(name, sources, texts) })
   let size = 0
-  for (const [reference] of text.matchAll(/&[A-Za-z_][\w.-]{0,40};/g)) {
-    const name = reference.slice(1, -1)
-    if (Object.hasOwn(own, name)) size += own[name]?.length ?? 0
+  for (const [, , , name = ''] of page.matchAll(reference)) {
+    size += texts.get(name)?.text?.length ?? 0
   }
-  return size > maxReplaced ? {} : own
+  if (size > maxReplaced) for (const name of texts.keys()) texts.set(name, { text: undefined })
+  return texts
+}
+
+/** The text of a declared name, with the texts of the names in it; undefined if it is too long or contains itself. */
+function expand(
+  name: string,
+  sources: ReadonlyMap<string, string>,
+  known: Map<string, { text: string | undefined }>,
+): string | undefined {
+  const before = known.get(name)
+  if (before !== undefined) return before.text
+  // Until it is known, it contains itself.
+  known.set(name, { text: undefined })
+  let isWhole = true
+  let size = 0
+  const text = (sources.get(name) ?? '').replace(reference, (whole, decimal, hex, inner) => {
+    const isOwn = decimal === undefined && hex === undefined && sources.has(inner)
+    const value = isOwn ? expand(inner, sources, known) : textOf(parseHtmlFragment(whole))
+    size += value?.length ?? 0
+    isWhole &&= value !== undefined && size <= maxReplacement
+    return isWhole ? (value ?? '') : ''
+  })
+  known.set(name, { text: isWhole ? text : undefined })
+  return isWhole ? text : undefined
+}
+
+/** The declarations at the beginning of a page, which a parser of HTML would take for text. */
+const internalSubset =
+  /<!DOCTYPE\s[^<>[\]"']{0,200}(?:(?:"[^"]*"|'[^']*')\s*){0,2}\[[^\]]{0,20000}\]\s*>/i
+
+/** A page that is not well-formed, as HTML: without its declarations, and with the texts of the names that it declares. */
+function withoutDeclarations(text: string): string {
+  const head = text.slice(0, maxHead)
+  if (!internalSubset.test(head)) return text
+  const own = ownTexts(text)
+  const body = text.replace(internalSubset, '<!DOCTYPE html>')
+  return body.replace(/&([A-Za-z_][\w.-]{0,40});/g, (whole, name: string) => {
+    const value = own.get(name)?.text
+    return value === undefined ? whole : value.replaceAll('&', '&amp;')
+  })
 }
 
 /** An element that ends with its own tag. */

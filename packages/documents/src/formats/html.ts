@@ -2,13 +2,14 @@ import { extname } from 'node:path'
 import type { BlockContent, PhrasingContent, Root } from 'mdast'
 import type { Extraction, Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
-import { firstHeading } from '../document/nodes.js'
+import { firstHeading, paragraph } from '../document/nodes.js'
 import { createOmissions, type OmissionPlace, type Omissions } from '../document/omissions.js'
 import { type Decoder, decodeSource } from './decode.js'
 import { latin1 } from './encodings.js'
 import { createPageContext, toBlocks, toLine } from './html-nodes.js'
 import {
   find,
+  isElement,
   lineOf,
   parseHtml,
   parseHtmlFragment,
@@ -28,10 +29,12 @@ const metaCharset = /<(?:meta\s[^>]*charset|\?xml\s[^>]*encoding)\s*=\s*["']?\s*
 /** Reads a page of HTML or XHTML: its main content, with `<title>` or else the first heading as title. */
 export async function extract(source: Source): Promise<Extraction> {
   const text = decodeSource(source, declaredCharset(source.bytes))
-  const page = parsePage(requireReadable(text, source, maxMarkupRatio), source)
   const omissions = createOmissions()
+  const page = parsePage(requireReadable(text, source, maxMarkupRatio), source, omissions)
   const root = toRoot(page, omissions)
-  const title = statedTitle(page) ?? firstHeading(root)
+  const description = drawingText(page, 'desc')
+  if (description !== undefined) root.children.unshift(paragraph(description))
+  const title = statedTitle(page) ?? drawingText(page, 'title') ?? firstHeading(root)
   return { root, ...(title !== undefined && { title }), omissions: omissions.list() }
 }
 
@@ -52,7 +55,10 @@ export function chapterToMdast(
   place: OmissionPlace,
   styled?: RaisedClasses,
 ): BlockContent[] {
-  return toBlocks(wholeContent(parseXhtml(text), styled), createPageContext(omissions, place))
+  return toBlocks(
+    wholeContent(parseXhtml(text, { omissions, place }), styled),
+    createPageContext(omissions, place),
+  )
 }
 
 /** The content of HTML inside a document of another format. */
@@ -74,13 +80,14 @@ const xmlRoot = /<html\b[^>]{0,2000}\sxmlns\s*=/i
 const headLength = 4096
 
 /** Parses a page by the syntax that its name, its type or its beginning state. */
-function parsePage(text: string, { contentType, key }: Source): XmlElement {
+function parsePage(text: string, { contentType, key }: Source, omissions: Omissions): XmlElement {
   const isXml =
-    /^application\/xhtml\+xml\b/i.test(contentType.trim()) || /^\.xht(?:ml)?$/i.test(extname(key))
-  if (isXml || xmlDeclaration.test(text)) return parseXhtml(text)
+    /^(?:application\/xhtml|image\/svg)\+xml\b/i.test(contentType.trim()) ||
+    /^\.(?:xht(?:ml)?|svg)$/i.test(extname(key))
+  if (isXml || xmlDeclaration.test(text)) return parseXhtml(text, { omissions })
   // Most pages that name the namespace of XHTML are HTML for browsers, but mean the same if they are well-formed.
   const mayBeXml = xmlRoot.test(text.slice(0, headLength))
-  return (mayBeXml ? parseWellFormed(text) : undefined) ?? parseHtml(text)
+  return (mayBeXml ? parseWellFormed(text, { omissions }) : undefined) ?? parseHtml(text)
 }
 
 /** The `<title>` of the head: drawings in the page have titles too. */
@@ -88,6 +95,14 @@ function statedTitle(page: XmlElement): string | undefined {
   const head = find(page, ({ name }) => name === 'head')
   const title = head && find(head, ({ name }) => name === 'title')
   const text = title === undefined ? '' : lineOf(title)
+  return text === '' ? undefined : text
+}
+
+/** A text about a file that is one drawing (SVG). */
+function drawingText(page: XmlElement, name: 'title' | 'desc'): string | undefined {
+  const drawing = page.children.find((child) => isElement(child, 'svg'))
+  const found = isElement(drawing) && drawing.children.find((child) => isElement(child, name))
+  const text = found ? lineOf(found) : ''
   return text === '' ? undefined : text
 }
 

@@ -12,6 +12,8 @@ const time = String.raw`(?:\d{1,3}:)?\d{1,2}:\d{2}(?:[.,]\d{1,3})?`
 const timing = new RegExp(`^\\s*(${time})\\s*(?:-->|,)\\s*${time}(?:\\s.*)?$`)
 /** The time of a word within a cue, for karaoke. */
 const inlineTime = new RegExp(`<${time}>`, 'g')
+/** A position or a style of SubStation Alpha, which other subtitles use too: `{\\an8}`. */
+const position = /\{\\[^{}]{0,500}\}/g
 /** A line of SubStation Alpha: layer, start, end, style, speaker, three margins, effect, text. */
 const dialogue = /^Dialogue:\s*[^,]*,([^,]*),[^,]*,[^,]*,([^,]*),[^,]*,[^,]*,[^,]*,[^,]*,(.*)$/
 
@@ -79,6 +81,8 @@ function toParagraph({ start, lines }: Cue, count: (text: string) => void): Para
 function toSpoken(line: string): string {
   return line
     .replace(inlineTime, '')
+    .replace(position, '')
+    .replaceAll('[br]', ' ')
     .replace(/<v(?:\.[^\s>]*)?\s+([^>]{1,200})>/g, '$1: ')
     .replace(/<\/?(?:[bicuv]|ruby|rt|lang|font|\d)(?:[.\s:][^>]{0,200})?>/gi, '')
     .replace(/&(amp|lt|gt|nbsp|lrm|rlm);/g, (_, name: string) => entities[name] ?? '')

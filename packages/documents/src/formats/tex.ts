@@ -11,7 +11,7 @@ const levels: Readonly<Record<string, number>> = {
 }
 const headingPattern =
   /^\\(part|chapter|section|subsection|subsubsection|paragraph)\*?(?:\[[^\]]*\])?\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}(.*)$/
-const titlePattern = /^\\title(?:\[[^\]]*\])?\{(.*)\}$/
+const titlePattern = /^\\title(?:\[[^\]]*\])?\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}(.*)$/
 const codePattern = /^\\begin\{(verbatim\*?|lstlisting|minted|Verbatim)\}/
 /** Lines that only set up the document. */
 const setup =
@@ -81,15 +81,17 @@ export function readTex(lines: readonly string[]): MarkedLine[] {
     const line = whole.length > maxCommandLine ? '' : whole.trim()
     at += 1
     const [, command, name, rest] = headingPattern.exec(line) ?? []
-    const title = titlePattern.exec(line)?.[1]
+    const [, title, behind = ''] = titlePattern.exec(line) ?? []
     const listing = codePattern.exec(line)?.[1]
     if (command !== undefined && name !== undefined) {
       read.push({ kind: 'heading', level: levels[command] ?? 2, text: toText(name) })
       // The brace closes the target of links around the heading.
       const text = toText(rest ?? '').trim()
       if (text !== '}') read.push({ kind: 'text', text })
-    } else if (title !== undefined) read.push({ kind: 'title', text: toText(title) })
-    else if (listing !== undefined) {
+    } else if (title !== undefined) {
+      read.push({ kind: 'title', text: toText(title) })
+      if (behind.trim() !== '') read.push({ kind: 'text', text: toText(behind) })
+    } else if (listing !== undefined) {
       const { taken, next } = takeUntil(lines, at, (each) => each.includes(`\\end{${listing}}`))
       read.push({ kind: 'code', language: '', lines: taken })
       at = next
@@ -107,9 +109,12 @@ function toText(source: string): string {
       Object.hasOwn(letters, name) ? (letters[name] ?? whole) : whole,
     )
     .replace(
-      /\\(?:emph|text(?:bf|it|tt|sc|sf|sl|rm|up|md)?|underline|mbox|footnote|caption|url|author|date|thanks)\{([^{}]{0,2000})\}/g,
+      /\\(?:emph|text(?:bf|it|tt|sc|sf|sl|rm|up|md)?|underline|mbox|caption|url|author|date|thanks)\{([^{}]{0,2000})\}/g,
       '$1',
     )
+    .replace(/\\footnote\{([^{}]{0,2000})\}/g, ' ($1)')
+    .replace(/\\multi(?:column|row)\{[^{}]{0,80}\}\{[^{}]{0,80}\}\{([^{}]{0,2000})\}/g, '$1')
+    .replace(/(?<!\\)\\[,;:]/g, ' ')
     .replace(/\\href\{([^{}]{0,2000})\}\{([^{}]{0,2000})\}/g, '$2 ($1)')
     .replace(/\\text(super|sub)script\{([^{}]{0,200})\}/g, withRaised)
     .replace(/\\item\b {0,4}(?:\[([^\]]{0,200})\])? {0,4}/g, (_, label?: string) => {

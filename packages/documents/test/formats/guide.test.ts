@@ -47,7 +47,7 @@ const rows: Record<string, Case[]> = {
       ],
     },
   ],
-  'HTML, XHTML': [
+  'HTML, XHTML, SVG': [
     { file: 'pandoc.html', read: [...harbours, 'gate = 1\n  open = 2'] },
     { file: 'libreoffice.html', read: ['H₂O opens 10^6 times', 'A gate for water.'] },
     { file: 'libreoffice.xhtml', read: ['H₂O opens 10^6 times', 'A gate for water.'] },
@@ -180,6 +180,18 @@ const rows: Record<string, Case[]> = {
         '- //: File Layout',
         '- module: nodenext',
         '- strict: true',
+      ],
+    },
+  ],
+  XML: [
+    {
+      file: 'pandoc.xml',
+      read: [
+        '- title: Pump manual',
+        'wait 10^6 microseconds',
+        'H₂O',
+        'Close the valve',
+        'N1, 10 €',
       ],
     },
   ],

@@ -35,6 +35,54 @@ describe('subtitles', () => {
     const sbv = '0:00:01.000,0:00:02.000\nThe gasket fits.\n'
     expect(await blocksOf('talk.sbv', sbv)).toEqual(['[0:00:01.000] The gasket fits.'])
   })
+
+  test('have no positions and line breaks of other formats', async () => {
+    const srt = '1\n00:00:01,000 --> 00:00:02,000\n{\\an8}The gasket {x} fits.\n'
+    expect(await blocksOf('talk.srt', srt)).toEqual(['[00:00:01,000] The gasket {x} fits.'])
+    const sbv = '0:00:01.000,0:00:02.000\nThe gasket[br]fits.\n'
+    expect(await blocksOf('talk.sbv', sbv)).toEqual(['[0:00:01.000] The gasket fits.'])
+  })
+})
+
+describe('XML', () => {
+  test('is read as data, with the spelling of its values', async () => {
+    const text =
+      '<?xml version="1.0" encoding="iso-8859-1"?><!DOCTYPE parts [<!ENTITY maker "Pump &amp; Co">]>\n' +
+      '<parts xmlns="urn:p"><part id="007" price="1.10"><Name>Bolt <b>M8</b><br/>long</Name></part>' +
+      '<part id="008"><Name>Nut of &maker;, gr\u00fcn</Name><note><![CDATA[a < b]]></note></part></parts>'
+    expect(await blocksOf('parts.xml', Buffer.from(text, 'latin1'))).toEqual([
+      '## part',
+      '| id | price | Name | note |\n| --- | --- | --- | --- |\n| 007 | 1.10 | Bolt M8 long |  |\n' +
+        '| 008 |  | Nut of Pump & Co, gr\u00fcn | a < b |',
+    ])
+  })
+
+  test('keeps the order of elements of different names', async () => {
+    const book =
+      '<body><section><title>Gasket</title><p>It fits.</p><p>It holds.</p></section></body>'
+    expect(await blocksOf('a.fb2', book)).toEqual([
+      '## section',
+      '- title: Gasket\n- p: It fits., It holds.',
+    ])
+  })
+
+  test('that is not well-formed is read as it is written', async () => {
+    expect(await blocksOf('a.xml', '<part>Gasket & seal</parts>')).toEqual([
+      '```xml\n<part>Gasket & seal</parts>\n```',
+    ])
+  })
+
+  test('nested without end is refused', async () => {
+    await expect(readFile('a.xml', '<a>'.repeat(100_000))).rejects.toMatchObject({
+      failure: 'too_deep',
+    })
+  })
+
+  test('that draws has its texts', async () => {
+    const drawing =
+      '<svg xmlns="http://www.w3.org/2000/svg"><title>Plan</title><desc>Two piers</desc><path d="M0 0"/><text>Pier 9</text></svg>'
+    expect(await blocksOf('plan.svg', drawing)).toEqual(['# Plan', 'Two piers', 'Pier 9'])
+  })
 })
 
 describe('source code', () => {
@@ -131,6 +179,17 @@ describe('texts with light markup', () => {
     ])
   })
 
+  test('TeX with a title beside other commands, notes and thin blanks', async () => {
+    const text = String.raw`\title{The {Good} Manual}\author{Ada}
+Pay 10\,kg now.\footnote{Or later.}
+\multicolumn{2}{c}{Total}
+`
+    expect(await blocksOf('a.tex', text)).toEqual([
+      '# The Good Manual',
+      'Ada\nPay 10 kg now. (Or later.)\nTotal',
+    ])
+  })
+
   test('TeX', async () => {
     const text = String.raw`\documentclass[a4paper]{article}
 \usepackage{babel}
@@ -152,7 +211,7 @@ Die T\"ur ist 5\,cm breit, das Caf\'e 10~\% gr\"o\ss er.
     expect(await blocksOf('manual.tex', text)).toEqual([
       '# The Manual',
       '## Größe',
-      'Die Tür ist 5\\,cm breit, das Café 10 % größer.\n- Gasket\n- Seal: fits well & costs $5',
+      'Die Tür ist 5 cm breit, das Café 10 % größer.\n- Gasket\n- Seal: fits well & costs $5',
       '### Code',
       '```\n\\section{no heading}\n```',
     ])

@@ -25,6 +25,7 @@ cp "$work/manual.rst" pandoc.rst
 cp "$work/manual.asciidoc" pandoc.adoc
 sed -n '/title{Pump manual}/,$p' "$work/manual.latex" > pandoc.tex
 cp "$work/manual.plain" pandoc.txt
+pandoc manual.md -s -t docbook5 -o pandoc.xml
 
 # A notebook.
 cat > "$work/notebook.md" <<'MD'
