@@ -156,26 +156,35 @@ interface Lengths {
 function* groupBlocks(blocks: readonly Block[], lengths: Lengths): Generator<Group> {
   const path: { depth: number; text: string }[] = []
   let open: Block[] = []
+  /** Length of the text of the open blocks without headings: counting it anew for each block takes their square. */
+  let length = 0
   let headings: string[] = []
 
   function* close(from: number): Generator<Group> {
     if (from > 0) yield { blocks: open.slice(0, from), headings }
     open = open.slice(from)
+    length = open.reduce((sum, block) => sum + textLength(block), 0)
     headings = path.map((entry) => entry.text)
   }
   for (const block of blocks) {
     const { heading } = block
     if (heading !== undefined) leave(path, heading.depth)
-    if (open.length > 0 && !joins(open, block, lengths)) yield* close(leadInStart(open, block))
-    if (open.length > 0 && !joins(open, block, lengths)) yield* close(open.length)
+    if (open.length > 0 && !joins(open, length, block, lengths))
+      yield* close(leadInStart(open, block))
+    if (open.length > 0 && !joins(open, length, block, lengths)) yield* close(open.length)
     open.push(block)
+    length += textLength(block)
     if (heading !== undefined && heading.text !== '') path.push(heading)
   }
   yield* close(open.length)
 }
 
-/** Whether a block joins the open blocks rather than beginning a new passage. */
-function joins(open: readonly Block[], block: Block, lengths: Lengths): boolean {
+/**
+ * Whether a block joins the open blocks rather than beginning a new passage.
+ *
+ * @param length of their text, without headings
+ */
+function joins(open: readonly Block[], length: number, block: Block, lengths: Lengths): boolean {
   const first = open[0]
   const last = open.at(-1)
   if (first === undefined || last === undefined) return false
@@ -184,19 +193,15 @@ function joins(open: readonly Block[], block: Block, lengths: Lengths): boolean 
     // Only lower headings: an empty section is not related to the one after it.
     return fits && last.heading !== undefined && block.heading.depth > last.heading.depth
   }
-  const unfinished = last.heading !== undefined || last.leadsIn || isShort(open, lengths.min)
+  const unfinished = last.heading !== undefined || last.leadsIn || length < lengths.min
   if (!unfinished) return false
   if (last.heading === undefined && pageAt(first, 0) !== pageAt(block, 0)) return false
   const leadFits = block.start - first.start <= lengths.max * maxLeadShare
   return fits || (block.text.length > lengths.max && leadFits)
 }
 
-/** Whether the text below the headings is too short for a passage. */
-function isShort(open: readonly Block[], min: number): boolean {
-  const length = open
-    .filter((block) => block.heading === undefined)
-    .reduce((sum, block) => sum + block.text.length, 0)
-  return length < min
+function textLength({ heading, text }: Block): number {
+  return heading === undefined ? text.length : 0
 }
 
 /** The index at which a passage closes, so that a paragraph which introduces the next block stays with it. */

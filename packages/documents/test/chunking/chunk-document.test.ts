@@ -273,3 +273,16 @@ describe('the number of passages', () => {
     })
   })
 })
+
+test('very many short paragraphs in long passages take time in proportion to their number', () => {
+  const children = Array.from({ length: 100_000 }, () => ({
+    type: 'paragraph' as const,
+    children: [{ type: 'text' as const, value: 'a' }],
+  }))
+  const lengths = { maxLength: 20_000, minParagraphLength: 20_000 }
+  const passages = chunkDocument(
+    { root: { type: 'root', children } },
+    { ...defaultChunkOptions, ...lengths },
+  )
+  expect(passages).toHaveLength(15)
+})
