@@ -13,7 +13,7 @@ import {
   TransactionMisuseError,
 } from './errors.js'
 import { createHandles } from './executor.js'
-import { createGroupCommit, type GroupCommitLimits } from './group-commit.js'
+import { GroupCommit, type GroupCommitLimits } from './group-commit.js'
 import { SqliteConnection } from './sqlite-connection.js'
 import { sqliteWriter } from './sqlite-driver.js'
 
@@ -41,7 +41,7 @@ afterEach(async () => {
 })
 
 const commitsWithin = (limits: GroupCommitLimits, reserve?: ReservedDeletions) =>
-  createGroupCommit({ connection, handles: createHandles<unknown>(sqliteWriter), limits, reserve })
+  new GroupCommit({ connection, handles: createHandles<unknown>(sqliteWriter), limits, reserve })
 
 const insert = (transaction: Transaction<unknown>, id: string, owner: string | null = null) =>
   transaction.executeQuery(CompiledQuery.raw('insert into rows values (?, ?)', [id, owner]))

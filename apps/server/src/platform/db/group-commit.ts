@@ -40,13 +40,7 @@ export interface GroupCommitOptions<DB> {
   guard?: NestingGuard | undefined
 }
 
-/** Runs transactions that share commits. */
-export interface GroupCommit<DB> {
-  /** Resolves with the result of `body` once it is durable. */
-  run<T>(body: (tx: Transaction<DB>) => Promise<T>, options?: RunOptions): Promise<T>
-  /** Refuses further transactions, and resolves when none runs or waits. */
-  close(): Promise<void>
-}
+type Statement = ReturnType<SqliteConnection['prepare']>
 
 /** A transaction that waits for its turn, and then for the commit of its batch. */
 interface Member<DB, T = unknown> {
@@ -71,28 +65,49 @@ interface Success<T> {
  * the cost of a durable commit is shared, while every transaction keeps its own savepoint. No
  * outcome, good or bad, is returned before the commit of everything that it may be based on.
  */
-export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCommit<DB> {
-  const { connection, handles, limits, reserve, sync, onCommit, guard } = options
-  const savepoint = connection.prepare('savepoint job')
-  const release = connection.prepare('release job')
-  const rollbackTo = connection.prepare('rollback to job')
-  const queue: Member<DB>[] = []
-  let working: Promise<void> | undefined
+export class GroupCommit<DB> {
+  readonly #connection: SqliteConnection
+  readonly #handles: Handles<DB>
+  readonly #limits: GroupCommitLimits
+  readonly #reserve: ReservedDeletions | undefined
+  readonly #sync: LogSync | undefined
+  readonly #onCommit: OnCommit | undefined
+  readonly #guard: NestingGuard | undefined
+  readonly #savepoint: Statement
+  readonly #release: Statement
+  readonly #rollbackTo: Statement
+  readonly #queue: Member<DB>[] = []
+  #working: Promise<void> | undefined
   /** Resolves once the last batch is settled, and with it all before. */
-  let settling: Promise<void> | undefined
-  let isClosed = false
+  #settling: Promise<void> | undefined
+  #isClosed = false
 
-  async function run<T>(
+  constructor(options: GroupCommitOptions<DB>) {
+    const { connection } = options
+    this.#connection = connection
+    this.#handles = options.handles
+    this.#limits = options.limits
+    this.#reserve = options.reserve
+    this.#sync = options.sync
+    this.#onCommit = options.onCommit
+    this.#guard = options.guard
+    this.#savepoint = connection.prepare('savepoint job')
+    this.#release = connection.prepare('release job')
+    this.#rollbackTo = connection.prepare('rollback to job')
+  }
+
+  /** Resolves with the result of `body` once it is durable. */
+  async run<T>(
     body: (tx: Transaction<DB>) => Promise<T>,
     { mayUseReserve = false }: RunOptions = {},
   ): Promise<T> {
-    guard?.refuse()
-    if (isClosed) throw new DatabaseUnavailableError('The database is closed')
-    sync?.requireIntact()
+    this.#guard?.refuse()
+    if (this.#isClosed) throw new DatabaseUnavailableError('The database is closed')
+    this.#sync?.requireIntact()
     const { value, callbacks } = await new Promise(
       (resolve: (success: Success<T>) => void, reject) => {
-        queue.push({ body, mayUseReserve, resolve, reject })
-        working ??= commitWaiting()
+        this.#queue.push({ body, mayUseReserve, resolve, reject })
+        this.#working ??= this.#commitWaiting()
       },
     )
     for (const callback of callbacks) callback()
@@ -100,15 +115,16 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
   }
 
   /** Commits one batch after the other until nothing waits. */
-  async function commitWaiting(): Promise<void> {
+  async #commitWaiting(): Promise<void> {
     // The turn of the event loop ends first, so that all requests read in it share one commit.
     await nextTurn()
-    while (queue.length > 0) {
-      const deletions = await commitBatch(queue, reserve !== undefined)
-      if (reserve !== undefined && deletions.length > 0) await commitOnReserve(reserve, deletions)
+    while (this.#queue.length > 0) {
+      const deletions = await this.#commitBatch(this.#queue, this.#reserve !== undefined)
+      if (this.#reserve !== undefined && deletions.length > 0)
+        await this.#commitOnReserve(this.#reserve, deletions)
       await nextTurn()
     }
-    working = undefined
+    this.#working = undefined
   }
 
   /**
@@ -117,7 +133,7 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
    * @param canUseReserve whether deletions that find the disk full are kept back for another attempt
    * @returns the deletions that were kept back, which are not settled yet
    */
-  async function commitBatch(waiting: Member<DB>[], canUseReserve: boolean): Promise<Member<DB>[]> {
+  async #commitBatch(waiting: Member<DB>[], canUseReserve: boolean): Promise<Member<DB>[]> {
     const batch: Member<DB>[] = []
     const keptBack: Member<DB>[] = []
     const isKeptBack = (member: Member<DB>, error: unknown) =>
@@ -125,20 +141,20 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
     let isLocked = false
     let begunAt = 0
     try {
-      await begin()
+      await this.#begin()
       isLocked = true
-      const end = performance.now() + limits.maxBatchMilliseconds
+      const end = performance.now() + this.#limits.maxBatchMilliseconds
       for (let member = waiting.shift(); member !== undefined; member = waiting.shift()) {
         batch.push(member)
-        const failure = await runMember(member)
+        const failure = await this.#runMember(member)
         if (failure && isKeptBack(member, failure.error)) keptBack.push(...batch.splice(-1))
-        if (batch.length >= limits.maxBatch || performance.now() >= end) break
+        if (batch.length >= this.#limits.maxBatch || performance.now() >= end) break
       }
       begunAt = performance.now()
-      connection.exec('commit')
+      this.#connection.exec('commit')
     } catch (error) {
-      rollback()
-      const failure = toFailure(error)
+      this.#rollback()
+      const failure = this.#toFailure(error)
       // If the file could not be locked at all, all that wait fail.
       for (const member of isLocked ? batch : waiting.splice(0)) {
         if (isKeptBack(member, failure)) keptBack.push(member)
@@ -146,24 +162,24 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
       }
       return keptBack
     }
-    if (sync === undefined) {
-      onCommit?.(performance.now() - begunAt)
+    if (this.#sync === undefined) {
+      this.#onCommit?.(performance.now() - begunAt)
       for (const { settle } of batch) settle?.()
     } else {
-      settling = settleOnceDurable(batch, sync.committed(), begunAt)
+      this.#settling = this.#settleOnceDurable(batch, this.#sync.committed(), begunAt)
     }
     return keptBack
   }
 
   /** Settles a batch once it is durable. The next one does not wait: it is committed meanwhile. */
-  async function settleOnceDurable(
+  async #settleOnceDurable(
     batch: readonly Member<DB>[],
     durable: Promise<void>,
     begunAt: number,
   ): Promise<void> {
     try {
       await durable
-      onCommit?.(performance.now() - begunAt)
+      this.#onCommit?.(performance.now() - begunAt)
       for (const { settle } of batch) settle?.()
     } catch (error) {
       for (const { reject } of batch) reject(error)
@@ -171,11 +187,11 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
   }
 
   /** Locks the file for writing, waiting without blocking for another process that holds it. */
-  async function begin(): Promise<void> {
-    const deadline = performance.now() + limits.busyTimeout
+  async #begin(): Promise<void> {
+    const deadline = performance.now() + this.#limits.busyTimeout
     for (let pause = 1; ; pause = Math.min(pause * 2, 32)) {
       try {
-        connection.exec('begin immediate')
+        this.#connection.exec('begin immediate')
         return
       } catch (error) {
         if (!sqliteDialect.isTransient(error)) throw error
@@ -194,9 +210,9 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
    * ever. It fails at once, and whatever its body still does is ignored.
    * @returns the error of the member, wrapped, because anything can be thrown; undefined if it succeeded
    */
-  async function runMember<T>(member: Member<DB, T>): Promise<{ error: unknown } | undefined> {
-    savepoint.run()
-    const attempt = new TransactionAttempt(handles, connection)
+  async #runMember<T>(member: Member<DB, T>): Promise<{ error: unknown } | undefined> {
+    this.#savepoint.run()
+    const attempt = new TransactionAttempt(this.#handles, this.#connection)
     let watch: NodeJS.Immediate | undefined
     let failure: { error: unknown } | undefined
     try {
@@ -208,56 +224,57 @@ export function createGroupCommit<DB>(options: GroupCommitOptions<DB>): GroupCom
             ),
           )
         })
-        const running = guard ? guard.run(attempt, member.body) : attempt.run(member.body)
+        const running = this.#guard
+          ? this.#guard.run(attempt, member.body)
+          : attempt.run(member.body)
         running.then(resolve, reject)
       })
       member.settle = () => member.resolve({ value, callbacks: attempt.callbacks })
     } catch (error) {
       attempt.closed = true
       // After the worst errors, such as a full disk, SQLite may have rolled back the whole batch.
-      if (!connection.inTransaction) throw error
-      rollbackTo.run()
+      if (!this.#connection.inTransaction) throw error
+      this.#rollbackTo.run()
       member.settle = () => member.reject(error)
       failure = { error }
     } finally {
       clearImmediate(watch)
     }
-    release.run()
+    this.#release.run()
     return failure
   }
 
-  function rollback(): void {
-    if (!connection.inTransaction) return
+  #rollback(): void {
+    if (!this.#connection.inTransaction) return
     try {
-      connection.exec('rollback')
+      this.#connection.exec('rollback')
     } catch {
       // Every later begin on this connection fails with the reason.
     }
   }
 
-  function toFailure(cause: unknown): Error {
+  #toFailure(cause: unknown): Error {
     if (cause instanceof DatabaseBusyError || cause instanceof DatabaseFullError) return cause
-    if (connection.isFull(cause)) return diskFullError(cause)
+    if (this.#connection.isFull(cause)) return diskFullError(cause)
     const reason = cause instanceof Error ? cause.message : cause
     return new CommitFailedError(`The transaction could not be stored: ${reason}`, { cause })
   }
 
   /** Commits deletions that found the disk full, and settles all of them. */
-  async function commitOnReserve(space: ReservedDeletions, deletions: Member<DB>[]): Promise<void> {
+  async #commitOnReserve(space: ReservedDeletions, deletions: Member<DB>[]): Promise<void> {
     try {
       await space.withReserve(async () => {
-        while (deletions.length > 0) await commitBatch(deletions, false)
+        while (deletions.length > 0) await this.#commitBatch(deletions, false)
       })
     } catch (error) {
-      for (const { reject } of deletions) reject(toFailure(error))
+      for (const { reject } of deletions) reject(this.#toFailure(error))
     }
   }
 
-  async function close(): Promise<void> {
-    isClosed = true
-    await working
-    await settling
+  /** Refuses further transactions, and resolves when none runs or waits. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#working
+    await this.#settling
   }
-
-  return { run, close }
 }

@@ -15,7 +15,7 @@ import { createDiskReserve, createReservedDeletions } from './disk-reserve.js'
 import type { Database, DatabaseReads, OnCommit } from './engine.js'
 import { DatabaseUnavailableError } from './errors.js'
 import { createHandles, type SqlWriter } from './executor.js'
-import { createGroupCommit } from './group-commit.js'
+import { GroupCommit } from './group-commit.js'
 import { createLogSync, type SyncedFile, syncedFile } from './log-sync.js'
 import type { Schema } from './schema.js'
 import { diskFullError, SqliteConnection, type SqliteRole } from './sqlite-connection.js'
@@ -96,7 +96,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       throw err
     }
   })
-  const commits = createGroupCommit({
+  const commits = new GroupCommit({
     connection: writer,
     handles,
     limits,
@@ -121,8 +121,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
       // Rebuilding a table needs foreign keys off, which SQLite refuses inside a transaction.
       connection.exec('pragma foreign_keys = off')
       const ownHandles = createHandles<unknown>(sqliteWriter)
-      const { run } = createGroupCommit({ connection, handles: ownHandles, limits, guard })
-      return await run(async (tx) => {
+      const commits = new GroupCommit({ connection, handles: ownHandles, limits, guard })
+      return await commits.run(async (tx) => {
         const value = await work(tx)
         const { rows } = await tx.executeQuery(foreignKeyCheck)
         if (rows.length === 0) return value
@@ -161,7 +161,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     dialect: sqliteDialect,
     file,
     url: undefined,
-    run: commits.run,
+    run: (body, given) => commits.run(body, given),
     upgrade,
     durable: async () => await sync.durable(),
     foreignChanges() {
