@@ -4,7 +4,7 @@ import {
   type OutgoingRequest,
   type OutgoingResponse,
 } from '../../platform/outgoing/outgoing.js'
-import { createGate } from '../../platform/workers/gate.js'
+import { createGate, type Gate } from '../../platform/workers/gate.js'
 import type { HostedCode } from '../bots/deployments/index.js'
 import { endMs, endWithin, type Program } from './program.js'
 import { enterInTime } from './turns.js'
@@ -38,48 +38,6 @@ export class TurnedAwayError extends OutgoingError {
   }
 }
 
-/** A program that serves its owner, from before its start until its end, with the requests that it was given. */
-export interface Instance {
-  readonly hosted: HostedCode
-  /** Whether it gets one request at a time: those that are suspected of ending the code. */
-  readonly isAlone: boolean
-  /** Rejects if the program does not start. */
-  readonly started: Promise<Program>
-  /** Undefined until it has started. */
-  readonly program: Program | undefined
-  /** Requests that it was given and that have not ended, including those that wait. */
-  readonly claims: number
-  /** Requests that the program got and has not responded to; after its end, those of that moment. */
-  readonly open: number
-  /** Time at which the oldest of them was sent, in milliseconds of the clock; undefined if there are none. */
-  readonly openSince: number | undefined
-  /** Whether it responded to a request. */
-  readonly hasResponded: boolean
-  readonly hasEnded: boolean
-  /** End of its last request, or its creation if it had none, in milliseconds of the clock. */
-  readonly lastUsed: number
-  /** Number of successive requests that took too long. */
-  readonly timeouts: number
-  /** Gives it one more request, until whose end it is not idle. @returns a function to call when the request has ended */
-  claim(): () => void
-  /**
-   * Sends a request when the program has started and has fewer requests open than it may have.
-   * @throws CodeEndedError if the program ends meanwhile, TurnedAwayError if it does before
-   */
-  send(request: OutgoingRequest): Promise<OutgoingResponse>
-  /** Turns away the requests that wait for the program. */
-  turnAway(): void
-  /** Says why the program is about to be ended, for its open requests. */
-  blame(reason: string): void
-  /**
-   * Ends the program after the requests that it was given.
-   * @param withinMs milliseconds after which it ends although requests are open
-   */
-  retire(withinMs: number): Promise<void>
-  /** Ends it without waiting for its requests, also while it starts. */
-  abort(): Promise<void>
-}
-
 /** Maximum number of requests that wait for a program, as a multiple of those that it handles at a time. */
 const waitingPerRequest = 10
 
@@ -99,171 +57,212 @@ export interface InstanceDeps {
   onTimeout: (instance: Instance) => Promise<void>
 }
 
-export function createInstance(
-  hosted: HostedCode,
-  started: Promise<Program>,
-  { clock, requests, isAlone, endsByItself, cancelStart, onTimeout }: InstanceDeps,
-): Instance {
-  const gate = createGate(requests, requests * waitingPerRequest, () => busy('its queue is full'))
-  let program: Program | undefined
-  let startedAt = 0
-  let claims = 0
+/** A program that serves its owner, from before its start until its end, with the requests that it was given. */
+export class Instance {
+  readonly hosted: HostedCode
+  /** Whether it gets one request at a time: those that are suspected of ending the code. */
+  readonly isAlone: boolean
+  /** Rejects if the program does not start. */
+  readonly started: Promise<Program>
+  readonly #deps: InstanceDeps
+  readonly #gate: Gate
+  #program: Program | undefined
+  #startedAt = 0
+  #claims = 0
   /** Claims of its whole life, and whether the first one was there before the program. */
-  let given = 0
-  let isMadeForFirst = false
-  let lastUsed = clock.now()
-  let timeouts = 0
-  let hasResponded = false
+  #given = 0
+  #isMadeForFirst = false
+  #lastUsed: number
+  #timeouts = 0
+  #hasResponded = false
   /** Open requests with the time at which each was sent, the oldest first. */
-  const open = new Set<{ since: number }>()
-  let openAtEnd: number | undefined
-  let blamed: string | undefined
+  readonly #open = new Set<{ since: number }>()
+  #openAtEnd: number | undefined
+  #blamed: string | undefined
   /** Whether the server ends the program for what its requests did. */
-  let isEndedForBlame = false
-  let isEndedByServer = false
-  let stopWaiting = () => {}
+  #isEndedForBlame = false
+  #isEndedByServer = false
+  #stopWaiting = () => {}
 
-  started.then(
-    (ready) => {
-      program = ready
-      startedAt = performance.now()
-      void ready.ended.then(() => {
-        openAtEnd = open.size
+  constructor(hosted: HostedCode, started: Promise<Program>, deps: InstanceDeps) {
+    const { clock, requests } = deps
+    this.hosted = hosted
+    this.isAlone = deps.isAlone
+    this.started = started
+    this.#deps = deps
+    this.#gate = createGate(requests, requests * waitingPerRequest, () =>
+      this.#busy('its queue is full'),
+    )
+    this.#lastUsed = clock.now()
+    started.then(
+      (ready) => {
+        this.#program = ready
+        this.#startedAt = performance.now()
+        void ready.ended.then(() => {
+          this.#openAtEnd = this.#open.size
+        })
+      },
+      () => {},
+    )
+  }
+
+  /** Undefined until it has started. */
+  get program(): Program | undefined {
+    return this.#program
+  }
+
+  /** Requests that it was given and that have not ended, including those that wait. */
+  get claims(): number {
+    return this.#claims
+  }
+
+  /** Requests that the program got and has not responded to; after its end, those of that moment. */
+  get open(): number {
+    return this.#openAtEnd ?? this.#open.size
+  }
+
+  /** Time at which the oldest of them was sent, in milliseconds of the clock; undefined if there are none. */
+  get openSince(): number | undefined {
+    const [oldest] = this.#open
+    return oldest?.since
+  }
+
+  /** Whether it responded to a request. */
+  get hasResponded(): boolean {
+    return this.#hasResponded
+  }
+
+  get hasEnded(): boolean {
+    return this.#openAtEnd !== undefined
+  }
+
+  /** End of its last request, or its creation if it had none, in milliseconds of the clock. */
+  get lastUsed(): number {
+    return this.#lastUsed
+  }
+
+  /** Number of successive requests that took too long. */
+  get timeouts(): number {
+    return this.#timeouts
+  }
+
+  /** Gives it one more request, until whose end it is not idle. @returns a function to call when the request has ended */
+  claim(): () => void {
+    this.#claims += 1
+    this.#given += 1
+    if (this.#given === 1) this.#isMadeForFirst = this.#program === undefined
+    return () => {
+      this.#claims -= 1
+      this.#lastUsed = this.#deps.clock.now()
+      if (this.#claims === 0) this.#stopWaiting()
+    }
+  }
+
+  /**
+   * Sends a request when the program has started and has fewer requests open than it may have.
+   * @throws CodeEndedError if the program ends meanwhile, TurnedAwayError if it does before
+   */
+  async send(request: OutgoingRequest): Promise<OutgoingResponse> {
+    const { clock } = this.#deps
+    const leave = await this.#enter(request)
+    const own = { since: clock.now() }
+    try {
+      const running = await this.started
+      if (this.#openAtEnd !== undefined) throw new TurnedAwayError()
+      own.since = clock.now()
+      this.#open.add(own)
+      const response = await running.send(request).catch(async (error: unknown) => {
+        if (isTimeout(error)) await this.#countTimeout()
+        throw await this.#failureOf(error, running)
       })
-    },
-    () => {},
-  )
+      this.#timeouts = 0
+      this.#hasResponded = true
+      return response
+    } finally {
+      this.#open.delete(own)
+      leave()
+    }
+  }
+
+  /** Turns away the requests that wait for the program. */
+  turnAway(): void {
+    this.#gate.close(new TurnedAwayError())
+  }
+
+  /** Says why the program is about to be ended, for its open requests. */
+  blame(reason: string): void {
+    this.#blamed ??= reason
+    if (this.#openAtEnd === undefined) this.#isEndedForBlame = true
+  }
+
+  /**
+   * Ends the program after the requests that it was given.
+   * @param withinMs milliseconds after which it ends although requests are open
+   */
+  async retire(withinMs: number): Promise<void> {
+    const running = await this.started.catch(() => undefined)
+    if (running === undefined) return
+    if (this.#claims > 0) await this.#untilUnclaimed(withinMs, running.ended)
+    this.#isEndedByServer = this.#openAtEnd === undefined && this.#blamed === undefined
+    await running.end()
+  }
+
+  /** Ends it without waiting for its requests, also while it starts. */
+  async abort(): Promise<void> {
+    this.#isEndedByServer = true
+    this.#stopWaiting()
+    this.#deps.cancelStart()
+    await (await this.started.catch(() => undefined))?.end()
+  }
 
   /** Counts a request that took too long, for which the program may then be ended. */
-  async function countTimeout(): Promise<void> {
-    timeouts += 1
-    await onTimeout(instance)
+  async #countTimeout(): Promise<void> {
+    this.#timeouts += 1
+    await this.#deps.onTimeout(this)
   }
 
   /** The error of a request without a response: the end of the program, if that is why. */
-  async function failureOf(error: unknown, running: Program): Promise<unknown> {
+  async #failureOf(error: unknown, running: Program): Promise<unknown> {
     if (!(error instanceof OutgoingError)) return error
-    if (isTimeout(error) && blamed === undefined) return error
+    if (isTimeout(error) && this.#blamed === undefined) return error
     const end = await endWithin(running, endMs)
-    if (end === undefined || isEndedByServer) return error
+    if (end === undefined || this.#isEndedByServer) return error
     // A timer of an earlier request could have ended the program, or one of the code while it had no request.
-    const isOnly = given === 1 && isMadeForFirst
-    const isFromOutside = end.isFromOutside && !isEndedForBlame
-    return new CodeEndedError(blamed ?? `it ended with ${end.how}`, {
-      isCertain: isOnly && !isFromOutside && !endsByItself(),
-      livedMs: performance.now() - startedAt,
+    const isOnly = this.#given === 1 && this.#isMadeForFirst
+    const isFromOutside = end.isFromOutside && !this.#isEndedForBlame
+    return new CodeEndedError(this.#blamed ?? `it ended with ${end.how}`, {
+      isCertain: isOnly && !isFromOutside && !this.#deps.endsByItself(),
+      livedMs: performance.now() - this.#startedAt,
       cause: error,
     })
   }
 
-  function busy(detail: string): OutgoingError {
+  #busy(detail: string): OutgoingError {
     return new OutgoingError(
       'connection',
-      `The code of the ${hosted.owner.type} handles ${requests} requests already (BOTSTEAD_HOSTING_REQUESTS), and ${detail}.`,
+      `The code of the ${this.hosted.owner.type} handles ${this.#deps.requests} requests already (BOTSTEAD_HOSTING_REQUESTS), and ${detail}.`,
     )
   }
 
   /** Waits until the program can take the request, at most as long as the request may take. */
-  async function enter(request: OutgoingRequest): Promise<() => void> {
-    if (gate.load().running < requests) return await gate.enter(request.signal)
-    return await enterInTime(gate, request, () => busy(`none ended within ${request.timeoutMs} ms`))
+  async #enter(request: OutgoingRequest): Promise<() => void> {
+    if (this.#gate.load().running < this.#deps.requests) {
+      return await this.#gate.enter(request.signal)
+    }
+    return await enterInTime(this.#gate, request, () =>
+      this.#busy(`none ended within ${request.timeoutMs} ms`),
+    )
   }
 
-  async function untilUnclaimed(withinMs: number, ended: Promise<unknown>): Promise<void> {
+  async #untilUnclaimed(withinMs: number, ended: Promise<unknown>): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const served = new Promise<void>((resolve) => {
-      stopWaiting = resolve
+      this.#stopWaiting = resolve
       timer = setTimeout(resolve, withinMs).unref()
     })
     await Promise.race([served, ended])
     clearTimeout(timer)
   }
-
-  const instance: Instance = {
-    hosted,
-    isAlone,
-    started,
-    get program() {
-      return program
-    },
-    get claims() {
-      return claims
-    },
-    get open() {
-      return openAtEnd ?? open.size
-    },
-    get openSince() {
-      const [oldest] = open
-      return oldest?.since
-    },
-    get hasResponded() {
-      return hasResponded
-    },
-    get hasEnded() {
-      return openAtEnd !== undefined
-    },
-    get lastUsed() {
-      return lastUsed
-    },
-    get timeouts() {
-      return timeouts
-    },
-
-    claim() {
-      claims += 1
-      given += 1
-      if (given === 1) isMadeForFirst = program === undefined
-      return () => {
-        claims -= 1
-        lastUsed = clock.now()
-        if (claims === 0) stopWaiting()
-      }
-    },
-
-    async send(request) {
-      const leave = await enter(request)
-      const own = { since: clock.now() }
-      try {
-        const running = await started
-        if (openAtEnd !== undefined) throw new TurnedAwayError()
-        own.since = clock.now()
-        open.add(own)
-        const response = await running.send(request).catch(async (error: unknown) => {
-          if (isTimeout(error)) await countTimeout()
-          throw await failureOf(error, running)
-        })
-        timeouts = 0
-        hasResponded = true
-        return response
-      } finally {
-        open.delete(own)
-        leave()
-      }
-    },
-
-    turnAway: () => gate.close(new TurnedAwayError()),
-
-    blame(reason) {
-      blamed ??= reason
-      if (openAtEnd === undefined) isEndedForBlame = true
-    },
-
-    async retire(withinMs) {
-      const running = await started.catch(() => undefined)
-      if (running === undefined) return
-      if (claims > 0) await untilUnclaimed(withinMs, running.ended)
-      isEndedByServer = openAtEnd === undefined && blamed === undefined
-      await running.end()
-    },
-
-    async abort() {
-      isEndedByServer = true
-      stopWaiting()
-      cancelStart()
-      await (await started.catch(() => undefined))?.end()
-    },
-  }
-  return instance
 }
 
 function isTimeout(error: unknown): boolean {

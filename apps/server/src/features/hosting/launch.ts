@@ -36,7 +36,7 @@ export interface Launcher {
 }
 
 /** A host program that was started. */
-interface Launched {
+export interface Launched {
   process: ChildProcess
   /** Opens the socket that it listens on; undefined if it does not listen yet. */
   openSocket(): Promise<OpenSocket | undefined>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ManualTime } from '../../../test/manual-time.js'
-import { createInstance, type Instance } from './instance.js'
+import { Instance } from './instance.js'
 import { createLiveness } from './liveness.js'
 import type { Program } from './program.js'
 
@@ -54,7 +54,7 @@ async function open({ waitsMs = 0, delayMs = 0, respondsTo }: Question) {
       reasons.push(reason)
     },
   })
-  const instance: Instance = createInstance(hosted, Promise.resolve(program), {
+  const instance = new Instance(hosted, Promise.resolve(program), {
     clock,
     requests: 1,
     isAlone: false,

@@ -1,12 +1,13 @@
 import type { Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Agent } from 'undici'
 import type { NetworkLists } from '../../platform/outgoing/address-rules.js'
 import type { ResponseMemory } from '../../platform/outgoing/outgoing.js'
 import type { Deployment } from '../bots/deployments/index.js'
-import type { OutputBudget } from './budget.js'
+import type { OutputBudget, OutputShare } from './budget.js'
 import { connectReports, untilListening } from './connection.js'
-import type { Launcher } from './launch.js'
+import type { Launched, Launcher } from './launch.js'
 import { type LineReading, readLines } from './lines.js'
 import type { OutputListener } from './output.js'
 import { type ProcessorTimes, type TreeUsage, watchUsage } from './process-tree.js'
@@ -113,7 +114,7 @@ export async function endWithin(
  * @throws StartError if it cannot be loaded
  */
 export async function startProgram(
-  { launcher, budget, responses, memory, reports, startMs, memoryBytes, requests }: ProgramDeps,
+  deps: ProgramDeps,
   order: ProgramOrder,
   listener: OutputListener,
   signal?: AbortSignal,
@@ -122,52 +123,23 @@ export async function startProgram(
   const name = `${deployment.owner.type}=${deployment.owner.id}`
   const [{ Agent: Client }, launched] = await Promise.all([
     import('undici'),
-    launcher.launch(name).catch((cause: unknown) => {
+    deps.launcher.launch(name).catch((cause: unknown) => {
       throw new StartError(`its process could not be made: ${String(cause)}`, { cause })
     }),
   ])
-  const { process: child, kill } = launched
-  const share = budget.open()
-  const ofResponses = responses.open()
-  const held = memory.open()
-  let errorText = ''
-  /** The reason for which the server ended it. */
-  let fault: string | undefined
-  const onFault = (error: unknown) => {
-    const why = error instanceof Error ? error.message : 'unknown fault'
-    fault ??= `a report that was refused: ${why}`
-    kill()
-  }
+  const running = new RunningProgram(deps, launched, listener)
+  sendOrder(launched.process.stdin, order, deps.reports)
+  const path = await untilLoaded(running, deps.startMs, signal)
+  return running.serveAt(path, Client, deployment)
+}
 
-  // While the code loads, and is tried out, nobody else knows the program.
-  const endWatch = watchUsage(launched.usage, memoryBytes, (reason) => {
-    fault ??= reason
-    kill()
-  })
-
-  readPrinted(child.stdout, { share, onFault }, listener)
-  readErrors(child.stderr, { share, onFault }, (text) => {
-    errorText = (errorText + text).slice(-keptErrorText)
-  })
-  /** The signal that the code sent to its own process last. */
-  let ownSignal: string | undefined
-  const closed = new Promise<{ how: string; signal?: string | null }>((resolve) => {
-    child.once('error', (error) => resolve({ how: error.message }))
-    child.once('close', (code, signal) => {
-      resolve({ how: endOf(code, signal, errorText), signal })
-    })
-    // Its output may be far beyond the budget, and the end must not wait until it is read.
-    child.once('exit', () => {
-      setTimeout(() => {
-        child.stdout?.destroy()
-        child.stderr?.destroy()
-      }, lastOutputMs)
-    })
-  })
-
-  const starting = new AbortController()
-  sendOrder(child.stdin, order, reports)
-
+/** Resolves with the path of the socket when the code is loaded; ends the program if it is not in time. */
+async function untilLoaded(
+  running: RunningProgram,
+  startMs: number,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const { kill } = running
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
@@ -175,62 +147,10 @@ export async function startProgram(
   }, startMs)
   signal?.addEventListener('abort', kill, { once: true })
   if (signal?.aborted) kill()
-  let channel: Socket | undefined
-  let lastReports: Promise<void> = Promise.resolve()
-
-  /** Resolves when the code is loaded, with the path of the socket. */
-  async function load(): Promise<string> {
-    const socket = await untilListening(launched.openSocket, starting.signal)
-    await launched.socketOpened(socket)
-    // The program loads the code after this.
-    const reading = await connectReports(socket.path, starting.signal)
-    channel = reading
-    await new Promise<void>((resolve, reject) => {
-      lastReports = readLines(reading, {
-        share,
-        longest: longestReport,
-        onFault: (error) => {
-          onFault(error)
-          reject(new StartError(fault))
-        },
-        onLine: (line, cut) => {
-          if (cut > 0) throw new ReportError(`it has more than ${longestReport} bytes`)
-          readReport(line, {
-            ...listener,
-            onReady: resolve,
-            onSignal: (signal) => {
-              ownSignal = signal
-            },
-            onFailed: (reason) => reject(new StartError(shortened(reason.split('\n')))),
-          })
-        },
-      })
-    })
-    return socket.path
-  }
-
-  async function untilEnd(): Promise<ProgramEnd> {
-    const { how, signal } = await closed
-    endWatch()
-    await Promise.race([lastReports, sleep(lastOutputMs)])
-    // It may wait for the budget, and would stay open.
-    channel?.destroy()
-    const reason = fault ?? ((await launched.ranOutOfMemory()) ? outOfMemory : how)
-    starting.abort(new StartError(reason))
-    share.close()
-    ofResponses.close()
-    await Promise.all([client?.destroy(), launched.clear()])
-    const isOfAll = ['SIGTERM', 'SIGINT', 'SIGHUP'].includes(signal ?? '')
-    return { how: reason, isFromOutside: reason === how && isOfAll && signal !== ownSignal }
-  }
-  let client: ProgramClient | undefined
-  const ended = untilEnd()
-
-  let path: string
   try {
-    path = await Promise.race([
-      load(),
-      ended.then(({ how }) => {
+    return await Promise.race([
+      running.load(),
+      running.ended.then(({ how }) => {
         throw new StartError(how)
       }),
     ])
@@ -241,30 +161,167 @@ export async function startProgram(
     clearTimeout(timer)
     signal?.removeEventListener('abort', kill)
   }
-  client = createProgramClient({ Client, path, share: ofResponses, held, requests })
+}
 
-  return {
-    deployment,
-    pid: child.pid,
-    ended,
-    kill,
-    send: client.send,
-    responds: client.responds,
-    compiled: client.compiled,
-    processorTimes: launched.processorTimes,
+/** A process with its output and its reports, from its launch until all of them are read. */
+class RunningProgram {
+  /** Ends it now, by force. */
+  readonly kill: () => void
+  /** Resolves when it has ended; never rejects. */
+  readonly ended: Promise<ProgramEnd>
+  readonly #deps: ProgramDeps
+  readonly #launched: Launched
+  readonly #listener: OutputListener
+  readonly #share: OutputShare
+  readonly #ofResponses: OutputShare
+  readonly #held: ReturnType<ResponseMemory['open']>
+  readonly #endWatch: () => void
+  readonly #starting = new AbortController()
+  #errorText = ''
+  /** The reason for which the server ended it. */
+  #fault: string | undefined
+  /** The signal that the code sent to its own process last. */
+  #ownSignal: string | undefined
+  /** Carries the reports of the program. */
+  #channel: Socket | undefined
+  #lastReports: Promise<void> = Promise.resolve()
+  #client: ProgramClient | undefined
 
-    usage() {
-      endWatch()
-      return launched.usage()
-    },
+  constructor(deps: ProgramDeps, launched: Launched, listener: OutputListener) {
+    this.#deps = deps
+    this.#launched = launched
+    this.#listener = listener
+    this.kill = launched.kill
+    this.#share = deps.budget.open()
+    this.#ofResponses = deps.responses.open()
+    this.#held = deps.memory.open()
+    // While the code loads, and is tried out, nobody else knows the program.
+    this.#endWatch = watchUsage(launched.usage, deps.memoryBytes, (reason) => this.#endFor(reason))
+    const { stdout, stderr } = launched.process
+    const reading = { share: this.#share, onFault: (error: unknown) => this.#refuse(error) }
+    readPrinted(stdout, reading, listener)
+    readErrors(stderr, reading, (text) => {
+      this.#errorText = (this.#errorText + text).slice(-keptErrorText)
+    })
+    this.ended = this.#untilEnd(this.#untilClosed())
+  }
 
-    async end() {
-      // The end of its input ends a program that is not in an endless loop.
-      child.stdin?.end()
-      const force = setTimeout(kill, graceMs)
-      await ended
-      clearTimeout(force)
-    },
+  /** Resolves when the code is loaded, with the path of the socket. */
+  async load(): Promise<string> {
+    const socket = await untilListening(this.#launched.openSocket, this.#starting.signal)
+    await this.#launched.socketOpened(socket)
+    // The program loads the code after this.
+    const channel = await connectReports(socket.path, this.#starting.signal)
+    this.#channel = channel
+    await new Promise<void>((resolve, reject) => {
+      this.#lastReports = this.#readReports(channel, resolve, reject)
+    })
+    return socket.path
+  }
+
+  /** The loaded program, which is called at a socket. */
+  serveAt(path: string, Client: typeof Agent, deployment: Deployment): Program {
+    const client = createProgramClient({
+      Client,
+      path,
+      share: this.#ofResponses,
+      held: this.#held,
+      requests: this.#deps.requests,
+    })
+    this.#client = client
+    const { process: child, processorTimes, usage } = this.#launched
+    return {
+      deployment,
+      pid: child.pid,
+      ended: this.ended,
+      kill: this.kill,
+      send: client.send,
+      responds: client.responds,
+      compiled: client.compiled,
+      processorTimes,
+      usage: () => {
+        this.#endWatch()
+        return usage()
+      },
+      end: async () => {
+        // The end of its input ends a program that is not in an endless loop.
+        child.stdin?.end()
+        const force = setTimeout(this.kill, graceMs)
+        await this.ended
+        clearTimeout(force)
+      },
+    }
+  }
+
+  /** Reads the reports of the program until its end. */
+  async #readReports(
+    channel: Socket,
+    onReady: () => void,
+    onFailed: (error: Error) => void,
+  ): Promise<void> {
+    await readLines(channel, {
+      share: this.#share,
+      longest: longestReport,
+      onFault: (error) => {
+        this.#refuse(error)
+        onFailed(new StartError(this.#fault))
+      },
+      onLine: (line, cut) => {
+        if (cut > 0) throw new ReportError(`it has more than ${longestReport} bytes`)
+        readReport(line, {
+          ...this.#listener,
+          onReady,
+          onSignal: (signal) => {
+            this.#ownSignal = signal
+          },
+          onFailed: (reason) => onFailed(new StartError(shortened(reason.split('\n')))),
+        })
+      },
+    })
+  }
+
+  /** Ends the program for output that the server does not read. */
+  #refuse(error: unknown): void {
+    const why = error instanceof Error ? error.message : 'unknown fault'
+    this.#endFor(`a report that was refused: ${why}`)
+  }
+
+  #endFor(reason: string): void {
+    this.#fault ??= reason
+    this.kill()
+  }
+
+  /** Resolves when the process and its output have ended, with how it ended. */
+  async #untilClosed(): Promise<{ how: string; signal?: string | null }> {
+    const { process: child } = this.#launched
+    return await new Promise((resolve) => {
+      child.once('error', (error) => resolve({ how: error.message }))
+      child.once('close', (code, signal) => {
+        resolve({ how: endOf(code, signal, this.#errorText), signal })
+      })
+      // Its output may be far beyond the budget, and the end must not wait until it is read.
+      child.once('exit', () => {
+        setTimeout(() => {
+          child.stdout?.destroy()
+          child.stderr?.destroy()
+        }, lastOutputMs)
+      })
+    })
+  }
+
+  async #untilEnd(closed: Promise<{ how: string; signal?: string | null }>): Promise<ProgramEnd> {
+    const { how, signal } = await closed
+    this.#endWatch()
+    await Promise.race([this.#lastReports, sleep(lastOutputMs)])
+    // It may wait for the budget, and would stay open.
+    this.#channel?.destroy()
+    const reason = this.#fault ?? ((await this.#launched.ranOutOfMemory()) ? outOfMemory : how)
+    this.#starting.abort(new StartError(reason))
+    this.#share.close()
+    this.#ofResponses.close()
+    await Promise.all([this.#client?.destroy(), this.#launched.clear()])
+    const isOfAll = ['SIGTERM', 'SIGINT', 'SIGHUP'].includes(signal ?? '')
+    return { how: reason, isFromOutside: reason === how && isOfAll && signal !== this.#ownSignal }
   }
 }
 

@@ -6,7 +6,7 @@ import type { Blame } from './blame.js'
 import type { Capacity } from './capacity.js'
 import type { Crashes } from './crashes.js'
 import type { Failures } from './failures.js'
-import { createInstance, type Instance, type Place } from './instance.js'
+import { Instance, type Place } from './instance.js'
 import type { Instances } from './instances.js'
 import { keyOf } from './owners.js'
 import { type Program, StartError } from './program.js'
@@ -61,7 +61,7 @@ export function createServing(deps: ServingDeps): Serving {
   ): Instance {
     const cancelling = new AbortController()
     const started = start(cancelling.signal)
-    const instance = createInstance(hosted, started, {
+    const instance = new Instance(hosted, started, {
       clock,
       requests: isAlone ? 1 : requests,
       isAlone,

@@ -13,7 +13,7 @@ import type { Feature } from '../../feature.js'
 import { deleteExpiredCalls } from './call-store.js'
 import { type ClaimsDeps, createClaims, type ReceiverIds, type TunnelReceiver } from './claims.js'
 import { type TunnelAddress, tunnelAddressOf, tunnelIdOf } from './protocol.js'
-import { createRegistry, type RegistryDeps, type TunnelLimits } from './registry.js'
+import { Registry, type RegistryDeps, type TunnelLimits } from './registry.js'
 import { createRelay, type RelayDeps } from './relay.js'
 import * as store from './store.js'
 
@@ -57,8 +57,8 @@ const rowsAtOnce = 500
 export function createTunnels(deps: TunnelsDeps): Tunnels {
   const { db, clock, log, outgoing, limits } = deps
   const claims = createClaims(deps)
-  const relay = createRelay(deps, () => registry)
-  const registry = createRegistry(deps, relay.serve)
+  const relay = createRelay(deps, (): Registry => registry)
+  const registry = new Registry(deps, relay.serve)
 
   async function send(url: string, request: OutgoingRequest): Promise<OutgoingResponse> {
     const address = tunnelAddressOf(url)
@@ -139,7 +139,9 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
       'integration.changed': (tx, { integrationId }) => claimLater(tx, { integrationId }),
       'workspace.removed': async (tx, { workspaceId }) => {
         const ids = await store.deleteTunnelsOf(tx, workspaceId)
-        afterCommit(tx, () => ids.forEach(registry.announce))
+        afterCommit(tx, () => {
+          for (const id of ids) registry.announce(id)
+        })
       },
     },
     sweeps: [
@@ -147,14 +149,13 @@ export function createTunnels(deps: TunnelsDeps): Tunnels {
       (tx) => deleteExpiredCalls(tx, isoTime(clock.now()), rowsAtOnce),
     ],
     metrics: [
-      gauge(
-        { name: 'botstead_tunnels', help: 'Development tunnels of this process.' },
-        registry.count,
+      gauge({ name: 'botstead_tunnels', help: 'Development tunnels of this process.' }, () =>
+        registry.count(),
       ),
     ],
     open: async () => registry.start(),
-    drain: registry.drain,
-    stop: registry.stop,
+    drain: () => registry.drain(),
+    stop: (timeLeft) => registry.stop(timeLeft),
   }
 }
 

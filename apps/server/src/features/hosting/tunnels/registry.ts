@@ -5,14 +5,14 @@ import type { EventBus } from '../../../platform/bus/event-bus.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
-import { createLeases } from '../../../platform/leases/leases.js'
-import type { AdmittedPeer } from '../../../platform/streams/peer.js'
+import { createLeases, type Leases } from '../../../platform/leases/leases.js'
+import type { AdmittedPeer, Peer } from '../../../platform/streams/peer.js'
 import { closeCodes } from '../../../platform/streams/sink.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import { type ConnectionLimits, TunnelConnection } from './connection.js'
 import { tunnelCodes } from './protocol.js'
 import * as store from './store.js'
-import { createWaits } from './waits.js'
+import { createWaits, type Waits } from './waits.js'
 
 /** Limits of tunnels; sizes in bytes, times in milliseconds. */
 export interface TunnelLimits extends ConnectionLimits {
@@ -54,47 +54,14 @@ const contendMs = 8000
 /** Milliseconds that a tunnel may be open before a bot or an integration uses its address. */
 const unclaimedMs = 15 * 60_000
 
-/** The connections of this process, and the rules for opening one. */
-export function createRegistry(
-  deps: RegistryDeps,
-  onReady: (connection: TunnelConnection) => void,
-) {
-  const { db, run, clock, timers, ids, bus, log, limits, leaseMs } = deps
-  const open = new Map<string, TunnelConnection>()
-  const waits = createWaits({ bus, timers })
+/** The free places for connections of this process, in all and by network address. */
+function createSlots(limits: Pick<TunnelLimits, 'maxTunnels' | 'perAddress'>) {
   /** Connections by network address, with those that are still being admitted. */
   const slots = new Map<string, number>()
   let slotsInAll = 0
-  let stopping = false
 
-  const leases = createLeases<TunnelConnection>({
-    clock,
-    timers,
-    log,
-    leaseMs,
-    held: () => [...open.values()],
-    async prolong(held, until) {
-      const connections = held.map(({ id }) => id)
-      const kept = await run(async (tx) => {
-        await store.prolongConnections(tx, connections, until)
-        return await store.listConnected(tx, connections)
-      })
-      const stillHeld = new Set(kept.map(({ connection }) => connection))
-      return ({ id }) => stillHeld.has(id)
-    },
-    lose: (connection) => connection.close(tunnelCodes.idConflict, 'tunnel id is used elsewhere'),
-    fault: 'the leases of tunnels could not be prolonged',
-  })
-
-  function hint(topic: string, key: string): void {
-    bus.publish({ topic, key })
-  }
-
-  function announce(tunnelId: string): void {
-    hint(tunnelTopic, tunnelId)
-  }
-
-  function takeSlot(address: string): () => void {
+  /** Takes a place. @returns a function that frees it */
+  return function take(address: string): () => void {
     const own = slots.get(address) ?? 0
     if (slotsInAll >= limits.maxTunnels || own >= limits.perAddress) {
       const whose = own >= limits.perAddress ? 'Your network address has' : 'The server has'
@@ -111,32 +78,140 @@ export function createRegistry(
       slotsInAll -= 1
     }
   }
+}
 
-  /** Throws if the workspace of a tunnel has as many others as it may have. */
-  async function requireRoom(
-    tx: Tx,
-    { id, workspace_id: workspaceId }: store.TunnelRow,
-    now: string,
-  ): Promise<void> {
-    if (workspaceId === null) return
-    const others = await store.countOthersConnected(tx, { id, workspaceId }, now)
-    if (others < limits.perWorkspace) return
-    throw new ApiError(
-      'RateLimited',
-      `The workspace has ${limits.perWorkspace} open tunnels, which is as many as it may have. The operator can raise BOTSTEAD_MAX_TUNNELS_PER_WORKSPACE.`,
-      { metadata: { retryAfterSeconds: 5 } },
+/** The connections of this process, and the rules for opening one. */
+export class Registry {
+  readonly waits: Waits
+  readonly #deps: RegistryDeps
+  readonly #onReady: (connection: TunnelConnection) => void
+  readonly #open = new Map<string, TunnelConnection>()
+  readonly #takeSlot: ReturnType<typeof createSlots>
+  readonly #leases: Leases
+  readonly #releasing = new Set<Promise<void>>()
+  readonly #stopListening: () => void
+  #stopping = false
+
+  /** @param onReady called with a connection whenever calls may wait for its tunnel */
+  constructor(deps: RegistryDeps, onReady: (connection: TunnelConnection) => void) {
+    this.#deps = deps
+    this.#onReady = onReady
+    this.waits = createWaits(deps)
+    this.#takeSlot = createSlots(deps.limits)
+    this.#leases = leasesOf(deps, this.#open)
+    this.#stopListening = deps.bus.subscribe(
+      { topic: tunnelTopic },
+      {
+        onHint: ({ key }) => {
+          const connection = this.#open.get(key)
+          if (connection !== undefined) this.#lookSoon(connection)
+        },
+        onGap: () => {
+          for (const connection of this.#open.values()) this.#lookSoon(connection)
+        },
+      },
     )
   }
 
+  /** The open connection of a tunnel in this process. */
+  find(tunnelId: string): TunnelConnection | undefined {
+    return this.#open.get(tunnelId)
+  }
+
+  /** Counts the connections of this process. */
+  count(): number {
+    return this.#open.size
+  }
+
+  hint(topic: string, key: string): void {
+    this.#deps.bus.publish({ topic, key })
+  }
+
+  /** Hints that a tunnel changed, or that calls wait for it. */
+  announce(tunnelId: string): void {
+    this.hint(tunnelTopic, tunnelId)
+  }
+
+  async admit(opening: TunnelOpening): Promise<AdmittedPeer> {
+    if (this.#stopping) throw serverIsStopping()
+    const freeSlot = this.#takeSlot(opening.address)
+    const id = this.#deps.ids.uuid()
+    try {
+      await this.#take(opening, id)
+    } catch (error) {
+      freeSlot()
+      throw error
+    }
+    const end = (): void => {
+      freeSlot()
+      const released = this.#releaseSoon({ id, tunnelId: opening.id })
+      this.#releasing.add(released)
+      void released.then(() => this.#releasing.delete(released))
+    }
+    return { abandon: end, open: (peer) => this.#connect(opening, id, peer, end) }
+  }
+
+  start(): void {
+    this.#leases.start()
+  }
+
+  /** Ends all connections, so that developers connect to another process. */
+  drain(): void {
+    this.#stopping = true
+    for (const connection of [...this.#open.values()]) {
+      connection.close(closeCodes.goingAway, 'the server stops')
+    }
+  }
+
+  async stop(timeLeft: number): Promise<void> {
+    this.drain()
+    this.#stopListening()
+    await this.#leases.finish(timeLeft, Promise.all(this.#releasing), () => {})
+  }
+
+  /** Puts an admitted connection into use. @param end called when it is closed */
+  #connect(
+    { id: tunnelId, address }: TunnelOpening,
+    id: string,
+    peer: Peer,
+    end: () => void,
+  ): TunnelConnection {
+    const { timers, limits, log } = this.#deps
+    const cancel = timers.after(unclaimedMs, () => {
+      this.#endUnlessClaimed(connection).catch((err: unknown) => {
+        log.warn({ err, tunnel: tunnelId }, 'a tunnel could not be looked at')
+      })
+    })
+    const connection = new TunnelConnection({
+      id,
+      tunnelId,
+      address,
+      peer,
+      timers,
+      limits,
+      onClose: (closed) => {
+        cancel()
+        if (this.#open.get(tunnelId) === closed) this.#open.delete(tunnelId)
+        end()
+      },
+    })
+    // One that this process still has was asked for a sign of life, and gave none.
+    this.#open.get(tunnelId)?.cut()
+    this.#open.set(tunnelId, connection)
+    this.announce(tunnelId)
+    return connection
+  }
+
   /** Makes a new connection that of the tunnel; throws if the id belongs to somebody else. */
-  async function take({ id, key }: TunnelOpening, connection: string): Promise<void> {
+  async #take({ id, key }: TunnelOpening, connection: string): Promise<void> {
+    const { db, run, clock, limits } = this.#deps
     const keyHash = key === '' ? null : createHash('sha256').update(key).digest('hex')
     const deadline = clock.now() + contendMs
     for (;;) {
       const now = isoTime(clock.now())
       const taken = {
         connection,
-        lease_until: leases.end(),
+        lease_until: this.#leases.end(),
         contender: null,
         connected_at: now,
         disconnected_at: null,
@@ -156,22 +231,23 @@ export function createRegistry(
       if (!isConnected(row, clock.now()) || clock.now() >= deadline) {
         const patch = { ...taken, ...(keyHash !== null && { key_hash: keyHash }) }
         const isTaken = await run(async (tx) => {
-          await requireRoom(tx, row, now)
+          await requireRoom(tx, limits, row, now)
           return await store.patchConnection(tx, row, patch)
         })
         if (isTaken) return
         continue
       }
-      await contend(row, connection, deadline)
+      await this.#contend(row, connection, deadline)
     }
   }
 
   /** Waits until a connection that has the id is gone; throws if it shows that it works. */
-  async function contend(row: store.TunnelRow, contender: string, deadline: number): Promise<void> {
+  async #contend(row: store.TunnelRow, contender: string, deadline: number): Promise<void> {
+    const { db, run, clock } = this.#deps
     if (!(await run((tx) => store.patchConnection(tx, row, { contender })))) return
-    announce(row.id)
+    this.announce(row.id)
     while (clock.now() < deadline) {
-      await waits.next({ topic: tunnelTopic, key: row.id }, 250)
+      await this.waits.next({ topic: tunnelTopic, key: row.id }, 250)
       const current = await store.findTunnel(db, row.id)
       if (current?.connection !== row.connection) return
       if (current.contender === contender) {
@@ -185,7 +261,8 @@ export function createRegistry(
     }
   }
 
-  async function release(connection: { id: string; tunnelId: string }): Promise<void> {
+  async #release(connection: { id: string; tunnelId: string }): Promise<void> {
+    const { run, clock } = this.#deps
     await run(async (tx) => {
       await store.deleteUnclaimed(tx, connection.tunnelId, connection.id)
       await store.patchConnection(
@@ -199,20 +276,22 @@ export function createRegistry(
         },
       )
     })
-    announce(connection.tunnelId)
+    this.announce(connection.tunnelId)
   }
 
-  function releaseSoon(connection: { id: string; tunnelId: string }): Promise<void> {
-    return release(connection).catch((err: unknown) => {
+  #releaseSoon(connection: { id: string; tunnelId: string }): Promise<void> {
+    return this.#release(connection).catch((err: unknown) => {
       // Its lease expires.
-      log.warn({ err, tunnel: connection.tunnelId }, 'the end of a tunnel could not be stored')
+      this.#deps.log.warn(
+        { err, tunnel: connection.tunnelId },
+        'the end of a tunnel could not be stored',
+      )
     })
   }
 
-  const releasing = new Set<Promise<void>>()
-
   /** Another connection may want the id of one of this process, or have it already. */
-  async function look(connection: TunnelConnection): Promise<void> {
+  async #look(connection: TunnelConnection): Promise<void> {
+    const { db, run } = this.#deps
     const row = await store.findTunnel(db, connection.tunnelId)
     if (row === undefined) {
       connection.close(tunnelCodes.invalidId, 'the workspace of this tunnel was deleted')
@@ -225,120 +304,66 @@ export function createRegistry(
         return
       }
       await run((tx) => store.patchConnection(tx, row, { contender: null }))
-      announce(row.id)
+      this.announce(row.id)
     }
   }
 
-  function lookSoon(connection: TunnelConnection): void {
-    look(connection).catch((err: unknown) => {
-      log.warn({ err, tunnel: connection.tunnelId }, 'a tunnel could not be looked at')
+  #lookSoon(connection: TunnelConnection): void {
+    this.#look(connection).catch((err: unknown) => {
+      this.#deps.log.warn({ err, tunnel: connection.tunnelId }, 'a tunnel could not be looked at')
     })
-    onReady(connection)
+    this.#onReady(connection)
   }
 
-  async function endUnlessClaimed(connection: TunnelConnection): Promise<void> {
-    const row = await store.findTunnel(db, connection.tunnelId)
+  async #endUnlessClaimed(connection: TunnelConnection): Promise<void> {
+    const row = await store.findTunnel(this.#deps.db, connection.tunnelId)
     if (row?.connection === connection.id && row.workspace_id === null) {
       connection.close(tunnelCodes.invalidId, 'no bot or integration uses this tunnel')
     }
   }
-
-  function drain(): void {
-    stopping = true
-    for (const connection of [...open.values()]) {
-      connection.close(closeCodes.goingAway, 'the server stops')
-    }
-  }
-
-  const stopListening = bus.subscribe(
-    { topic: tunnelTopic },
-    {
-      onHint: ({ key }) => {
-        const connection = open.get(key)
-        if (connection !== undefined) lookSoon(connection)
-      },
-      onGap: () => {
-        for (const connection of open.values()) lookSoon(connection)
-      },
-    },
-  )
-
-  return {
-    waits,
-
-    /** The open connection of a tunnel in this process. */
-    find(tunnelId: string): TunnelConnection | undefined {
-      return open.get(tunnelId)
-    },
-
-    announce,
-    hint,
-
-    async admit(opening: TunnelOpening): Promise<AdmittedPeer> {
-      if (stopping) throw serverIsStopping()
-      const freeSlot = takeSlot(opening.address)
-      const id = ids.uuid()
-      try {
-        await take(opening, id)
-      } catch (error) {
-        freeSlot()
-        throw error
-      }
-      const end = (): void => {
-        freeSlot()
-        const released = releaseSoon({ id, tunnelId: opening.id })
-        releasing.add(released)
-        void released.then(() => releasing.delete(released))
-      }
-      return {
-        abandon: end,
-        open(peer) {
-          const cancel = timers.after(unclaimedMs, () => {
-            endUnlessClaimed(connection).catch((err: unknown) => {
-              log.warn({ err, tunnel: opening.id }, 'a tunnel could not be looked at')
-            })
-          })
-          const connection = new TunnelConnection({
-            id,
-            tunnelId: opening.id,
-            address: opening.address,
-            peer,
-            timers,
-            limits,
-            onClose: (closed) => {
-              cancel()
-              if (open.get(opening.id) === closed) open.delete(opening.id)
-              end()
-            },
-          })
-          // One that this process still has was asked for a sign of life, and gave none.
-          open.get(opening.id)?.cut()
-          open.set(opening.id, connection)
-          announce(opening.id)
-          return connection
-        },
-      }
-    },
-
-    start(): void {
-      leases.start()
-    },
-
-    /** Ends all connections, so that developers connect to another process. */
-    drain,
-
-    async stop(timeLeft: number): Promise<void> {
-      drain()
-      stopListening()
-      await leases.finish(timeLeft, Promise.all(releasing), () => {})
-    },
-
-    /** Counts the connections of this process. */
-    count: () => open.size,
-  }
 }
 
-export type Registry = ReturnType<typeof createRegistry>
+/** The leases of the open connections of this process. */
+function leasesOf(
+  { clock, timers, log, leaseMs, run }: RegistryDeps,
+  open: ReadonlyMap<string, TunnelConnection>,
+): Leases {
+  return createLeases<TunnelConnection>({
+    clock,
+    timers,
+    log,
+    leaseMs,
+    held: () => [...open.values()],
+    async prolong(held, until) {
+      const connections = held.map(({ id }) => id)
+      const kept = await run(async (tx) => {
+        await store.prolongConnections(tx, connections, until)
+        return await store.listConnected(tx, connections)
+      })
+      const stillHeld = new Set(kept.map(({ connection }) => connection))
+      return ({ id }) => stillHeld.has(id)
+    },
+    lose: (connection) => connection.close(tunnelCodes.idConflict, 'tunnel id is used elsewhere'),
+    fault: 'the leases of tunnels could not be prolonged',
+  })
+}
+
+/** Throws if the workspace of a tunnel has as many others as it may have. */
+async function requireRoom(
+  tx: Tx,
+  { perWorkspace }: TunnelLimits,
+  { id, workspace_id: workspaceId }: store.TunnelRow,
+  now: string,
+): Promise<void> {
+  if (workspaceId === null) return
+  const others = await store.countOthersConnected(tx, { id, workspaceId }, now)
+  if (others < perWorkspace) return
+  throw new ApiError(
+    'RateLimited',
+    `The workspace has ${perWorkspace} open tunnels, which is as many as it may have. The operator can raise BOTSTEAD_MAX_TUNNELS_PER_WORKSPACE.`,
+    { metadata: { retryAfterSeconds: 5 } },
+  )
+}
 
 /** Whether a tunnel has a connection whose process is alive. */
 export function isConnected(row: store.TunnelRow, now: number): boolean {

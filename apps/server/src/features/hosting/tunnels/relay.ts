@@ -164,7 +164,7 @@ async function resultOf(
   tunnelId: string,
   { signal }: TunnelCall,
 ): Promise<TunnelResponse> {
-  const { announce, waits } = deps.registry()
+  const registry = deps.registry()
   for (;;) {
     signal.throwIfAborted()
     const row = await calls.findCall(deps.db, id)
@@ -179,12 +179,12 @@ async function resultOf(
       // The process that sent it has died, or cannot store the end.
       await restoreCall(deps, row)
     } else if (row.state === 'waiting') {
-      if (isReachable(deps, tunnel)) announce(tunnelId)
+      if (isReachable(deps, tunnel)) registry.announce(tunnelId)
       // Unless a process has taken the call since its row was read.
       else if (await deps.run((tx) => calls.patchCall(tx, row, { state: 'ended' }))) throw away()
       else continue
     }
-    await waits.next({ topic: callTopic, key: id }, lookMs, signal)
+    await registry.waits.next({ topic: callTopic, key: id }, lookMs, signal)
   }
 }
 
