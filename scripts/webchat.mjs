@@ -39,13 +39,20 @@ const styles = {
         text
           .replaceAll(/\/\*[\s\S]*?\*\//g, '')
           .replaceAll(/\s+/g, ' ')
-          .replaceAll(/ ?([{};,]) ?/g, '$1')
+          .replaceAll(/ ?([{};,>]) ?/g, '$1')
+          .replaceAll(/([ :(,])0\./g, '$1.')
           .replaceAll(': ', ':')
           .replaceAll(';}', '}'),
       )}`,
       moduleType: 'js',
     }),
   },
+}
+
+/** Tools for developers of React show the components of the page around the chat, and leave those of the chat out. */
+const reactDefines = {
+  'process.env.NODE_ENV': '"production"',
+  __REACT_DEVTOOLS_GLOBAL_HOOK__: 'undefined',
 }
 
 async function bundle(input, format, define) {
@@ -56,7 +63,7 @@ async function bundle(input, format, define) {
     platform: 'browser',
     plugins: [styles],
     resolve: { conditionNames: ['botstead:source', 'import', 'browser', 'default'] },
-    transform: { target: 'es2022', define: { 'process.env.NODE_ENV': '"production"', ...define } },
+    transform: { target: 'es2022', define: { ...reactDefines, ...define } },
   })
   const { output } = await made.generate({ format, minify: true, codeSplitting: false })
   await made.close()

@@ -1,7 +1,7 @@
 import type { WebchatSettings } from '@botstead/contract'
 import { createRoot } from 'react-dom/client'
 import { parseConfiguration } from './client/parse.js'
-import { createSession } from './client/session.js'
+import { Session } from './client/session.js'
 import type { Mount } from './shared/bridge.js'
 import composerStyles from './view/composer.css'
 import { ChatContext } from './view/context.js'
@@ -24,7 +24,7 @@ export const mount: Mount = async (options) => {
     composerStyles,
     configuration.additionalStylesheet ?? '',
   ])
-  const session = createSession(options, configuration)
+  const session = new Session(options, configuration)
   const { store, outbox } = session
   createRoot(container).render(
     <ChatContext value={{ session, layout, canClose, close: () => show('hide') }}>
@@ -33,13 +33,13 @@ export const mount: Mount = async (options) => {
   )
   return {
     setOpen: (isOpen, takesFocus) => store.set({ isOpen, takesFocus }),
-    configure: session.configure,
+    configure: (given, user) => session.configure(given, user),
     async sendMessage(message) {
       outbox.add(typeof message === 'string' ? { type: 'text', text: message } : message)
     },
-    sendEvent: session.sendEvent,
-    updateUser: session.updateUser,
-    getUser: session.getUser,
+    sendEvent: (event) => session.sendEvent(event),
+    updateUser: (profile) => session.updateUser(profile),
+    getUser: () => session.getUser(),
     async restartConversation() {
       session.restart()
     },

@@ -17,204 +17,234 @@ declare const widgetFile: string
 /** Parameter of the function that the server writes around this script. */
 declare const served: ButtonSettings
 
-// `currentScript` is null in a module.
-const script = document.currentScript ?? document.querySelector('script[src*="/inject.js"]')
-// Another copy of this script may have run. An element whose id is `botpress` has the same name on `window`.
-const existing: unknown = Object(Reflect.get(window, 'botpress')).init
-if (script instanceof HTMLScriptElement && typeof existing !== 'function') start(script)
-
 /** Puts the button on the page and its interface at `window.botpress`, without loading anything. */
-function start({ src, dataset }: HTMLScriptElement): void {
-  const base = new URL('.', src)
-  const webhookId = decodeURIComponent(base.pathname.split('/').at(-2) ?? '')
-  const { emit, on } = createEmitter()
-  const isPage = dataset.page !== undefined
-  const settings = isPage ? readSettings() : undefined
-  const options: InitOptions = {
-    configuration: readAttributes(dataset),
-    ...(isPage && { selector: dataset.page }),
-    ...(!isPage && dataset.selector && { selector: dataset.selector }),
-  }
-  /** The settings of the button; the chat loads the others. */
-  const buttonConfiguration = (): Configuration => ({
-    ...served,
-    ...settings,
-    ...options.configuration,
-  })
-  let profile: Profile | undefined
-  let host: Host | undefined
-  let widget: Widget | undefined
-  let loading: Promise<Widget> | undefined
-  let attempts = 0
-  let isOpen = false
-  let layout: Layout = 'corner'
+function start(element: HTMLScriptElement): void {
+  const chat = new PageChat(element)
+  Reflect.set(window, 'botpress', apiOf(chat))
+  if (element.dataset.manual === undefined) void chat.domReady.then(() => chat.appear())
+}
 
-  const domReady = new Promise<void>((resolve) => {
+/** The interface of the chat for scripts of the page. */
+function apiOf(chat: PageChat) {
+  return {
+    init: (given: InitOptions = {}) => chat.init(given),
+    config: (given: InitOptions) => chat.merge(given),
+    on: (event: string, listener: Listener) => chat.on(event, listener),
+    open: () => chat.open(),
+    close: () => chat.close(),
+    toggle: () => chat.toggle(),
+    sendMessage: async (message: string | Payload) =>
+      await (await chat.requireWidget()).sendMessage(message),
+    sendEvent: async (event: Record<string, unknown>) =>
+      await (await chat.requireWidget()).sendEvent(event),
+    getUser: async () => await (await chat.requireWidget()).getUser(),
+    restartConversation: async () => await (await chat.requireWidget()).restartConversation(),
+    updateUser: (given: Profile) => chat.updateUser(given),
+  }
+}
+
+/** The chat of a page: its button, and the chat itself once it is loaded. */
+class PageChat {
+  readonly on: ReturnType<typeof createEmitter>['on']
+  readonly domReady = new Promise<void>((resolve) => {
     if (document.readyState !== 'loading') resolve()
     else document.addEventListener('DOMContentLoaded', () => resolve())
   })
+  readonly #emit: ReturnType<typeof createEmitter>['emit']
+  readonly #base: URL
+  readonly #webhookId: string
+  readonly #data: DOMStringMap
+  readonly #isPage: boolean
+  readonly #settings: WebchatSettings | undefined
+  readonly #options: InitOptions
+  #profile: Profile | undefined
+  #host: Host | undefined
+  #widget: Widget | undefined
+  #loading: Promise<Widget> | undefined
+  #attempts = 0
+  #isOpen = false
+  #layout: Layout = 'corner'
 
-  function requireHost(): Host {
-    const given = options.selector === undefined ? null : document.querySelector(options.selector)
-    // Not inside the body: a transform or filter there would move a fixed element.
-    const parent = given ?? document.documentElement
-    if (host !== undefined) {
-      // The page has replaced the element in which the chat was.
-      host.attach(parent)
-      return host
+  constructor({ src, dataset }: HTMLScriptElement) {
+    const { emit, on } = createEmitter()
+    this.#emit = emit
+    this.on = on
+    this.#base = new URL('.', src)
+    this.#webhookId = decodeURIComponent(this.#base.pathname.split('/').at(-2) ?? '')
+    this.#data = dataset
+    this.#isPage = dataset.page !== undefined
+    this.#settings = this.#isPage ? readSettings() : undefined
+    this.#options = {
+      configuration: readAttributes(dataset),
+      ...(this.#isPage && { selector: dataset.page }),
+      ...(!this.#isPage && dataset.selector && { selector: dataset.selector }),
     }
-    layout = given === null ? 'corner' : isPage ? 'page' : 'element'
-    host = createHost(parent, layout, buttonConfiguration(), toggle)
-    emit('webchat:initialized')
-    emit('webchat:ready')
-    return host
   }
 
-  async function load(): Promise<Widget> {
-    await domReady
-    const { container, setUnread, style } = requireHost()
+  /** Shows the button, and opens a chat that was open or is to be. */
+  appear(): void {
+    this.#requireHost()
+    // The user did not ask for it, so the focus stays where it is. A chat that would cover the page takes the focus,
+    // and opens only if the page requests it.
+    const covers = this.#isPage || (this.#layout === 'corner' && matchMedia(small).matches)
+    if (this.#isPage || this.#data.open !== undefined || (this.#wasOpen() && !covers)) {
+      this.open(covers)
+    }
+  }
+
+  init(given: InitOptions): void {
+    const { selector } = given
+    if (selector !== undefined && selector !== this.#options.selector) {
+      this.#options.selector = selector
+      // The button was added before the page gave the element of the chat.
+      if (this.#loading === undefined) {
+        this.#host?.remove()
+        this.#host = undefined
+      }
+    }
+    this.merge(given)
+    void this.domReady.then(() => this.#requireHost())
+  }
+
+  merge({ configuration, user }: InitOptions): void {
+    const options = this.#options
+    options.configuration = { ...options.configuration, ...configuration }
+    if (user !== undefined) options.user = user
+    if (this.#widget === undefined) this.#host?.style(this.#buttonConfiguration())
+    else this.#widget.configure(configuration ?? {}, user)
+  }
+
+  /** Does not load the chat: the profile is sent when the user opens it. */
+  async updateUser(given: Profile): Promise<void> {
+    this.#profile = { ...this.#profile, ...given }
+    await this.#widget?.updateUser(given)
+  }
+
+  /** Returns the chat, which the first call loads; a call after a failure tries again. */
+  requireWidget(): Promise<Widget> {
+    this.#loading ??= this.#load().catch((error: unknown) => {
+      this.#loading = undefined
+      this.#emit('error', error)
+      throw error
+    })
+    return this.#loading
+  }
+
+  open(takesFocus = true): void {
+    if (this.#isOpen) return
+    this.#isOpen = true
+    this.#remember(true)
+    if (this.#host !== undefined) this.#requireHost()
+    if (this.#widget === undefined) this.#host?.show('loading')
+    this.requireWidget().then(
+      () => {
+        if (this.#isOpen) this.#setOpen(true, takesFocus)
+      },
+      () => {
+        this.#isOpen = false
+        this.#remember(false)
+        this.#host?.show('failed')
+      },
+    )
+  }
+
+  close(): void {
+    if (!this.#isOpen) return
+    this.#isOpen = false
+    this.#remember(false)
+    // While the chat is still loading, only the button changes.
+    if (this.#widget === undefined) this.#host?.show('closed')
+    else this.#setOpen(false, false)
+  }
+
+  toggle(): void {
+    if (this.#isOpen) this.close()
+    else this.open()
+  }
+
+  /** The settings of the button; the chat loads the others. */
+  #buttonConfiguration(): Configuration {
+    return { ...served, ...this.#settings, ...this.#options.configuration }
+  }
+
+  #requireHost(): Host {
+    const { selector } = this.#options
+    const given = selector === undefined ? null : document.querySelector(selector)
+    // Not inside the body: a transform or filter there would move a fixed element.
+    const parent = given ?? document.documentElement
+    if (this.#host !== undefined) {
+      // The page has replaced the element in which the chat was.
+      this.#host.attach(parent)
+      return this.#host
+    }
+    this.#layout = given === null ? 'corner' : this.#isPage ? 'page' : 'element'
+    const configuration = this.#buttonConfiguration()
+    this.#host = createHost(parent, this.#layout, configuration, () => this.toggle())
+    this.#emit('webchat:initialized')
+    this.#emit('webchat:ready')
+    return this.#host
+  }
+
+  async #load(): Promise<Widget> {
+    await this.domReady
+    const { container, setUnread, style } = this.#requireHost()
     // Browsers cache a failed import under its address.
-    const query = attempts === 0 ? '' : `?again=${attempts}`
-    attempts += 1
+    const query = this.#attempts === 0 ? '' : `?again=${this.#attempts}`
+    this.#attempts += 1
+    const base = this.#base
+    const layout = this.#layout
     const { mount }: { mount: Mount } = await import(
       /* @vite-ignore */ new URL(`assets/${widgetFile}${query}`, base).href
     )
-    widget = await mount({
+    this.#widget = await mount({
       base: base.href,
-      storageKey: `bp-webchat-${webhookId}`,
+      storageKey: `bp-webchat-${this.#webhookId}`,
       container,
       layout,
       // A chat that fills an element has no button that would open it again; it can be closed if the page opens it.
-      canClose: layout === 'corner' || (layout === 'element' && dataset.open === undefined),
-      settings,
-      configuration: options.configuration ?? {},
-      user: options.user,
-      profile,
-      emit,
+      canClose: layout === 'corner' || (layout === 'element' && this.#data.open === undefined),
+      settings: this.#settings,
+      configuration: this.#options.configuration ?? {},
+      user: this.#options.user,
+      profile: this.#profile,
+      emit: this.#emit,
       show: (visibility) => {
-        if (visibility === 'toggle') toggle()
-        else if (visibility === 'show') open()
-        else close()
+        if (visibility === 'toggle') this.toggle()
+        else if (visibility === 'show') this.open()
+        else this.close()
       },
       setUnread,
       updateAppearance: style,
     })
-    return widget
+    return this.#widget
   }
 
-  /** Returns the chat, which the first call loads; a call after a failure tries again. */
-  function requireWidget(): Promise<Widget> {
-    loading ??= load().catch((error: unknown) => {
-      loading = undefined
-      emit('error', error)
-      throw error
-    })
-    return loading
+  #setOpen(opens: boolean, takesFocus: boolean): void {
+    this.#host?.show(opens ? 'open' : 'closed')
+    this.#widget?.setOpen(opens, takesFocus)
+    this.#emit(opens ? 'webchat:opened' : 'webchat:closed')
   }
 
-  function open(takesFocus = true): void {
-    if (isOpen) return
-    isOpen = true
-    remember(true)
-    if (host !== undefined) requireHost()
-    if (widget === undefined) host?.show('loading')
-    requireWidget().then(
-      () => {
-        if (isOpen) setOpen(true, takesFocus)
-      },
-      () => {
-        isOpen = false
-        remember(false)
-        host?.show('failed')
-      },
-    )
+  /** An open chat is open on the next page of the site too, in the same tab. */
+  get #openKey(): string {
+    return `bp-webchat-${this.#webhookId}-open`
   }
 
-  function close(): void {
-    if (!isOpen) return
-    isOpen = false
-    remember(false)
-    // While the chat is still loading, only the button changes.
-    if (widget === undefined) host?.show('closed')
-    else setOpen(false, false)
-  }
-
-  function setOpen(opens: boolean, takesFocus: boolean): void {
-    host?.show(opens ? 'open' : 'closed')
-    widget?.setOpen(opens, takesFocus)
-    emit(opens ? 'webchat:opened' : 'webchat:closed')
-  }
-
-  function toggle(): void {
-    if (isOpen) close()
-    else open()
-  }
-
-  // An open chat is open on the next page of the site too, in the same tab.
-  const openKey = `bp-webchat-${webhookId}-open`
-  function remember(isNow: boolean): void {
+  #remember(isNow: boolean): void {
     try {
-      if (isNow) sessionStorage.setItem(openKey, '1')
-      else sessionStorage.removeItem(openKey)
+      if (isNow) sessionStorage.setItem(this.#openKey, '1')
+      else sessionStorage.removeItem(this.#openKey)
     } catch {
       // The browser stores nothing.
     }
   }
-  function wasOpen(): boolean {
+
+  #wasOpen(): boolean {
     try {
-      return layout === 'corner' && sessionStorage.getItem(openKey) !== null
+      return this.#layout === 'corner' && sessionStorage.getItem(this.#openKey) !== null
     } catch {
       return false
     }
-  }
-
-  function merge({ configuration, user }: InitOptions): void {
-    options.configuration = { ...options.configuration, ...configuration }
-    if (user !== undefined) options.user = user
-    if (widget === undefined) host?.style(buttonConfiguration())
-    else widget.configure(configuration ?? {}, user)
-  }
-
-  const api = {
-    init(given: InitOptions = {}) {
-      const { selector } = given
-      if (selector !== undefined && selector !== options.selector) {
-        options.selector = selector
-        // The button was added before the page gave the element of the chat.
-        if (loading === undefined) {
-          host?.remove()
-          host = undefined
-        }
-      }
-      merge(given)
-      void domReady.then(requireHost)
-    },
-    config: merge,
-    on: (event: string, listener: Listener) => on(event, listener),
-    open: () => open(),
-    close,
-    toggle,
-    sendMessage: async (message: string | Payload) =>
-      await (await requireWidget()).sendMessage(message),
-    sendEvent: async (event: Record<string, unknown>) =>
-      await (await requireWidget()).sendEvent(event),
-    getUser: async () => await (await requireWidget()).getUser(),
-    restartConversation: async () => await (await requireWidget()).restartConversation(),
-    /** Does not load the chat: the profile is sent when the user opens it. */
-    async updateUser(given: Profile) {
-      profile = { ...profile, ...given }
-      await widget?.updateUser(given)
-    },
-  }
-  Reflect.set(window, 'botpress', api)
-  if (dataset.manual === undefined) {
-    void domReady.then(() => {
-      requireHost()
-      // The user did not ask for it, so the focus stays where it is. A chat that would cover the page takes the focus,
-      // and opens only if the page requests it.
-      const covers = isPage || (layout === 'corner' && matchMedia(small).matches)
-      if (isPage || dataset.open !== undefined || (wasOpen() && !covers)) open(covers)
-    })
   }
 }
 
@@ -232,3 +262,10 @@ function readAttributes(data: DOMStringMap): Configuration {
 function readSettings(): WebchatSettings {
   return JSON.parse(document.getElementById('settings')?.textContent ?? '')
 }
+
+// At the end, when the class exists.
+// `currentScript` is null in a module.
+const script = document.currentScript ?? document.querySelector('script[src*="/inject.js"]')
+// Another copy of this script may have run. An element whose id is `botpress` has the same name on `window`.
+const existing: unknown = Object(Reflect.get(window, 'botpress')).init
+if (script instanceof HTMLScriptElement && typeof existing !== 'function') start(script)
