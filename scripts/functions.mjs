@@ -27,19 +27,10 @@ export function longOf(functions) {
   return functions.filter(({ lines }) => lines > maxLines)
 }
 
-/**
- * Functions that are too long.
- * @param known names of those that may be, as `path name`
- */
-export function* functionFaults(sources, functions, known) {
-  const left = new Set(known)
+/** The breaches of functions that are too long. */
+export function* functionFaults(functions) {
   for (const { path, name, lines } of longOf(functions)) {
-    if (left.delete(`${path} ${name}`)) continue
     yield `${path}: ${name} has ${lines} lines, at most ${maxLines} are allowed: take parts out of it`
-  }
-  for (const name of left) {
-    if (sources.has(name.split(' ')[0]))
-      yield `${name} is no longer too long: take it from scripts/walls.mjs`
   }
 }
 

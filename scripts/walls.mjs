@@ -59,17 +59,6 @@ const apps = {
 /** Rooms of apps whose folders do not know each other. */
 const separateFolders = new Set(['dashboard/screens'])
 
-/** Functions of more lines than they may have, that are left. */
-const longFunctions = new Set([
-  'apps/server/src/features/hosting/index.ts createHosting',
-  'apps/server/src/features/hosting/instance.ts createInstance',
-  'apps/server/src/features/hosting/program.ts startProgram',
-  'apps/server/src/features/hosting/tunnels/registry.ts createRegistry',
-  'apps/server/src/platform/db/group-commit.ts createGroupCommit',
-  'apps/webchat/src/client/session.ts createSession',
-  'apps/webchat/src/loader/main.ts start',
-])
-
 /** The home of the built-in chat, which other files see as an integration that comes with the server. */
 const builtInChat = `${server}/features/bots/built-in-chat/`
 /** Files that may know more of the chat than that. */
@@ -425,7 +414,7 @@ const functions = measureFunctions(sources)
 const found = {
   imports: [...importFaults(sources)],
   rooms: [...unlistedRooms(sources)],
-  functions: [...functionFaults(sources, functions, longFunctions)],
+  functions: [...functionFaults(functions)],
   hooks: [...lateHookFaults(sources)],
   bench: [...benchFaults(sources)],
   chat: [...chatFaults(sources)],
