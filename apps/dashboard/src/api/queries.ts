@@ -6,6 +6,7 @@ import {
   queryOptions,
 } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import { type ChangeId, changes } from './changes.js'
 import { clientOf, isFinal, isSignedOut, type Scope } from './client.js'
 
 type OperationId = keyof Client
@@ -121,4 +122,21 @@ export async function refresh(...ids: OperationId[]): Promise<void> {
     ids.some((changed) => changed === id)
   queryClient.removeQueries({ type: 'inactive', predicate })
   await queryClient.invalidateQueries({ predicate })
+}
+
+/** Reads again what an operation has changed. */
+export async function refreshAfter(id: ChangeId): Promise<void> {
+  await refresh(...changes[id])
+}
+
+/** Calls an operation that changes something, and reads again what it has changed. */
+export async function change<Id extends ChangeId>(
+  scope: Scope,
+  id: Id,
+  input: Input<Id>,
+  options: Parameters<Client[Id]>[1] = {},
+): Promise<Output<Id>> {
+  const output = await call(scope, id, input, options)
+  await refreshAfter(id)
+  return output
 }

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useScope } from '../../api/address.js'
-import { call, list, read, refresh } from '../../api/queries.js'
+import { call, change, list, read } from '../../api/queries.js'
 
 type Client = import('@botstead/contract').Client
 type UpdateBot = Omit<NonNullable<Parameters<Client['updateBot']>[0]>, 'id'>
@@ -45,16 +45,13 @@ export function useVersionActions(id: string) {
   const scope = { workspaceId }
   return {
     create: async (input: { name: string; description?: string }): Promise<void> => {
-      await call(scope, 'createBotVersion', { id, ...input })
-      await refresh('listBotVersions')
+      await change(scope, 'createBotVersion', { id, ...input })
     },
     deploy: async (versionId: string): Promise<void> => {
-      await call(scope, 'deployBotVersion', { id, versionId })
-      await refresh('listBotVersions', 'getBot', 'listBots')
+      await change(scope, 'deployBotVersion', { id, versionId })
     },
     remove: async (versionId: string): Promise<void> => {
-      await call(scope, 'deleteBotVersion', { id, versionId })
-      await refresh('listBotVersions')
+      await change(scope, 'deleteBotVersion', { id, versionId })
     },
     /** The address of its code, for an hour. */
     addressOf: async (versionId: string): Promise<string> =>
@@ -90,8 +87,7 @@ export function useIssueActions(id: string) {
   const { workspaceId } = useScope()
   return {
     remove: async (issueId: string): Promise<void> => {
-      await call({ workspaceId }, 'deleteBotIssue', { id, issueId })
-      await refresh('listBotIssues')
+      await change({ workspaceId }, 'deleteBotIssue', { id, issueId })
     },
   }
 }
@@ -120,8 +116,10 @@ export function useWebchatActions(id: string) {
   const { workspaceId } = useScope()
   return {
     update: async (patch: WebchatPatch): Promise<BotWebchat> => {
-      const { webchat } = await call({ workspaceId }, 'updateBotWebchatSettings', { id, ...patch })
-      await refresh('getBotWebchatSettings', 'getBotWebchat')
+      const { webchat } = await change({ workspaceId }, 'updateBotWebchatSettings', {
+        id,
+        ...patch,
+      })
       return webchat
     },
   }
@@ -133,31 +131,26 @@ export function useBotActions() {
   const scope = { workspaceId }
   return {
     create: async (input: CreateBot): Promise<Bot> => {
-      const { bot } = await call(scope, 'createBot', input)
-      await refresh('listBots')
+      const { bot } = await change(scope, 'createBot', input)
       return bot
     },
     update: async (id: string, input: UpdateBot): Promise<void> => {
-      await call(scope, 'updateBot', { id, ...input })
-      await refresh('listBots', 'getBot')
+      await change(scope, 'updateBot', { id, ...input })
     },
     remove: async (id: string): Promise<void> => {
-      await call(scope, 'deleteBot', { id })
-      await refresh('listBots')
+      await change(scope, 'deleteBot', { id })
     },
     rotateSecret: async (id: string): Promise<string> => {
       const { newSigningSecret } = await call(scope, 'rotateBotSigningSecrets', { id })
       return newSigningSecret
     },
-    ping: async (id: string) => (await call(scope, 'sendTestEvent', { id })).result,
+    ping: async (id: string) => (await change(scope, 'sendTestEvent', { id })).result,
     createKey: async (botId: string, note: string): Promise<string> => {
-      const { value } = await call(scope, 'createBotApiKey', { botId, note })
-      await refresh('listBotApiKeys')
+      const { value } = await change(scope, 'createBotApiKey', { botId, note })
       return value
     },
     removeKey: async (id: string): Promise<void> => {
-      await call(scope, 'deleteBotApiKey', { id })
-      await refresh('listBotApiKeys')
+      await change(scope, 'deleteBotApiKey', { id })
     },
   }
 }

@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useScope } from '../../api/address.js'
 import { fetchFromServer, headersOf, serverUrl } from '../../api/client.js'
-import { call, list, pendingUntilRow, queryClient, read, refresh } from '../../api/queries.js'
+import { call, change, list, pendingUntilRow, queryClient, read } from '../../api/queries.js'
 import type { ConversationFilter } from './filter.js'
 
 type Page = Awaited<ReturnType<Client['listWorkspaceConversations']>>
@@ -176,20 +176,18 @@ export function useConversationActions(botId: string) {
   const { workspaceId } = useScope()
   return {
     replay: async (deliveryId: string): Promise<void> => {
-      await call({ workspaceId }, 'replayDelivery', { id: botId, deliveryId })
-      await refresh('getDelivery', 'listWorkspaceDeliveries', 'listWorkspaceConversations')
+      await change({ workspaceId }, 'replayDelivery', { id: botId, deliveryId })
     },
     write: async (conversationId: string, author: Author, text: string): Promise<void> => {
       const message = { conversationId, type: 'text', payload: { text }, tags: {} }
       await (author.role === 'bot'
-        ? call({ botId }, 'createMessage', { ...message, userId: botId })
-        : call(
+        ? change({ botId }, 'createMessage', { ...message, userId: botId })
+        : change(
             { botId },
             'createMessage',
             { ...message, userId: author.userId },
             { headers: { 'x-integration-alias': author.integration } },
           ))
-      await refresh('listWorkspaceConversations', 'getWorkspaceConversation')
     },
   }
 }

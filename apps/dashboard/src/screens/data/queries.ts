@@ -1,7 +1,7 @@
 import type { Client } from '@botstead/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useScope } from '../../api/address.js'
-import { call, list, read, refresh } from '../../api/queries.js'
+import { call, change, list, read } from '../../api/queries.js'
 
 type Input<Id extends keyof Client> = NonNullable<Parameters<Client[Id]>[0]>
 export type User = Awaited<ReturnType<Client['getUser']>>['user']
@@ -51,23 +51,19 @@ export function useDataActions() {
   const scope = useScope()
   return {
     ban: async (id: string): Promise<void> => {
-      await call(scope, 'banUser', { id })
-      await refresh('getUser', 'listUsers')
+      await change(scope, 'banUser', { id })
     },
     unban: async (id: string): Promise<void> => {
-      await call(scope, 'unbanUser', { id })
-      await refresh('getUser', 'listUsers')
+      await change(scope, 'unbanUser', { id })
     },
     revokeKeys: async (id: string): Promise<void> => {
       await call(scope, 'revokeUserKeys', { id })
     },
     cancelEvent: async (id: string): Promise<void> => {
-      await call(scope, 'cancelScheduledEvent', { id })
-      await refresh('getEvent', 'listEvents')
+      await change(scope, 'cancelScheduledEvent', { id })
     },
     setState: async (key: StateKey, payload: Record<string, unknown>): Promise<void> => {
-      await call(scope, 'setState', { ...key, payload })
-      await refresh('getState')
+      await change(scope, 'setState', { ...key, payload })
     },
   }
 }

@@ -2,7 +2,15 @@ import type { Client } from '@botstead/contract'
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef } from 'react'
 import { useScope } from '../../api/address.js'
-import { call, list, pendingUntilRow, queryClient, read, refresh } from '../../api/queries.js'
+import {
+  call,
+  change,
+  list,
+  pendingUntilRow,
+  queryClient,
+  read,
+  refresh,
+} from '../../api/queries.js'
 import type { DeliveryFilter, DeliveryStatus } from './filter.js'
 
 type ListPage = Awaited<ReturnType<Client['listWorkspaceDeliveries']>>
@@ -203,12 +211,10 @@ export function useDeliveryActions() {
       keepUp(workspaceId, id).catch(() => {})
     },
     replayMany: async (filter: ReplayFilter): Promise<void> => {
-      await call(scope, 'createDeliveryReplay', filter)
-      await refresh('listDeliveryReplays')
+      await change(scope, 'createDeliveryReplay', filter)
     },
     cancelReplay: async (replayId: string): Promise<void> => {
-      await call(scope, 'cancelDeliveryReplay', { replayId })
-      await refresh('listDeliveryReplays')
+      await change(scope, 'cancelDeliveryReplay', { replayId })
     },
     pause: async ({ botId, integration }: Pick<Delivery, 'botId' | 'integration'>) => {
       await call(scope, 'pauseDeliveries', { id: botId, ...(integration && { integration }) })
@@ -219,8 +225,7 @@ export function useDeliveryActions() {
       await refreshCounts()
     },
     test: async (botId: string, type: string, payload: Record<string, unknown>) => {
-      const { result } = await call(scope, 'sendTestEvent', { id: botId, type, payload })
-      await refresh('listWorkspaceDeliveryReceivers')
+      const { result } = await change(scope, 'sendTestEvent', { id: botId, type, payload })
       return result
     },
   }

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useScope } from '../../api/address.js'
-import { call, list, queryClient, read, refresh } from '../../api/queries.js'
+import { call, change, list, queryClient, read, refreshAfter } from '../../api/queries.js'
 
 type Client = import('@botstead/contract').Client
 export type ListInput = NonNullable<Parameters<Client['listFiles']>[0]>
@@ -80,15 +80,6 @@ export function useIndexingReport({ id, updatedAt, indexingOmissions }: File) {
   })
 }
 
-async function refreshLists(): Promise<void> {
-  await refresh('listFiles', 'listFileFolders', 'listFileTags')
-}
-
-/** Refreshes all queries about files. */
-export async function refreshFiles(): Promise<void> {
-  await Promise.all([refreshLists(), refresh('getFile', 'listFilePassages')])
-}
-
 /** The changes of files; each rejects with the error of the server. */
 export function useFileActions() {
   const { botId } = useScope()
@@ -101,15 +92,15 @@ export function useFileActions() {
   }
   return {
     update: async (id: string, input: UpdateInput): Promise<void> => {
-      await call(scope, 'updateFileMetadata', { id, ...input })
-      await refreshFiles()
+      await change(scope, 'updateFileMetadata', { id, ...input })
     },
-    // An open file that is deleted is left, not read once more.
     remove: async (ids: readonly string[]) =>
-      await forEach(ids, (id) => call(scope, 'deleteFile', { id })).finally(refreshLists),
+      await forEach(ids, (id) => call(scope, 'deleteFile', { id })).finally(() =>
+        refreshAfter('deleteFile'),
+      ),
     reindex: async (ids: readonly string[], options: Reindexing = {}) =>
-      await forEach(ids, (id) => call(scope, 'reindexFile', { id, ...options })).finally(
-        refreshFiles,
+      await forEach(ids, (id) => call(scope, 'reindexFile', { id, ...options })).finally(() =>
+        refreshAfter('reindexFile'),
       ),
   }
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@botstead/contract'
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useScope } from '../../api/address.js'
-import { call, read, refresh } from '../../api/queries.js'
+import { change, read } from '../../api/queries.js'
 import { formatNumber } from '../../ui/numbers.js'
 
 /** The state of the workspace. */
@@ -41,12 +41,10 @@ export function useErrorActions() {
   return {
     /** Resolves those that are shown: others may have come meanwhile. */
     resolve: async ({ id: errorId, lastAt, botId }: ErrorGroup): Promise<void> => {
-      await call({ workspaceId }, 'resolveErrors', { errorId, lastAt, ...(botId && { botId }) })
-      await refresh('getOverview')
+      await change({ workspaceId }, 'resolveErrors', { errorId, lastAt, ...(botId && { botId }) })
     },
     reopen: async ({ id: errorId }: ErrorGroup): Promise<void> => {
-      await call({ workspaceId }, 'reopenErrors', { errorId })
-      await refresh('getOverview')
+      await change({ workspaceId }, 'reopenErrors', { errorId })
     },
   }
 }

@@ -2,7 +2,7 @@ import type { Client } from '@botstead/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useScope } from '../../api/address.js'
 import { byAlias } from '../../api/bot.js'
-import { call, list, read, refresh } from '../../api/queries.js'
+import { call, change, list, read } from '../../api/queries.js'
 
 export type Integration = Awaited<ReturnType<Client['getIntegration']>>['integration']
 
@@ -81,21 +81,18 @@ export function useIntegrationActions() {
   const scope = { workspaceId }
   return {
     remove: async (id: string): Promise<void> => {
-      await call(scope, 'deleteIntegration', { id })
-      await refresh('listIntegrations')
+      await change(scope, 'deleteIntegration', { id })
     },
     rotateSecret: async (id: string): Promise<string> => {
       const { newSigningSecret } = await call(scope, 'rotateIntegrationSigningSecrets', { id })
       return newSigningSecret
     },
     createKey: async (integrationId: string, note: string): Promise<string> => {
-      const { value } = await call(scope, 'createIntegrationApiKey', { integrationId, note })
-      await refresh('listIntegrationApiKeys')
+      const { value } = await change(scope, 'createIntegrationApiKey', { integrationId, note })
       return value
     },
     removeKey: async (id: string): Promise<void> => {
-      await call(scope, 'deleteIntegrationApiKey', { id })
-      await refresh('listIntegrationApiKeys')
+      await change(scope, 'deleteIntegrationApiKey', { id })
     },
     /** Installs it in a bot under an alias, or changes its settings there. */
     install: async (
@@ -104,13 +101,12 @@ export function useIntegrationActions() {
       integrationId: string,
       configuration: Record<string, unknown>,
     ): Promise<void> => {
-      await call(
+      await change(
         scope,
         'updateBot',
         { id: botId, integrations: { [alias]: { integrationId, enabled: true, configuration } } },
         byAlias,
       )
-      await refresh('getBot', 'listBots', 'listIntegrationInstallations')
     },
   }
 }

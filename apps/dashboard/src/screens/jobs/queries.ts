@@ -1,6 +1,6 @@
 import type { Client } from '@botstead/contract'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { call, list, read, refresh } from '../../api/queries.js'
+import { call, change, list, read, refreshAfter } from '../../api/queries.js'
 
 type Jobs = Awaited<ReturnType<Client['listJobs']>>
 export type Job = Jobs['jobs'][number]
@@ -34,7 +34,7 @@ export function useJobActions() {
       try {
         for (const id of ids) await call({}, 'retryJob', { id })
       } finally {
-        await refresh('listJobs')
+        await refreshAfter('retryJob')
       }
     },
     /** Returns how many are due again. */
@@ -45,19 +45,18 @@ export function useJobActions() {
         retried += result.retried
         hasMore = result.hasMore
       }
-      await refresh('listJobs')
+      await refreshAfter('retryJobs')
       return retried
     },
     drop: async (ids: readonly string[]): Promise<void> => {
       try {
         for (const id of ids) await call({}, 'dropJob', { id })
       } finally {
-        await refresh('listJobs')
+        await refreshAfter('dropJob')
       }
     },
     run: async (kind: string): Promise<void> => {
-      await call({}, 'runJobSchedule', { kind })
-      await refresh('listJobSchedules', 'listJobs')
+      await change({}, 'runJobSchedule', { kind })
     },
   }
 }

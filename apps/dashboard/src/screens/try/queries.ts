@@ -1,7 +1,7 @@
 import { type Client, followConversation, type Signal } from '@botstead/contract'
 import { useScope } from '../../api/address.js'
 import { ConnectionError, fetchFromServer, serverUrl } from '../../api/client.js'
-import { call, refresh } from '../../api/queries.js'
+import { call, change } from '../../api/queries.js'
 
 /** A user who was made to try a bot, with its conversation. */
 export interface Guest {
@@ -58,8 +58,7 @@ async function fetchAgain(url: string, init: RequestInit): Promise<Response> {
 export function useReplay(botId: string) {
   const { workspaceId } = useScope()
   return async (deliveryId: string): Promise<void> => {
-    await call({ workspaceId }, 'replayDelivery', { id: botId, deliveryId })
-    await refresh('getDelivery')
+    await change({ workspaceId }, 'replayDelivery', { id: botId, deliveryId })
   }
 }
 

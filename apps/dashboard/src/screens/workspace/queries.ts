@@ -1,7 +1,7 @@
 import type { Client } from '@botstead/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useScope } from '../../api/address.js'
-import { call, read, refresh } from '../../api/queries.js'
+import { change, read } from '../../api/queries.js'
 
 type UpdateWorkspace = Omit<NonNullable<Parameters<Client['updateWorkspace']>[0]>, 'id'>
 
@@ -36,21 +36,17 @@ export function useWorkspaceActions() {
   const { workspaceId } = useScope()
   return {
     update: async (input: UpdateWorkspace): Promise<void> => {
-      await call({ workspaceId }, 'updateWorkspace', { id: workspaceId, ...input })
-      await refresh('getWorkspace', 'listWorkspaces')
+      await change({ workspaceId }, 'updateWorkspace', { id: workspaceId, ...input })
     },
     createToken: async (note: string): Promise<string> => {
-      const { pat } = await call({}, 'createPersonalAccessToken', { note })
-      await refresh('listPersonalAccessTokens')
+      const { pat } = await change({}, 'createPersonalAccessToken', { note })
       return pat.value
     },
     removeToken: async (id: string): Promise<void> => {
-      await call({}, 'deletePersonalAccessToken', { id })
-      await refresh('listPersonalAccessTokens')
+      await change({}, 'deletePersonalAccessToken', { id })
     },
     endSession: async (id: string): Promise<void> => {
-      await call({}, 'deleteSession', { id })
-      await refresh('listSessions')
+      await change({}, 'deleteSession', { id })
     },
   }
 }

@@ -1,8 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import { useSyncExternalStore } from 'react'
-import { call } from '../../../api/queries.js'
+import { call, refreshAfter } from '../../../api/queries.js'
 import { messageOf } from '../../../ui/states.js'
-import { refreshFiles } from '../queries.js'
 import { type Interrupted, type Plan, readInterrupted, rememberInterrupted } from './remembered.js'
 import { BrokenConnectionError, offsetOf, sendRest, terminate } from './tus.js'
 
@@ -181,7 +180,7 @@ export async function cancelUpload(id: number): Promise<void> {
       // Somebody else deleted it, or it is shown as failed in the list.
     })
   }
-  await refreshFiles()
+  await refreshAfter('upsertFile')
 }
 
 /** Takes the finished ones off the list. */
@@ -225,7 +224,7 @@ async function run(id: number): Promise<void> {
   } catch (error) {
     if (!control.signal.aborted) change(id, { state: 'failed', reason: messageOf(error) })
   } finally {
-    void refreshFiles()
+    void refreshAfter('upsertFile')
     startNext()
   }
 }
@@ -281,7 +280,7 @@ async function send(id: number, work: Work, signal: AbortSignal): Promise<void> 
     work.isReplacement = file.sha256 !== undefined
     offset = 0
     keep()
-    void refreshFiles()
+    void refreshAfter('upsertFile')
   }
   const { uploadUrl } = work
   const onProgress = (sent: number) => change(id, { sent })

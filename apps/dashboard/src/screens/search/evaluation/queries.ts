@@ -1,6 +1,6 @@
 import { type InfiniteData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useScope } from '../../../api/address.js'
-import { call, list, read, refresh } from '../../../api/queries.js'
+import { call, change, list, read, refreshAfter } from '../../../api/queries.js'
 
 type Client = import('@botstead/contract').Client
 type CaseInput = Omit<Parameters<Client['createEvaluationCase']>[0], 'id'>
@@ -83,41 +83,32 @@ export function useComparison(id: string, runId: string, baselineId: string | un
 export function useEvaluationActions() {
   const { botId } = useScope()
   const scope = { botId }
-  const refreshCases = () =>
-    refresh('listEvaluationCases', 'getEvaluationSet', 'listEvaluationSets')
   return {
     createSet: async (name: string): Promise<EvaluationSet> => {
-      const { evaluationSet } = await call(scope, 'createEvaluationSet', { name })
-      await refresh('listEvaluationSets')
+      const { evaluationSet } = await change(scope, 'createEvaluationSet', { name })
       return evaluationSet
     },
     renameSet: async (id: string, name: string): Promise<void> => {
-      await call(scope, 'updateEvaluationSet', { id, name })
-      await refresh('listEvaluationSets', 'getEvaluationSet')
+      await change(scope, 'updateEvaluationSet', { id, name })
     },
     removeSet: async (id: string): Promise<void> => {
-      await call(scope, 'deleteEvaluationSet', { id })
-      await refresh('listEvaluationSets')
+      await change(scope, 'deleteEvaluationSet', { id })
     },
     createCase: async (id: string, input: CaseInput): Promise<void> => {
-      await call(scope, 'createEvaluationCase', { id, ...input })
-      await refreshCases()
+      await change(scope, 'createEvaluationCase', { id, ...input })
     },
     updateCase: async (id: string, caseId: string, input: Partial<CaseInput>): Promise<void> => {
-      await call(scope, 'updateEvaluationCase', { id, caseId, ...input })
-      await refreshCases()
+      await change(scope, 'updateEvaluationCase', { id, caseId, ...input })
     },
     removeCases: async (id: string, caseIds: readonly string[]): Promise<void> => {
       try {
         for (const caseId of caseIds) await call(scope, 'deleteEvaluationCase', { id, caseId })
       } finally {
-        await refreshCases()
+        await refreshAfter('deleteEvaluationCase')
       }
     },
     importCases: async (id: string, lines: string) => {
-      const counts = await call(scope, 'importEvaluationCases', { id, lines })
-      await refreshCases()
-      return counts
+      return await change(scope, 'importEvaluationCases', { id, lines })
     },
     /** All cases as lines of JSON. */
     exportCases: async (id: string): Promise<string> => {
@@ -135,13 +126,11 @@ export function useEvaluationActions() {
       return text
     },
     startRun: async (id: string, input: RunInput): Promise<Run> => {
-      const { evaluationRun } = await call(scope, 'startEvaluationRun', { id, ...input })
-      await refresh('listEvaluationRuns')
+      const { evaluationRun } = await change(scope, 'startEvaluationRun', { id, ...input })
       return evaluationRun
     },
     removeRun: async (id: string, runId: string): Promise<void> => {
-      await call(scope, 'deleteEvaluationRun', { id, runId })
-      await refresh('listEvaluationRuns')
+      await change(scope, 'deleteEvaluationRun', { id, runId })
     },
   }
 }
