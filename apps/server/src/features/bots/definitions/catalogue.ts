@@ -1,16 +1,13 @@
 import { ApiError } from '@botstead/contract'
-import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
 import type { Catalogue, CatalogueRow, createCatalogueStore } from './catalogue-store.js'
-import { highestOf, requireOwnHandle, requirePublishable } from './names.js'
+import { highestOf } from './names.js'
+import { createPublishing, type PublishingDeps } from './publishing.js'
 
-interface CatalogueDeps {
+interface CatalogueDeps extends PublishingDeps {
   db: Db
-  dialect: Pick<Dialect, 'holdName'>
   pager: Pager
-  workspaces: Pick<WorkspacesService, 'handleOf'>
 }
 
 /** The parameters of a list, as interfaces and plugins have them. */
@@ -59,19 +56,14 @@ export function createCatalogue(
     return found
   }
 
-  /** Throws for a name that begins with the handle of another workspace. */
-  async function requireOwn(tx: Tx, { name, workspace_id }: CatalogueRow): Promise<void> {
-    if (!name.includes('/')) return
-    requireOwnHandle(name, await workspaces.handleOf(tx, workspace_id))
-  }
-
-  /** Throws unless a workspace may publish under this name. */
-  async function requirePublic(tx: Tx, row: CatalogueRow): Promise<void> {
-    // The handle may be that of another workspace by now.
-    await requireOwn(tx, row)
-    const isTaken = () => store.isPublishedElsewhere(tx, row)
-    await requirePublishable(tx, dialect, { kind, name: row.name, isTaken })
-  }
+  const { requireNew, requireVisibility } = createPublishing<CatalogueRow>(
+    { dialect, workspaces },
+    {
+      kind,
+      isPublished: ({ visibility }) => visibility !== 'private',
+      isTaken: (tx, row) => store.isPublishedElsewhere(tx, row),
+    },
+  )
 
   return {
     unknown,
@@ -131,8 +123,7 @@ export function createCatalogue(
     /** Throws unless the workspace may have, and if it is not private publish, one of this name and version. */
     async insert(tx: Tx, row: CatalogueRow): Promise<void> {
       const { name, version } = row
-      await requireOwn(tx, row)
-      if (row.visibility !== 'private') await requirePublic(tx, row)
+      await requireNew(tx, row)
       if (await store.insert(tx, row)) return
       throw new ApiError(
         'AlreadyExists',
@@ -140,20 +131,7 @@ export function createCatalogue(
       )
     },
 
-    /**
-     * Throws if a change of the visibility takes a name of others.
-     * @param requireUnused throws if it takes something from others that they use
-     */
-    async requireVisibility(
-      tx: Tx,
-      current: CatalogueRow,
-      next: CatalogueRow,
-      requireUnused: () => Promise<void>,
-    ): Promise<void> {
-      const isPrivate = next.visibility === 'private'
-      if (isPrivate === (current.visibility === 'private')) return
-      await (isPrivate ? requireUnused() : requirePublic(tx, next))
-    },
+    requireVisibility,
   }
 }
 

@@ -12,13 +12,12 @@ export {
   iconUrlOf,
   readmeUrlOf,
   requireName,
-  requireOwnHandle,
-  requirePublishable,
   requireVersion,
   stillUsed,
   visibilityIn,
 } from './names.js'
 export { withPublisher, withPublishers } from './publishers.js'
+export { createPublishing, type PublishingDeps } from './publishing.js'
 export {
   byteLength,
   checkEntries,

@@ -1,7 +1,5 @@
 import { ApiError } from '@botstead/contract'
 import semver from 'semver'
-import type { Dialect } from '../../../platform/db/dialect.js'
-import type { Tx } from '../../../platform/db/schema.js'
 
 /** The circle of workspaces that can find and use an integration, an interface or a plugin. */
 type Visibility = 'public' | 'private' | 'unlisted'
@@ -14,24 +12,6 @@ export function requireName(name: string): string {
   throw new ApiError(
     'InvalidIdentifier',
     'body.name must be a lowercase letter followed by 1 to 99 letters, digits, - or _; the handle of the workspace and a / may precede it.',
-    { metadata: { in: 'body', field: 'name' } },
-  )
-}
-
-/**
- * Throws `Forbidden` for a name that begins with the handle of another workspace.
- * @param own handle of the workspace; null if it has none
- */
-export function requireOwnHandle(name: string, own: string | null): void {
-  const end = name.indexOf('/')
-  if (end < 0 || name.slice(0, end) === own) return
-  const advice =
-    own === null
-      ? 'has no handle: give it one with PUT /v1/admin/workspaces/{id}'
-      : `has the handle ${own}`
-  throw new ApiError(
-    'Forbidden',
-    `body.name must not begin with ${name.slice(0, end + 1)}, because this workspace ${advice}.`,
     { metadata: { in: 'body', field: 'name' } },
   )
 }
@@ -76,32 +56,6 @@ export function visibilityIn(body: {
   if (body.visibility !== undefined) return body.visibility
   if (body.public === undefined) return undefined
   return body.public ? 'public' : 'private'
-}
-
-/** Something that is being published. */
-interface Publication {
-  kind: 'integration' | 'interface' | 'plugin'
-  name: string
-  /** Whether another workspace has published one of this name. */
-  isTaken: () => Promise<boolean>
-}
-
-/**
- * Throws `AlreadyExists` unless a workspace may publish under a name. It belongs to the workspace that used it
- * first: otherwise a stranger's higher version would be what others get by name.
- */
-export async function requirePublishable(
-  tx: Tx,
-  dialect: Pick<Dialect, 'holdName'>,
-  { kind, name, isTaken }: Publication,
-): Promise<void> {
-  await dialect.holdName(tx, `published ${kind} ${name}`)
-  if (!(await isTaken())) return
-  throw new ApiError(
-    'AlreadyExists',
-    `body.visibility: another workspace has published the ${kind} ${name}: give yours a name that begins with the handle of your workspace, or keep it private.`,
-    { metadata: { in: 'body', field: 'visibility' } },
-  )
 }
 
 /** The error for an attempt to delete or hide something that others use. */

@@ -25,7 +25,7 @@ import type { InterfacesService, InterfaceUse } from '../interfaces/index.js'
 import { changesOf, type IntegrationPatch, type NewIntegration, newIntegration } from './changes.js'
 import { interfacesIn, logPatternsOfIntegration, readDefinition } from './definition.js'
 import { integrationLookups } from './lookups.js'
-import { createPublishing } from './publishing.js'
+import { createIntegrationPublishing, requireNotElsewhere } from './publishing.js'
 import { createScriptChecks, type ScriptChecksDeps } from './scripts.js'
 import * as store from './store.js'
 
@@ -65,7 +65,7 @@ export interface IntegrationsServiceDeps extends ScriptChecksDeps {
 
 /** The parts of the service that its functions use. */
 interface IntegrationParts extends IntegrationsServiceDeps {
-  publishing: ReturnType<typeof createPublishing>
+  publishing: ReturnType<typeof createIntegrationPublishing>
   scriptChecks: ReturnType<typeof createScriptChecks>
 }
 
@@ -85,7 +85,7 @@ export type IntegrationsService = ReturnType<typeof createIntegrationsService>
  */
 export function createIntegrationsService(deps: IntegrationsServiceDeps) {
   const { db, sealer } = deps
-  const publishing = createPublishing(deps)
+  const publishing = createIntegrationPublishing(deps)
   const scriptChecks = createScriptChecks(deps)
 
   return {
@@ -335,7 +335,9 @@ async function updateIntegration(
         deployment,
       })
       const integration = { ...current, ...changes }
-      await deps.publishing.requireVisibility(tx, current, integration)
+      await deps.publishing.requireVisibility(tx, current, integration, () =>
+        requireNotElsewhere(tx, integration),
+      )
       await store.patchIntegration(tx, actor.workspaceId, id, changes)
       if (patch.interfaces) await recordInterfaces(deps, tx, integration)
       if (deployment) await deps.deployments.insert(tx, deployment, current)
@@ -365,7 +367,7 @@ async function validateUpdate(
       deployment: undefined,
     }
     const next = { ...current, ...changesOf(current, patch, change) }
-    await deps.publishing.requireVisibility(tx, current, next)
+    await deps.publishing.requireVisibility(tx, current, next, () => requireNotElsewhere(tx, next))
   })
 }
 
