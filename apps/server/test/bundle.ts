@@ -51,7 +51,7 @@ const bundledWorkers = (folder: string): Plugin => ({
       : undefined,
 })
 
-/** Where the bundle of a built worker is, below the folder of these bundles. */
+/** Path of the bundle of a built worker, below the folder of these bundles. */
 export function bundleOf(folder: string, worker: string): string {
   return join(folder, relative(dist, worker).replace(/\.js$/, '.mjs'))
 }
