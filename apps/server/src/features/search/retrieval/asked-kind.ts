@@ -27,8 +27,13 @@ const countedThing = /\b(?:how many|wie viele) (\p{L}{3,30})/u
 const kinds: readonly { asked: RegExp; answer: RegExp }[] = [
   {
     asked:
-      /\b(?:how long(?: (?:may|can|must|should|do|will) (?:i|we|you) (?:have to )?(?:wait|have))?|how soon|how often|how old|deadline|within what|wie lange(?: (?:darf|kann|muss|soll) (?:ich|man))?|wie oft|bis wann|frist)\b/u,
+      /\b(?:how long(?: (?:may|can|must|should|do|will) (?:i|we|you) (?:have to )?(?:wait|have))?|how much time(?: do (?:i|we|you) have)?|how soon|how often|how old|time limit|within what|wie lange(?: (?:darf|kann|muss|soll) (?:ich|man))?|wie viel zeit|wie oft)\b/u,
     answer: toDurations(),
+  },
+  {
+    // A day, or a time from another one on.
+    asked: /\b(?:by when|until when|by what date|deadlines?|bis wann|frist)\b/u,
+    answer: new RegExp(`${toDurations().source}|${toTimes().source}`, 'u'),
   },
   {
     asked:
