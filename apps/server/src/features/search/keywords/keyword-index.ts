@@ -14,7 +14,7 @@ export interface IndexEntry {
 /** A passage that has some of the words. */
 export interface KeywordHit {
   number: number
-  /** The rank of the engine, above 0, higher is better; it grows with the number of words found. */
+  /** The rank of the engine, above 0, higher is better: it selects the candidates, which are then ranked by their texts. */
   rank: number
   /**
    * From 0 to 1, higher is better: `r / (r + c)` for the rank `r` of the engine, where `c` is the rank
@@ -39,8 +39,6 @@ export interface KeywordSearch {
  * their passages.
  */
 export interface KeywordIndex {
-  /** Whether the ranks of the engine are BM25; others only select candidates, which are then ranked by their texts. */
-  readonly ranksByBm25: boolean
   add(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>
   /** Adds entries and replaces those of the same passages, also those of an earlier release. */
   replace(tx: Tx, botId: string, entries: readonly IndexEntry[]): Promise<void>

@@ -25,8 +25,6 @@ const fairWeight = 0.3
  * engine ignore how rare a word is, so each word is ranked separately and weighted by its rarity.
  */
 export const postgresKeywords: KeywordIndex = {
-  ranksByBm25: false,
-
   async add(tx, botId, entries) {
     await write(tx, botId, entries)
   },

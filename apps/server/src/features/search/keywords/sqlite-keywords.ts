@@ -40,7 +40,6 @@ const former: Table = { name: 'passage_words', columns: '{headings body}' }
 
 /** FTS5: the words of all bots are in one table, and a word that identifies the bot restricts a query. */
 export const sqliteKeywords: KeywordIndex = {
-  ranksByBm25: true,
   add: insert,
 
   async replace(tx, botId, entries) {

@@ -1,15 +1,10 @@
-import {
-  type IndexFields,
-  isStopword,
-  toFileName,
-  toIndexFields,
-  toIndexText,
-} from '@botstead/documents/text'
+import { isStopword, toFileName, toIndexFields, toIndexText } from '@botstead/documents/text'
 import { LRUCache } from 'lru-cache'
 import { decodeJson, type JsonColumn } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { type PassageFacts, readContents, readFacts } from '../passage-text-store.js'
 import { type HashedText, hashText } from './gram-hash.js'
+import { type StemmedText, stemText } from './word-ranks.js'
 
 /**
  * A candidate as it is compared with a question: the words of the passage, including those of its headings and of the
@@ -22,8 +17,8 @@ export interface CandidateText extends HashedText {
   titles: readonly (readonly string[])[]
   /** Equal for passages of one file below the same heading; undefined without a heading above. */
   section?: string
-  /** Its words as in the index, if the caller requested them. */
-  fields?: IndexFields
+  /** Its words as in the index. */
+  words: StemmedText
 }
 
 /** Reads candidates by their numbers; those that were deleted are omitted. */
@@ -40,8 +35,8 @@ interface CachedCandidate extends CandidateText {
 
 /** Memory for all candidates that one reader keeps; each search thread has a reader. */
 const maximumBytes = 48 * 1024 * 1024
-/** A character of most texts, and its hash. */
-const bytesPerCharacter = 3
+/** A character of most texts, its hash, and its part of the stem of a word. */
+const bytesPerCharacter = 4
 /** A word of a heading, as a text of its own in a list. */
 const bytesPerWord = 48
 /** Counted for each entry besides its text: its name, key, headings and place in a map. */
@@ -50,16 +45,12 @@ const bytesPerEntry = 500
 /**
  * Makes a reader of candidates that keeps the texts that were read last: normalising and hashing a text takes longer
  * than everything else that is done with it.
- *
- * @param withFields whether candidates have their fields too
  */
-export function createCandidateReader(withFields = false): ReadCandidates {
+export function createCandidateReader(): ReadCandidates {
   const texts = new LRUCache<string, CachedCandidate>({
     maxSize: maximumBytes,
     sizeCalculation: ({ text, titles }) =>
-      text.length * (withFields ? bytesPerCharacter + 1 : bytesPerCharacter) +
-      titles.flat().length * bytesPerWord +
-      bytesPerEntry,
+      text.length * bytesPerCharacter + titles.flat().length * bytesPerWord + bytesPerEntry,
   })
   return async (db, numbers) => {
     const candidates = new Map<number, CachedCandidate>()
@@ -77,7 +68,7 @@ export function createCandidateReader(withFields = false): ReadCandidates {
     for (const passage of unknown) {
       const content = contents.get(passage.number)
       if (content === undefined) continue
-      const candidate = toCandidate(passage, content, withFields)
+      const candidate = toCandidate(passage, content)
       texts.set(passage.id, candidate)
       candidates.set(passage.number, candidate)
     }
@@ -88,7 +79,6 @@ export function createCandidateReader(withFields = false): ReadCandidates {
 function toCandidate(
   { key, headings, own_headings }: PassageFacts,
   content: string,
-  withFields: boolean,
 ): CachedCandidate {
   const file = toFileName(key)
   const above = decodeJson<string[]>(headings)
@@ -100,17 +90,16 @@ function toCandidate(
   // The first passage below a heading has that heading itself, and its own.
   const parents = above.length > 0 ? above : ownHeadings.slice(0, -1)
   const section = parents.length > 0 ? [key, ...parents].join('\n') : undefined
-  const candidate = {
+  const passage = { content, headings: above, ownHeadings }
+  return {
     ...whole,
     name: hashText(name),
+    words: stemText(toIndexFields(passage, key)),
     titles,
     ...(section !== undefined && { section }),
     key,
     headings,
   }
-  if (!withFields) return candidate
-  const passage = { content, headings: above, ownHeadings }
-  return { ...candidate, fields: toIndexFields(passage, key) }
 }
 
 /** A passage with more headings is a list of them. */

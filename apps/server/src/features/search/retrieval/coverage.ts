@@ -193,7 +193,8 @@ export function hasPhrase(text: string, tokens: readonly string[]): boolean {
   return ` ${text} `.includes(toPattern(tokens))
 }
 
-function toPattern(tokens: readonly string[]): string {
+/** The text of tokens between the spaces of other words; a star at their end stands for any continuation. */
+export function toPattern(tokens: readonly string[]): string {
   const phrase = ` ${tokens.join(' ')}`
   return phrase.endsWith('*') ? phrase.slice(0, -1) : `${phrase} `
 }

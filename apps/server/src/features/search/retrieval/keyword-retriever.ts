@@ -1,12 +1,6 @@
 import type { Db } from '../../../platform/db/schema.js'
 import type { FileScope, TagCondition } from '../../files/lookup/index.js'
-import {
-  bounded,
-  type Frequencies,
-  fairBm25,
-  type KeywordHit,
-  type KeywordReader,
-} from '../keywords/index.js'
+import type { Frequencies, KeywordHit, KeywordReader } from '../keywords/index.js'
 import type { Query } from '../query.js'
 import { findWords } from '../vocabulary-store.js'
 import type { CandidateText } from './candidate-texts.js'
@@ -16,7 +10,7 @@ import { loadKnownWords } from './known-words.js'
 import { neighbourhood, toExpandable, toSubstitutes } from './query-expansion.js'
 import { toOtherEnglish, toSpellings } from './spellings.js'
 import { toSynonyms } from './synonyms.js'
-import { rankByWords } from './word-ranks.js'
+import { rankByWords, type WordRank } from './word-ranks.js'
 
 /**
  * The worth of a match by a similar word instead of the word of the question: less where the word itself
@@ -125,35 +119,19 @@ function groupsOf(
   })
 }
 
-/**
- * Ranks candidates by their texts, for an engine whose ranks are no BM25: those with words of the question, or with substitutes
- * for them.
- */
-export async function rankTexts(
-  keywords: KeywordReader,
+/** Ranks candidates by their texts: those with words of the question, or with substitutes for them. */
+export function rankTexts(
   query: Query,
   { frequencies, substitutes }: Pick<WordFindings, 'frequencies' | 'substitutes'>,
   texts: ReadonlyMap<number, CandidateText>,
-): Promise<Map<number, { rank: number; score: number }>> {
-  const fields = new Map(
-    [...texts].flatMap(([number, text]) => (text.fields ? [[number, text.fields] as const] : [])),
-  )
-  const ranks = new Map<number, { rank: number; score: number }>()
-  const add = (found: ReadonlyMap<number, number>, worth: number) => {
-    for (const [number, own] of found) {
-      const { rank, score } = ranks.get(number) ?? { rank: 0, score: 0 }
-      ranks.set(number, {
-        rank: rank + own * worth,
-        score: Math.max(score, bounded(own, fairBm25) * worth),
-      })
-    }
-  }
-  add(rankByWords(query, frequencies, fields), 1)
-  for (const { terms, worth } of groupsOf(substitutes, frequencies)) {
-    const others = { terms, phrases: [], exact: [] }
-    add(rankByWords(others, await keywords.frequencies(others), fields), worth)
-  }
-  return ranks
+): Map<number, WordRank> {
+  const others = groupsOf(substitutes, frequencies).map(({ terms, worth }) => ({
+    parts: terms.map((term) => [term]),
+    worth,
+  }))
+  const own = [...query.terms.map((term) => [term]), ...query.phrases]
+  const occurring = own.filter((tokens) => frequencies.counts.get(tokens.join(' ')) !== 0)
+  return rankByWords([{ parts: occurring, worth: 1 }, ...others], frequencies, texts)
 }
 
 /** Substitutes that do not depend on the passages. */

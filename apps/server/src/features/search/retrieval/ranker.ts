@@ -114,7 +114,7 @@ const proposals = 100
 export function createRanker({ dialect, weights = defaultWeights }: RankerOptions): Ranker {
   const index = createKeywordIndex(dialect)
   const semantics = createSemanticRetriever(dialect)
-  const readCandidates = createCandidateReader(!index.ranksByBm25)
+  const readCandidates = createCandidateReader()
   const isUsed = (retriever: Retriever) => (weights[retriever] ?? 0) > 0
 
   async function examine(db: Db, request: RankRequest): Promise<Examination> {
@@ -136,12 +136,12 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
       const substitutes = words?.substitutes ?? new Map()
       meaning = understand(request.query, query, frequencies, substitutes, known)
       addTexts(candidates, texts, query, meaning)
-      await addRanks(candidates, texts, { keywords, words, query })
+      addRanks(candidates, texts, { words, query })
     }
     const scoring = {
       weights,
       confidence: question?.confidence ?? 0,
-      proof: question?.proof ?? 0,
+      isLearned: question?.isLearned ?? true,
       terms: meaning?.parts.length ?? 0,
       mostRank: meaning === undefined ? 1 : mostRankOf(meaning.frequencies, meaning.parts),
       isVague: meaning?.isVague ?? false,
@@ -259,19 +259,23 @@ function addNeighbours(members: Member[]): void {
   }
 }
 
-/** Replaces the ranks of an engine that are no BM25: then the texts have their fields. */
-export async function addRanks(
+/** Replaces the ranks of the engine, which only select candidates, by those of the texts. */
+export function addRanks(
   candidates: ReadonlyMap<number, Candidate>,
   texts: ReadonlyMap<number, CandidateText>,
-  { keywords, words, query }: Pick<Examination, 'keywords' | 'words' | 'query'>,
-): Promise<void> {
-  const [first] = texts.values()
-  if (words === undefined || first?.fields === undefined) return
-  for (const [number, { rank, score }] of await rankTexts(keywords, query, words, texts)) {
-    const candidate = candidates.get(number)
-    if (candidate === undefined) continue
-    candidate.rank = rank
-    candidate.word = score
+  { words, query }: Pick<Examination, 'words' | 'query'>,
+): void {
+  if (words === undefined) return
+  const ranks = rankTexts(query, words, texts)
+  for (const candidate of candidates.values()) {
+    const found = ranks.get(candidate.number)
+    if (found === undefined) {
+      delete candidate.rank
+      delete candidate.word
+      continue
+    }
+    candidate.rank = found.rank
+    candidate.word = found.score
   }
 }
 

@@ -34,7 +34,7 @@ const candidates = array(candidate, { minLength: 1, maxLength: 30 }).map((list) 
 const options = {
   weights: defaultWeights,
   confidence: 1,
-  proof: 1,
+  isLearned: false,
   terms: 4,
   mostRank: 20,
   isVague: false,
@@ -121,11 +121,24 @@ describe('scores', () => {
         const guessed = learned.map(({ likeness: _, ...each }) => each)
         const scored = [
           ...score(guessed, { ...options, confidence, terms }),
-          ...score(learned, { ...options, confidence, terms, proof: 0.3 }),
+          ...score(learned, { ...options, confidence, terms, isLearned: true }),
         ]
         for (const { score: own } of scored) expect(own).toBeLessThanOrEqual(0.3)
       }),
       { seed: 5 },
+    )
+  })
+
+  it('of the best are the same before and after a model was learned from the passages', () => {
+    assert(
+      property(candidates, share(), (list, confidence) => {
+        const before = list.map(({ likeness: _, ...each }) => each)
+        const [first] = score(before, { ...options, confidence: 0, isLearned: true })
+        const [after] = score(list, { ...options, confidence, isLearned: true })
+        // Meaning alone may find what words do not.
+        if (first !== undefined) expect(after?.score).toBeCloseTo(first.score, 10)
+      }),
+      { seed: 7 },
     )
   })
 

@@ -47,8 +47,11 @@ export interface ScoreOptions {
   weights: RetrieverWeights
   /** Reliability of the similarities, from 0 to 1. */
   confidence: number
-  /** Evidence of the similarities by themselves, from 0 to 1. */
-  proof: number
+  /**
+   * Whether the model of the similarities was learned from the passages of the bot: it knows no more than their words, so it
+   * orders passages, and says nothing about whether any of them answers.
+   */
+  isLearned: boolean
   /** Words of the question. */
   terms: number
   /** The rank of a passage that repeats all words of the question, above 0. */
@@ -134,9 +137,8 @@ export function toScoring(candidates: readonly Candidate[], options: ScoreOption
   const evidence = Math.max(0, ...candidates.map((each) => plainEvidence(each, confidence)))
   const proof = Math.max(0, ...candidates.map((each) => calibrated(each, options)))
   // A model that was learned from the passages does not know words that none of them has, so it is no evidence for one.
-  const isLearned = options.proof < 1
   const isGuessed = candidates.every(
-    ({ isSure, likeness = 0 }) => isSure === false && (isLearned || likeness === 0),
+    ({ isSure, likeness = 0 }) => isSure === false && (options.isLearned || likeness === 0),
   )
   const usual = leastLevel + (1 - leastLevel) * proof
   const level = isVague
@@ -288,7 +290,7 @@ const leastLevel = 0.2
  * The logarithm of the odds that a passage answers the question, fitted to questions with and without an answer: see
  * `docs/decisions/0023-scores-and-like-words.md`. A share of many words proves more than the same share of few.
  */
-const odds = { none: -5.4, found: 1.7, letters: 3.5, rank: 4.9, title: 3.5 }
+const odds = { none: -5.05, found: 1.7, letters: 3.5, rank: 4.9, title: 3.5 }
 /** Weight of a word that stands in another passage below the same heading. */
 const besideWeight = 0.8
 const fewestTerms = 4
@@ -306,7 +308,7 @@ function calibrated(candidate: Candidate, options: ScoreOptions): number {
     odds.title * titled +
     odds.rank * Math.min(1, rank / options.mostRank)
   const written = 1 / (1 + Math.exp(-sum))
-  const meant = likeness * options.confidence * options.proof
+  const meant = options.isLearned ? 0 : likeness * options.confidence
   return 1 - (1 - written) * (1 - meant) * (1 - literal * literalProof)
 }
 

@@ -39,8 +39,8 @@ export interface SemanticQuestion {
   nearest: Likeness[]
   /** Reliability of the similarities, from 0 to 1. */
   confidence: number
-  /** Evidence of the similarities by themselves, from 0 to 1: less for a model that was learned from few texts. */
-  proof: number
+  /** Whether its model was learned from the passages of the bot alone. */
+  isLearned: boolean
   /** The similarities of other passages. */
   likenesses(numbers: readonly number[]): Promise<Likeness[]>
 }
@@ -58,14 +58,12 @@ export interface SemanticRetriever {
 interface QuestionVector {
   vector: Float32Array
   confidence: number
-  proof: number
+  isLearned: boolean
   toLikeness: (nearest: readonly Neighbour[]) => (similarity: number) => number
 }
 
 /** The share of a question's weight that a model must know for its similarities to count in full. */
 const fullyKnown = 0.5
-/** Evidence of a similarity in a model that was learned from the passages of the bot alone. */
-const proofOfLearned = 0.3
 
 /** Makes the retriever of one process or thread, with its own cache of models. */
 export function createSemanticRetriever(dialect: Dialect): SemanticRetriever {
@@ -90,14 +88,14 @@ export function createSemanticRetriever(dialect: Dialect): SemanticRetriever {
     if (space.embedder !== lsaEmbedder) {
       const vector = request.queryVector
       return vector?.length === space.dimensions
-        ? { vector, confidence: 1, proof: 1, toLikeness: aboveOthers }
+        ? { vector, confidence: 1, isLearned: false, toLikeness: aboveOthers }
         : undefined
     }
     const model = await models.get(db, space.number)
     if (model === undefined) return undefined
     const { values, known } = toLsaVector(model, toFoldedText(request.query))
     const confidence = Math.min(1, known / fullyKnown)
-    return { vector: values, confidence, proof: proofOfLearned, toLikeness: () => sharpened }
+    return { vector: values, confidence, isLearned: true, toLikeness: () => sharpened }
   }
 
   return {
@@ -120,7 +118,7 @@ async function searchSpace(
   index: VectorIndex,
   db: Db,
   space: SpaceRow,
-  { vector, confidence, proof, toLikeness }: QuestionVector,
+  { vector, confidence, isLearned, toLikeness }: QuestionVector,
   { scope, tags, exact = false }: SemanticRequest,
   limit: number,
 ): Promise<SemanticQuestion> {
@@ -133,7 +131,7 @@ async function searchSpace(
   return {
     nearest: nearest.map(judge),
     confidence,
-    proof,
+    isLearned,
     likenesses: async (numbers) =>
       (await index.similarities(db, space, vector, numbers)).map(judge),
   }

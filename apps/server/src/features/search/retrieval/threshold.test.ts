@@ -19,12 +19,12 @@ describeEachEngine('the scores in a small office', (engine) => {
   beforeAll(async () => {
     bot = bench().newBot()
     for (const [key, content] of officeFiles) {
-      await bot.uploadAndWait({ key, index: true, indexing: small }, content)
+      await bot.uploadAndWait({ key, index: true, indexing: small, tags: { page: key } }, content)
     }
   })
 
-  const ask = async (query: string, minScore = 0) =>
-    (await bot.as().searchFiles({ query, contextDepth: 0, minScore })).passages
+  const ask = async (query: string, minScore = 0, tags: Record<string, string> = {}) =>
+    (await bot.as().searchFiles({ query, contextDepth: 0, minScore, tags })).passages
 
   it.each(officeQuestions)('%s: the passage in %s comes first', async (question, key, passage) => {
     const [first] = await ask(question)
@@ -35,6 +35,9 @@ describeEachEngine('the scores in a small office', (engine) => {
   it.each([
     ['How long may I wait to submit my hotel bill?', 'within 30 days'],
     ['When do I submit the bill for my meals?', 'within 30 days'],
+    ['What is the deadline for hotel bills?', 'within 30 days'],
+    ['By when must I submit my hotel bill?', 'within 30 days'],
+    ['How soon must hotel bills be submitted?', 'within 30 days'],
   ])(
     '%s: the words of its section count for the passage that answers',
     async (question, answer) => {
@@ -58,6 +61,46 @@ describeEachEngine('the scores in a small office', (engine) => {
     expect(found.length <= 0.1 * others.length ? [] : found).toEqual([])
     const scoresOf = (some: readonly { score: number }[]) => some.map(({ score }) => score)
     expect(separate(scoresOf(answered), scoresOf(others)).chance).toBeGreaterThan(0.97)
+  })
+
+  it('are the same whatever words other bots have', async () => {
+    const scoresOf = async () =>
+      await Promise.all(
+        officeQuestions.map(async ([question]) => (await ask(question)).map(({ score }) => score)),
+      )
+    const alone = await scoresOf()
+    const words = officeQuestions.map(([question]) => `${question}\n`).join('\n')
+    const others = Array.from({ length: 30 }, (_, at) => `# Part ${at}\n\n${words}`)
+    await bench().newBot().uploadAndWait({ key: 'other.md', index: true }, others.join('\n\n'))
+    expect(await scoresOf()).toEqual(alone)
+  })
+
+  describe('with a filter that leaves the passages of one file', () => {
+    const best = async (question: string, page: string) => ({
+      question,
+      page,
+      score: (await ask(question, 0, { page }))[0]?.score ?? 0,
+    })
+
+    it('keep the questions that it answers', async () => {
+      const answered = await Promise.all(officeQuestions.map(([text, key]) => best(text, key)))
+      const lost = answered.filter(({ score }) => score < advisedMinScore)
+      expect(lost.length <= 0.1 * answered.length ? [] : lost).toEqual([])
+    })
+
+    it('refuse those that other files answer, and those about something else', async () => {
+      const questions = officeQuestions.map(([text, key]) => ({ text, key }))
+      const foreign = otherQuestions.map((text) => ({ text, key: undefined }))
+      const others: Awaited<ReturnType<typeof best>>[] = []
+      for (const [at, { text, key }] of [...questions, ...foreign].entries()) {
+        const pages = officeFiles.map(([page]) => page).filter((page) => page !== key)
+        // Every third page, another third for each question.
+        const some = pages.filter((_, page) => (page + at) % 3 === 0)
+        others.push(...(await Promise.all(some.map((page) => best(text, page)))))
+      }
+      const found = others.filter(({ score }) => score >= advisedMinScore)
+      expect(found.length <= 0.02 * others.length ? [] : found).toEqual([])
+    })
   })
 
   describe('of a question none of whose words occurs', () => {

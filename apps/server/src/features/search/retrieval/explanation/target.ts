@@ -208,7 +208,7 @@ async function scoreAsIf(
   }
   const texts = await ranker.readCandidates(db, [...candidates.keys()])
   addTexts(candidates, texts, query, meaning)
-  await addRanks(candidates, texts, examination)
+  addRanks(candidates, texts, examination)
   const { scored } = toScoreParts([...candidates.values()], {
     ...scoring,
     isVague: meaning.isVague,
