@@ -45,9 +45,9 @@ export async function fill(place, admin, workspaceId) {
   try {
     const writer = createWriter(database)
     const words = createWords(1)
-    await fillConversations(writer, botIds, words)
+    await fillConversations(writer, botIds, workspaceId, words)
     await fillFiles(writer, botIds, workspaceId)
-    await fillLogs(writer, botIds, words)
+    await fillLogs(writer, botIds, workspaceId, words)
     await writer.flush()
     await untilIndexed(database)
     // As the server's own maintenance does after so many changes.
@@ -100,7 +100,7 @@ function createPast() {
 }
 
 /** Ten messages each, half of them of the bot; of every hundred, one has a failed delivery. */
-async function fillConversations({ add }, botIds, words) {
+async function fillConversations({ add }, botIds, workspace_id, words) {
   const { ids, go } = createPast()
   const users = []
   for (let i = 0; i < conversations / 10; i++) {
@@ -149,11 +149,22 @@ async function fillConversations({ add }, botIds, words) {
       updated_at: at,
     })
     await add('participants', { conversation_id: id, user_id: userId, bot_id, created_at })
-    await addDelivery(add, ids, { bot_id, conversationId: id, messageId: last, at, number })
+    await addDelivery(add, ids, {
+      bot_id,
+      workspace_id,
+      conversationId: id,
+      messageId: last,
+      at,
+      number,
+    })
   }
 }
 
-async function addDelivery(add, ids, { bot_id, conversationId, messageId, at, number }) {
+async function addDelivery(
+  add,
+  ids,
+  { bot_id, workspace_id, conversationId, messageId, at, number },
+) {
   const subject_id = ids.next('evt')
   await add('bot_events', {
     id: subject_id,
@@ -186,7 +197,9 @@ async function addDelivery(add, ids, { bot_id, conversationId, messageId, at, nu
     delivery_id: id,
     number: 1,
     bot_id,
+    workspace_id,
     started_at: at,
+    ended_at: at,
     duration_ms: 12,
     status: hasFailed ? 500 : 200,
     error: hasFailed ? 'Status 500' : null,
@@ -227,11 +240,12 @@ async function fillFiles({ add }, botIds, workspace_id) {
   }
 }
 
-async function fillLogs({ add }, botIds, words) {
+async function fillLogs({ add }, botIds, workspace_id, words) {
   const { ids, go } = createPast()
   for (let number = 0; number < logs; number++) {
-    await add('bot_logs', {
+    await add('log_lines', {
       id: ids.next('report'),
+      workspace_id,
       bot_id: botIds[number % bots],
       level: number % 100 === 0 ? 'error' : number % 10 === 1 ? 'warn' : 'info',
       message: words.text(8),

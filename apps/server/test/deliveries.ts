@@ -203,6 +203,7 @@ export async function createDeliveriesBench(database: Database) {
         },
         domainEvents,
         writeLogLine: async (_tx, line) => void noted.push(line),
+        workspaceIn: async () => undefined,
         alone: false,
         retry: {
           maxAttempts: options.maxAttempts ?? 5,

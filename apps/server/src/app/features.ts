@@ -4,10 +4,11 @@ import { createPorts, type Ports } from '../domain/ports.js'
 import { createBots, purgeBotJob } from '../features/bots/bots/index.js'
 import { builtInChat } from '../features/bots/built-in-chat/index.js'
 import { createDeployments } from '../features/bots/deployments/index.js'
-import { createIntegrations, integrationLogSource } from '../features/bots/integrations/index.js'
+import { createIntegrations } from '../features/bots/integrations/index.js'
 import { createInterfaces } from '../features/bots/interfaces/index.js'
 import { createIssues } from '../features/bots/issues/index.js'
-import { botLogSource, createBotLogs } from '../features/bots/logs/index.js'
+import { lineReader } from '../features/bots/log-lines/index.js'
+import { createBotLogs } from '../features/bots/logs/index.js'
 import { createPlugins } from '../features/bots/plugins/index.js'
 import { createVersions } from '../features/bots/versions/index.js'
 import { createActions } from '../features/calls/actions/index.js'
@@ -26,7 +27,7 @@ import { createStates } from '../features/conversations/states/index.js'
 import { createTags } from '../features/conversations/tags/index.js'
 import { createUsers } from '../features/conversations/users/index.js'
 import { createWorkflows } from '../features/conversations/workflows/index.js'
-import { attemptSource, createDeliveries, type Deliveries } from '../features/deliveries/index.js'
+import { attemptReader, createDeliveries, type Deliveries } from '../features/deliveries/index.js'
 import { createEvaluation } from '../features/evaluation/index.js'
 import type { Feature } from '../features/feature.js'
 import { createFiles, type Files } from '../features/files/index.js'
@@ -429,13 +430,13 @@ function addWorkspaceViews(
   const { service: conversations } = add(createConversationList({ ...inspecting, search }))
   add(createTimeline({ ...inspecting, conversations, messages: messages.service }))
   add(createConversationStream({ ...inspecting, conversations, streams: chat.streams }))
-  const sources = { bot: botLogSource, delivery: attemptSource, integration: integrationLogSource }
+  const readers = [lineReader, attemptReader]
   const ofWorkspaces = { bots, integrations: built.integrations.service }
   add(
     createOverview({
       ...storage,
       queue,
-      sources,
+      readers,
       folders: foldersOf(context),
       accounts: accounts.service,
       ...ofWorkspaces,
@@ -447,7 +448,7 @@ function addWorkspaceViews(
   )
   add(createLimits({ db, config, workspaces: workspaces.service, ...ofWorkspaces }))
   add(createInstallationList({ db, pager, addresses, ...ofWorkspaces }))
-  add(createLogs({ ...storage, timers, log, sources, ...ofWorkspaces, standing }))
+  add(createLogs({ ...storage, timers, log, readers, ...ofWorkspaces, standing }))
 }
 
 /** The state of the server and its jobs, for its operators. */

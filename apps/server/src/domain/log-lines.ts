@@ -1,5 +1,5 @@
 import type { Db } from '../platform/db/schema.js'
-import type { Period, RangeKey } from '../platform/db/time-ranges.js'
+import type { Period } from '../platform/db/time-ranges.js'
 
 /** Severity of a line. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -9,6 +9,9 @@ export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
 /** The log that contains a line: of a bot, of attempts at its deliveries, or of an integration. */
 export type LogSourceName = 'bot' | 'delivery' | 'integration'
+
+/** All logs. */
+export const logSources: readonly LogSourceName[] = ['bot', 'delivery', 'integration']
 
 /** A line of any log of a workspace. */
 export interface WorkspaceLogLine {
@@ -37,30 +40,23 @@ export interface LogPosition {
   id: string
 }
 
-/** A part of a log whose lines an index has in the order of time. */
-export interface LogRange {
-  source: LogSourceName
-  /** Equal in all lines of the range, by the columns of the index. */
-  key: RangeKey
-  /** ISO 8601 time of the newest line in question, or a later one. */
-  newest: string
-}
-
 /** The lines that are looked for. Undefined members match anything. */
 export interface LogSelection {
+  workspaceId: string
   /** The bots and integrations of the workspace, or those that the filter names. */
   botIds: readonly string[]
   integrationIds: readonly string[]
-  /** Whether the filter names one bot, and one integration. */
-  hasBot: boolean
-  hasIntegration: boolean
+  /** The one bot and the one integration that the filter names. */
+  botId: string | undefined
+  integrationId: string | undefined
+  sources: ReadonlySet<LogSourceName>
   levels: ReadonlySet<LogLevel>
   userId: string | undefined
   workflowId: string | undefined
   conversationId: string | undefined
 }
 
-/** The lines of a range and a period that a count is about. */
+/** The lines of a period that a count is about. */
 export interface LogCount {
   level: LogLevel
   /** Begin of the period. */
@@ -68,36 +64,27 @@ export interface LogCount {
   count: number
 }
 
-/**
- * One of the logs of a workspace, as its slice offers it. A range may contain lines that do not match
- * the selection: the reader checks each line.
- */
-export interface LogSource {
-  /** Cost of reading one line, relative to other sources. */
+/** Reads some of the logs of a workspace, as their slice offers it. */
+export interface LogReader {
+  /** Cost of reading one line, relative to other readers. */
   readonly weight: number
-  /** The ranges that may contain lines of the selection in the period; empty ones are left out. */
-  findRanges(db: Db, selection: LogSelection, period: Period): Promise<LogRange[]>
   /**
-   * Some lines of a range, newest first.
+   * Some lines of a period, newest first. There may be lines among them that do not match the selection: the caller
+   * checks each line.
    * @param after the position behind which they stand; undefined to begin with the newest
    */
   read(
     db: Db,
-    range: LogRange,
+    selection: LogSelection,
     period: Period,
     after: LogPosition | undefined,
     limit: number,
   ): Promise<WorkspaceLogLine[]>
   /**
    * Counts the lines of bots and integrations in several periods, by level. Only for selections
-   * without a user, workflow and conversation.
+   * without an integration, user, workflow and conversation.
    */
-  count(
-    db: Db,
-    selection: LogSelection,
-    ranges: readonly LogRange[],
-    periods: readonly Period[],
-  ): Promise<LogCount[]>
+  count(db: Db, selection: LogSelection, periods: readonly Period[]): Promise<LogCount[]>
 }
 
 /** Compares positions: negative if the first line is the older one. */

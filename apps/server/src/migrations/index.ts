@@ -75,6 +75,7 @@ import { keysOfPrograms } from './0140-keys-of-programs.js'
 import { keptAddresses } from './0157-kept-addresses.js'
 import { readingsOfFiles } from './0158-readings-of-files.js'
 import { partNumbersInSearch } from './0160-part-numbers-in-search.js'
+import { logLines } from './0170-log-lines.js'
 
 /** The history of the schema, oldest first. Append only: a released migration never changes. */
 export const migrations: readonly Migration[] = [
@@ -154,4 +155,5 @@ export const migrations: readonly Migration[] = [
   keptAddresses,
   readingsOfFiles,
   partNumbersInSearch,
+  logLines,
 ]

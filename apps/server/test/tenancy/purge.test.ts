@@ -10,8 +10,6 @@ type AnyDatabase = Kysely<Record<string, Record<string, unknown>>>
 const deletedOtherwise = new Set([
   // By age.
   'events',
-  // With the integration that they are about.
-  'integration_logs',
   // With the upload that they are parts of, and with the vectors that the engine has.
   'content_parts',
   'semantic_spaces',

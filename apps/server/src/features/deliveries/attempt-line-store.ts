@@ -3,61 +3,48 @@ import type {
   LogCount,
   LogLevel,
   LogPosition,
-  LogRange,
+  LogReader,
   LogSelection,
-  LogSource,
   WorkspaceLogLine,
 } from '../../domain/log-lines.js'
+import { dialectOf } from '../../platform/db/dialect.js'
 import type { Db } from '../../platform/db/schema.js'
-import {
-  countInRanges,
-  newestInRanges,
-  type Period,
-  type TimeIndex,
-} from '../../platform/db/time-ranges.js'
+import { countInRanges, type Period, type TimeIndex } from '../../platform/db/time-ranges.js'
 import { attemptLines } from './attempt-store.js'
 
-const ofBot: TimeIndex = { table: 'delivery_attempts', columns: ['bot_id'], time: 'ended_at' }
-const failedOfBot: TimeIndex = { ...ofBot, where: sql<boolean>`t.error is not null` }
-
 /** The attempts at deliveries, as part of the logs of a workspace. */
-export const attemptSource: LogSource = {
+export const attemptReader: LogReader = {
   // A line needs its delivery and the subject of that.
   weight: 4,
 
-  async findRanges(db, selection, period) {
-    const { botIds, levels } = selection
-    if (!levels.has('info') && !levels.has('warn')) return []
-    const keys = botIds.map((bot_id) => ({ bot_id }))
-    const found = await newestInRanges(
-      db,
-      isFailedOnly(selection) ? failedOfBot : ofBot,
-      keys,
-      period,
-    )
-    return found.map(({ key, newest }): LogRange => {
-      return {
-        source: 'delivery',
-        key: { ...key, ...(isFailedOnly(selection) && { level: 'warn' }) },
-        newest,
-      }
-    })
+  async read(db, selection, period, after, limit) {
+    return hasLines(selection) ? await readAttempts(db, selection, period, after, limit) : []
   },
 
-  read: readAttempts,
-
-  async count(db, selection, ranges, periods) {
-    const wanted = ranges.flatMap(({ key: { bot_id = '' } }) =>
-      periods.map((period) => ({ key: { bot_id }, period })),
-    )
-    const failed = await countInRanges(db, failedOfBot, wanted)
-    const all = isFailedOnly(selection) ? failed : await countInRanges(db, ofBot, wanted)
+  async count(db, selection, periods) {
+    if (!hasLines(selection)) return []
+    const { workspaceId, botId, levels } = selection
+    const key: Record<string, string> =
+      botId === undefined ? { workspace_id: workspaceId } : { bot_id: botId }
+    const wanted = periods.map((period) => ({ key, period }))
+    const ofAll: TimeIndex = {
+      table: 'delivery_attempts',
+      columns: Object.keys(key),
+      time: 'ended_at',
+    }
+    const ofFailed: TimeIndex = { ...ofAll, where: sql`t.error is not null` }
+    const failed = await countInRanges(db, ofFailed, wanted)
+    const all = isFailedOnly(selection) ? failed : await countInRanges(db, ofAll, wanted)
     return wanted.flatMap(({ period: { since } }, number): LogCount[] => {
       const [total, bad] = [all[number] ?? 0, failed[number] ?? 0]
       const counts: Partial<Record<LogLevel, number>> = { info: total - bad, warn: bad }
-      return [...selection.levels].map((level) => ({ level, since, count: counts[level] ?? 0 }))
+      return [...levels].map((level) => ({ level, since, count: counts[level] ?? 0 }))
     })
   },
+}
+
+function hasLines({ sources, levels }: LogSelection): boolean {
+  return sources.has('delivery') && (levels.has('info') || levels.has('warn'))
 }
 
 function isFailedOnly({ levels }: LogSelection): boolean {
@@ -66,17 +53,24 @@ function isFailedOnly({ levels }: LogSelection): boolean {
 
 async function readAttempts(
   db: Db,
-  { key: { bot_id = '', level } }: LogRange,
+  selection: LogSelection,
   { since, before }: Period,
   after: LogPosition | undefined,
   limit: number,
 ): Promise<WorkspaceLogLine[]> {
+  const { workspaceId, botId, botIds, integrationId } = selection
   let query = attemptLines(db)
     .select(['a.delivery_id', 'd.integration'])
-    .where('a.bot_id', '=', bot_id)
     .where('a.ended_at', '>=', since)
     .where('a.ended_at', '<', before)
-  if (level === 'warn') query = query.where('a.error', 'is not', null)
+  if (botId === undefined) query = query.where('a.workspace_id', '=', workspaceId)
+  else query = query.where('a.bot_id', '=', botId)
+  if (isFailedOnly(selection)) query = query.where('a.error', 'is not', null)
+  if (integrationId !== undefined) {
+    // Few bots may have installed it.
+    const installed = dialectOf(db).jsonTexts(sql`${JSON.stringify(botIds)}`)
+    query = query.where(sql<boolean>`a.bot_id || '' in (select value from ${installed})`)
+  }
   if (after) {
     const id = sql<string>`a.delivery_id || '/' || cast(a.number as text)`
     query = query

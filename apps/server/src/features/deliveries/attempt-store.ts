@@ -18,6 +18,7 @@ const columnTypes = {
   delivery_id: 'text',
   number: 'integer',
   bot_id: 'text',
+  workspace_id: 'text',
   started_at: 'text',
   ended_at: 'text',
   duration_ms: 'integer',
@@ -46,13 +47,16 @@ const insert = prepared<{ attempts: string }>()((db, p, dialect) =>
 export async function insertAttempts(
   tx: Tx,
   made: readonly { row: DeliveryRow; result: CallResult }[],
+  workspaceOf: (tx: Tx, botId: string) => Promise<string | undefined>,
 ): Promise<void> {
   if (made.length === 0) return
-  const attempts = made.map(
-    ({ row, result }): AttemptRow => ({
+  const attempts: AttemptRow[] = []
+  for (const { row, result } of made) {
+    attempts.push({
       delivery_id: row.id,
       number: row.attempts,
       bot_id: row.bot_id,
+      workspace_id: (await workspaceOf(tx, row.bot_id)) ?? '',
       started_at: result.startedAt,
       ended_at: result.endedAt,
       duration_ms: result.durationMs,
@@ -62,8 +66,8 @@ export async function insertAttempts(
       url: result.url,
       signature: result.signature,
       response_headers: result.responseHeaders && encodeJson(result.responseHeaders),
-    }),
-  )
+    })
+  }
   await insert(tx, { attempts: JSON.stringify(attempts) })
 }
 

@@ -32,7 +32,7 @@ import { deliveriesRoutes } from './routes.js'
 import { createDeliveriesService } from './service.js'
 import { countPending, deleteSomeOfBot } from './store.js'
 
-export { attemptSource } from './attempt-line-store.js'
+export { attemptReader } from './attempt-line-store.js'
 export {
   type DeliveryStates,
   type DeliveryWithResult,
@@ -65,10 +65,10 @@ export interface Deliveries extends Feature {
 interface DeliveriesDeps
   extends Omit<
     DispatcherDeps,
-    'buildBodies' | 'reportIssue' | 'retry' | 'pausing' | 'random' | 'limits'
+    'buildBodies' | 'reportIssue' | 'workspaceIn' | 'retry' | 'pausing' | 'random' | 'limits'
   > {
   ports: Pick<Ports, 'open'>
-  bots: Pick<BotsService, 'requireIn' | 'installationsOf' | 'idsIn' | 'workspaceOf'>
+  bots: Pick<BotsService, 'requireIn' | 'installationsOf' | 'idsIn' | 'workspaceOf' | 'workspaceIn'>
   botLogs: Pick<BotLogsService, 'attempts'>
   issues: Pick<IssuesService, 'report'>
   events: Pick<EventsService, 'findAll' | 'requestedEvents' | 'trim'>
@@ -111,6 +111,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     ...deps,
     buildBodies,
     reportIssue: deps.issues.report,
+    workspaceIn: deps.bots.workspaceIn,
     random: Math.random,
     retry: {
       maxAttempts: limits.deliveryAttempts,

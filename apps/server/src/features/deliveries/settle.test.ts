@@ -33,6 +33,7 @@ describeEachEngine('deliveries that are settled together', (engine) => {
       reportIssue: () => {},
       domainEvents: bench.domainEvents,
       writeLogLine: async () => {},
+      workspaceIn: async () => undefined,
       retry: { maxAttempts: 5, firstMs: 1000, maxMs: 60_000 },
       pausing: { afterMs: 300_000, afterFailures: 5, probeEveryMs: 30_000 },
     })

@@ -47,6 +47,8 @@ export interface SettleDeps extends EndingDeps {
   log: Log
   /** Reports a problem of a bot. */
   reportIssue: (botId: string, issue: IssueReport) => void
+  /** The workspace of a bot; undefined if there is no such bot. */
+  workspaceIn: (tx: Tx, botId: string) => Promise<string | undefined>
   random: () => number
   retry: RetryPolicy
   pausing: PausePolicy
@@ -116,7 +118,7 @@ async function settleAttempts(
   const owned = await claims.endClaims(tx, endings, isoTime(now))
   // The others were claimed by other processes, whose results count.
   const own = endings.filter(({ row }) => owned.has(row.id))
-  await attempts.insertAttempts(tx, own)
+  await attempts.insertAttempts(tx, own, deps.workspaceIn)
   const paused = new Set<DeliveryRow>()
   const ended: Ended[] = []
   for (const { row, result, wasFailing, nextClaim, outcome } of own) {

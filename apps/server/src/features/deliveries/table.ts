@@ -63,6 +63,8 @@ export interface DeliveryAttemptsTable {
   /** From 1. */
   number: number
   bot_id: string
+  /** The workspace of the bot, for the logs of workspaces. */
+  workspace_id: string
   started_at: string
   ended_at: string
   duration_ms: number

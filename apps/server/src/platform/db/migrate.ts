@@ -29,8 +29,11 @@ export interface Migration {
    * Makes the change with nothing but queries of `tx`. Columns are text, integer, real or blob;
    * what only one engine has is raw SQL chosen by `dialect.name`.
    */
-  up(tx: Transaction<unknown>, dialect: Dialect): Promise<void>
+  up(tx: Transaction<unknown>, dialect: Dialect, progress: Progress): Promise<void>
 }
+
+/** Is told by a long step how far it is; the log repeats it every few seconds. */
+export type Progress = (reached: { table: string; rows: number } | { index: string }) => void
 
 type History = {
   migrations: { name: string; applied_at: string }
@@ -112,15 +115,18 @@ export async function takeSteps(
   const history = await openHistory(tx, dialect)
   const steps: Step[] = []
   let toldAt = performance.now()
+  function tell(reached: object): void {
+    if (performance.now() - toldAt < progressMs) return
+    toldAt = performance.now()
+    log?.info({ done: steps.length, of: pending.length, ...reached }, 'still migrating')
+  }
   for (const { name, up } of pending) {
     const start = performance.now()
-    await up(kinds, dialect)
+    await up(kinds, dialect, (reached) => tell({ step: name, ...reached }))
     const row = { name, applied_at: isoTime(systemClock.now()) }
     await history.insertInto('migrations').values(row).execute()
     steps.push({ migration: name, milliseconds: Math.round(performance.now() - start) })
-    if (performance.now() - toldAt < progressMs) continue
-    toldAt = performance.now()
-    log?.info({ done: steps.length, of: pending.length, last: name }, 'still migrating')
+    tell({ last: name })
   }
   return steps
 }

@@ -4,6 +4,7 @@ import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
+import { createLruCache } from '../../../platform/lru-cache.js'
 import type { Sealer } from '../../../platform/security/sealing.js'
 import { openSigningSecrets } from '../definitions/index.js'
 import { type HostedCode, toHostedCode } from '../deployments/index.js'
@@ -90,6 +91,7 @@ export function botLookups(deps: BotLookupsDeps) {
       findOpenChat,
       findSignalAddress,
     }),
+    workspaceIn: createWorkspaceIn(),
     hold: holdBot,
     holdAnywhere: holdBotAnywhere,
     findSignalPosting,
@@ -111,6 +113,21 @@ function signingSecretsOf({ sealer, clock }: BotLookupsDeps, bot: store.BotSecre
 /** The workspace of a bot, or undefined if there is no such bot. */
 async function workspaceOf({ db }: BotLookupsDeps, botId: string): Promise<string | undefined> {
   return await store.findWorkspaceOf(db, botId)
+}
+
+/** Bots whose workspaces are remembered. */
+const maxRemembered = 10_000
+
+/** Makes the function that finds the workspace of a bot in a transaction, from memory where it can: bots never move. */
+function createWorkspaceIn() {
+  const remembered = createLruCache<string, string>(maxRemembered)
+  return async (tx: Tx, botId: string): Promise<string | undefined> => {
+    const known = remembered.get(botId)
+    if (known !== undefined) return known
+    const found = await store.findWorkspaceOf(tx, botId)
+    if (found !== undefined) remembered.set(botId, found)
+    return found
+  }
 }
 
 /**

@@ -85,7 +85,7 @@ const selectWorkspaceOf = prepared<{ id: string }>()((db, p) =>
 )
 
 /** The workspace of a bot: for authentication, which has no scope yet. */
-export async function findWorkspaceOf(db: Db, id: string): Promise<string | undefined> {
+export async function findWorkspaceOf(db: Db | Tx, id: string): Promise<string | undefined> {
   const row = await selectWorkspaceOf.first(db, { id })
   return row?.workspace_id
 }

@@ -313,7 +313,7 @@ describeEachEngine('published integrations', (engine) => {
           .where('integration_id', '=', id)
           .execute()),
         ...(await db
-          .selectFrom('integration_logs')
+          .selectFrom('log_lines')
           .select('id')
           .where('integration_id', '=', id)
           .execute()),

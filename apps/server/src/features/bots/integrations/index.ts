@@ -3,9 +3,9 @@ import { afterCommit } from '../../../platform/db/transaction.js'
 import type { JobHandler } from '../../../platform/jobs/handler.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Feature } from '../../feature.js'
+import { deleteSomeLines } from '../log-lines/index.js'
 import { createHub } from './hub.js'
 import { createKnownIntegrations, type KnownIntegrations } from './known.js'
-import { deleteSomeLogs } from './log-store.js'
 import { createIntegrationLogs, type IntegrationLogs } from './logs.js'
 import { integrationsRoutes } from './routes.js'
 import {
@@ -17,8 +17,6 @@ import {
 
 export type { Creation, IntegrationDefinition } from './definition.js'
 export type { KnownIntegrations } from './known.js'
-export { integrationLogSource } from './line-store.js'
-export { type LastError, listLastErrors } from './log-store.js'
 export type { IntegrationLogs } from './logs.js'
 export type { NamedIntegration } from './lookups.js'
 export type { IntegrationsService } from './service.js'
@@ -42,7 +40,7 @@ export function createIntegrations(
   const purgeLogs: JobHandler<{ integrationId: string }> = {
     mayUseReserve: true,
     handler: async ({ payload: { integrationId } }) => {
-      await purge(deps.run, (tx, limit) => deleteSomeLogs(tx, { integrationId }, limit))
+      await purge(deps.run, (tx, limit) => deleteSomeLines(tx, { integrationId }, limit))
     },
   }
   return {

@@ -1,5 +1,6 @@
 import type { contract, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import type { LogLevel } from '../../../domain/log-lines.js'
 import { timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { storableText } from '../../../platform/db/columns.js'
@@ -8,7 +9,8 @@ import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import type { Log } from '../../../platform/telemetry/log.js'
-import * as store from './log-store.js'
+import { deleteSomeLines, insertLines, type LogLineRow, pageLines } from '../log-lines/index.js'
+import { findWorkspaceOf } from './store.js'
 
 type LogsQuery = Query<typeof contract.integrations.getLogs>
 
@@ -16,13 +18,13 @@ type LogsQuery = Query<typeof contract.integrations.getLogs>
 interface LogLine {
   integrationId: string
   botId: string
-  level: store.LogRow['level']
+  level: Exclude<LogLevel, 'debug'>
   message: string
 }
 
 /** A line that code printed, with what it is about. */
 interface PrintedLine {
-  level: 'debug' | store.LogRow['level']
+  level: LogLevel
   message: string
   about: {
     botId?: string
@@ -41,7 +43,7 @@ export interface IntegrationLogs {
   writeLine(line: LogLine): void
   /** Writes lines that the code of the integration printed. */
   writeLines(tx: Tx, integrationId: string, lines: readonly PrintedLine[]): Promise<void>
-  page(actor: WorkspaceActor, id: string, query: LogsQuery): Promise<Page<store.LogRow>>
+  page(actor: WorkspaceActor, id: string, query: LogsQuery): Promise<Page<LogLineRow>>
   /** Deletes some of the expired lines; returns how many. */
   sweep(tx: Tx): Promise<number>
 }
@@ -62,39 +64,46 @@ export function createIntegrationLogs(deps: {
   log: Log
 }): IntegrationLogs {
   const { db, run, clock, ids, log } = deps
+
+  async function insert(
+    tx: Tx,
+    integrationId: string,
+    lines: readonly (Omit<PrintedLine, 'level'> & Pick<LogLine, 'level'>)[],
+  ): Promise<void> {
+    const workspaceId = await findWorkspaceOf(tx, integrationId)
+    // The integration was deleted meanwhile.
+    if (workspaceId === undefined) return
+    const rows = lines.map(({ level, message, about, at }) => ({
+      id: ids.next('report'),
+      workspace_id: workspaceId,
+      bot_id: about.botId ?? '',
+      integration_id: integrationId,
+      level,
+      message: storableText(message.slice(0, maxMessageLength)),
+      user_id: about.userId ?? null,
+      workflow_id: null,
+      conversation_id: about.conversationId ?? null,
+      message_id: about.messageId ?? null,
+      event_id: about.eventId ?? null,
+      created_at: isoTime(at),
+    }))
+    await insertLines(tx, rows)
+  }
+
   return {
     writeLine({ integrationId, botId, level, message }) {
-      const row = {
-        id: ids.next('report'),
-        integration_id: integrationId,
-        bot_id: botId,
-        level,
-        message: storableText(message.slice(0, maxMessageLength)),
-        user_id: null,
-        conversation_id: null,
-        message_id: null,
-        event_id: null,
-        created_at: isoTime(clock.now()),
-      }
-      run((tx) => store.insertLogs(tx, [row])).catch((err: unknown) =>
+      const line = { level, message, about: { botId }, at: clock.now() }
+      run((tx) => insert(tx, integrationId, [line])).catch((err: unknown) =>
         log.warn({ err, integrationId }, 'a line about an integration could not be stored'),
       )
     },
 
     async writeLines(tx, integrationId, lines) {
-      const rows = lines.map(({ level, message, about, at }) => ({
-        id: ids.next('report'),
-        integration_id: integrationId,
-        bot_id: about.botId ?? '',
+      const stored = lines.map(({ level, ...line }) => ({
+        ...line,
         level: level === 'debug' ? ('info' as const) : level,
-        message: storableText(message.slice(0, maxMessageLength)),
-        user_id: about.userId ?? null,
-        conversation_id: about.conversationId ?? null,
-        message_id: about.messageId ?? null,
-        event_id: about.eventId ?? null,
-        created_at: isoTime(at),
       }))
-      await store.insertLogs(tx, rows)
+      await insert(tx, integrationId, stored)
     },
 
     async page({ workspaceId }, id, { nextToken, ...query }) {
@@ -103,6 +112,7 @@ export function createIntegrationLogs(deps: {
         until: timeOf('timeEnd', query.timeEnd, 'end'),
         level: query.level,
         userId: query.userId,
+        workflowId: undefined,
         conversationId: query.conversationId,
         messageContains: query.messageContains,
       }
@@ -115,10 +125,14 @@ export function createIntegrationLogs(deps: {
         nextToken,
         pageSize: linesPerPage,
       })
-      return await store.pageLogs(db, id, filter, page)
+      return await pageLines(db, { integrationId: id }, filter, page)
     },
 
     sweep: (tx) =>
-      store.deleteSomeLogs(tx, { before: isoTime(clock.now() - lifetime) }, sweptAtOnce),
+      deleteSomeLines(
+        tx,
+        { of: 'integration', before: isoTime(clock.now() - lifetime) },
+        sweptAtOnce,
+      ),
   }
 }

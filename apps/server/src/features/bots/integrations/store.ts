@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
+import { prepared } from '../../../platform/db/prepared.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { installationsIn } from '../installations/index.js'
 import { usesIn } from '../interfaces/index.js'
@@ -50,6 +51,15 @@ export async function insertIntegration(
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst()
   return (result.numInsertedOrUpdatedRows ?? 0n) > 0n
+}
+
+const selectWorkspaceOf = prepared<{ id: string }>()((db, p) =>
+  db.selectFrom('integrations').select('workspace_id').where('id', '=', p('id')),
+)
+
+/** The workspace of an integration, or undefined if there is no such integration. */
+export async function findWorkspaceOf(tx: Tx, id: string): Promise<string | undefined> {
+  return (await selectWorkspaceOf.first(tx, { id }))?.workspace_id
 }
 
 export async function findIntegration(

@@ -40,24 +40,8 @@ export interface IntegrationsTable {
   updated_at: string
 }
 
-/** Log lines about exchanges between an integration and this server. */
-export interface IntegrationLogsTable {
-  id: string
-  integration_id: string
-  /** Empty for what is not about one bot. */
-  bot_id: string
-  level: 'info' | 'warn' | 'error'
-  message: string
-  user_id: string | null
-  conversation_id: string | null
-  message_id: string | null
-  event_id: string | null
-  created_at: string
-}
-
 declare module '../../../platform/db/schema.js' {
   interface Schema {
     integrations: IntegrationsTable
-    integration_logs: IntegrationLogsTable
   }
 }

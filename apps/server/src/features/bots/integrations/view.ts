@@ -2,8 +2,8 @@ import type { contract, Output } from '@botstead/contract'
 import { decodeBoolean, decodeJson } from '../../../platform/db/columns.js'
 import { iconUrlOf, readmeUrlOf } from '../definitions/index.js'
 import type { InstallableIntegration } from '../installations/index.js'
+import type { LogLineRow } from '../log-lines/index.js'
 import { type IntegrationDefinition, readDefinition } from './definition.js'
-import type { LogRow } from './log-store.js'
 import type { IntegrationRow, IntegrationSummaryRow } from './store.js'
 
 type WireIntegration = Output<typeof contract.integrations.get>['integration']
@@ -64,7 +64,7 @@ export function toIntegration(integration: IntegrationRow, signingSecret: string
   }
 }
 
-export function toLog(row: LogRow): WireLog {
+export function toLog(row: LogLineRow): WireLog {
   return {
     timestamp: row.created_at,
     level: row.level,

@@ -1,13 +1,15 @@
 import { contract } from '@botstead/contract'
 import { route } from '../../../http/mount.js'
 import type { Feature } from '../../feature.js'
-import { type BotLogsDeps, type BotLogsService, createBotLogsService } from './service.js'
-import type { ShownLogRow } from './store.js'
+import {
+  type BotLogsDeps,
+  type BotLogsService,
+  createBotLogsService,
+  type ShownLogRow,
+} from './service.js'
 
-export { botLogSource } from './line-store.js'
 export type { BotLogsService, LogLine } from './service.js'
 export { lineOfReceiver } from './service.js'
-export { type LogRow, listLogsIn } from './store.js'
 
 /** The logs of bots, for their developers. */
 export function createBotLogs(deps: BotLogsDeps): Feature & { service: BotLogsService } {

@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
 import type { Receiver } from '../../../domain/deliveries.js'
+import type { LogLevel } from '../../../domain/log-lines.js'
 import type { Ports } from '../../../domain/ports.js'
 import { bodyTimeOf, timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
@@ -12,7 +13,14 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Ids } from '../../../platform/ids.js'
 import { createRateLimiter } from '../../../platform/security/rate-limit.js'
 import type { BotsService } from '../bots/index.js'
-import * as store from './store.js'
+import {
+  conditionsOf,
+  deleteSomeLines,
+  insertLines,
+  type LineFilter,
+  type LogLineRow,
+  pageLines,
+} from '../log-lines/index.js'
 
 type LogsQuery = Query<typeof contract.botLogs.get>
 type NewLines = Body<typeof contract.botLogs.write>['logs']
@@ -20,7 +28,7 @@ type NewLines = Body<typeof contract.botLogs.write>['logs']
 /** Something that happened in a bot. */
 export interface LogLine extends LineAbout {
   botId: string
-  level: store.LogRow['level']
+  level: LogLevel
   message: string
 }
 
@@ -35,7 +43,7 @@ interface LineAbout {
 
 /** A line that code printed. */
 export interface PrintedLine {
-  level: store.LogRow['level']
+  level: LogLevel
   message: string
   about: LineAbout
   /** Milliseconds of the clock at which it was printed. */
@@ -49,10 +57,17 @@ export interface BotLogsDeps {
   clock: Clock
   ids: Ids
   pager: Pager
-  bots: Pick<BotsService, 'requireIn' | 'holdAnywhere'>
+  bots: Pick<BotsService, 'requireIn' | 'holdAnywhere' | 'workspaceIn'>
   /** Milliseconds for which lines are kept. */
   retentionMs: number
 }
+
+/** A line as it is shown; attempts at deliveries name no message and no event. */
+export type ShownLogRow = Omit<
+  LogLineRow,
+  'workspace_id' | 'integration_id' | 'message_id' | 'event_id'
+> &
+  Partial<Pick<LogLineRow, 'message_id' | 'event_id'>>
 
 /**
  * Pages through attempts at deliveries as lines of the log, so that none has to be written twice.
@@ -61,9 +76,9 @@ export interface BotLogsDeps {
 export type PageAttempts = (
   db: Db,
   botId: string,
-  conditions: (db: Db) => ReturnType<typeof store.conditionsOf>,
+  conditions: (db: Db) => ReturnType<typeof conditionsOf>,
   page: PageRequest<'created_at'>,
-) => Promise<Page<store.ShownLogRow>>
+) => Promise<Page<ShownLogRow>>
 
 const linesPerPage = 100
 const maxMessageLength = 4000
@@ -81,10 +96,16 @@ export function createBotLogsService(deps: BotLogsDeps) {
   const attempts = ports.open<PageAttempts>('bot logs: attempts at deliveries')
   const limiter = createRateLimiter({ perMinute: callsPerMinute, burst: callsAtOnce, clock })
 
-  function toRow({ botId, level, message, ...about }: LogLine, at: number): store.LogRow {
+  function toRow(
+    { botId, level, message, ...about }: LogLine,
+    workspaceId: string,
+    at: number,
+  ): LogLineRow {
     return {
       id: ids.next('report'),
+      workspace_id: workspaceId,
       bot_id: botId,
+      integration_id: null,
       level,
       message: storableText(message.slice(0, maxMessageLength)),
       user_id: about.userId ?? null,
@@ -109,20 +130,22 @@ export function createBotLogsService(deps: BotLogsDeps) {
 
     /** Writes a line in the transaction of the change that it reports. */
     async writeLine(tx: Tx, line: LogLine): Promise<void> {
-      await store.insertLogs(tx, [toRow(line, clock.now())])
+      const workspaceId = await deps.bots.workspaceIn(tx, line.botId)
+      await insertLines(tx, [toRow(line, workspaceId ?? '', clock.now())])
     },
 
     /** Writes lines that the code of the bot printed, unless the bot was deleted, which its program may outlive. */
     async writeLines(tx: Tx, botId: string, lines: readonly PrintedLine[]): Promise<void> {
       if (!(await deps.bots.holdAnywhere(tx, botId))) return
+      const workspaceId = (await deps.bots.workspaceIn(tx, botId)) ?? ''
       const rows = lines.map(({ level, message, about, at }) =>
-        toRow({ level, message, ...about, botId }, at),
+        toRow({ level, message, ...about, botId }, workspaceId, at),
       )
-      await store.insertLogs(tx, rows)
+      await insertLines(tx, rows)
     },
 
     /** Writes lines that the bot sends. */
-    async write({ botId }: BotActor, lines: NewLines): Promise<void> {
+    async write({ botId, workspaceId }: BotActor, lines: NewLines): Promise<void> {
       const { allowed, retryAfterSeconds } = limiter.take(botId)
       if (!allowed) {
         throw new ApiError(
@@ -132,19 +155,19 @@ export function createBotLogsService(deps: BotLogsDeps) {
       }
       const now = clock.now()
       const rows = lines.map(({ timestamp, ...line }, position) =>
-        toRow({ botId, ...line }, timeOfLine(timestamp, position, now)),
+        toRow({ botId, ...line }, workspaceId, timeOfLine(timestamp, position, now)),
       )
-      await run((tx) => store.insertLogs(tx, rows))
+      await run((tx) => insertLines(tx, rows))
     },
 
     async page(
       actor: WorkspaceActor,
       botId: string,
       { nextToken, ...query }: LogsQuery,
-    ): Promise<Page<store.ShownLogRow>> {
+    ): Promise<Page<ShownLogRow>> {
       await deps.bots.requireIn(actor, botId)
       const { timeStart, timeEnd, ...equal } = query
-      const filter: store.LogFilter = {
+      const filter: LineFilter = {
         from: timeOf('timeStart', timeStart, 'beginning') ?? '',
         until: timeOf('timeEnd', timeEnd, 'end'),
         level: equal.level,
@@ -162,28 +185,29 @@ export function createBotLogsService(deps: BotLogsDeps) {
         nextToken,
         pageSize: linesPerPage,
       })
-      const conditions = (executor: Db) => store.conditionsOf(executor, filter)
-      const written = await store.pageLogs(db, botId, filter, page)
+      const conditions = (executor: Db) => conditionsOf(executor, filter)
+      const written = await pageLines(db, { workspaceId: actor.workspaceId, botId }, filter, page)
       return mergePages([written, await attempts.call(db, botId, conditions, page)], page)
     },
 
     /** Deletes some of the expired lines and returns how many. */
     async sweep(tx: Tx): Promise<number> {
-      return await store.deleteOld(tx, isoTime(clock.now() - deps.retentionMs), sweptAtOnce)
+      const before = isoTime(clock.now() - deps.retentionMs)
+      return await deleteSomeLines(tx, { of: 'bot', before }, sweptAtOnce)
     },
 
     /** Deletes the rows of a deleted bot. */
     async purge(botId: string): Promise<void> {
-      await purge(run, (tx, limit) => store.deleteSomeOfBot(tx, botId, limit))
+      await purge(run, (tx, limit) => deleteSomeLines(tx, { botId }, limit))
     },
   }
 }
 
 /** Merges the pages of two lists that are sorted in the same way, newest first. */
 function mergePages(
-  pages: readonly Page<store.ShownLogRow>[],
+  pages: readonly Page<ShownLogRow>[],
   { size, tokenAfter }: PageRequest,
-): Page<store.ShownLogRow> {
+): Page<ShownLogRow> {
   const all = pages
     .flatMap(({ rows }) => rows)
     .sort((a, b) => compare(b.created_at, a.created_at) || compare(b.id, a.id))

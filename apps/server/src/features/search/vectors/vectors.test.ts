@@ -42,7 +42,11 @@ function usePgvector(): () => { db: Db; run: Run } {
     const run: Run = (work) => work(handles.transaction(execute))
     const upgrade = createHandles<unknown>(writer).transaction(execute)
     for (const migration of migrations) {
-      await migration.up(upgrade.withPlugin(columnKinds(postgresDialect)), postgresDialect)
+      await migration.up(
+        upgrade.withPlugin(columnKinds(postgresDialect)),
+        postgresDialect,
+        () => {},
+      )
     }
     opened = { db: handles.reads(execute), run }
     await openPostgresVectors(opened)

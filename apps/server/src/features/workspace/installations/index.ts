@@ -13,11 +13,8 @@ import {
   pageInstallationsOf,
   statusReasonOf,
 } from '../../bots/installations/index.js'
-import {
-  type IntegrationsService,
-  type LastError,
-  listLastErrors,
-} from '../../bots/integrations/index.js'
+import type { IntegrationsService } from '../../bots/integrations/index.js'
+import { type LastError, listLastErrors } from '../../bots/log-lines/index.js'
 import type { Feature } from '../../feature.js'
 
 interface InstallationsDeps {

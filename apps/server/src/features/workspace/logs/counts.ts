@@ -1,9 +1,9 @@
-import type { LogLevel, LogRange, LogSource } from '../../../domain/log-lines.js'
+import type { LogLevel, LogReader } from '../../../domain/log-lines.js'
 import { isoTime } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { Period } from '../../../platform/db/time-ranges.js'
 import type { PreparedFilter } from './filter.js'
-import { walkLines } from './walk.js'
+import { scanLines } from './scan.js'
 
 /** Equal parts of a range of time. Milliseconds since the Unix epoch. */
 export interface Buckets {
@@ -64,23 +64,14 @@ const countsAtOnce = 1000
 const readingBudget = 40_000
 
 /** Makes the function that counts the lines of a filter by bucket and level. */
-export function createCounts(db: Db) {
+export function createCounts(db: Db, readers: readonly LogReader[]) {
   /** Counts in the indexes, the newest buckets first. */
   async function countRanges(
-    { sources, selection }: PreparedFilter,
+    { selection }: PreparedFilter,
     buckets: Buckets,
     counts: CountedLogs['counts'],
   ): Promise<string | undefined> {
-    const whole = { since: isoTime(buckets.from), before: isoTime(buckets.to) }
-    const found: [LogSource, LogRange[]][] = []
-    let ranges = 0
-    for (const source of sources) {
-      const own = await source.findRanges(db, selection, whole)
-      ranges += own.length
-      if (own.length > 0) found.push([source, own])
-    }
-    if (ranges === 0) return undefined
-    const atOnce = Math.max(1, Math.floor(countsAtOnce / (ranges * selection.levels.size)))
+    const atOnce = Math.max(1, Math.floor(countsAtOnce / (3 * selection.levels.size)))
     const periods = startsOf(buckets)
       .toReversed()
       .map((start) => periodOf(buckets, start))
@@ -88,11 +79,8 @@ export function createCounts(db: Db) {
     for (let at = 0; at < periods.length; at += atOnce) {
       const some = periods.slice(at, at + atOnce)
       if (total > maxCounted) return periods[at]?.before
-      for (const [source, own] of found) {
-        // A range without lines in these periods, or newer ones, costs nothing.
-        const oldest = some.at(-1)?.since ?? ''
-        const active = own.filter(({ newest }) => newest >= oldest)
-        for (const { level, since, count } of await source.count(db, selection, active, some)) {
+      for (const { count: countLines } of readers) {
+        for (const { level, since, count } of await countLines(db, selection, some)) {
           add(counts, buckets, Date.parse(since), level, count)
           total += count
         }
@@ -104,11 +92,11 @@ export function createCounts(db: Db) {
 
   /** Reads the lines, newest first. */
   async function countRead(
-    { sources, selection, matches }: PreparedFilter,
+    { selection, matches }: PreparedFilter,
     buckets: Buckets,
     counts: CountedLogs['counts'],
   ): Promise<string | undefined> {
-    const reached = await walkLines(db, sources, {
+    const reached = await scanLines(db, readers, {
       selection,
       period: { since: isoTime(buckets.from), before: isoTime(buckets.to) },
       after: undefined,

@@ -1,10 +1,10 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import {
+  type LogReader,
   type LogSelection,
-  type LogSource,
-  type LogSourceName,
   logLevels,
+  logSources,
   type WorkspaceLogLine,
 } from '../../../domain/log-lines.js'
 import type { BotsService } from '../../bots/bots/index.js'
@@ -17,26 +17,25 @@ export type LogFilter = Omit<
 >
 
 export interface FilterDeps {
-  /** The logs of a workspace. */
-  sources: Readonly<Record<LogSourceName, LogSource>>
+  /** Read the logs of a workspace. */
+  readers: readonly LogReader[]
   bots: Pick<BotsService, 'requireIn' | 'idsIn'>
   integrations: Pick<IntegrationsService, 'requireIn' | 'idsIn' | 'installationsIn'>
 }
 
-/** A filter, ready to be applied: the ranges to read, and the test of each line in them. */
+/** A filter, ready to be applied: the lines to read, and the test of each. */
 export interface PreparedFilter {
-  sources: LogSource[]
   selection: LogSelection
-  /** Whether a line of the ranges is one of the workspace and passes the filter. */
+  /** Whether a line that was read is one of the workspace and passes the filter. */
   matches(line: WorkspaceLogLine): boolean
   /** Whether a line of the workspace passes the filter. */
   passes(line: WorkspaceLogLine): boolean
-  /** Whether counting the ranges counts exactly the lines that match. */
+  /** Whether counting the selection counts exactly the lines that match. */
   isCountable: boolean
 }
 
 /** Makes the function that prepares filters. It throws `ReferenceNotFound` for a foreign bot or integration. */
-export function createPrepare({ bots, integrations, ...deps }: FilterDeps) {
+export function createPrepare({ bots, integrations }: FilterDeps) {
   async function requireBot(actor: WorkspaceActor, botId: string): Promise<void> {
     await bots.requireIn(actor, botId).catch((cause: unknown) => {
       if (!(cause instanceof ApiError)) throw cause
@@ -61,11 +60,13 @@ export function createPrepare({ bots, integrations, ...deps }: FilterDeps) {
     const botIds = botId === undefined ? await bots.idsIn(actor) : [botId]
     const calledBots = new Set(installed.map(({ bot_id }) => bot_id))
     const selection: LogSelection = {
+      workspaceId: actor.workspaceId,
       botIds: integrationId === undefined ? botIds : botIds.filter((id) => calledBots.has(id)),
       integrationIds:
         integrationId === undefined ? await integrations.idsIn(actor.workspaceId) : [integrationId],
-      hasBot: botId !== undefined,
-      hasIntegration: integrationId !== undefined,
+      botId,
+      integrationId,
+      sources: new Set(source === undefined ? logSources : [source]),
       levels: levelsOf(filter),
       userId,
       workflowId,
@@ -87,7 +88,6 @@ export function createPrepare({ bots, integrations, ...deps }: FilterDeps) {
       (text === undefined || line.message.toLowerCase().includes(text))
     const isPlain = [text, userId, workflowId, conversationId].every((each) => each === undefined)
     return {
-      sources: source === undefined ? Object.values(deps.sources) : [deps.sources[source]],
       selection,
       passes,
       // Lines of integrations are for their developers, and stay when their bot is deleted.

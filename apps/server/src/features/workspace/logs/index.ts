@@ -7,7 +7,7 @@ import { startsOf } from './counts.js'
 import { createLogsService, type LogsDeps, type LogsService } from './service.js'
 import { createTails, type Tails, type TailsDeps } from './tail.js'
 
-export { endless, walkLines } from './walk.js'
+export { endless, scanLines } from './scan.js'
 
 /** The logs of all bots and integrations of a workspace. */
 export function createLogs(

@@ -8,7 +8,7 @@ import type { Db } from '../../../platform/db/schema.js'
 import type { Period } from '../../../platform/db/time-ranges.js'
 import { type Buckets, bucketsOf, type CountedLogs, createCounts } from './counts.js'
 import { createPrepare, type FilterDeps } from './filter.js'
-import { endless, walkLines } from './walk.js'
+import { endless, scanLines } from './scan.js'
 
 type ListQuery = Query<typeof contract.logs.list>
 type CountsQuery = Query<typeof contract.logs.counts>
@@ -38,16 +38,16 @@ export type LogsService = ReturnType<typeof createLogsService>
 
 /** The logs of all bots and integrations of a workspace, read as one. */
 export function createLogsService(deps: LogsDeps) {
-  const { db, clock, pager } = deps
+  const { db, clock, pager, readers } = deps
   const prepare = createPrepare(deps)
-  const countLines = createCounts(db)
+  const countLines = createCounts(db, readers)
 
   return {
     prepare,
 
     async list(actor: WorkspaceActor, query: ListQuery): Promise<LogPage> {
       const { nextToken, pageSize = 50, since, until, ...filter } = query
-      const { sources, selection, matches } = await prepare(actor, filter)
+      const { selection, matches } = await prepare(actor, filter)
       const page = pager.page({
         operation: 'listLogs',
         scope: actor.workspaceId,
@@ -59,7 +59,7 @@ export function createLogsService(deps: LogsDeps) {
       })
       const after = page.after && { time: String(page.after.value), id: page.after.id }
       const lines: WorkspaceLogLine[] = []
-      const reached = await walkLines(db, sources, {
+      const reached = await scanLines(db, readers, {
         selection,
         period: periodOf(since, until),
         after,

@@ -1,6 +1,11 @@
 import { ApiError } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
-import { type LogPosition, positionOf, type WorkspaceLogLine } from '../../../domain/log-lines.js'
+import {
+  type LogPosition,
+  type LogReader,
+  positionOf,
+  type WorkspaceLogLine,
+} from '../../../domain/log-lines.js'
 import { serverIsStopping } from '../../../domain/stopping.js'
 import type { Authorities, Ground } from '../../../platform/authorities.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
@@ -10,10 +15,11 @@ import type { Sink, StartStream } from '../../../platform/streams/sink.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Standing } from '../../tenancy/access/index.js'
 import type { LogFilter, PreparedFilter } from './filter.js'
-import { endless, walkLines } from './walk.js'
+import { endless, scanLines } from './scan.js'
 
 export interface TailsDeps {
   db: Db
+  readers: readonly LogReader[]
   clock: Clock
   timers: Timers
   log: Log
@@ -200,13 +206,13 @@ export function createTails(deps: TailsDeps) {
 
 /** The lines from a time on, oldest first; undefined if there are too many. */
 async function readSince(
-  { db }: TailsDeps,
-  { sources, selection, matches }: PreparedFilter,
+  { db, readers }: TailsDeps,
+  { selection, matches }: PreparedFilter,
   since: string,
   max: number,
 ): Promise<WorkspaceLogLine[] | undefined> {
   const lines: WorkspaceLogLine[] = []
-  const reached = await walkLines(db, sources, {
+  const reached = await scanLines(db, readers, {
     selection,
     period: { since, before: endless },
     after: undefined,

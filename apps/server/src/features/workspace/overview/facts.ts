@@ -1,9 +1,4 @@
-import {
-  type LogSource,
-  type LogSourceName,
-  logLevels,
-  type WorkspaceLogLine,
-} from '../../../domain/log-lines.js'
+import { type LogReader, logLevels, type WorkspaceLogLine } from '../../../domain/log-lines.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { groupBy } from '../../../platform/group-by.js'
 import type { BotsService } from '../../bots/bots/index.js'
@@ -20,14 +15,15 @@ import {
   type ReceiverState,
 } from '../../deliveries/index.js'
 import { countFiles, listFailedFiles } from '../../files/index.js'
-import { endless, walkLines } from '../logs/index.js'
+import { endless, scanLines } from '../logs/index.js'
 import { isGivenUp, ofDelivery, ofFile, ofLine, resolvedIn } from './errors.js'
 import { listResolved } from './store.js'
 import { receiverOf } from './succession.js'
 
 export interface FactsDeps {
   db: Db
-  sources: Readonly<Record<LogSourceName, LogSource>>
+  /** Read the logs of a workspace. */
+  readers: readonly LogReader[]
   bots: Pick<BotsService, 'reachIn' | 'countByWorkspace'>
   integrations: Pick<IntegrationsService, 'idsIn'>
   targets: Pick<Targets, 'of'>
@@ -54,7 +50,7 @@ export type Facts = Awaited<ReturnType<typeof readFacts>>
  * @param since ISO 8601 time from which errors and messages count
  */
 export async function readFacts(deps: FactsDeps, scope: Scope, since: string) {
-  const { workspaceId, botId } = scope
+  const { workspaceId } = scope
   const { db, bots, integrations } = deps
   const [rows, integrationIds] = await Promise.all([
     bots.reachIn(scope, maxBots),
@@ -74,7 +70,7 @@ export async function readFacts(deps: FactsDeps, scope: Scope, since: string) {
       listSuccesses(db, receivers),
       countFiles(db, botIds, maxCounted),
       listFailedFiles(db, botIds, maxRead.files),
-      readErrorLines(deps, { botIds, integrationIds, hasBot: botId !== undefined, since }),
+      readErrorLines(deps, { ...scope, botIds, integrationIds, since }),
       listResolved(db, workspaceId),
     ])
   const [lastMessages, conversations, counted, hosted] = await Promise.all([
@@ -110,27 +106,28 @@ export async function readFacts(deps: FactsDeps, scope: Scope, since: string) {
   }
 }
 
-interface LinesOf {
+interface LinesOf extends Scope {
   botIds: string[]
   integrationIds: string[]
-  /** Whether the lines of integrations are those about the one bot. */
-  hasBot: boolean
   since: string
 }
 
 /** The lines of errors in the logs of these bots and integrations: the newest. */
 async function readErrorLines(
-  { db, sources }: Pick<FactsDeps, 'db' | 'sources'>,
-  { botIds, integrationIds, hasBot, since }: LinesOf,
+  { db, readers }: Pick<FactsDeps, 'db' | 'readers'>,
+  { workspaceId, botId, botIds, integrationIds, since }: LinesOf,
 ): Promise<{ lines: WorkspaceLogLine[]; isAll: boolean }> {
   const lines: WorkspaceLogLine[] = []
   const own = new Set(botIds)
-  const reached = await walkLines(db, [sources.bot, sources.integration], {
+  const developed = new Set(integrationIds)
+  const reached = await scanLines(db, readers, {
     selection: {
+      workspaceId,
       botIds,
       integrationIds,
-      hasBot,
-      hasIntegration: false,
+      botId,
+      integrationId: undefined,
+      sources: new Set(['bot', 'integration']),
       levels: new Set(logLevels.filter((level) => level === 'error')),
       userId: undefined,
       workflowId: undefined,
@@ -140,7 +137,9 @@ async function readErrorLines(
     after: undefined,
     budget: maxRead.lines,
     take: (line) => {
-      if ((own.has(line.botId) || line.source === 'integration') && !isGivenUp(line)) {
+      const { integrationId: id } = line
+      const isOwn = id === null ? own.has(line.botId) : developed.has(id)
+      if (isOwn && !isGivenUp(line)) {
         lines.push(line)
       }
       return true

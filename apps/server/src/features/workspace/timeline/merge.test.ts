@@ -89,8 +89,8 @@ describeEachEngine('the timeline', (engine) => {
       }
       case 'log': {
         const id = ids.next('report')
-        const line = { ...own, id, level: 'info' as const, message: 'Said' }
-        await tx.insertInto('bot_logs').values(line).execute()
+        const line = { ...own, workspace_id: 'ws', id, level: 'info' as const, message: 'Said' }
+        await tx.insertInto('log_lines').values(line).execute()
         return id
       }
       default:
@@ -100,7 +100,7 @@ describeEachEngine('the timeline', (engine) => {
 
   it('has all entries of its conversation once and in order, in pages of any size, from both ends', async () => {
     const { db } = database()
-    const readPart = createMerge(createSources({ db, clock: systemClock }))
+    const readPart = createMerge(createSources({ db, clock: systemClock }, 'ws'))
     await fc.assert(
       fc.asyncProperty(
         samples,
@@ -153,7 +153,7 @@ describeEachEngine('the timeline', (engine) => {
         await tx.updateTable('messages').set({ payload }).where('id', '=', key).execute()
       }
     })
-    const readPart = createMerge(createSources({ db, clock: systemClock }))
+    const readPart = createMerge(createSources({ db, clock: systemClock }, 'ws'))
     const range = { direction: 'asc', after: undefined, size: 3 } as const
     const part = await readPart(conversation, { ...range, sources: new Set(['message'] as const) })
     expect(part.entries).toHaveLength(1)

@@ -100,7 +100,7 @@ export function createTimelineService(deps: TimelineDeps) {
       const { size } = later
       const wanted: readonly Kind[] | undefined = kinds?.length ? kinds : undefined
       const sources = new Set(wanted?.map((kind) => sourceOf[kind]) ?? sourceNames)
-      const readPart = createMerge(createSources(deps, wanted))
+      const readPart = createMerge(createSources(deps, actor.workspaceId, wanted))
       const read = (direction: 'asc' | 'desc', after: Position | undefined, max: number) =>
         readPart(conversation, { direction, after, size: max, sources })
 

@@ -2,7 +2,7 @@ import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { PageRange, Position } from '../../../platform/db/paginate.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { listSelectedEvents, type StoredEvent } from '../../../platform/events/read.js'
-import { type LogRow, listLogsIn } from '../../bots/logs/index.js'
+import { type LogLineRow, listLinesAbout } from '../../bots/log-lines/index.js'
 import {
   type ConversationRow,
   conversationEvents,
@@ -21,7 +21,7 @@ export type Stored =
   | { source: 'workflow'; at: string; key: string; row: WorkflowRow }
   | { source: 'state'; at: string; key: string; row: StateRow }
   | { source: 'change'; at: string; key: string; row: ChangeRow }
-  | { source: 'log'; at: string; key: string; row: LogRow }
+  | { source: 'log'; at: string; key: string; row: LogLineRow }
 
 export type SourceName = Stored['source']
 
@@ -67,6 +67,7 @@ export const lastKey = '\u{10FFFF}'
 /** @param kinds of the entries that are wanted; undefined for all */
 export function createSources(
   { db, clock }: { db: Db; clock: Clock },
+  workspaceId: string,
   kinds?: readonly string[],
 ): Record<SourceName, Read> {
   const wanted = (kind: keyof typeof typesOf) =>
@@ -127,12 +128,13 @@ export function createSources(
       ),
 
     log: async (conversation, range) =>
-      (await listLogsIn(db, refOf(conversation), rangeBy('created_at', range))).map((row) => ({
-        source: 'log',
-        at: row.created_at,
-        key: row.id,
-        row,
-      })),
+      (
+        await listLinesAbout(
+          db,
+          { workspaceId, ...refOf(conversation) },
+          rangeBy('created_at', range),
+        )
+      ).map((row) => ({ source: 'log', at: row.created_at, key: row.id, row })),
   }
 }
 

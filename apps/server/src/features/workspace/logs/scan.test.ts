@@ -1,29 +1,32 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, type Mock, vi } from 'vitest'
 import {
   comparePositions,
   type LogPosition,
+  type LogReader,
   type LogSelection,
-  type LogSource,
   logLevels,
+  logSources,
   positionOf,
   type WorkspaceLogLine,
 } from '../../../domain/log-lines.js'
 import type { Db } from '../../../platform/db/schema.js'
-import { walkLines } from './walk.js'
+import { scanLines } from './scan.js'
 
 const selection: LogSelection = {
+  workspaceId: 'ws',
   botIds: [],
   integrationIds: [],
-  hasBot: false,
-  hasIntegration: false,
+  botId: undefined,
+  integrationId: undefined,
+  sources: new Set(logSources),
   levels: new Set(logLevels),
   userId: undefined,
   workflowId: undefined,
   conversationId: undefined,
 }
 const period = { since: '0000', before: '9999' }
-/** The sources of these tests read no database. */
+/** The readers of these tests read no database. */
 const db = {} as Db
 
 const lineOf = (botId: string, second: number, number: number): WorkspaceLogLine => ({
@@ -44,42 +47,22 @@ const lineOf = (botId: string, second: number, number: number): WorkspaceLogLine
 const newestFirst = (one: WorkspaceLogLine, other: WorkspaceLogLine) =>
   comparePositions(positionOf(other), positionOf(one))
 
-/** A log in memory with one range for each bot. */
-function memorySource(lines: readonly WorkspaceLogLine[]): LogSource & { queries: number } {
+/** A log in memory. */
+function memoryReader(lines: readonly WorkspaceLogLine[]): LogReader & { read: Mock } {
   const sorted = lines.toSorted(newestFirst)
-  const source = {
-    queries: 0,
+  return {
     weight: 1,
-    async findRanges(_: Db, __: LogSelection, { before }: { before: string }) {
-      const bots = new Map<string, string>()
-      for (const { botId, createdAt } of sorted) {
-        if (createdAt < before && !bots.has(botId)) bots.set(botId, createdAt)
-      }
-      return [...bots].map(([bot_id, newest]) => ({
-        source: 'bot' as const,
-        key: { bot_id },
-        newest,
-      }))
-    },
-    async read(
-      _: Db,
-      { key }: { key: Readonly<Record<string, string>> },
-      __: object,
-      after: LogPosition | undefined,
-      limit: number,
-    ) {
-      source.queries += 1
+    read: vi.fn<LogReader['read']>(async (_, __, ___, after, limit) => {
       const behind = (line: WorkspaceLogLine) =>
         after === undefined || comparePositions(positionOf(line), after) < 0
-      return sorted.filter((line) => line.botId === key.bot_id && behind(line)).slice(0, limit)
-    },
+      return sorted.filter(behind).slice(0, limit)
+    }),
     count: async () => [],
   }
-  return source
 }
 
 const someLines = fc
-  .array(fc.record({ bot: fc.nat(5), second: fc.nat(40), source: fc.nat(2) }), { maxLength: 300 })
+  .array(fc.record({ bot: fc.nat(5), second: fc.nat(40), source: fc.nat(2) }), { maxLength: 600 })
   .map((drafts) =>
     drafts.map(({ bot, second, source }, number) => ({
       source,
@@ -87,20 +70,20 @@ const someLines = fc
     })),
   )
 
-describe('a walk through logs', () => {
-  it('returns every line once and in order, in walks of any length', async () => {
+describe('a scan of logs', () => {
+  it('returns every line once and in order, in scans of any length', async () => {
     await fc.assert(
       fc.asyncProperty(someLines, fc.integer({ min: 1, max: 200 }), async (drafts, budget) => {
-        const sources = [0, 1, 2].map((own) =>
-          memorySource(drafts.filter(({ source }) => source === own).map(({ line }) => line)),
+        const readers = [0, 1, 2].map((own) =>
+          memoryReader(drafts.filter(({ source }) => source === own).map(({ line }) => line)),
         )
         const seen: WorkspaceLogLine[] = []
         let after: LogPosition | undefined
-        let walks = 0
+        let scans = 0
         do {
-          walks += 1
+          scans += 1
           const before = seen.length
-          after = await walkLines(db, sources, {
+          after = await scanLines(db, readers, {
             selection,
             period,
             after,
@@ -109,19 +92,21 @@ describe('a walk through logs', () => {
           })
           // Otherwise a caller would call for ever.
           if (after !== undefined) expect(seen.length).toBeGreaterThan(before)
-        } while (after !== undefined && walks < 1000)
+        } while (after !== undefined && scans < 1000)
         expect(seen).toEqual(drafts.map(({ line }) => line).toSorted(newestFirst))
       }),
     )
   })
 
-  it('reads only the ranges whose turn comes', async () => {
-    const lines = Array.from({ length: 500 }, (_, bot) => lineOf(`bot-${bot}`, bot, bot))
-    const source = memorySource(lines)
+  it('reads no more than it has to for a page', async () => {
+    const lines = Array.from({ length: 5000 }, (_, number) => lineOf('bot', number, number))
+    const reader = memoryReader(lines)
     const seen: WorkspaceLogLine[] = []
-    const take = (line: WorkspaceLogLine) => seen.push(line) < 50
-    await walkLines(db, [source], { selection, period, after: undefined, budget: 9999, take })
-    expect(seen).toHaveLength(50)
-    expect(source.queries).toBe(50)
+    const take = (line: WorkspaceLogLine) => seen.push(line) < 51
+    await scanLines(db, [reader], { selection, period, after: undefined, budget: 9999, take })
+    expect(seen).toHaveLength(51)
+    expect(reader.read).toHaveBeenCalledTimes(1)
+    const read = await reader.read.mock.results[0]?.value
+    expect(read.length).toBeLessThan(100)
   })
 })
