@@ -220,6 +220,8 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
     await row.getByRole('link', { name: 'scan.pdf', exact: true }).click()
     await page.getByRole('button', { name: 'Index what can be read' }).click()
     await page.getByRole('article').getByText('Searchable', { exact: true }).waitFor()
+    await uploads.getByText('Uploaded', { exact: true }).waitFor()
+    await uploads.getByText('1 of 1 done', { exact: true }).waitFor()
     await client.deleteFile({ id: 'scan.pdf' })
     await open('files', botId)
     await send(true)

@@ -1,6 +1,6 @@
 import type { Nodes, Root } from 'mdast'
 import type { Extraction } from '../document/extraction.js'
-import { plainText } from '../document/nodes.js'
+import { lettersOf, plainText } from '../document/nodes.js'
 import type { PassageKind } from './passage.js'
 import {
   fence,
@@ -29,7 +29,7 @@ export interface Block {
   start: number
   /** The pages that the block extends over, in order, if its format has any. */
   pages: readonly PageMark[]
-  /** Level and text of a heading. The level is 0 for a title that is not part of the text, else 1 to 6. */
+  /** Level and text of a heading. The level is 0 for the title of the whole document, else 1 to 6. */
   heading?: { depth: number; text: string }
   /** Whether the block introduces the next one and must not be separated from it. */
   leadsIn: boolean
@@ -55,8 +55,12 @@ export function toBlocks(extraction: Extraction): Block[] {
   }
   const title = extraction.title
   if (title !== undefined && !isStatedIn(extraction.root, title)) add(titleBlock(title))
+  const first = nodes.find((node) => node.type === 'heading')
   nodes.forEach((node, index) => {
-    add(toBlock(node, nodes[index + 1], nodes[index - 1]))
+    const block = toBlock(node, nodes[index + 1], nodes[index - 1])
+    const { heading } = block
+    const isTitle = node === first && heading?.depth === 1 && first.data?.isTitle === true
+    add(isTitle ? { ...block, heading: { ...heading, depth: 0 } } : block)
   })
   return blocks
 }
@@ -98,15 +102,8 @@ function titleBlock(title: string): Omit<Block, 'start'> {
 /** Whether the first heading of the document is its title, or the essential part of it. */
 function isStatedIn(root: Root, title: string): boolean {
   const first = root.children.find((node) => node.type === 'heading' && node.depth === 1)
-  const stated = first === undefined ? '' : simplify(plainText(first))
-  return stated !== '' && simplify(title).includes(stated)
-}
-
-function simplify(text: string): string {
-  return text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim()
+  const stated = first === undefined ? '' : lettersOf(plainText(first))
+  return stated !== '' && lettersOf(title).includes(stated)
 }
 
 function kindOf(node: Nodes): PassageKind {

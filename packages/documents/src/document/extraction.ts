@@ -8,6 +8,8 @@ declare module 'mdast' {
     pageNumber?: number
     /** In a text of several lines, such as code: the lines with which another page begins. */
     pageBreaks?: readonly PageBreak[]
+    /** Of the first heading: it is the title of the whole document. */
+    isTitle?: boolean
   }
 }
 

@@ -87,6 +87,32 @@ export function firstHeading(root: Root): string | undefined {
   return text === '' ? undefined : text
 }
 
+/**
+ * Marks the first heading as the title of the whole document if the document states the same title elsewhere, so that
+ * other headings of the first level are its sections.
+ *
+ * @returns the stated title, or else the first heading of the first level
+ */
+export function markTitle(root: Root, stated: string | undefined): string | undefined {
+  const first = root.children.find((node) => node.type === 'heading')
+  if (stated !== undefined && first?.depth === 1 && isSameTitle(plainText(first), stated)) {
+    first.data = { ...first.data, isTitle: true }
+  }
+  return stated ?? firstHeading(root)
+}
+
+function isSameTitle(one: string, other: string): boolean {
+  return lettersOf(one) !== '' && lettersOf(one) === lettersOf(other)
+}
+
+/** The words of a title without case and punctuation, by which titles are compared. */
+export function lettersOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
+
 /** A title in one line; undefined if it is empty or was filled in by a program. */
 export function toTitle(text: string | undefined): string | undefined {
   const title = (text ?? '').replace(/\s+/g, ' ').trim()

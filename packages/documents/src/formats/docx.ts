@@ -206,7 +206,8 @@ function addParagraph(reader: BodyReader, element: XmlElement): void {
     if (style?.role === 'code') flow.blank()
   } else if (style?.role === 'contents') return
   else if (style?.role === 'title') {
-    flow.block(heading(1, labelled(numbered?.label, spanText(spans))))
+    const title = heading(1, labelled(numbered?.label, spanText(spans)))
+    flow.block({ ...title, data: { ...title.data, isTitle: true } })
   } else if (level !== undefined) {
     const plain = spans.map(({ bold, italic, ...rest }) => rest)
     flow.block(heading(level, toPhrasing(withLabel(numbered?.label, plain))))

@@ -1,7 +1,7 @@
 import type { Root, RootContent } from 'mdast'
 import { type Extraction, ExtractionError, readingAs, type Source } from '../document/extraction.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
-import { heading, plainText, toTitle } from '../document/nodes.js'
+import { heading, markTitle, plainText, toTitle } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import { type Archive, openArchive } from './archive.js'
 import { createDecoder, type Decoder } from './decode.js'
@@ -57,7 +57,7 @@ export function extract(source: Source): Promise<Extraction> {
       }
       source.onPage?.(index + 1, chapters.length)
     }
-    const title = toTitle(textContent(descend(book, 'metadata', 'title')))
+    const title = markTitle(root, toTitle(textContent(descend(book, 'metadata', 'title'))))
     return {
       root,
       ...(title !== undefined && { title }),

@@ -2,7 +2,7 @@ import { extname } from 'node:path'
 import type { BlockContent, PhrasingContent, Root } from 'mdast'
 import type { Extraction, Source } from '../document/extraction.js'
 import { requireReadable } from '../document/limits.js'
-import { firstHeading, paragraph } from '../document/nodes.js'
+import { markTitle, paragraph } from '../document/nodes.js'
 import { createOmissions, type OmissionPlace, type Omissions } from '../document/omissions.js'
 import { type Decoder, decodeSource } from './decode.js'
 import { latin1 } from './encodings.js'
@@ -34,7 +34,7 @@ export async function extract(source: Source): Promise<Extraction> {
   const root = toRoot(page, omissions)
   const description = drawingText(page, 'desc')
   if (description !== undefined) root.children.unshift(paragraph(description))
-  const title = statedTitle(page) ?? drawingText(page, 'title') ?? firstHeading(root)
+  const title = markTitle(root, statedTitle(page) ?? drawingText(page, 'title'))
   return { root, ...(title !== undefined && { title }), omissions: omissions.list() }
 }
 

@@ -1,7 +1,7 @@
 import createParser, { type MarkdownIt, type Token } from 'markdown-it'
 import { type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { requireLines, requirePieces, requireReadable } from '../document/limits.js'
-import { firstHeading } from '../document/nodes.js'
+import { markTitle } from '../document/nodes.js'
 import { createOmissions, type Omissions } from '../document/omissions.js'
 import { decodeSource } from './decode.js'
 import { formulaToken, type HtmlReader, toBlocks } from './markdown-nodes.js'
@@ -50,7 +50,7 @@ export async function extractMarkdown(
   const html = await htmlReader(tokens, omissions)
   const children = toBlocks(tokens, { html, render, renderInline, omissions })
   const root = { type: 'root' as const, children }
-  const title = stated ?? firstHeading(root)
+  const title = markTitle(root, stated)
   return { root, ...(title !== undefined && { title }), omissions: omissions.list() }
 }
 

@@ -231,7 +231,7 @@ function statedLabel(element: XmlElement): Label | undefined {
 function addText(flow: Flow, styles: readonly string[], spans: readonly Span[]): void {
   const children = toPhrasing(spans)
   // Direct formatting makes styles such as P1 and P2, which are based on the named style.
-  if (styles.includes('Title')) flow.block(heading(1, children))
+  if (styles.includes('Title')) flow.block({ ...heading(1, children), data: { isTitle: true } })
   else if (styles.includes('Subtitle')) flow.block(heading(2, children))
   else if (styles.includes('Quotations')) {
     flow.block({ type: 'blockquote', children: [paragraph(children)] })

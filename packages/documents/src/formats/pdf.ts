@@ -1,7 +1,7 @@
 import type { Root } from 'mdast'
 import { damaged, type Extraction, ExtractionError, type Source } from '../document/extraction.js'
 import { createTextLimit, requirePages } from '../document/limits.js'
-import { firstHeading, toTitle } from '../document/nodes.js'
+import { markTitle, toTitle } from '../document/nodes.js'
 import { createOmissions, type Omissions, type Reading } from '../document/omissions.js'
 import { readAnnotations } from '../layout/annotations.js'
 import { toBlocks } from '../layout/blocks.js'
@@ -48,7 +48,7 @@ export async function extract(source: Source): Promise<Extraction> {
   )
   const blocks = toTypedBlocks(lines) ?? toBlocks(lines, await readOutline(document))
   const root: Root = { type: 'root', children: blocks }
-  const title = statedTitle(info) ?? firstHeading(root)
+  const title = markTitle(root, statedTitle(info))
   return {
     root,
     pages: document.numPages,

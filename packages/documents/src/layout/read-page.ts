@@ -114,7 +114,7 @@ export function createPageReader({ annotations, layers, omissions, objects }: Pa
     const notes = [
       ...added.comments.map(({ text, rect }) => toNote(text, toBox(rect))),
       ...stamps(added, drawing).map(({ text, rect }) => toNote(text, toBox(rect))),
-      ...pictureNotes(tags, content, { transform, main, omissions, number }),
+      ...pictureNotes(tags, content, { transform, main, omissions, number, isScan }),
     ]
     const isUnread = isScan && lettersInside(lines, height) < minLettersOfText
     return { lines, height, notes: withoutShown(notes, lines), isUnread }
@@ -255,7 +255,7 @@ function toNote(text: string, box: { x0: number; x1: number; top: number; bottom
   return { text, x: (box.x0 + box.x1) / 2, y: (box.top + box.bottom) / 2 }
 }
 
-/** Descriptions of pictures, where they are; those without one are told. */
+/** Descriptions of pictures, where they are; those without one are told, unless they are the scan of the page. */
 function pictureNotes(
   tags: TableTags | undefined,
   content: TextContent,
@@ -264,12 +264,14 @@ function pictureNotes(
     main: Direction
     omissions: Omissions
     number: number
+    isScan: boolean
   },
 ): Note[] {
   const pictures = tags?.pictures ?? []
   const toBox = boxIn(page.transform, page.main)
   return pictures.flatMap(({ alt, bbox, after }) => {
     if (alt === undefined) {
+      if (page.isScan) return []
       page.omissions.add('picture_without_text', { page: page.number })
       return []
     }

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { chunkDocument } from '../../src/chunking/chunk-document.js'
 import { type ChunkOptions, defaultChunkOptions, type Passage } from '../../src/chunking/passage.js'
 import { extract } from '../../src/read-document.js'
+import { docx, epub, odt, wordParagraph } from '../office.js'
+import { passagesOf } from '../outline.js'
 
 async function chunk(
   text: string,
@@ -67,6 +69,56 @@ describe('headings', () => {
 })
 
 describe('the title of the document', () => {
+  const style = (name: string) => `<w:pStyle w:val="${name}"/>`
+  test.each([
+    [
+      'lease.docx',
+      docx(
+        wordParagraph('Lease in Basel', style('Titel')) +
+          wordParagraph('Place', style('berschrift1')) +
+          wordParagraph(prose(300, 'place')) +
+          wordParagraph('Rent', style('berschrift1')) +
+          wordParagraph(prose(300, 'rent')),
+      ),
+    ],
+    [
+      'lease.odt',
+      odt(
+        '<text:p text:style-name="P1">Lease in Basel</text:p>' +
+          `<text:h text:outline-level="1">Place</text:h><text:p>${prose(300, 'place')}</text:p>` +
+          `<text:h text:outline-level="1">Rent</text:h><text:p>${prose(300, 'rent')}</text:p>`,
+      ),
+    ],
+    [
+      'lease.html',
+      `<title>Lease in Basel</title><h1>Lease in Basel</h1><h1>Place</h1><p>${prose(300, 'place')}</p><h1>Rent</h1><p>${prose(300, 'rent')}</p>`,
+    ],
+    [
+      'lease.epub',
+      epub([
+        '<h1>The Pump</h1>',
+        `<h1>Place</h1><p>${prose(300, 'place')}</p><h1>Rent</h1><p>${prose(300, 'rent')}</p>`,
+      ]),
+    ],
+  ])('is above all its sections, whatever their level: %s', async (key, content) => {
+    const title = key.endsWith('.epub') ? 'The Pump' : 'Lease in Basel'
+    const passages = await passagesOf(key, content)
+    expect(passages.map(({ headings, ownHeadings }) => [headings, ownHeadings])).toEqual([
+      [[], [title, 'Place']],
+      [[title], ['Rent']],
+    ])
+  })
+
+  test('is only the first heading: another in its style is a section', async () => {
+    const chapter = (title: string) =>
+      wordParagraph(title, style('Titel')) + wordParagraph(prose(300, title))
+    const passages = await passagesOf('a.docx', docx(chapter('One') + chapter('Two')))
+    expect(passages.map(({ headings, ownHeadings }) => [headings, ownHeadings])).toEqual([
+      [[], ['One']],
+      [['One'], ['Two']],
+    ])
+  })
+
   test('is a passage if the text does not begin with it', async () => {
     const [first] = await chunk('---\ntitle: Pump\n---\n## Safety\n\nKeep away.')
     expect(first).toMatchObject({

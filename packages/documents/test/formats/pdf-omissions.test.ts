@@ -123,6 +123,26 @@ test('a structure whose elements contain each other a hundred times is read in b
   expect(await blocksOf('a.pdf', content)).toEqual(['A page with a broken structure.'])
 })
 
+test('the picture of a scanned page is told once, also in a tagged document', async () => {
+  const content = await pdf(
+    (document) => {
+      const figure = () => {
+        document.image(pixel, 0, 0, { width: 595, height: 841 })
+      }
+      const words = () => {
+        document.fontSize(11).text(sentences('the first page', 6))
+      }
+      document.addStructure(document.struct('P', {}, words))
+      document.addPage()
+      document.addStructure(document.struct('Figure', {}, figure))
+    },
+    { tagged: true, pdfVersion: '1.5' },
+  )
+  expect((await readFile('a.pdf', content)).omissions).toEqual([
+    { kind: 'scanned_page', count: 1, places: [{ page: 2 }] },
+  ])
+})
+
 test('pictures of a tagged document have their descriptions, and those without are told', async () => {
   const content = await pdf(
     (document) => {

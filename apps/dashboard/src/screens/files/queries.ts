@@ -48,8 +48,10 @@ export function useTagNames() {
   })
 }
 
-export function useFile(id: string) {
-  const { botId } = useScope()
+/** @param inBot the bot of the file; that of the address by default */
+export function useFile(id: string, inBot?: string) {
+  const { botId: ofAddress } = useScope()
+  const botId = inBot ?? ofAddress
   return useQuery({
     ...read({ botId }, 'getFile', { id }),
     refetchInterval: ({ state }) =>

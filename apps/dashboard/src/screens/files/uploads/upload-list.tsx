@@ -1,13 +1,15 @@
 import { Pause, Play, RotateCw, X } from 'lucide-react'
-import { useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { Button } from '../../../ui/button.js'
 import { formatBytes } from '../../../ui/numbers.js'
 import { Status, type StatusKind } from '../../../ui/status.js'
 import { noteFailure } from '../../../ui/toasts.js'
+import { useFile } from '../queries.js'
 import {
   cancelUpload,
   clearFinished,
   continueLost,
+  followAgain,
   isSent,
   pauseUpload,
   resumeUpload,
@@ -75,6 +77,7 @@ function UploadRow({ upload }: { upload: Upload }) {
         {formatBytes(sent)} of {formatBytes(plan.size)}
       </span>
       <Status kind={kind}>{label}</Status>
+      {state === 'notIndexed' && <IndexingWatch upload={upload} />}
       <span className={styles.buttons}>
         {(state === 'sending' || state === 'waiting' || state === 'retrying') && (
           <Button
@@ -120,6 +123,16 @@ function UploadRow({ upload }: { upload: Upload }) {
       )}
     </li>
   )
+}
+
+/** Notices that a file whose indexing failed is being indexed again. */
+function IndexingWatch({ upload: { id, plan } }: { upload: Upload }) {
+  const status = useFile(plan.key, plan.botId).data?.file.status
+  const isOver = status !== undefined && status !== 'indexing_failed'
+  useEffect(() => {
+    if (isOver) followAgain(id)
+  }, [isOver, id])
+  return null
 }
 
 /** Browsers forget the contents when a page is loaded anew. */

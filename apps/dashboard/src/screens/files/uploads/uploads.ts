@@ -233,8 +233,14 @@ async function run(id: number): Promise<void> {
 function finish(id: number): void {
   const plan = uploads.find((upload) => upload.id === id)?.plan
   if (plan === undefined) return
-  change(id, { state: plan.index === true ? 'indexing' : 'done', sent: plan.size })
-  if (plan.index === true && !isFollowing) void followIndexing()
+  change(id, { state: plan.index ? 'indexing' : 'done', sent: plan.size })
+  if (plan.index && !isFollowing) void followIndexing()
+}
+
+/** Follows the indexing of a sent file again, which somebody has started anew. */
+export function followAgain(id: number): void {
+  change(id, { state: 'indexing', reason: undefined })
+  if (!isFollowing) void followIndexing()
 }
 
 let isFollowing = false
