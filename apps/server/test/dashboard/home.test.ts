@@ -44,6 +44,25 @@ describe.skipIf(browserPath === undefined)(`the home screen ${title}`, () => {
     })
   })
 
+  describe('of a server a part of which has less to work with', () => {
+    const server = useServer()
+
+    it('names the part and what it lacks, and leads to the state of the server', async () => {
+      await server().client().createBot({ name: 'Support', url: bots.as().url })
+      const { page, open, faults, expectAccessible } = await openDashboard(server())
+      const detail = 'searches work by words only: the extension is missing'
+      await page.route('**/readyz', async (route) => {
+        const checks = [{ name: 'search', status: 'degraded', detail }]
+        await route.fulfill({ json: { status: 'ready', checks } })
+      })
+      await open('home')
+      await page.getByRole('heading', { name: 'less than it could: search' }).waitFor()
+      await page.getByText(detail).waitFor()
+      await expectAccessible()
+      expect(faults).toEqual([])
+    })
+  })
+
   describe('of a server on which something fails', () => {
     const server = useServer()
 

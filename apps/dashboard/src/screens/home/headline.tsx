@@ -3,14 +3,14 @@ import { CircleAlert, CircleCheck } from 'lucide-react'
 import { usePathTo, useScope } from '../../api/address.js'
 import { Time } from '../../ui/time.js'
 import styles from './home.module.css'
-import type { Overview } from './queries.js'
+import { type Overview, useDegraded } from './queries.js'
 import { troublesOf } from './worst.js'
 
 /** Whether everything is all right: a green sentence, or the worst thing with a link to it. */
 export function Headline({ overview }: { overview: Overview }) {
   const { workspaceId } = useScope()
   const pathTo = usePathTo()
-  const troubles = troublesOf(overview, workspaceId, pathTo)
+  const troubles = troublesOf(overview, useDegraded(overview), workspaceId, pathTo)
   const [worst, ...others] = troubles
   if (worst === undefined) {
     return (

@@ -8,6 +8,7 @@ import { formatNumber } from '../../ui/numbers.js'
 export type Overview = Awaited<ReturnType<Client['getOverview']>>
 export type BotHealth = Overview['bots'][number]
 export type Reason = BotHealth['reasons'][number]
+export type Degraded = Awaited<ReturnType<Client['getReadiness']>>['checks'][number]
 export type ErrorGroup = Overview['errors']['groups'][number]
 
 /** Counts end there. */
@@ -33,6 +34,16 @@ export function useOverview(): Pick<UseQueryResult, 'error' | 'refetch'> & {
     refetchInterval: lookEvery,
   })
   return { ...query, overview: query.data }
+}
+
+/** Parts of the server that work with reduced function; for its operator only. */
+export function useDegraded({ operator }: Overview): readonly Degraded[] {
+  const query = useQuery({
+    ...read({}, 'getReadiness', {}),
+    enabled: operator !== undefined,
+    refetchInterval: lookEvery,
+  })
+  return query.data?.checks.filter(({ status }) => status === 'degraded') ?? []
 }
 
 /** The actions of a person on groups of errors; each rejects with the refusal of the server. */

@@ -1,6 +1,6 @@
 import type { ItemLink } from '../../ui/data-table.js'
 import { formatBytes, formatNumber } from '../../ui/numbers.js'
-import type { Overview, Reason } from './queries.js'
+import type { Degraded, Overview, Reason } from './queries.js'
 import { linkOfReason } from './targets.js'
 
 /** Something that is wrong. */
@@ -26,6 +26,7 @@ const order: readonly Reason['kind'][] = [
 /** Everything that is wrong, the worst first. */
 export function troublesOf(
   overview: Overview,
+  degraded: readonly Degraded[],
   workspaceId: string,
   pathTo: (...segments: string[]) => string,
 ): Trouble[] {
@@ -43,6 +44,13 @@ export function troublesOf(
     const { bot, message, action, since } = reason
     const link = linkOfReason(reason, workspaceId)
     troubles.push({ message: `${bot}: ${message}`, action, since, link })
+  }
+  for (const { name, detail = '' } of degraded) {
+    troubles.push({
+      message: `The server works with less than it could: ${name}.`,
+      action: detail,
+      link: { to: pathTo('workspace'), search: { tab: 'server' } },
+    })
   }
   const deadJobs = overview.operator?.deadJobs ?? 0
   if (deadJobs > 0) {
