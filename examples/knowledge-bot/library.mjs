@@ -19,7 +19,9 @@ export async function lookUp(client, question) {
   })
   const least = Math.max(leastScore, nearlyAsGood * (passages[0]?.score ?? 0))
   const good = passages.filter(({ score }) => score >= least).slice(0, most)
-  const sources = await Promise.all(good.map((passage) => toSource(client, question, passage)))
+  const found = await Promise.all(good.map((passage) => toSource(client, question, passage)))
+  // A passage of headings alone has nothing to quote.
+  const sources = found.filter(({ quote }) => quote !== '')
   // The best one may use other words; the following ones only add to it.
   return sources.filter((source, at) => at === 0 || mentions(source.quote, question))
 }

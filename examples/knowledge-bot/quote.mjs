@@ -25,7 +25,7 @@ export function mentions(text, question) {
  * following text up to the limit.
  */
 export function quote(passage, question) {
-  const sentences = toBlocks(passage).flatMap(toSentences)
+  const sentences = toBlocks(nameCells(passage)).flatMap(toSentences)
   const wanted = [...stems(question)]
   const own = sentences.map(stems)
   // Common words distinguish sentences less than rare ones.
@@ -80,8 +80,41 @@ function toSentences(block) {
 
 /** The non-empty cells of a table row, ended by a sign that separates it from the next row. */
 function toRow(block) {
-  const cells = block.split(/(?<!\\)\|/).map((cell) => cell.trim())
-  return `${cells.filter((cell) => cell !== '').join(' | ')};`
+  return `${cellsOf(block)
+    .filter((cell) => cell !== '')
+    .join(' | ')};`
+}
+
+function cellsOf(row) {
+  return row
+    .trim()
+    .replaceAll(/^\||(?<!\\)\|$/g, '')
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim())
+}
+
+/** The line between the header of a table and its rows. */
+const tableRule = /^\s*\|[\s:|-]+$/
+
+/** Puts the name of its column before each cell of a table, since a row is quoted without the header. */
+function nameCells(text) {
+  const lines = text.split('\n')
+  let names = []
+  return lines
+    .flatMap((line, at) => {
+      const isRow = /^\s*\|/.test(line)
+      if (!isRow) names = []
+      if (!isRow || tableRule.test(line)) return [line]
+      if (tableRule.test(lines[at + 1] ?? '') && (lines[at + 2] ?? '').trim() !== '') {
+        names = cellsOf(line)
+        return []
+      }
+      const cells = cellsOf(line).map((cell, column) =>
+        cell !== '' && names[column] ? `${names[column]}: ${cell}` : cell,
+      )
+      return [`| ${cells.join(' | ')} |`]
+    })
+    .join('\n')
 }
 
 /** The beginnings of significant words, so that forms of one word are equal. */

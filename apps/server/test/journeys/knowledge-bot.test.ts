@@ -37,13 +37,16 @@ describe('the knowledge bot', () => {
       models,
       '| Model | Pressure |\n|---|---|\n| Tremolo | 17 bar |\n\nDelivery is free of charge.[^1]\n\n[^1]: For members.\n',
     )
-    const bot = await startExample(server(), 'knowledge-bot', environment, [manual, terms, models])
+    const hours = join(folder, 'hours.md')
+    await writeFile(hours, '# Opening hours of the museum\n')
+    const documents = [manual, terms, models, hours]
+    const bot = await startExample(server(), 'knowledge-bot', environment, documents)
     const { bots } = await existingClient(server()).listBots({})
     const botId = bots.find(({ name }) => name === 'Knowledge bot')?.id ?? ''
     const client = existingClient(server(), { botId })
     await vi.waitFor(
       async () => {
-        for (const id of ['manual.pdf', 'terms.txt', 'models.md']) {
+        for (const id of ['manual.pdf', 'terms.txt', 'models.md', 'hours.md']) {
           const { file } = await client.getFile({ id })
           expect(file.status).toBe('indexing_completed')
         }
@@ -72,13 +75,19 @@ describe('the knowledge bot', () => {
     )
     expect(terms.split('\n')[0]?.length).toBeLessThan(425)
 
-    // A row is quoted without the bars of its table.
+    // A row is quoted with the names of its columns.
     const pressure = textOf(await ask(server(), webhookId, 'Which pressure has the Tremolo?'))
-    expect(pressure).toMatch(/^“Model \| Pressure; Tremolo \| 17 bar[;”]/)
+    expect(pressure).toMatch(/^“Model: Tremolo \| Pressure: 17 bar[;”]/)
 
     // The mark of a footnote is no part of what is quoted.
     const delivery = textOf(await ask(server(), webhookId, 'Is delivery free of charge?'))
     expect(delivery).toMatch(/^“Delivery is free of charge\. For members\.”/)
+
+    // A heading alone says nothing that could be quoted.
+    const hours = textOf(
+      await ask(server(), webhookId, 'What are the opening hours of the museum?'),
+    )
+    expect(hours).toMatch(/^I found nothing about that in my documents\./)
 
     const nothing = textOf(await ask(server(), webhookId, 'Who won the world cup in 1998?'))
     expect(nothing).toMatch(/^I found nothing about that in my documents\./)
