@@ -1,7 +1,7 @@
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { useServer } from '../harness.js'
 import { runCommand } from '../processes.js'
 import { untilIndexed, uploadText } from '../tenant.js'
@@ -310,6 +310,15 @@ describe('botstead eval --set', () => {
     })
     expect(printed).toMatchObject({ status: 0 })
     await client.deleteFile({ id: oil.id })
+    // A run with other parameters is nothing to compare with.
+    const { evaluationRun } = await client.startEvaluationRun({
+      id: evaluationSet.id,
+      parameters: { minScore: 1 },
+    })
+    await vi.waitFor(async () => {
+      const found = await client.getEvaluationRun({ id: evaluationSet.id, runId: evaluationRun.id })
+      expect(found.evaluationRun.state).toBe('completed')
+    })
     const second = await run('--set', evaluationSet.id)
     expect(second.stdout).toMatch(/nDCG@10 {4}0\.5000 {2}-0\.5000 \(p /)
     expect(second.stdout).toContain('1 cases have lost what they refer to\n')

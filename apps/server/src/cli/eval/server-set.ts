@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiError, type Client } from '@botstead/contract'
+import { isDeepStrictEqual } from 'node:util'
+import type { Client } from '@botstead/contract'
 import { cutText } from '../text.js'
 import { describeThreshold } from './results.js'
 
@@ -7,7 +8,7 @@ type Run = Awaited<ReturnType<Client['getEvaluationRun']>>['evaluationRun']
 type Result = Awaited<ReturnType<Client['listEvaluationResults']>>['evaluationResults'][number]
 type Comparison = Awaited<ReturnType<Client['compareEvaluationRuns']>>['comparison']
 
-/** A run of a set of the server, and how it compares with the completed run before. */
+/** A run of a set of the server, and how it compares with the last completed run with the same parameters. */
 export interface SetResults {
   run: Run
   misses: Result[]
@@ -36,7 +37,7 @@ export async function runSet(
   const runId = evaluationRun.id
   let run = evaluationRun
   for (let done = -1; run.state === 'waiting' || run.state === 'running'; ) {
-    if (run.done !== done) say(`${run.done} of ${run.total} cases`)
+    if (run.done !== done && run.total > 0) say(`${run.done} of ${run.total} cases`)
     done = run.done
     await sleep(pollMs, undefined, { signal })
     run = (await client.getEvaluationRun({ id, runId })).evaluationRun
@@ -51,7 +52,7 @@ export async function runSet(
           only: 'misses',
           pageSize: Math.min(max, pageSize),
         })
-  return { run, misses, comparison: await compareWithLast(client, id, runId) }
+  return { run, misses, comparison: await compareWithLast(client, id, run) }
 }
 
 async function findSet(client: Client, nameOrId: string): Promise<{ id: string }> {
@@ -65,18 +66,22 @@ async function findSet(client: Client, nameOrId: string): Promise<{ id: string }
   throw new Error(`The bot has no evaluation set with the name or id ${nameOrId}.`)
 }
 
+/**
+ * Compares a run with the newest completed one before it that had the same parameters; with others, a difference says
+ * nothing about the documents.
+ */
 async function compareWithLast(
   client: Client,
   id: string,
-  runId: string,
+  { id: runId, parameters }: Run,
 ): Promise<Comparison | undefined> {
-  try {
-    return (await client.compareEvaluationRuns({ id, runId })).comparison
-  } catch (error) {
-    // The first run of a set.
-    if (error instanceof ApiError && error.type === 'ReferenceNotFound') return undefined
-    throw error
-  }
+  const { evaluationRuns } = await client.listEvaluationRuns({ id, pageSize })
+  const at = evaluationRuns.findIndex((each) => each.id === runId)
+  const baseline = evaluationRuns
+    .slice(at + 1)
+    .find((each) => each.state === 'completed' && isDeepStrictEqual(each.parameters, parameters))
+  if (baseline === undefined) return undefined
+  return (await client.compareEvaluationRuns({ id, runId, baselineId: baseline.id })).comparison
 }
 
 const measures = [
@@ -114,10 +119,16 @@ export function describeSet({ run, misses, comparison }: SetResults): string[] {
   ]
 }
 
-function describeChanges({ better, worse, documents, documentsChanged }: Comparison): string[] {
+function describeChanges({
+  baseline,
+  better,
+  worse,
+  documents,
+  documentsChanged,
+}: Comparison): string[] {
   const named = documents.slice(0, 5).map(({ fileKey, change }) => `${fileKey} (${change})`)
   return [
-    `since the last run: ${better} better, ${worse} worse, ${documentsChanged} documents changed`,
+    `since the run of ${baseline.createdAt}: ${better} better, ${worse} worse, ${documentsChanged} documents changed`,
     ...(named.length > 0 ? [`  ${named.join(', ')}`] : []),
   ]
 }
