@@ -13,7 +13,7 @@ const operatingName =
   /(?:^|[-_ ])(?:copy|clipboard|close|dismiss|share|submit|hamburger|navbar|dropdown)/i
 /** Labels of buttons that operate the page. */
 const operatingWords =
-  /^(?:cop(?:y|ied)(?: .{1,20})?|close|dismiss|cancel|ok|share(?: .{1,20})?|print|edit|like|reply|report|search|(?:toggle|open|close|main)? ?(?:menu|navigation|sidebar)|(?:show|read|load|view|see) (?:more|less|all)|more|less|back to top|next|prev(?:ious)?|submit|send|subscribe|(?:sign|log) ?(?:in|up|out)|(?:expand|collapse|accept|reject) all|kopieren|schließen|teilen|drucken|suchen|menü|absenden|senden|anmelden|mehr(?: anzeigen)?|copier|fermer|partager|imprimer|rechercher|envoyer|cerrar|copiar|compartir|buscar|enviar)[!.…]?$/i
+  /^(?:cop(?:y|ied)(?: .{1,20})?|close|dismiss|cancel|ok|share(?: .{1,20})?|print|edit|like|reply|report|search|(?:toggle|open|close|main)? ?(?:menu|navigation|sidebar)|(?:show|read|load|view|see) (?:more|less|all)|more|less|back to top|next|prev(?:ious)?|submit|send|subscribe|(?:add to|go to) (?:the |your )?(?:cart|basket|bag|wish ?list|favou?rites)|buy(?: it)? now|(?:proceed to )?check ?out|(?:sign|log) ?(?:in|up|out)|(?:expand|collapse|accept|reject) all|kopieren|schließen|teilen|drucken|suchen|menü|absenden|senden|anmelden|in den warenkorb(?: legen)?|jetzt kaufen|zur kasse|mehr(?: anzeigen)?|copier|fermer|partager|imprimer|rechercher|envoyer|ajouter au panier|añadir (?:al carrito|a la cesta)|cerrar|copiar|compartir|buscar|enviar)[!.…]?$/i
 
 /**
  * Whether a button only operates the page. One that names a section, such as the question of an answer that it unfolds,

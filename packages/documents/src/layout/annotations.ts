@@ -133,12 +133,18 @@ function toFilledIn(field: Annotation, rect: readonly number[]): FilledIn | unde
   const names = { ...(label !== '' && { label }), ...(name !== '' && { name }) }
   if (field.checkBox === true || field.radioButton === true) {
     const state = (field.checkBox === true ? field.exportValue : field.buttonValue) ?? ''
-    const isOn = state !== '' && field.fieldValue === state
+    // A box without a drawing of its own does not name its state.
+    const isOn =
+      state === '' ? field.checkBox === true && isChosen(field) : field.fieldValue === state
     const own = meaninglessState.test(state) ? {} : { label: oneLine(state) }
     return { lines: [isOn ? checked : unchecked], rect, ...names, ...own, isBox: true }
   }
   const lines = linesOf(field, shownValue(field))
   return lines.length === 0 ? undefined : { lines, rect, ...names, isBox: false }
+}
+
+function isChosen({ fieldValue }: Annotation): boolean {
+  return typeof fieldValue === 'string' && fieldValue !== '' && fieldValue !== 'Off'
 }
 
 /** The value of a field as its reader sees it. */

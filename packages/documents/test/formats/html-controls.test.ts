@@ -102,6 +102,11 @@ describe('a control inside of content is content', () => {
 })
 
 test.each([
+  [
+    'buttons of a shop',
+    '<p>Text</p><button>Add to basket</button><button>In den Warenkorb</button>',
+    ['Text'],
+  ],
   ['a button beside code', '<pre>a = 1<button>Copy</button></pre>', ['```\na = 1\n```']],
   [
     'a button that says what it does',

@@ -101,6 +101,18 @@ describe('what people fill into a PDF', () => {
     expect((await blocksOf('form.pdf', after)).join('\n')).toBe('Resident ☐ Visitor ☒')
   })
 
+  test('boxes without a drawing of their own are marked unless they are off', async () => {
+    const box = (x: number, state: string) =>
+      field(`/FT/Btn/T(b${x})/AS/${state}/V/${state}`, `${x} 676 ${x + 12} 688`)
+    const text = rawText(118, 678, 'Resident') + rawText(238, 678, 'Visitor')
+    const content = rawPage(text, {
+      page: '/Annots[6 0 R 7 0 R]',
+      catalog: form('6 0 R 7 0 R'),
+      more: [box(100, 'Yes'), box(220, 'Off')],
+    })
+    expect((await blocksOf('form.pdf', content)).join('\n')).toBe('☒ Resident ☐ Visitor')
+  })
+
   test('a form by a common library has its values beside their labels', async () => {
     const content = await pdf((document) => {
       document.font('Helvetica').fontSize(11).initForm()

@@ -27,7 +27,7 @@ export function WhyNot({ target, question }: WhyNotProps) {
       <p>
         {advice}
         {best !== undefined &&
-          ` Its best passage has rank ${best.rank} of ${question.candidates} candidates and the score ${best.score.toFixed(2)}; the lowest that is returned is ${question.minimum.toFixed(2)}.`}
+          ` Its best passage has rank ${best.rank} and the score ${best.score.toFixed(2)}; the lowest that is returned is ${question.minimum.toFixed(2)}.`}
       </p>
       {file.failedStatusReason !== undefined && <p>{file.failedStatusReason}</p>}
       {foundOfTarget(target).map((found) => (
