@@ -65,7 +65,7 @@ export interface AppOptions {
   connections?: Partial<ConnectionOptions>
 }
 
-/** Maximum time without a byte on an open request. */
+/** Maximum time without a byte on a connection, unless the server works on a response. */
 const idleMilliseconds = 60_000
 
 /** The HTTP application: every route of the contract, without a listening socket. */

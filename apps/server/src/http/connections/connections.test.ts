@@ -136,6 +136,23 @@ describe('a connection', () => {
     expect(received()).not.toContain('408')
   })
 
+  it('stays while the server works on a response, however long, and is closed when its client is late', async () => {
+    listening.app.server.setTimeout(100)
+    const waiting = await listening.connect()
+    const received = receivedBy(waiting.client)
+    await send(waiting, 'GET /wait HTTP/1.1\r\nHost: a\r\n\r\n')
+    await vi.waitUntil(() => isWaiting)
+    // Two others, one after the other, are idle for as long.
+    for (let i = 0; i < 2; i++) {
+      const late = await listening.connect()
+      const closed = untilClosed(late.client)
+      await send(late, `${head('POST /echo', 50)}{"text":"`)
+      await closed
+    }
+    release()
+    await vi.waitUntil(() => received().endsWith('{"done":true}'))
+  })
+
   it('may send a long body as long as it makes progress', async () => {
     const connection = await listening.connect()
     const received = receivedBy(connection.client)

@@ -22,7 +22,7 @@ const leastBodyBytes = 1_000_000
 const responseMilliseconds = 300_000
 
 export interface ConnectionOptions {
-  /** Maximum time in milliseconds without a byte in either direction on an open request. */
+  /** Maximum time in milliseconds without a byte in either direction, unless the server works on a response. */
   idleMilliseconds: number
   /** Milliseconds for the address and the headers of a request. Default: half a minute. */
   headMilliseconds?: number
@@ -164,7 +164,11 @@ export function createConnections(options: ConnectionOptions): Connections {
       // By itself, Node refuses expectations that it does not know, without a body and past all bounds.
       // A server may ignore them.
       server.on('checkExpectation', handleBounded)
-      server.setTimeout(options.idleMilliseconds)
+      // Node closes a connection on which nothing moves, also while the server works on a response.
+      server.setTimeout(options.idleMilliseconds, (socket) => {
+        if (awaitsServer(connections.get(socket))) socket.setTimeout(options.idleMilliseconds)
+        else socket.destroy()
+      })
       return server
     },
     afterResponses: (socket, callback) => {
@@ -185,6 +189,11 @@ export function createConnections(options: ConnectionOptions): Connections {
     // Responses are sent in order, so the last one is closed after all others.
     hasPending: (socket) => connections.get(socket)?.response?.closed === false,
   }
+}
+
+/** Whether the whole request has arrived and its response has not begun: the client can only wait. */
+function awaitsServer(connection: Connection | undefined): boolean {
+  return connection?.request?.complete === true && connection.response?.headersSent === false
 }
 
 /** Refuses a body that arrives too slowly, so that no client can hold a half-sent request for long. */
