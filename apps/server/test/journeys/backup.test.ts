@@ -342,7 +342,7 @@ describeSlow('a backup', (engine) => {
       }
       const place = await bench.createPlace(engine)
       expect(await fail(['restore', url, ...encrypted], place.environment)).toMatch(
-        /No byte (came|passed) for 1000 ms/,
+        /No bytes? (?:were received|passed) for 1000 ms/,
       )
       s3().fault = undefined
       await succeed(['restore', url, ...encrypted], place.environment)
