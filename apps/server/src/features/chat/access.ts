@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
+import { notFound } from '../../domain/refusals.js'
 import type { Db, Run, Tx } from '../../platform/db/schema.js'
 import type { ConversationRow, ConversationsService } from '../conversations/conversations/index.js'
 import { requireGoodKey, type UserRow, type UsersService } from '../conversations/users/index.js'
@@ -88,7 +89,7 @@ export function createChatAccess({ db, run, users, conversations }: ChatAccessDe
   ): Promise<{ user: UserRow; conversation: ConversationRow }> {
     const { user, found } = await findConversation(actor, id, executor)
     if (found === undefined) {
-      throw new ApiError('ResourceNotFound', `There is no conversation ${id}.`)
+      throw notFound('conversation', id)
     }
     if (user === undefined || found.conversation.owner_user_id !== user.id) throw notOwner(id)
     return { user, conversation: found.conversation }

@@ -1,6 +1,6 @@
-import { ApiError } from '@botstead/contract'
 import type { ChatAddress } from '../../domain/actor.js'
 import type { Authenticator } from '../../domain/authenticator.js'
+import { notFound } from '../../domain/refusals.js'
 import type { Clock } from '../../platform/clock.js'
 import type { Db } from '../../platform/db/schema.js'
 import { createFactCache } from '../../platform/fact-cache.js'
@@ -49,7 +49,7 @@ export function createChatAddresses({ findInstallation, clock }: ChatAddressesDe
     get(webhookId) {
       const found = known.get(webhookId)
       if (found instanceof Promise) return found.then((fact) => requireAddress(webhookId, fact))
-      return found?.address ?? Promise.reject(noAddress(webhookId))
+      return found?.address ?? Promise.reject(notFound('chat address', webhookId))
     },
     forget(botId) {
       if (botId === undefined) known.forget(() => true)
@@ -59,12 +59,8 @@ export function createChatAddresses({ findInstallation, clock }: ChatAddressesDe
 }
 
 function requireAddress(webhookId: string, known: KnownAddress | undefined): ChatAddress {
-  if (known?.address === undefined) throw noAddress(webhookId)
+  if (known?.address === undefined) throw notFound('chat address', webhookId)
   return known.address
-}
-
-function noAddress(webhookId: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no chat address ${webhookId}.`)
 }
 
 function toAddress(installation: ChatInstallation): ChatAddress {

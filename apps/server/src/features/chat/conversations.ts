@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, type Params, type Query } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
+import { notFound } from '../../domain/refusals.js'
 import { bound } from '../../platform/bound.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
@@ -118,7 +119,7 @@ async function getConversation(
 ): Promise<ConversationRow> {
   const opened = await access.openConversation(actor, id)
   if (opened !== undefined) return opened.conversation
-  throw new ApiError('ResourceNotFound', `There is no conversation ${id}.`)
+  throw notFound('conversation', id)
 }
 
 /** Deletes a conversation of the user with everything in it. */

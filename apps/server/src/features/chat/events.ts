@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
 import { encodePayload } from '../../domain/payload.js'
+import { notFound } from '../../domain/refusals.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import { encodeJson } from '../../platform/db/columns.js'
 import type { Remember } from '../../platform/idempotency/store.js'
@@ -123,7 +124,7 @@ export function eventOperations(deps: EventOperationsDeps, access: ChatAccess) {
       const event = data !== undefined && isCustomEvent(data) ? data : undefined
       const seen = event && (await access.findConversation(actor, event.conversationId))
       if (found === undefined || event === undefined || seen?.found === undefined) {
-        throw new ApiError('ResourceNotFound', `There is no event ${id}.`)
+        throw notFound('event', id)
       }
       const { conversation, participates } = seen.found
       if (!participates) throw notParticipant(publicConversationId(conversation))

@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
 import { encodePayload } from '../../domain/payload.js'
+import { notFound } from '../../domain/refusals.js'
 import type { Clock } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
@@ -57,7 +58,7 @@ export function createMessageReader(
     const message = await messages.find(db, actor.chat.botId, id)
     const looked = message && (await access.findConversation(actor, message.conversation_id))
     if (message === undefined || looked?.found === undefined) {
-      throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
+      throw notFound('message', id)
     }
     return { message, user: looked.user, found: looked.found }
   }

@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../domain/actor.js'
 import type { Receiver } from '../../domain/deliveries.js'
+import { notFound } from '../../domain/refusals.js'
 import { bound } from '../../platform/bound.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
@@ -84,10 +85,6 @@ async function requireReceiver(
   )
 }
 
-function unknown(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no delivery ${id} of this bot.`)
-}
-
 async function pageOfBot(
   executor: Db | Tx,
   botId: string,
@@ -148,7 +145,7 @@ async function getDelivery(
 ): Promise<{ delivery: DeliveryRow; attempts: AttemptRow[] }> {
   await bots.requireIn(actor, botId)
   const delivery = await history.findDelivery(db, botId, id)
-  if (delivery === undefined) throw unknown(id)
+  if (delivery === undefined) throw notFound('delivery', id, 'of this bot')
   return { delivery, attempts: await listAttempts(db, botId, id) }
 }
 
@@ -162,7 +159,7 @@ async function replayDelivery(
   await bots.requireIn(actor, botId)
   return await run(async (tx) => {
     const delivery = await history.lockDelivery(tx, botId, id)
-    if (delivery === undefined) throw unknown(id)
+    if (delivery === undefined) throw notFound('delivery', id, 'of this bot')
     if (delivery.status === 'pending') {
       throw new ApiError('RelationConflict', `The delivery ${id} is already pending.`)
     }

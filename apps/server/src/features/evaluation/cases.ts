@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
+import { notFound } from '../../domain/refusals.js'
 import { bound } from '../../platform/bound.js'
 import { isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../platform/db/columns.js'
@@ -161,7 +162,7 @@ async function updateCase(
   const row = await run(async (tx) => {
     await sets.lock(tx, actor, setId)
     const current = await store.lockCase(tx, setId, id)
-    if (current === undefined) throw noCase(id)
+    if (current === undefined) throw notFound('case', id, 'in this evaluation set')
     const before = {
       right: decodeJson<StoredTarget[]>(current.right_targets),
       wrong: decodeJson<StoredTarget[]>(current.wrong_targets),
@@ -199,7 +200,9 @@ async function removeCase(
   await run(
     async (tx) => {
       await sets.lock(tx, actor, setId)
-      if ((await store.lockCase(tx, setId, id)) === undefined) throw noCase(id)
+      if ((await store.lockCase(tx, setId, id)) === undefined) {
+        throw notFound('case', id, 'in this evaluation set')
+      }
       await store.deleteCase(tx, id)
       await store.addToCount(tx, setId, -1)
     },
@@ -212,8 +215,4 @@ function requireQuestion(question: string): void {
   throw new ApiError('InvalidPayload', 'body.question must have more than white space.', {
     metadata: { in: 'body', field: 'question' },
   })
-}
-
-function noCase(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no case ${id} in this evaluation set.`)
 }

@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
 import { compareRuns, type Measures } from '../../domain/ranking-measures.js'
+import { notFound } from '../../domain/refusals.js'
 import { bound } from '../../platform/bound.js'
 import { isoTime } from '../../platform/clock.js'
 import { encodeJson } from '../../platform/db/columns.js'
@@ -77,7 +78,7 @@ async function requireRun(
   await sets.require(actor, setId)
   const row = await store.findRun(db, actor.botId, setId, id)
   if (row === undefined) {
-    throw new ApiError('ResourceNotFound', `There is no run ${id} of this evaluation set.`)
+    throw notFound('run', id, 'of this evaluation set')
   }
   return row
 }

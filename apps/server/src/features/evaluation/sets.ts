@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
+import { notFound } from '../../domain/refusals.js'
 import { isoTime } from '../../platform/clock.js'
 import type { Page } from '../../platform/db/paginate.js'
 import type { Tx } from '../../platform/db/schema.js'
@@ -24,7 +25,7 @@ export function createSetsService(deps: EvaluationDeps) {
   async function require(actor: BotActor, id: string): Promise<SetRow> {
     requireBot(actor)
     const row = await store.findSet(db, actor.botId, id)
-    if (row === undefined) throw noSet(id)
+    if (row === undefined) throw notFound('evaluation set', id, 'in this bot')
     return row
   }
 
@@ -32,7 +33,7 @@ export function createSetsService(deps: EvaluationDeps) {
   async function lock(tx: Tx, actor: BotActor, id: string): Promise<SetRow> {
     requireBot(actor)
     const row = await store.lockSet(tx, actor.botId, id)
-    if (row === undefined) throw noSet(id)
+    if (row === undefined) throw notFound('evaluation set', id, 'in this bot')
     return row
   }
 
@@ -135,8 +136,4 @@ export function createSetsService(deps: EvaluationDeps) {
 function requireBot({ caller }: BotActor): void {
   if (caller.type !== 'integration') return
   throw new ApiError('Forbidden', 'Evaluation sets belong to the bot: integrations have no access.')
-}
-
-function noSet(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no evaluation set ${id} in this bot.`)
 }

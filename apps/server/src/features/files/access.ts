@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
+import { notFound } from '../../domain/refusals.js'
 import type { Db, Tx } from '../../platform/db/schema.js'
 import { scopeOf } from './lookup/index.js'
 import { findFile, findReadFile, lockFile, type ReadFileRow } from './store.js'
@@ -21,7 +22,7 @@ export async function requireFile(
 ): Promise<FileRow> {
   refuseReserved(idOrKey)
   const file = await findFile(executor, scopeOf(actor, now), idOrKey)
-  if (file === undefined) throw noFile(idOrKey)
+  if (file === undefined) throw notFound('file', idOrKey, 'in this bot')
   return file
 }
 
@@ -34,7 +35,7 @@ export async function requireReadFile(
 ): Promise<ReadFileRow> {
   refuseReserved(idOrKey)
   const file = await findReadFile(db, scopeOf(actor, now), idOrKey)
-  if (file === undefined) throw noFile(idOrKey)
+  if (file === undefined) throw notFound('file', idOrKey, 'in this bot')
   return file
 }
 
@@ -48,7 +49,7 @@ export async function lockVisibleFile(
   const { id } = await requireFile(tx, actor, idOrKey, now)
   const file = await lockFile(tx, actor.botId, id)
   // It may have been deleted between the two queries.
-  if (file === undefined) throw noFile(idOrKey)
+  if (file === undefined) throw notFound('file', idOrKey, 'in this bot')
   return file
 }
 
@@ -84,8 +85,4 @@ function refuseReserved(idOrKey: string): void {
     'ResourceNotFound',
     `The path /v1/files/${idOrKey} is reserved: a file with the key ${idOrKey} is addressed by its id.`,
   )
-}
-
-function noFile(idOrKey: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no file ${idOrKey} in this bot.`)
 }

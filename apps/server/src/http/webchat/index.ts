@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { ApiError, type WebchatSettings } from '@botstead/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Awaitable } from '../../domain/authenticator.js'
+import { notFound } from '../../domain/refusals.js'
 import { createLruCache } from '../../platform/lru-cache.js'
 import { packageFile } from '../../platform/package-files.js'
 import { assets, createBuiltFiles } from '../built-files.js'
@@ -138,7 +139,7 @@ export function mountWebchat(
     if (file !== undefined) return file(request, reply)
     // A script of an earlier version, from a cache, asks for the chat of that version.
     const current = widget.test(path) ? await files.match(widget) : undefined
-    if (current === undefined) throw new ApiError('ResourceNotFound', `There is no file ${path}.`)
+    if (current === undefined) throw notFound('file', path)
     return reply.header('cache-control', 'no-cache').redirect(current.slice(assets.length), 302)
   }
   get('/assets/*', sendAsset)

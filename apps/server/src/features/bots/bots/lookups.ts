@@ -1,5 +1,5 @@
-import { ApiError } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
@@ -157,7 +157,7 @@ async function requireBotIn(
   botId: string,
 ): Promise<void> {
   if ((await store.findWorkspaceOf(db, botId)) === workspaceId) return
-  throw unknownBot(botId)
+  throw notFound('bot', botId, 'in this workspace')
 }
 
 /** The newest bots of a workspace, at most `limit`, or one of it, with what shows whether they can be called. */
@@ -295,11 +295,6 @@ async function findSignalAddress(
     secret: typeof secret === 'string' ? secret : '',
     signingSecrets: signingSecretsOf(deps, bot),
   }
-}
-
-/** The error for a bot that does not exist for the caller. */
-export function unknownBot(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no bot ${id} in this workspace.`)
 }
 
 /** Whether an installation is the chat, which is built in, and switched on. */

@@ -3,6 +3,7 @@ import type { contract, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { onlyTakesAway } from '../../../domain/patches.js'
 import type { Port, Ports } from '../../../domain/ports.js'
+import { notFound } from '../../../domain/refusals.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
@@ -34,7 +35,7 @@ import {
   patchDefinition,
 } from './definition.js'
 import { createInstalling, type InstallingDeps } from './installing.js'
-import { botLookups, unknownBot } from './lookups.js'
+import { botLookups } from './lookups.js'
 import type { BotRecord, ReadRecurringHealth } from './record.js'
 import { createBotsRevision } from './revision.js'
 import * as store from './store.js'
@@ -142,7 +143,7 @@ async function raiseChanged(
 
 async function requireBot(executor: Db | Tx, actor: WorkspaceActor, id: string) {
   const bot = await store.findBot(executor, actor.workspaceId, id)
-  if (bot === undefined) throw unknownBot(id)
+  if (bot === undefined) throw notFound('bot', id, 'in this workspace')
   return bot
 }
 
@@ -426,7 +427,7 @@ async function removeBot(deps: BotParts, actor: WorkspaceActor, id: string): Pro
   const removed = await deps.run((tx) => removeBotIn(deps, tx, actor.workspaceId, id), {
     mayUseReserve: true,
   })
-  if (!removed) throw unknownBot(id)
+  if (!removed) throw notFound('bot', id, 'in this workspace')
 }
 
 /**

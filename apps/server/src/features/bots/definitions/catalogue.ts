@@ -1,4 +1,5 @@
 import { ApiError } from '@botstead/contract'
+import { notFound } from '../../../domain/refusals.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { Catalogue, CatalogueRow, createCatalogueStore } from './catalogue-store.js'
@@ -47,7 +48,7 @@ export function createCatalogue(
 ) {
   function unknown(catalogue: Catalogue, what: string): ApiError {
     const where = catalogue === 'hub' ? 'in the hub' : 'in this workspace'
-    return new ApiError('ResourceNotFound', `There is no ${kind} ${what} ${where}.`)
+    return notFound(kind, what, where)
   }
 
   async function get(catalogue: Catalogue, id: string) {

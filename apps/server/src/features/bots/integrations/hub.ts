@@ -1,5 +1,6 @@
-import { ApiError, type contract, type Output, type Query } from '@botstead/contract'
+import type { contract, Output, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
@@ -38,7 +39,7 @@ export function createHub({ db, pager, workspaces }: HubDeps) {
     if (builtIn !== undefined) return builtIn
     const row = await findPublished(db, id)
     if (row !== undefined) return await withPublisher(row, publishersOf, toPublished)
-    throw new ApiError('ResourceNotFound', `There is no integration ${id} in the hub.`)
+    throw notFound('integration', id, 'in the hub')
   }
 
   return {
@@ -84,10 +85,7 @@ export function createHub({ db, pager, workspaces }: HubDeps) {
     async getByName(name: string, version: string): Promise<PublicIntegration> {
       const found = highestOf(await versionsInHub(db, name), version)
       if (found !== undefined) return await get(found.id)
-      throw new ApiError(
-        'ResourceNotFound',
-        `There is no integration ${name} of version ${version} in the hub.`,
-      )
+      throw notFound('integration', `${name} of version ${version}`, 'in the hub')
     },
   }
 }

@@ -1,5 +1,6 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
@@ -114,14 +115,14 @@ async function requireIntegration(
   id: string,
 ): Promise<store.IntegrationRow> {
   const found = await store.findIntegration(executor, workspaceId, id)
-  if (found === undefined) throw unknown(id)
+  if (found === undefined) throw notFound('integration', id, 'in this workspace')
   return found
 }
 
 /** Locked until the transaction ends: who installs it waits for a change that may forbid that. */
 async function lockIntegration(tx: Tx, { workspaceId }: WorkspaceActor, id: string) {
   const found = await store.lockIntegration(tx, workspaceId, id)
-  if (found === undefined) throw unknown(id)
+  if (found === undefined) throw notFound('integration', id, 'in this workspace')
   return found
 }
 
@@ -259,10 +260,7 @@ async function getIntegrationByName(
   if (found !== undefined) {
     return { integration: await requireIntegration(db, actor, found.id), signingSecret: '' }
   }
-  throw new ApiError(
-    'ResourceNotFound',
-    `There is no integration ${name} of version ${version} in this workspace.`,
-  )
+  throw notFound('integration', `${name} of version ${version}`, 'in this workspace')
 }
 
 async function createIntegration(
@@ -453,10 +451,6 @@ function interfacesOf({ definition }: store.IntegrationRow): InterfaceUse[] {
     interface_id: id,
     interface_name: name,
   }))
-}
-
-function unknown(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no integration ${id} in this workspace.`)
 }
 
 function taken({ name, version }: store.IntegrationRow): ApiError {

@@ -1,5 +1,6 @@
-import { ApiError, type contract, type Query } from '@botstead/contract'
+import type { contract, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeJson } from '../../../platform/db/columns.js'
@@ -173,7 +174,7 @@ async function requireIssue(
 ): Promise<store.IssueRow> {
   await bots.requireIn(actor, botId)
   const issue = await store.findIssue(db, botId, id)
-  if (issue === undefined) throw unknownIssue(id)
+  if (issue === undefined) throw notFound('issue', id, 'of this bot')
   return issue
 }
 
@@ -214,7 +215,9 @@ async function removeIssue(
   await bots.requireIn(actor, botId)
   await run(
     async (tx) => {
-      if ((await store.findIssue(tx, botId, id)) === undefined) throw unknownIssue(id)
+      if ((await store.findIssue(tx, botId, id)) === undefined) {
+        throw notFound('issue', id, 'of this bot')
+      }
       await store.deleteIssues(tx, [id])
     },
     { mayUseReserve: true },
@@ -231,8 +234,4 @@ async function sweepIssues(deps: IssuesDeps, tx: Tx): Promise<number> {
 /** Deletes the rows of a deleted bot. */
 async function purgeIssues({ run }: IssuesDeps, botId: string): Promise<void> {
   await purge(run, (tx, limit) => store.deleteSomeOf(tx, botId, limit))
-}
-
-function unknownIssue(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no issue ${id} of this bot.`)
 }

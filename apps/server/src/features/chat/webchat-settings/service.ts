@@ -10,6 +10,7 @@ import {
 import type { ChatAddress, WorkspaceActor } from '../../../domain/actor.js'
 import type { Addresses } from '../../../domain/addresses.js'
 import type { Awaitable } from '../../../domain/authenticator.js'
+import { notFound } from '../../../domain/refusals.js'
 import type { Authorities } from '../../../platform/authorities.js'
 import type { Clock } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
@@ -88,7 +89,7 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
   function inForceAt({ workspaceId, botId, webhookId }: ChatAddress): Awaitable<WebchatInForce> {
     const required = (fact: WebchatInForce | undefined) => {
       if (fact !== undefined) return fact
-      throw new ApiError('ResourceNotFound', `There is no chat address ${webhookId}.`)
+      throw notFound('chat address', webhookId)
     }
     const found = known.get(`${workspaceId}/${botId}`)
     return found instanceof Promise ? found.then(required) : required(found)

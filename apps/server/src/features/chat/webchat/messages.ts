@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Params, type Query } from '@botstead/contract'
 import type { ChatUserActor } from '../../../domain/actor.js'
 import { encodePayload } from '../../../domain/payload.js'
+import { notFound } from '../../../domain/refusals.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
@@ -74,7 +75,7 @@ export function createWebchatMessages(
   async function logUpdate(tx: Tx, message: MessageRow) {
     const position = await messages.logUpdate(tx, message)
     if (position !== undefined) return position
-    throw new ApiError('ResourceNotFound', `There is no message ${message.id}.`)
+    throw notFound('message', message.id)
   }
 
   return {

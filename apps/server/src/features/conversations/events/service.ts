@@ -3,6 +3,7 @@ import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import type { NeededSubjects } from '../../../domain/deliveries.js'
 import { encodePayload, requireShape } from '../../../domain/payload.js'
 import type { Port, Ports } from '../../../domain/ports.js'
+import { notFound } from '../../../domain/refusals.js'
 import { dueTimeOf } from '../../../domain/times.js'
 import { bound } from '../../../platform/bound.js'
 import { decodeJson } from '../../../platform/db/columns.js'
@@ -173,7 +174,7 @@ async function getEvent(deps: EventParts, actor: BotActor, id: string): Promise<
   const row = await store.findEvent(deps.db, actor.botId, id)
   const alias = aliasOf(actor)
   if (row === undefined || (alias !== undefined && row.integration !== alias)) {
-    throw new ApiError('ResourceNotFound', `There is no event ${id} in this bot.`)
+    throw notFound('event', id, 'in this bot')
   }
   const [record] = await withPayloads(deps, deps.db, actor.botId, [row])
   return record ?? { row, payload: {} }

@@ -1,5 +1,6 @@
-import { ApiError, type contract, type Query } from '@botstead/contract'
+import type { contract, Query } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import { storedFilter } from '../../../domain/tags.js'
 import { timeOf } from '../../../domain/times.js'
 import { bound } from '../../../platform/bound.js'
@@ -100,7 +101,7 @@ async function getMessage(
   if (waiting !== undefined && isVisible(actor, waiting.integration)) {
     return toMessageRow(waiting.message)
   }
-  throw unknownMessage(id)
+  throw notFound('message', id, 'in this bot')
 }
 
 /** Whether the message exists and is visible to the caller. */
@@ -178,10 +179,10 @@ async function updateMessage(
     // The conversation first, whose log tells of the change: all changes in it take this lock first.
     await deps.conversations.hold(tx, { botId: actor.botId, id: known.conversation_id })
     const message = await store.lockMessage(tx, actor.botId, id)
-    if (message === undefined) throw unknownMessage(id)
+    if (message === undefined) throw notFound('message', id, 'in this bot')
     const { conversation_id: conversationId, type } = message
     const conversation = await deps.conversations.findVisible(tx, actor, conversationId)
-    if (conversation === undefined) throw unknownMessage(id)
+    if (conversation === undefined) throw notFound('message', id, 'in this bot')
     if (changes.payload !== undefined) {
       requireMessageShape(profile, conversation, { type, payload: changes.payload })
     }
@@ -204,7 +205,7 @@ async function removeMessage(
     1,
   )
   if (!(await store.deleteMessage(tx, botId, id))) {
-    throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
+    throw notFound('message', id)
   }
   if (message.tags !== null) await deleteTags(tx, botId, [id])
   await deps.domainEvents.raise(tx, 'message.removed', { botId, messageId: id })
@@ -252,8 +253,4 @@ async function purgeMessages(
 function isVisible(actor: BotActor, integration: string): boolean {
   const alias = aliasOf(actor)
   return alias === undefined || alias === integration
-}
-
-function unknownMessage(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no message ${id} in this bot.`)
 }

@@ -1,6 +1,7 @@
-import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { Body, contract } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import { encodePayload } from '../../../domain/payload.js'
+import { notFound } from '../../../domain/refusals.js'
 import type { Tags } from '../../../domain/tags.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
@@ -54,7 +55,7 @@ export async function replacePayload(
   const { id, bot_id: botId, conversation_id } = message
   await deps.conversations.hold(tx, { botId, id: conversation_id })
   if ((await store.lockMessage(tx, botId, id)) === undefined) {
-    throw new ApiError('ResourceNotFound', `There is no message ${id}.`)
+    throw notFound('message', id)
   }
   const next = { type, payload, updated_at: isoTime(deps.clock.now()) }
   await store.patchMessage(tx, botId, id, next)

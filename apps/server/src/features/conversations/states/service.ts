@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Params } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import { encodePayload, requireShape } from '../../../domain/payload.js'
+import { notFound } from '../../../domain/refusals.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
@@ -89,7 +90,7 @@ async function keyOf(deps: StatesDeps, executor: Db | Tx, actor: BotActor, ref: 
   const { type, id, name } = ref
   // The same error for a missing owner and for one of another caller.
   if (!(await isOwnState(deps, executor, actor, ref))) {
-    throw new ApiError('ResourceNotFound', `There is no ${type} ${id} in this bot.`)
+    throw notFound(type, id, 'in this bot')
   }
   const integration = aliasOf(actor) ?? ''
   return { bot_id: actor.botId, type, owner_id: id, integration, name }

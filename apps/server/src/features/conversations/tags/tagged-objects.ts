@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
@@ -81,8 +82,7 @@ export function taggedObjects<Row extends Stored, Input extends TaggedInput, Cha
 ) {
   const { noun } = kind
 
-  const unknown = (id: string) =>
-    new ApiError('ResourceNotFound', `There is no ${noun} ${id} in this bot.`)
+  const unknown = (id: string) => notFound(noun, id, 'in this bot')
 
   async function findVisible(
     executor: Db | Tx,

@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import { encodePayload } from '../../../domain/payload.js'
+import { notFound } from '../../../domain/refusals.js'
 import type { Tags } from '../../../domain/tags.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
@@ -184,7 +185,7 @@ async function getWorkflow(
 ): Promise<store.WorkflowRow> {
   requireBot(actor)
   const row = await store.findWorkflow(db, actor.botId, id)
-  if (row === undefined) throw unknownWorkflow(id)
+  if (row === undefined) throw notFound('workflow', id, 'in this bot')
   return row
 }
 
@@ -275,7 +276,7 @@ async function updateWorkflow(
   return await deps.run(
     async (tx) => {
       const row = await store.lockWorkflow(tx, botId, id)
-      if (row === undefined) throw unknownWorkflow(id)
+      if (row === undefined) throw notFound('workflow', id, 'in this bot')
       const { userId, eventId } = patch
       await requireReferences(deps, tx, actor, { userId, eventId }, 'body')
       const now = deps.clock.now()
@@ -319,7 +320,7 @@ async function removeWorkflow(deps: WorkflowsDeps, actor: BotActor, id: string):
   await deps.run(
     async (tx) => {
       const row = await store.lockWorkflow(tx, botId, id)
-      if (row === undefined) throw unknownWorkflow(id)
+      if (row === undefined) throw notFound('workflow', id, 'in this bot')
       await store.deleteWorkflow(tx, botId, id)
       await store.orphanChildren(tx, botId, id)
       await deleteTags(tx, botId, [id])
@@ -365,10 +366,6 @@ function requireBot(actor: BotActor): void {
 
 function tagged(row: store.WorkflowRow) {
   return { botId: row.bot_id, kind: 'workflow' as const, id: row.id }
-}
-
-function unknownWorkflow(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no workflow ${id} in this bot.`)
 }
 
 function unknownReference(where: string, field: string, message: string): ApiError {

@@ -1,5 +1,6 @@
-import { ApiError, type contract, maxListedAttempts, type Output } from '@botstead/contract'
+import { type contract, maxListedAttempts, type Output } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
@@ -31,7 +32,7 @@ export function createDetails({ db, clock, bots, targets, buildBodies }: Details
   return async (actor: WorkspaceActor, id: string): Promise<WireDetails> => {
     const row = await findAnyDelivery(db, id)
     if (row === undefined || (await bots.workspaceOf(row.bot_id)) !== actor.workspaceId) {
-      throw new ApiError('ResourceNotFound', `There is no delivery ${id} in this workspace.`)
+      throw notFound('delivery', id, 'in this workspace')
     }
     const attempts = await listRecentAttempts(db, row, maxListedAttempts)
     const [built] = await buildBodies([row])

@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract, maxCounted, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
@@ -62,7 +63,7 @@ export function createReplaysService(deps: ReplaysDeps) {
   async function requireReplay(actor: WorkspaceActor, id: string): Promise<store.ReplayRow> {
     const row = await store.findReplay(db, id)
     if (row?.workspace_id === actor.workspaceId) return row
-    throw new ApiError('ResourceNotFound', `There is no replay ${id} in this workspace.`)
+    throw notFound('replay', id, 'in this workspace')
   }
 
   return {

@@ -1,6 +1,7 @@
 import { ApiError, type Body, contract, type Output, type Query } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import { mergePatch } from '../../../domain/patches.js'
+import { notFound } from '../../../domain/refusals.js'
 import { type Route, route } from '../../../http/mount.js'
 import { toPageMeta } from '../../../http/paging.js'
 import { isoTime } from '../../../platform/clock.js'
@@ -31,9 +32,11 @@ export function createKnowledgeBases(
   /** The row, locked until the transaction ends. */
   async function lockOwn(tx: Tx, actor: BotActor, id: string): Promise<store.KnowledgeBaseRow> {
     const row = await store.lockKnowledgeBase(tx, actor.botId, id)
-    if (row === undefined) throw notFound(id)
+    if (row === undefined) throw notFound('knowledge base', id, 'in this bot')
     if (actor.caller.type !== 'integration' || row.key_space === keySpaceOf(actor)) return row
-    if (!(await store.isVisibleTo(tx, scopeNow(actor), id))) throw notFound(id)
+    if (!(await store.isVisibleTo(tx, scopeNow(actor), id))) {
+      throw notFound('knowledge base', id, 'in this bot')
+    }
     throw new ApiError(
       'Forbidden',
       'An integration may change and delete its own knowledge bases only; this one it may read.',
@@ -134,10 +137,6 @@ export function createKnowledgeBases(
   ]
 
   return { routes, purge }
-}
-
-function notFound(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no knowledge base ${id} in this bot.`)
 }
 
 function toKnowledgeBase(row: store.KnowledgeBaseRow): WireKnowledgeBase {

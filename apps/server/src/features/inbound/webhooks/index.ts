@@ -137,7 +137,7 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
     const isFound = row !== undefined && !isBuiltIn(row)
     const isSetUp = to === 'setup' || /^\/oauth(\/|$)/.test(path)
     if (isFound && (isSetUp || row.enabled === 1)) return row
-    throw new ApiError('ResourceNotFound', notFound(addressee, isSetUp))
+    throw new ApiError('ResourceNotFound', messageFor(addressee, isSetUp))
   }
 
   /** Stores the account that a response names. */
@@ -211,7 +211,7 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
   }
 }
 
-function notFound({ to, webhookId }: OneInstallation, isSetUp: boolean): string {
+function messageFor({ to, webhookId }: OneInstallation, isSetUp: boolean): string {
   if (to === 'setup') {
     return `query.state: no installation has the webhook id ${webhookId}. It may have been removed, or its link copied in part.`
   }

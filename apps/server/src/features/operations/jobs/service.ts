@@ -1,5 +1,6 @@
 import { ApiError, type contract, maxRetried, type Query } from '@botstead/contract'
 import type { AccountActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Page } from '../../../platform/db/paginate.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
@@ -169,7 +170,7 @@ export function createJobsService({ db, run, pager, queue, accounts, kinds }: Jo
       await accounts.requireOperator(actor)
       const isKnown = kinds().some((each) => each.kind === kind && each.everyMs !== undefined)
       if (!isKnown) {
-        throw new ApiError('ResourceNotFound', `There is no recurring job of the kind ${kind}.`)
+        throw notFound('recurring job of the kind', kind)
       }
       await run((tx) =>
         queue.enqueue(tx, {

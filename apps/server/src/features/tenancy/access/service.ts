@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import type { Authorities } from '../../../platform/authorities.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
@@ -66,7 +67,7 @@ export function createAccessService(deps: AccessDeps) {
     id: string,
   ): Promise<void> {
     if (!(await run((tx) => store.deleteKey(tx, kind, workspaceId, id), { mayUseReserve: true }))) {
-      throw new ApiError('ResourceNotFound', `There is no key ${id} in this workspace.`)
+      throw notFound('key', id, 'in this workspace')
     }
     end(id)
   }
@@ -90,7 +91,7 @@ export function createAccessService(deps: AccessDeps) {
           mayUseReserve: true,
         }))
       ) {
-        throw new ApiError('ResourceNotFound', `There is no personal access token ${id}.`)
+        throw notFound('personal access token', id)
       }
       end(id)
     },

@@ -1,5 +1,6 @@
 import { ApiError, type Body, contract, type Output } from '@botstead/contract'
 import type { AccountActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import { type Route, route } from '../../../http/mount.js'
 import type { Authorities } from '../../../platform/authorities.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
@@ -82,7 +83,7 @@ export function createSessions(deps: SessionsDeps) {
       const id = given === 'current' ? actor.tokenId : given
       const remove = (tx: Tx) => store.deleteOwn(tx, 'session', actor.accountId, id)
       if (!(await run(remove, { mayUseReserve: true }))) {
-        throw new ApiError('ResourceNotFound', `There is no session ${given}.`)
+        throw notFound('session', given)
       }
       end(id)
       return id === actor.tokenId

@@ -2,6 +2,7 @@ import { ApiError, type Body, type contract, type Output, type Query } from '@bo
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
 import { scopeRefusal } from '../../../domain/authenticator.js'
 import type { Port, Ports } from '../../../domain/ports.js'
+import { notFound } from '../../../domain/refusals.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
@@ -94,7 +95,7 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
 async function requireWorkspace(executor: Db | Tx, actor: WorkspaceActor, id: string) {
   const workspace = await store.findForMember(executor, actor.accountId, id)
   if (workspace === undefined) {
-    throw new ApiError('ResourceNotFound', `There is no workspace ${id} among those of the caller.`)
+    throw notFound('workspace', id, 'among those of the caller')
   }
   return workspace
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import { timeOf } from '../../../domain/times.js'
 import type { Authorities, Guard } from '../../../platform/authorities.js'
 import { bound } from '../../../platform/bound.js'
@@ -115,7 +116,7 @@ async function requireConversation(
 ): Promise<ConversationRow> {
   const [row] = await narrowConversations(db, await bots.idsIn(actor), [id], anything)
   if (row !== undefined) return row
-  throw unknownConversation(id)
+  throw notFound('conversation', id, 'in this workspace')
 }
 
 /** Conversations with the details that lists show, in the same order. */
@@ -153,7 +154,7 @@ async function getConversation(
 ): Promise<ConversationRecord> {
   const row = await requireConversation(deps, actor, id)
   const [record] = await describeConversations(deps, [row])
-  if (record === undefined) throw unknownConversation(id)
+  if (record === undefined) throw notFound('conversation', id, 'in this workspace')
   return record
 }
 
@@ -240,10 +241,6 @@ function requireWords(text: string): PhraseQuery {
 /** The place between a conversation and the one before it in the list: ids have no tilde. */
 function justBefore({ value, id }: Position): Position {
   return { value, id: `${id}~` }
-}
-
-function unknownConversation(id: string): ApiError {
-  return new ApiError('ResourceNotFound', `There is no conversation ${id} in this workspace.`)
 }
 
 function unknownReference(field: string, rule: string): ApiError {

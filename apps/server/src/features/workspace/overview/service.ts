@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { notFound } from '../../../domain/refusals.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeBoolean } from '../../../platform/db/columns.js'
 import { purge } from '../../../platform/db/purge.js'
@@ -106,10 +107,7 @@ export function createOverviewService(deps: OverviewDeps) {
       if (group?.botId === undefined) {
         const resolved = await store.listResolved(db, workspaceId)
         if (resolved.has(fingerprint)) return
-        throw new ApiError(
-          'ResourceNotFound',
-          `There is no group of errors ${fingerprint} in the last 24 hours of this workspace.`,
-        )
+        throw notFound('group of errors', fingerprint, 'in the last 24 hours of this workspace')
       }
       const seen = lastAt === undefined ? group.lastAt : isoTime(Date.parse(lastAt))
       const row = {
@@ -131,10 +129,7 @@ export function createOverviewService(deps: OverviewDeps) {
     async reopen({ workspaceId }: WorkspaceActor, fingerprint: string): Promise<void> {
       const wasResolved = await run((tx) => store.deleteResolved(tx, workspaceId, fingerprint))
       if (!wasResolved) {
-        throw new ApiError(
-          'ResourceNotFound',
-          `There is no resolved group of errors ${fingerprint} in this workspace.`,
-        )
+        throw notFound('resolved group of errors', fingerprint, 'in this workspace')
       }
       cache.forgetGroup(workspaceId)
     },
