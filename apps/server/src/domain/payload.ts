@@ -2,6 +2,7 @@ import { ApiError } from '@botstead/contract'
 import { findViolation } from '@botstead/json-schema'
 import { limitSettings } from '../config/settings.js'
 import { encodeJson } from '../platform/db/columns.js'
+import { fieldError } from './refusals.js'
 
 /** The stored form of a payload. Throws `LimitExceeded` if its JSON has more bytes than allowed. */
 export function encodePayload(payload: unknown, maxBytes: number, field = 'payload'): string {
@@ -9,10 +10,11 @@ export function encodePayload(payload: unknown, maxBytes: number, field = 'paylo
   // No character of JavaScript takes more than three bytes, so short texts need no counting.
   if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return text
   const setting = limitSettings.messageBytes.name
-  throw new ApiError(
+  throw fieldError(
+    `body.${field}`,
+    `must have at most ${maxBytes} bytes of JSON, metadata included. The operator of the server can raise ${setting}.`,
     'LimitExceeded',
-    `body.${field} must have at most ${maxBytes} bytes of JSON, metadata included. The operator of the server can raise ${setting}.`,
-    { metadata: { in: 'body', field, maximum: maxBytes, setting } },
+    { maximum: maxBytes, setting },
   )
 }
 

@@ -1,5 +1,5 @@
-import { ApiError } from '@botstead/contract'
 import { isoTime } from '../platform/clock.js'
+import { fieldError } from './refusals.js'
 
 /**
  * A time that narrows a list, as it is stored; undefined if none was given.
@@ -15,9 +15,7 @@ export function timeOf(
   const time = Date.parse(isDate && edge === 'end' ? `${given}T23:59:59.999Z` : given)
   // The format allows leap seconds, which have no place on the clock of the server.
   if (Number.isNaN(time)) {
-    throw new ApiError('InvalidQuery', `query.${name} is not a time that exists.`, {
-      metadata: { in: 'query', field: name },
-    })
+    throw fieldError(`query.${name}`, 'is not a time that exists.')
   }
   return isoTime(time)
 }
@@ -26,7 +24,7 @@ export function timeOf(
 export function bodyTimeOf(field: string, given: string): number {
   const time = Date.parse(given)
   if (!Number.isNaN(time)) return time
-  throw invalid(field, 'is not a time that exists.')
+  throw fieldError(`body.${field}`, 'is not a time that exists.')
 }
 
 /** A schedule in a request: `dateTime`, or `delay` in milliseconds. */
@@ -46,16 +44,12 @@ export function dueTimeOf(schedule: WireSchedule | undefined, now: number): numb
   if (schedule === undefined) return undefined
   const { dateTime, delay } = schedule
   if ((dateTime === undefined) === (delay === undefined)) {
-    throw invalid('schedule', 'must have dateTime or delay, and not both.')
+    throw fieldError('body.schedule', 'must have dateTime or delay, and not both.')
   }
   const due =
     dateTime === undefined ? now + (delay ?? 0) : bodyTimeOf('schedule.dateTime', dateTime)
-  if (due > now + maxDelay) throw invalid('schedule.dateTime', 'must be within a year from now.')
+  if (due > now + maxDelay) {
+    throw fieldError('body.schedule.dateTime', 'must be within a year from now.')
+  }
   return Math.max(due, now)
-}
-
-function invalid(field: string, rule: string): ApiError {
-  return new ApiError('InvalidPayload', `body.${field} ${rule}`, {
-    metadata: { in: 'body', field },
-  })
 }

@@ -1,4 +1,5 @@
-import { ApiError } from '@botstead/contract'
+import type { ApiError } from '@botstead/contract'
+import { fieldError } from '../../domain/refusals.js'
 
 /** A string of 1 to 200 characters in the input of an action. */
 export function requireText(input: Record<string, unknown>, name: string): string {
@@ -18,7 +19,5 @@ export function requireMap(input: Record<string, unknown>, name: string): Record
 
 /** The error for a member of the input of an action. */
 export function misshapen(name: string, rule: string): ApiError {
-  return new ApiError('InvalidDataFormat', `body.input.${name} ${rule}`, {
-    metadata: { in: 'body', field: `input.${name}` },
-  })
+  return fieldError(`body.input.${name}`, rule, 'InvalidDataFormat')
 }

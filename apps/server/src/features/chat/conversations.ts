@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract, type Params, type Query } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
-import { notFound } from '../../domain/refusals.js'
+import { fieldError, noReference, notFound } from '../../domain/refusals.js'
 import { bound } from '../../platform/bound.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
@@ -181,9 +181,7 @@ async function addParticipant(
     const { conversation } = await access.requireOwner(tx, actor, conversationId)
     const user = await users.find(tx, actor.chat.botId, userId)
     if (user === undefined) {
-      throw new ApiError('ReferenceNotFound', `body.userId: there is no user ${userId}.`, {
-        metadata: { in: 'body', field: 'userId' },
-      })
+      throw noReference('body.userId', 'user', userId)
     }
     const ref = refOf(conversation)
     const position = await conversations.addParticipantIn(tx, ref, asParticipant(user))
@@ -203,10 +201,9 @@ async function removeParticipant(
       const owned = await access.requireOwner(tx, actor, path.conversationId)
       const user = await users.find(tx, actor.chat.botId, path.userId)
       if (user?.id === owned.user.id) {
-        throw new ApiError(
-          'InvalidPayload',
-          'params.userId is the owner of the conversation, who cannot be removed.',
-          { metadata: { in: 'params', field: 'userId' } },
+        throw fieldError(
+          'params.userId',
+          'is the owner of the conversation, who cannot be removed.',
         )
       }
       const { conversation } = owned

@@ -1,7 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { ChatUserActor } from '../../domain/actor.js'
 import { encodePayload } from '../../domain/payload.js'
-import { notFound } from '../../domain/refusals.js'
+import { fieldError, notFound } from '../../domain/refusals.js'
 import type { Clock } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
 import type { Page } from '../../platform/db/paginate.js'
@@ -177,10 +177,9 @@ export function messageOperations(deps: MessageOperationsDeps, access: ChatAcces
       remember: Remember<ChatMessageRecord>,
     ): Promise<ChatMessageRecord> {
       if ('metadata' in input.payload) {
-        throw new ApiError(
-          'InvalidPayload',
-          'body.payload.metadata must stand beside the payload, as body.metadata.',
-          { metadata: { in: 'body', field: 'payload.metadata' } },
+        throw fieldError(
+          'body.payload.metadata',
+          'must stand beside the payload, as body.metadata.',
         )
       }
       const content: ChatContent = {

@@ -1,5 +1,5 @@
-import { ApiError } from '@botstead/contract'
 import type { ChatAddress } from '../../domain/actor.js'
+import { fieldError } from '../../domain/refusals.js'
 import type { UserKeys } from './user-keys.js'
 
 /** Details that a web chat sends about its user, as objects or as signed tokens. */
@@ -33,10 +33,11 @@ export async function detailsOf(
   else if (data !== undefined) {
     const value = typeof data === 'string' ? await claimsOf(keys, chat, field, data) : data
     if (Buffer.byteLength(JSON.stringify(value)) > maxDataBytes) {
-      throw new ApiError(
+      throw fieldError(
+        `body.${field}`,
+        `must have at most ${maxDataBytes} bytes of JSON.`,
         'LimitExceeded',
-        `body.${field} must have at most ${maxDataBytes} bytes of JSON.`,
-        { metadata: { in: 'body', field, maximum: maxDataBytes } },
+        { maximum: maxDataBytes },
       )
     }
     details.data = value
@@ -55,10 +56,9 @@ async function claimsOf(
 ): Promise<Record<string, unknown>> {
   const claims = await keys.readClaims(chat, token)
   if (claims !== undefined) return claims
-  throw new ApiError(
-    'InvalidPayload',
-    `body.${field} must be an object, or a token that is signed like a user key of this chat.`,
-    { metadata: { in: 'body', field } },
+  throw fieldError(
+    `body.${field}`,
+    'must be an object, or a token that is signed like a user key of this chat.',
   )
 }
 
@@ -67,9 +67,8 @@ function toAttributes(claims: Record<string, unknown>): Record<string, string | 
   const isValid = (entry: [string, unknown]): entry is [string, string | null] =>
     entry[1] === null || (typeof entry[1] === 'string' && entry[1].length <= maxValueLength)
   if (entries.length <= maxAttributes && entries.every(isValid)) return Object.fromEntries(entries)
-  throw new ApiError(
-    'InvalidPayload',
-    `body.attributes must have at most ${maxAttributes} claims, each a string of at most ${maxValueLength} characters.`,
-    { metadata: { in: 'body', field: 'attributes' } },
+  throw fieldError(
+    'body.attributes',
+    `must have at most ${maxAttributes} claims, each a string of at most ${maxValueLength} characters.`,
   )
 }

@@ -1,6 +1,6 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
-import { notFound } from '../../domain/refusals.js'
+import { fieldError, notFound } from '../../domain/refusals.js'
 import { bound } from '../../platform/bound.js'
 import { isoTime } from '../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../platform/db/columns.js'
@@ -212,7 +212,5 @@ async function removeCase(
 
 function requireQuestion(question: string): void {
   if (question.trim() !== '') return
-  throw new ApiError('InvalidPayload', 'body.question must have more than white space.', {
-    metadata: { in: 'body', field: 'question' },
-  })
+  throw fieldError('body.question', 'must have more than white space.')
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ApiError, type Body, type contract } from '@botstead/contract'
+import { noReference } from '../../domain/refusals.js'
 import type { Db } from '../../platform/db/schema.js'
 import { type FileRow, listFilesByIds } from '../files/lookup/index.js'
 import {
@@ -107,7 +108,7 @@ export async function toTargets(
     }
     const file = files.get(fileId)
     if (file === undefined) {
-      throw noReference(`${field}.${at}.fileId`, `there is no file ${fileId} in this bot`)
+      throw noReference(`body.${field}.${at}.fileId`, 'file', fileId, 'in this bot')
     }
     const target = { fileId, fileKey: file.key, grade }
     if (passageId === undefined) {
@@ -118,8 +119,10 @@ export async function toTargets(
     const [passage] = await listOfFile(db, place, { passageId })
     if (passage === undefined) {
       throw noReference(
-        `${field}.${at}.passageId`,
-        `there is no passage ${passageId} in the file ${file.key}`,
+        `body.${field}.${at}.passageId`,
+        'passage',
+        passageId,
+        `in the file ${file.key}`,
       )
     }
     targets.push({ ...target, passage: toAnchor(passage) })
@@ -148,12 +151,6 @@ export function requireConsistent(targets: readonly StoredTarget[]): void {
 function contradiction(what: string): ApiError {
   return new ApiError('InvalidPayload', `The case ${what}.`, {
     metadata: { in: 'body', field: 'right' },
-  })
-}
-
-function noReference(field: string, reason: string): ApiError {
-  return new ApiError('ReferenceNotFound', `body.${field}: ${reason}.`, {
-    metadata: { in: 'body', field },
   })
 }
 

@@ -1,5 +1,6 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
+import { fieldError } from '../../domain/refusals.js'
 import { isoTime } from '../../platform/clock.js'
 import { decodeJson } from '../../platform/db/columns.js'
 import type { Tx } from '../../platform/db/schema.js'
@@ -136,11 +137,7 @@ async function requireContent(tx: Tx, actor: BotActor, source: FileRow) {
 
 function requireReplaceable(current: FileRow, source: FileRow): void {
   if (current.id !== source.id) return
-  throw new ApiError(
-    'InvalidPayload',
-    'params.destinationKey must be another key than that of the file to copy.',
-    { metadata: { in: 'params', field: 'destinationKey' } },
-  )
+  throw fieldError('params.destinationKey', 'must be another key than that of the file to copy.')
 }
 
 /** A bot key replaces only files of the bot itself, or of the user for whom it acts. */

@@ -1,9 +1,10 @@
 import { extname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { ApiError, type Body, type contract } from '@botstead/contract'
+import type { Body, contract } from '@botstead/contract'
 import mime from 'mime-types'
 import { limitSettings } from '../../config/settings.js'
 import { mergePatch } from '../../domain/patches.js'
+import { fieldError } from '../../domain/refusals.js'
 import { decodeJson, encodeJson, type JsonColumn } from '../../platform/db/columns.js'
 
 type Upsert = Body<typeof contract.files.upsert>
@@ -38,7 +39,7 @@ export function contentTypeOf(input: Pick<Upsert, 'key' | 'contentType'>): strin
   const given = input.contentType?.trim()
   if (given) {
     if (mediaType.test(given)) return given
-    throw invalid('contentType', 'must be a media type such as text/markdown')
+    throw fieldError('body.contentType', 'must be a media type such as text/markdown.')
   }
   const extension = extname(input.key)
   return (extension !== '' && mime.lookup(extension)) || 'application/octet-stream'
@@ -51,26 +52,32 @@ export function contentTypeOf(input: Pick<Upsert, 'key' | 'contentType'>): strin
 export function expiryOf(expiresAt: string | undefined, now: number): string | null {
   if (expiresAt === undefined) return null
   const time = Math.floor(Date.parse(expiresAt) / minute) * minute
-  if (Number.isNaN(time)) throw invalid('expiresAt', 'must be a time that exists')
-  if (time <= now) throw invalid('expiresAt', 'must be in the future; seconds do not count')
-  if (time > now + maxLifetime) throw invalid('expiresAt', 'must be at most 90 days from now')
+  if (Number.isNaN(time)) throw fieldError('body.expiresAt', 'must be a time that exists.')
+  if (time <= now) {
+    throw fieldError('body.expiresAt', 'must be in the future; seconds do not count.')
+  }
+  if (time > now + maxLifetime) {
+    throw fieldError('body.expiresAt', 'must be at most 90 days from now.')
+  }
   return new Date(time).toISOString()
 }
 
 /** Refuses contents that are larger than the server stores or indexes. */
 export function requireSize(input: Pick<Upsert, 'size' | 'index'>, limits: FileLimits): void {
   if (input.size > limits.fileBytes) {
-    throw new ApiError(
+    throw fieldError(
+      'body.size',
+      `must be at most ${limits.fileBytes}: larger files are not accepted. The operator of the server can raise ${limitSettings.fileBytes.name}.`,
       'LimitExceeded',
-      `body.size must be at most ${limits.fileBytes}: larger files are not accepted. The operator of the server can raise ${limitSettings.fileBytes.name}.`,
-      { metadata: { in: 'body', field: 'size', maximum: limits.fileBytes } },
+      { maximum: limits.fileBytes },
     )
   }
   if (input.index && input.size > limits.indexedFileBytes) {
-    throw new ApiError(
+    throw fieldError(
+      'body.size',
+      `must be at most ${limits.indexedFileBytes} with index: larger files cannot be indexed.`,
       'LimitExceeded',
-      `body.size must be at most ${limits.indexedFileBytes} with index: larger files cannot be indexed.`,
-      { metadata: { in: 'body', field: 'size', maximum: limits.indexedFileBytes } },
+      { maximum: limits.indexedFileBytes },
     )
   }
 }
@@ -85,23 +92,18 @@ const maxIndexedBytes = 2048
  * Refuses a key that is short enough in characters, but that not every database can index.
  * @param path of the key, such as `body.key`
  */
-export function requireIndexableKey(key: string, path: string): void {
+export function requireIndexableKey(key: string, path: 'body.key' | 'params.destinationKey'): void {
   if (Buffer.byteLength(key) <= maxIndexedBytes) return
-  const [part, field] = path.split('.')
-  throw new ApiError(
-    'InvalidPayload',
-    `${path} must have at most ${maxIndexedBytes} bytes of UTF-8.`,
-    { metadata: { in: part, field } },
-  )
+  throw fieldError(path, `must have at most ${maxIndexedBytes} bytes of UTF-8.`)
 }
 
 /** Refuses tags that are short enough in characters, but that not every database can index. */
 export function requireIndexableTags(tags: Upsert['tags']): void {
   for (const [name, value] of Object.entries(tags ?? {})) {
     if (Buffer.byteLength(name) + Buffer.byteLength(value) > maxIndexedBytes) {
-      throw invalid(
-        `tags.${name}`,
-        `must have at most ${maxIndexedBytes} bytes of UTF-8 in name and value together`,
+      throw fieldError(
+        `body.tags.${name}`,
+        `must have at most ${maxIndexedBytes} bytes of UTF-8 in name and value together.`,
       )
     }
   }
@@ -161,10 +163,11 @@ export function patchMetadata(stored: JsonColumn, patch: Record<string, unknown>
   requireAtMost('metadata', Object.keys(merged).length, max, 'file')
   const text = encodeJson(merged)
   if (Buffer.byteLength(text) > descriptionLimits.metadataBytes) {
-    throw new ApiError(
+    throw fieldError(
+      'body.metadata',
+      `must leave the file with at most ${descriptionLimits.metadataBytes} bytes of JSON.`,
       'LimitExceeded',
-      `body.metadata must leave the file with at most ${descriptionLimits.metadataBytes} bytes of JSON.`,
-      { metadata: { in: 'body', field: 'metadata', maximum: descriptionLimits.metadataBytes } },
+      { maximum: descriptionLimits.metadataBytes },
     )
   }
   return text
@@ -177,15 +180,10 @@ function requireAtMost(
   thing: string,
 ): void {
   if (count <= max) return
-  throw new ApiError(
+  throw fieldError(
+    `body.${field}`,
+    `must leave the ${thing} with at most ${max} entries; it would have ${count}.`,
     'LimitExceeded',
-    `body.${field} must leave the ${thing} with at most ${max} entries; it would have ${count}.`,
-    { metadata: { in: 'body', field, maximum: max } },
+    { maximum: max },
   )
-}
-
-function invalid(field: string, rule: string): ApiError {
-  return new ApiError('InvalidPayload', `body.${field} ${rule}.`, {
-    metadata: { in: 'body', field },
-  })
 }

@@ -8,6 +8,7 @@ import {
   waitTimeoutDefault,
 } from '@botstead/contract'
 import type { BotActor } from '../../domain/actor.js'
+import { fieldError } from '../../domain/refusals.js'
 import { bound } from '../../platform/bound.js'
 import { type Clock, isoTime } from '../../platform/clock.js'
 import type { Pager } from '../../platform/db/pager.js'
@@ -99,9 +100,7 @@ async function requireTarget(
 ): Promise<{ fileId: string; passageId?: string } | undefined> {
   if (idOrKey === undefined) {
     if (passageId === undefined) return undefined
-    throw new ApiError('InvalidQuery', 'query.passageId needs query.fileId, the file it is in.', {
-      metadata: { in: 'query', field: 'passageId' },
-    })
+    throw fieldError('query.passageId', 'needs query.fileId, the file it is in.')
   }
   const file = await files.service.find(actor, idOrKey)
   if (file === undefined) {
@@ -135,9 +134,7 @@ async function toRequest(
   signal: AbortSignal | undefined,
 ): Promise<FindRequest> {
   if (input.query.trim() === '') {
-    throw new ApiError('InvalidQuery', 'query.query must have more than white space.', {
-      metadata: { in: 'query', field: 'query' },
-    })
+    throw fieldError('query.query', 'must have more than white space.')
   }
   const queryVector = await questions.of(scope.botId, input.query, signal)
   return {
@@ -180,19 +177,16 @@ async function replacePassages(
   signal?: AbortSignal,
 ): Promise<void> {
   if (passages.length > limits.passagesPerFile) {
-    throw new ApiError(
+    throw fieldError(
+      'body.passages',
+      `must have at most ${limits.passagesPerFile} items.`,
       'LimitExceeded',
-      `body.passages must have at most ${limits.passagesPerFile} items.`,
-      { metadata: { in: 'body', field: 'passages', maximum: limits.passagesPerFile } },
+      { maximum: limits.passagesPerFile },
     )
   }
   const blank = passages.findIndex(({ content }) => content.trim() === '')
   if (blank >= 0) {
-    throw new ApiError(
-      'InvalidPayload',
-      `body.passages.${blank}.content must have more than white space.`,
-      { metadata: { in: 'body', field: `passages.${blank}.content` } },
-    )
+    throw fieldError(`body.passages.${blank}.content`, 'must have more than white space.')
   }
   const { id } = await files.reindexing.replacePassages(actor, idOrKey, JSON.stringify(passages))
   const file = await files.waiting.untilIndexed(actor, id, waitTimeoutDefault, signal)

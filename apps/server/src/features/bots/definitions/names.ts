@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import semver from 'semver'
+import { fieldError } from '../../../domain/refusals.js'
 
 /** The circle of workspaces that can find and use an integration, an interface or a plugin. */
 type Visibility = 'public' | 'private' | 'unlisted'
@@ -9,10 +10,10 @@ const namePattern = /^([a-z0-9][a-z0-9_-]{0,99}\/)?[a-z][a-zA-Z0-9_-]{1,99}$/
 /** Throws `InvalidIdentifier` unless an integration, an interface or a plugin can have this name. */
 export function requireName(name: string): string {
   if (namePattern.test(name)) return name
-  throw new ApiError(
+  throw fieldError(
+    'body.name',
+    'must be a lowercase letter followed by 1 to 99 letters, digits, - or _; the handle of the workspace and a / may precede it.',
     'InvalidIdentifier',
-    'body.name must be a lowercase letter followed by 1 to 99 letters, digits, - or _; the handle of the workspace and a / may precede it.',
-    { metadata: { in: 'body', field: 'name' } },
   )
 }
 
@@ -20,9 +21,7 @@ export function requireName(name: string): string {
 export function requireVersion(given: string): string {
   const version = semver.valid(given)
   if (version !== null) return version
-  throw new ApiError('InvalidPayload', 'body.version must be a semantic version such as 1.4.0.', {
-    metadata: { in: 'body', field: 'version' },
-  })
+  throw fieldError('body.version', 'must be a semantic version such as 1.4.0.')
 }
 
 /** The highest version that matches an exact version, `latest` or a range. */

@@ -1,4 +1,5 @@
 import { ApiError } from '@botstead/contract'
+import { fieldError } from '../../../domain/refusals.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import type { WorkspacesService } from '../../tenancy/workspaces/index.js'
@@ -87,9 +88,9 @@ function requireOwnHandle(name: string, own: string | null): void {
     own === null
       ? 'has no handle: give it one with PUT /v1/admin/workspaces/{id}'
       : `has the handle ${own}`
-  throw new ApiError(
+  throw fieldError(
+    'body.name',
+    `must not begin with ${name.slice(0, end + 1)}, because this workspace ${advice}.`,
     'Forbidden',
-    `body.name must not begin with ${name.slice(0, end + 1)}, because this workspace ${advice}.`,
-    { metadata: { in: 'body', field: 'name' } },
   )
 }

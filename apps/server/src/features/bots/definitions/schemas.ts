@@ -1,6 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import { findSchemaFault, listUncheckedPatterns } from '@botstead/json-schema'
 import { mergePatch } from '../../../domain/patches.js'
+import { fieldError } from '../../../domain/refusals.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -124,10 +125,10 @@ export function isHttpAddress(text: string): boolean {
  */
 export function requireServerAddress(url: string | null | undefined): void {
   if (url === null || url === undefined || isHttpAddress(url)) return
-  throw new ApiError(
+  throw fieldError(
+    'body.url',
+    'must be an http or https address such as https://bots.example.com/guide.',
     'InvalidDataFormat',
-    'body.url must be an http or https address such as https://bots.example.com/guide.',
-    { metadata: { in: 'body', field: 'url' } },
   )
 }
 

@@ -1,5 +1,6 @@
-import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
+import type { Body, contract, Output } from '@botstead/contract'
 import { mergePatch } from '../../../domain/patches.js'
+import { noReference } from '../../../domain/refusals.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { Log } from '../../../platform/telemetry/log.js'
@@ -128,10 +129,11 @@ function toImplemented(
 ): IntegrationDefinition['interfaces'][string] {
   const found = interfaces.get(id)
   if (found === undefined) {
-    throw new ApiError(
-      'ReferenceNotFound',
-      `body.interfaces.${alias}.id: there is no interface ${id} in this workspace or in the hub.`,
-      { metadata: { in: 'body', field: `interfaces.${alias}.id` } },
+    throw noReference(
+      `body.interfaces.${alias}.id`,
+      'interface',
+      id,
+      'in this workspace or in the hub',
     )
   }
   const { name, version } = found

@@ -1,5 +1,5 @@
-import { ApiError } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { fieldError } from '../../../domain/refusals.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import type { IntegrationPatch } from './changes.js'
@@ -47,7 +47,7 @@ export function createScriptChecks({ scripts, logs }: ScriptChecksDeps) {
         if (known.get(field) === script) continue
         const fault = await scripts.compile(script, workspaceId)
         if (fault === undefined) continue
-        if (!isDev) throw invalid(field, describe(fault))
+        if (!isDev) throw fieldError(`body.${field}`, describe(fault))
         faults.push(`${field} ${isFileName(script) ? fileName(script) : describe(fault)}`)
       }
       return faults
@@ -95,10 +95,4 @@ function isFileName(script: string): boolean {
 
 function fileName(script: string): string {
   return `is the name of a file, ${script}, in place of the script in it, as bp dev sends it: it cannot be run`
-}
-
-function invalid(field: string, text: string): ApiError {
-  return new ApiError('InvalidPayload', `body.${field} ${text}`, {
-    metadata: { in: 'body', field },
-  })
 }

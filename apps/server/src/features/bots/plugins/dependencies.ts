@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { fieldError } from '../../../domain/refusals.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 import { builtInEntries } from '../installations/index.js'
 import type { IntegrationsService } from '../integrations/index.js'
@@ -74,9 +75,7 @@ async function resolve(
     return { id, name: found.name, version: version ?? found.version, isById: true }
   }
   if (name === undefined) {
-    throw new ApiError('InvalidPayload', `body.${path} must have an id, or a name and a version.`, {
-      metadata: { in: 'body', field: path },
-    })
+    throw fieldError(`body.${path}`, 'must have an id, or a name and a version.')
   }
   const wanted = version ?? 'latest'
   const found = await byName(name, wanted)

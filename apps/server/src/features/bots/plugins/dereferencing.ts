@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { noReference } from '../../../domain/refusals.js'
 import { decodeJson } from '../../../platform/db/columns.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { IntegrationsService } from '../integrations/index.js'
@@ -31,10 +32,11 @@ export function createDereferencing({ db, interfaces, integrations }: Dereferenc
     const chosen =
       implemented.find((each) => each.id === id) ?? implemented.find((each) => each.name === name)
     if (integration === undefined || chosen === undefined) {
-      throw new ApiError(
-        'ReferenceNotFound',
-        `query.interfaces.${alias}: there is no integration ${integrationId} that implements ${name}.`,
-        { metadata: { in: 'query', field: `interfaces.${alias}` } },
+      throw noReference(
+        `query.interfaces.${alias}`,
+        'integration',
+        integrationId,
+        `that implements ${name}`,
       )
     }
     const entries = Object.entries(chosen.entities).flatMap(([entity, own]) => {

@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
+import { fieldError } from '../../../domain/refusals.js'
 import type { BotProfile, InstalledAs } from '../../bots/bots/index.js'
 import type { Creation } from '../../bots/integrations/index.js'
 import { type CallDeps, jsonOf, requireResponse } from '../requests/index.js'
@@ -56,11 +57,7 @@ export function creationTags(
   }
   const missing = creation.requiredTags.find((name) => !Object.hasOwn(tags, name))
   if (missing === undefined) return tags
-  throw new ApiError(
-    'InvalidPayload',
-    `body.tags.${missing} is required by ${alias} for ${what}.`,
-    { metadata: { in: 'body', field: `tags.${missing}` } },
-  )
+  throw fieldError(`body.tags.${missing}`, `is required by ${alias} for ${what}.`)
 }
 
 export interface RemoteCreatorDeps extends CallDeps, IntegrationTargetDeps {}

@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, type Output } from '@botstead/contract'
 import { chatLimitSettings, chatSettings } from '../../../config/chat-settings.js'
 import type { BotActor, ChatUserActor } from '../../../domain/actor.js'
+import { fieldError } from '../../../domain/refusals.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
@@ -119,10 +120,11 @@ function requireAcceptable(
     )
   }
   if (size > fileLimits.bytes) {
-    throw new ApiError(
+    throw fieldError(
+      'body.size',
+      `must be at most ${fileLimits.bytes}: larger files are not accepted in this chat. The operator of the server can raise ${chatLimitSettings.chatFileBytes.name}.`,
       'LimitExceeded',
-      `body.size must be at most ${fileLimits.bytes}: larger files are not accepted in this chat. The operator of the server can raise ${chatLimitSettings.chatFileBytes.name}.`,
-      { metadata: { in: 'body', field: 'size', maximum: fileLimits.bytes } },
+      { maximum: fileLimits.bytes },
     )
   }
 }
@@ -218,10 +220,9 @@ async function createChatFile(
       ? undefined
       : (await deps.access.requireParticipant(actor, named)).conversation
   if (conversation === undefined && expiresAt === undefined) {
-    throw new ApiError(
-      'InvalidPayload',
-      'body.tags.conversation must be the id of a conversation, unless body.expiresAt is given.',
-      { metadata: { in: 'body', field: 'tags.conversation' } },
+    throw fieldError(
+      'body.tags.conversation',
+      'must be the id of a conversation, unless body.expiresAt is given.',
     )
   }
   const { botId } = chat

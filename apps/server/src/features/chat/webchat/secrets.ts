@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { ChatActor, ChatAddress, WorkspaceActor } from '../../../domain/actor.js'
+import { fieldError } from '../../../domain/refusals.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Db, Run } from '../../../platform/db/schema.js'
 import { newSigningSecret } from '../../../platform/ids.js'
@@ -61,10 +62,9 @@ export function createChatSecrets(deps: ChatSecretsDeps) {
       }
       const now = clock.now()
       if (expiresAt !== undefined && expiresAt <= now) {
-        throw new ApiError(
-          'InvalidPayload',
-          'body.expiresAt must be in the future, in milliseconds since the Unix epoch.',
-          { metadata: { in: 'body', field: 'expiresAt' } },
+        throw fieldError(
+          'body.expiresAt',
+          'must be in the future, in milliseconds since the Unix epoch.',
         )
       }
       // Newer than any revocation: a program with the secret may readmit a user.

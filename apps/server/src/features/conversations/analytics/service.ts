@@ -1,5 +1,6 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { fieldError } from '../../../domain/refusals.js'
 import { timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
@@ -167,17 +168,11 @@ function rangeOf(
 ): { first: string; last: string } {
   const first = (timeOf('startDate', startDate, 'beginning') ?? today).slice(0, 10)
   const last = (timeOf('endDate', endDate, 'end') ?? today).slice(0, 10)
-  if (last < first) throw invalidRange('must not be before query.startDate.')
+  if (last < first) throw fieldError('query.endDate', 'must not be before query.startDate.')
   if (Date.parse(last) - Date.parse(first) >= maxDays * dayMs) {
-    throw invalidRange(`must be at most ${maxDays - 1} days after query.startDate.`)
+    throw fieldError('query.endDate', `must be at most ${maxDays - 1} days after query.startDate.`)
   }
   return { first, last: last < today ? last : today }
-}
-
-function invalidRange(rule: string): ApiError {
-  return new ApiError('InvalidQuery', `query.endDate ${rule}`, {
-    metadata: { in: 'query', field: 'endDate' },
-  })
 }
 
 function daysFrom(first: string, last: string): string[] {

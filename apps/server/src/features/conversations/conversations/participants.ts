@@ -1,5 +1,6 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
+import { noReference } from '../../../domain/refusals.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Pager } from '../../../platform/db/pager.js'
@@ -140,9 +141,7 @@ async function addParticipant(
   return await deps.run(async (tx) => {
     const user = await deps.users.findVisible(tx, actor, userId)
     if (user === undefined) {
-      throw new ApiError('ReferenceNotFound', `body.userId: there is no user ${userId}.`, {
-        metadata: { in: 'body', field: 'userId' },
-      })
+      throw noReference('body.userId', 'user', userId)
     }
     await addParticipantIn(deps, tx, { botId, id }, { id: userId, publicId: publicIdOf(user) })
     return user

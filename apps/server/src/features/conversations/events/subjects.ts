@@ -1,6 +1,6 @@
-import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import type { Ports } from '../../../domain/ports.js'
+import { noReference } from '../../../domain/refusals.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
 
 /** Ids of the objects that an event, a state or an observation refers to; undefined members name none. */
@@ -48,11 +48,7 @@ export function createSubjects(ports: Pick<Ports, 'open'>) {
     for (const field of fields) {
       const id = subjects[field]
       if (id === undefined || (await subjectExists(executor, actor, field, id))) continue
-      throw new ApiError(
-        'ReferenceNotFound',
-        `${where}.${field}: there is no ${field.replace('Id', '')} ${id}.`,
-        { metadata: { in: where, field } },
-      )
+      throw noReference(`${where}.${field}`, field.replace('Id', ''), id)
     }
   }
 

@@ -1,6 +1,7 @@
 import { ApiError } from '@botstead/contract'
 import type { BotActor } from '../../../domain/actor.js'
 import { requireShape } from '../../../domain/payload.js'
+import { noReference } from '../../../domain/refusals.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import type { BotProfile } from '../../bots/bots/index.js'
 import type { ConversationRow, ConversationsService } from '../conversations/index.js'
@@ -40,14 +41,14 @@ export async function requireAuthor(
     conversation.id !== conversationId ||
     (caller.type === 'integration' && conversation.integration !== caller.alias)
   ) {
-    throw unknownReference('conversationId', `there is no conversation ${conversationId}.`)
+    throw noReference('body.conversationId', 'conversation', conversationId)
   }
   if (userId === botId) return { id: botId, publicId: botId, participates: true, conversation }
   if (found?.participates) {
     return { id: userId, publicId: userId, participates: true, conversation }
   }
   const user = await users.findVisible(tx, actor, userId)
-  if (user === undefined) throw unknownReference('userId', `there is no user ${userId}.`)
+  if (user === undefined) throw noReference('body.userId', 'user', userId)
   return { id: user.id, publicId: publicIdOf(user), participates: false, conversation }
 }
 
@@ -76,19 +77,4 @@ export function requireMessageShape(
     )
   }
   requireShape(message.schema, payload, `${path}payload`, `messages of the type ${type}`)
-}
-
-/** The error for an id in a request that does not refer to anything visible to the caller. */
-export function unknownReference(
-  field: string,
-  message: string,
-  where: 'body' | 'query' = 'body',
-): ApiError {
-  return new ApiError('ReferenceNotFound', `${where}.${field}: ${message}`, {
-    metadata: { in: where, field },
-  })
-}
-
-export function unknownConversation(id: string, where: 'body' | 'query' = 'body'): ApiError {
-  return unknownReference('conversationId', `there is no conversation ${id}.`, where)
 }

@@ -1,6 +1,7 @@
 import type { Body, contract } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import { encodePayload } from '../../../domain/payload.js'
+import { noReference } from '../../../domain/refusals.js'
 import { dueTimeOf } from '../../../domain/times.js'
 import { encodeJson } from '../../../platform/db/columns.js'
 import type { Dialect } from '../../../platform/db/dialect.js'
@@ -11,7 +12,7 @@ import type { ConversationsService } from '../conversations/index.js'
 import { newTags, replaceTags, type TagsPatch, tagMatchOf } from '../tags/index.js'
 import type { UsersService } from '../users/index.js'
 import { appendMessage } from './append.js'
-import { requireAuthor, requireMessageShape, unknownConversation } from './authors.js'
+import { requireAuthor, requireMessageShape } from './authors.js'
 import { type ScheduledMessagesDeps, scheduleMessage, toMessageRow } from './scheduled.js'
 import * as store from './store.js'
 import { patchMessage, type UpdatesDeps } from './updates.js'
@@ -91,7 +92,7 @@ export async function createMessageIn(
   let made: store.MessageRow
   if (dueAt === undefined) {
     const slot = await deps.conversations.takeSlot(tx, { botId, id: conversationId }, author)
-    if (slot === undefined) throw unknownConversation(conversationId)
+    if (slot === undefined) throw noReference('body.conversationId', 'conversation', conversationId)
     made = await appendMessage(deps, tx, slot, message, profile)
   } else {
     made = await scheduleMessage(deps, tx, conversationId, message, dueAt)
@@ -127,7 +128,9 @@ export async function getOrCreateMessageIn(
   const { botId } = actor
   const { conversationId, discriminateByTags, tags } = wanted
   const conversation = await deps.conversations.findVisible(tx, actor, conversationId)
-  if (conversation === undefined) throw unknownConversation(conversationId)
+  if (conversation === undefined) {
+    throw noReference('body.conversationId', 'conversation', conversationId)
+  }
   const match = tagMatchOf(aliasOf(actor), tags, discriminateByTags)
   // Locked before the lookup, so that the second of two callers searches after the first commits.
   await deps.dialect.holdName(tx, `messages ${conversationId}`)

@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import { encodePayload } from '../../../domain/payload.js'
+import { noReference } from '../../../domain/refusals.js'
 import { bodyTimeOf } from '../../../domain/times.js'
 import { isoTime } from '../../../platform/clock.js'
 import { encodeJson } from '../../../platform/db/columns.js'
@@ -10,7 +11,7 @@ import type { BotProfile } from '../../bots/bots/index.js'
 import type { ConversationRow, ConversationsService } from '../conversations/index.js'
 import { newTags, replaceTags, tagMatchOf } from '../tags/index.js'
 import type { UserRow, UsersService } from '../users/index.js'
-import { requireAuthor, requireMessageShape, unknownReference } from './authors.js'
+import { requireAuthor, requireMessageShape } from './authors.js'
 import { type CreationDeps, createMessageIn, getOrCreateMessageIn } from './creation.js'
 import { insertMessage, type MessageRow, matchMessage } from './store.js'
 
@@ -126,13 +127,13 @@ export async function initializeIncoming(
       ? (await deps.users.getOrCreateIn(tx, actor, profile, input.user)).row
       : await deps.users.findVisible(tx, actor, input.userId ?? '')
     if (user === undefined) {
-      throw unknownReference('userId', `there is no user ${input.userId}.`)
+      throw noReference('body.userId', 'user', input.userId ?? '')
     }
     const conversation = input.conversation
       ? (await deps.conversations.getOrCreateIn(tx, actor, profile, input.conversation)).row
       : await deps.conversations.findVisible(tx, actor, input.conversationId ?? '')
     if (conversation === undefined) {
-      throw unknownReference('conversationId', `there is no conversation ${input.conversationId}.`)
+      throw noReference('body.conversationId', 'conversation', input.conversationId ?? '')
     }
     if (input.message === undefined) return { user, conversation, message: undefined }
     const draft = {

@@ -1,6 +1,6 @@
 import type { contract, Query } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
-import { notFound } from '../../../domain/refusals.js'
+import { noReference, notFound } from '../../../domain/refusals.js'
 import { storedFilter } from '../../../domain/tags.js'
 import { timeOf } from '../../../domain/times.js'
 import { bound } from '../../../platform/bound.js'
@@ -18,7 +18,7 @@ import type { Changes } from '../object-changes/index.js'
 import { deleteTags } from '../tags/index.js'
 import type { UsersService } from '../users/index.js'
 import { appendMessage } from './append.js'
-import { requireMessageShape, unknownConversation } from './authors.js'
+import { requireMessageShape } from './authors.js'
 import { createMessage, getOrCreateMessage } from './creation.js'
 import { type ImportDeps, importMessages, initializeIncoming } from './import.js'
 import {
@@ -132,7 +132,7 @@ async function listMessages(
     conversationId !== undefined &&
     (await conversations.findVisible(db, actor, conversationId)) === undefined
   ) {
-    throw unknownConversation(conversationId, 'query')
+    throw noReference('query.conversationId', 'conversation', conversationId)
   }
   return await store.pageAllMessages(
     db,

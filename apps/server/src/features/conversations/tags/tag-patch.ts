@@ -1,4 +1,5 @@
 import { ApiError } from '@botstead/contract'
+import { fieldError } from '../../../domain/refusals.js'
 import { storedTags, type Tags, visibleTags } from '../../../domain/tags.js'
 import type { TagMatch } from './store.js'
 
@@ -34,10 +35,10 @@ export function patchedTags(
     const wanted = value === null || value === '' ? undefined : value
     if (next.get(name) === wanted) continue
     if (alias === undefined && bare.includes(':')) {
-      throw new ApiError(
+      throw fieldError(
+        `body.tags.${bare}`,
+        'is managed by an integration: a bot cannot change it.',
         'Forbidden',
-        `body.tags.${bare} is managed by an integration: a bot cannot change it.`,
-        { metadata: { in: 'body', field: `tags.${bare}` } },
       )
     }
     if (wanted === undefined) next.delete(name)

@@ -1,4 +1,4 @@
-import { ApiError } from '@botstead/contract'
+import { fieldError } from '../../../domain/refusals.js'
 import type { Tags } from '../../../domain/tags.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
 import { patchedProperties, type TagsPatch } from '../tags/index.js'
@@ -39,9 +39,10 @@ export function merged(stored: string, changes: TagsPatch | undefined): string {
 /** Throws `LimitExceeded` if a user would have too many attributes. */
 export function requireFew(attributes: string): void {
   if (Object.keys(decodeJson<Tags>(attributes)).length <= maxAttributes) return
-  throw new ApiError(
+  throw fieldError(
+    'body.attributes',
+    `must leave the user with at most ${maxAttributes} attributes.`,
     'LimitExceeded',
-    `body.attributes must leave the user with at most ${maxAttributes} attributes.`,
-    { metadata: { in: 'body', field: 'attributes', maximum: maxAttributes } },
+    { maximum: maxAttributes },
   )
 }

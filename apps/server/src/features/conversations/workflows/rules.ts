@@ -1,4 +1,5 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
+import { fieldError } from '../../../domain/refusals.js'
 import { bodyTimeOf } from '../../../domain/times.js'
 import type { WorkflowRow } from './store.js'
 
@@ -47,9 +48,7 @@ export function timeoutOf(given: string | undefined, now: number): number {
   if (given === undefined) return now + defaultTimeout
   const time = bodyTimeOf('timeoutAt', given)
   if (time > now && time <= now + maxTimeoutMs) return time
-  throw new ApiError('InvalidPayload', 'body.timeoutAt must be within a year from now.', {
-    metadata: { in: 'body', field: 'timeoutAt' },
-  })
+  throw fieldError('body.timeoutAt', 'must be within a year from now.')
 }
 
 /**
@@ -57,7 +56,5 @@ export function timeoutOf(given: string | undefined, now: number): number {
  */
 export function requireEventId(status: string | undefined, eventId: string | undefined): void {
   if (status !== 'in_progress' || eventId !== undefined) return
-  throw new ApiError('InvalidPayload', 'body.eventId is required with the status in_progress.', {
-    metadata: { in: 'body', field: 'eventId' },
-  })
+  throw fieldError('body.eventId', 'is required with the status in_progress.')
 }

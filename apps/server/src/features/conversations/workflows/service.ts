@@ -1,7 +1,7 @@
 import { ApiError, type Body, type contract, type Query } from '@botstead/contract'
 import { aliasOf, type BotActor } from '../../../domain/actor.js'
 import { encodePayload } from '../../../domain/payload.js'
-import { notFound } from '../../../domain/refusals.js'
+import { noReference, notFound } from '../../../domain/refusals.js'
 import type { Tags } from '../../../domain/tags.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
@@ -110,10 +110,10 @@ async function requireReferences(
   await events.requireSubjects(executor, actor, { conversationId, userId }, where)
   const { botId } = actor
   if (parentWorkflowId && !(await store.findWorkflow(executor, botId, parentWorkflowId))) {
-    throw unknownReference(where, 'parentWorkflowId', `there is no workflow ${parentWorkflowId}.`)
+    throw noReference(`${where}.parentWorkflowId`, 'workflow', parentWorkflowId)
   }
   if (eventId && !(await events.find(executor, botId, eventId))) {
-    throw unknownReference(where, 'eventId', `there is no event ${eventId}.`)
+    throw noReference(`${where}.eventId`, 'event', eventId)
   }
 }
 
@@ -366,10 +366,4 @@ function requireBot(actor: BotActor): void {
 
 function tagged(row: store.WorkflowRow) {
   return { botId: row.bot_id, kind: 'workflow' as const, id: row.id }
-}
-
-function unknownReference(where: string, field: string, message: string): ApiError {
-  return new ApiError('ReferenceNotFound', `${where}.${field}: ${message}`, {
-    metadata: { in: where, field },
-  })
 }

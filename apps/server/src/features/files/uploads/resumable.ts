@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { ApiError, tus } from '@botstead/contract'
+import { fieldError } from '../../../domain/refusals.js'
 import { bound } from '../../../platform/bound.js'
 import { isoTime } from '../../../platform/clock.js'
 import { uploadAddressLifetime } from '../addresses.js'
@@ -220,10 +221,9 @@ async function createUpload(
 ): Promise<UploadState> {
   const content = await deps.gate.findPending(token)
   if (length !== content.size) {
-    throw new ApiError(
-      'InvalidPayload',
-      `headers.upload-length must be ${content.size}, the size of the file as it was upserted.`,
-      { metadata: { in: 'headers', field: 'upload-length' } },
+    throw fieldError(
+      'headers.upload-length',
+      `must be ${content.size}, the size of the file as it was upserted.`,
     )
   }
   return await stateOf(deps, token)
@@ -259,20 +259,19 @@ async function terminateUpload(
 function requireOffset(content: ContentRow, offset: number): void {
   const received = content.received ?? 0
   if (offset === received) return
-  throw new ApiError(
+  throw fieldError(
+    'headers.upload-offset',
+    `must be ${received}: the server has received that many bytes.`,
     'RelationConflict',
-    `headers.upload-offset must be ${received}: the server has received that many bytes.`,
-    { metadata: { in: 'headers', field: 'upload-offset' } },
   )
 }
 
 function requireChecksum(header: string) {
   const checksum = readChecksum(header)
   if (checksum !== undefined) return checksum
-  throw new ApiError(
-    'InvalidPayload',
-    `headers.upload-checksum must be one of ${tus.checksumAlgorithms.join(', ')}, a space, and the checksum in Base64.`,
-    { metadata: { in: 'headers', field: 'upload-checksum' } },
+  throw fieldError(
+    'headers.upload-checksum',
+    `must be one of ${tus.checksumAlgorithms.join(', ')}, a space, and the checksum in Base64.`,
   )
 }
 

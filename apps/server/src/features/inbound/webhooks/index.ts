@@ -1,5 +1,6 @@
 import { ApiError } from '@botstead/contract'
 import type { Addresses } from '../../../domain/addresses.js'
+import { fieldError } from '../../../domain/refusals.js'
 import type { RawRequest, RawResponse } from '../../../http/raw-routes.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Run } from '../../../platform/db/schema.js'
@@ -127,10 +128,9 @@ export function createWebhooks(deps: WebhooksDeps): Feature {
   async function requireInstallation(addressee: OneInstallation): Promise<InstallationRow> {
     const { to, webhookId, path } = addressee
     if (to === 'setup' && webhookId === '') {
-      throw new ApiError(
-        'InvalidQuery',
-        'query.state is missing: the address of a setup names the installation by its webhook id, as state=<webhook id>.',
-        { metadata: { in: 'query', field: 'state' } },
+      throw fieldError(
+        'query.state',
+        'is missing: the address of a setup names the installation by its webhook id, as state=<webhook id>.',
       )
     }
     const row = await findInstallationByWebhook(db, webhookId)

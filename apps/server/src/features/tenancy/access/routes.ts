@@ -1,4 +1,5 @@
-import { ApiError, contract, type Output } from '@botstead/contract'
+import { contract, type Output } from '@botstead/contract'
+import { noReference } from '../../../domain/refusals.js'
 import { type Route, route } from '../../../http/mount.js'
 import type { Reach } from './reach.js'
 import type { AccessService, MadeToken } from './service.js'
@@ -9,11 +10,7 @@ export function accessRoutes(service: AccessService, reach: Reach): Route[] {
     route(contract.tokens.introspect, async ({ actor, body: { botId } }) => {
       const holder = await reach.holderIn(actor.tokenId, botId)
       if (holder === undefined) {
-        throw new ApiError(
-          'ReferenceNotFound',
-          `body.botId: there is no bot ${botId} that the token may use.`,
-          { metadata: { in: 'body', field: 'botId' } },
-        )
+        throw noReference('body.botId', 'bot', botId, 'that the token may use')
       }
       return { botId, ...holder }
     }),

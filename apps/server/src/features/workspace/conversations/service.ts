@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
-import { notFound } from '../../../domain/refusals.js'
+import { fieldError, noReference, notFound } from '../../../domain/refusals.js'
 import { timeOf } from '../../../domain/times.js'
 import type { Authorities, Guard } from '../../../platform/authorities.js'
 import { bound } from '../../../platform/bound.js'
@@ -91,7 +91,7 @@ async function requireBot(
   botId: string,
 ): Promise<string> {
   await bots.requireIn(actor, botId).catch((error: unknown) => {
-    throw error instanceof ApiError ? unknownReference('botId', `there is no bot ${botId}.`) : error
+    throw error instanceof ApiError ? noReference('query.botId', 'bot', botId) : error
   })
   return botId
 }
@@ -104,7 +104,7 @@ async function placeOf(
   id: string,
 ) {
   const [row] = await narrowConversations(db, await bots.idsIn(actor), [id], anything)
-  if (row === undefined) throw unknownReference(field, `there is no conversation ${id}.`)
+  if (row === undefined) throw noReference(`query.${field}`, 'conversation', id)
   return positionOf(row)
 }
 
@@ -233,18 +233,10 @@ async function listConversations(
 function requireWords(text: string): PhraseQuery {
   const query = toPhraseQuery(text)
   if (query.length > 0) return query
-  throw new ApiError('InvalidQuery', 'query.text must have a letter or a digit.', {
-    metadata: { in: 'query', field: 'text' },
-  })
+  throw fieldError('query.text', 'must have a letter or a digit.')
 }
 
 /** The place between a conversation and the one before it in the list: ids have no tilde. */
 function justBefore({ value, id }: Position): Position {
   return { value, id: `${id}~` }
-}
-
-function unknownReference(field: string, rule: string): ApiError {
-  return new ApiError('ReferenceNotFound', `query.${field}: ${rule}`, {
-    metadata: { in: 'query', field },
-  })
 }

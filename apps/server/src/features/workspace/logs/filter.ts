@@ -7,6 +7,7 @@ import {
   logSources,
   type WorkspaceLogLine,
 } from '../../../domain/log-lines.js'
+import { noReference } from '../../../domain/refusals.js'
 import type { BotsService } from '../../bots/bots/index.js'
 import type { IntegrationsService } from '../../bots/integrations/index.js'
 
@@ -39,10 +40,7 @@ export function createPrepare({ bots, integrations }: FilterDeps) {
   async function requireBot(actor: WorkspaceActor, botId: string): Promise<void> {
     await bots.requireIn(actor, botId).catch((cause: unknown) => {
       if (!(cause instanceof ApiError)) throw cause
-      const message = `query.botId: there is no bot ${botId} in this workspace.`
-      throw new ApiError('ReferenceNotFound', message, {
-        metadata: { in: 'query', field: 'botId' },
-      })
+      throw noReference('query.botId', 'bot', botId, 'in this workspace')
     })
   }
 

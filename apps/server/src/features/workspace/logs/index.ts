@@ -1,5 +1,6 @@
-import { ApiError, contract, type Output } from '@botstead/contract'
+import { contract, type Output } from '@botstead/contract'
 import type { LogPosition, WorkspaceLogLine } from '../../../domain/log-lines.js'
+import { fieldError } from '../../../domain/refusals.js'
 import { type Route, route } from '../../../http/mount.js'
 import { isoTime } from '../../../platform/clock.js'
 import type { Feature } from '../../feature.js'
@@ -81,11 +82,5 @@ function toPosition(text: string): LogPosition {
   const slash = text.indexOf('/')
   const time = Date.parse(text.slice(0, slash))
   if (!Number.isNaN(time)) return { time: isoTime(time), id: text.slice(slash + 1) }
-  throw new ApiError(
-    'InvalidQuery',
-    'query.lastEventId is not the id of an event of this stream.',
-    {
-      metadata: { in: 'query', field: 'lastEventId' },
-    },
-  )
+  throw fieldError('query.lastEventId', 'is not the id of an event of this stream.')
 }

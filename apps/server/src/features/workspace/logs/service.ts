@@ -1,6 +1,7 @@
-import { ApiError, type contract, type Query } from '@botstead/contract'
+import type { contract, Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { type LogPosition, positionOf, type WorkspaceLogLine } from '../../../domain/log-lines.js'
+import { fieldError } from '../../../domain/refusals.js'
 import { timeOf } from '../../../domain/times.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import type { Pager } from '../../../platform/db/pager.js'
@@ -90,9 +91,7 @@ export function createLogsService(deps: LogsDeps) {
       const to = timeOf('until', until, 'end') ?? isoTime(clock.now())
       const from = timeOf('since', since, 'beginning') ?? isoTime(Date.parse(to) - day)
       if (from > to) {
-        throw new ApiError('InvalidQuery', 'query.since must not be after query.until.', {
-          metadata: { in: 'query', field: 'since' },
-        })
+        throw fieldError('query.since', 'must not be after query.until.')
       }
       const buckets = bucketsOf(Date.parse(from), Date.parse(to) + 1, max)
       return { buckets, ...(await countLines(prepared, buckets)) }

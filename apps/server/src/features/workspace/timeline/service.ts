@@ -1,5 +1,6 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { noReference } from '../../../domain/refusals.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Pager } from '../../../platform/db/pager.js'
 import type { Position } from '../../../platform/db/paginate.js'
@@ -59,11 +60,7 @@ export function createTimelineService(deps: TimelineDeps) {
   ): Promise<Window> {
     const row = await messages.find(db, conversation.bot_id, messageId)
     if (row?.conversation_id !== conversation.id) {
-      throw new ApiError(
-        'ReferenceNotFound',
-        `query.around: there is no message ${messageId} in this conversation.`,
-        { metadata: { in: 'query', field: 'around' } },
-      )
+      throw noReference('query.around', 'message', messageId, 'in this conversation')
     }
     const entry: Stored = { source: 'message', at: row.created_at, key: row.id, row }
     const half = Math.floor((size - 1) / 2)
