@@ -104,6 +104,8 @@ export interface Operation {
   headers?: TObject
   /** JSON body. */
   body?: TObject
+  /** Whether a request without a body counts as one with an empty object; false by default: it is refused. */
+  bodyOptional?: boolean
   /** Raw, streamed body instead of a JSON `body`: what it contains. */
   upload?: string
   response: OperationResponse

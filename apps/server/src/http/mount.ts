@@ -176,6 +176,12 @@ function mount<const Spec extends Operation>(
         })
       }
     },
+    ...(operation.bodyOptional && {
+      preValidation: (request, _reply, done) => {
+        if (request.body === undefined) request.body = {}
+        done()
+      },
+    }),
     // A hook of the route, because one of the application would have to look up the operation of each response.
     ...(observe !== undefined &&
       kind === 'stream' && {

@@ -75,7 +75,8 @@ function requestBodyOf(operation: Operation, schemas: SchemaRegistry): JsonSchem
       content: { '*/*': {} },
     }
   }
-  return operation.body && { required: true, content: json(schemas.reference(operation.body)) }
+  const { body, bodyOptional = false } = operation
+  return body && { required: !bodyOptional, content: json(schemas.reference(body)) }
 }
 
 function successesOf(

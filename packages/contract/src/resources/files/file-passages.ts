@@ -100,6 +100,7 @@ export const filePassages = {
       'Creates the passages anew from the stored content, also for a file that was not indexed or whose indexing failed. Search finds the previous passages until then, and keeps them if the indexing fails. A file that waits for its indexing keeps waiting, unless other options are given.',
     auth: 'bot',
     params: FileParams,
+    bodyOptional: true,
     body: Type.Object({
       indexing: Type.Optional(
         Type.Object(Indexing.properties, {
