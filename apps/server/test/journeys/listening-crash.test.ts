@@ -154,7 +154,7 @@ async function actUntilDown(
       else await chat.chatRemoveParticipant(part)
     } catch (error) {
       // Another caller has already removed the guest; anything else means that the server is gone.
-      if (!(error instanceof Error && /takes part/.test(error.message))) return
+      if (!(error instanceof Error && /is not a participant/.test(error.message))) return
     }
   }
 }

@@ -108,7 +108,7 @@ describeEachEngine('a stream', (engine) => {
     const tolerant = (work: Promise<unknown>) =>
       work.catch((error: unknown) => {
         if (
-          !/not yours|not a participant|no conversation|no message|takes part|is stopping/.test(
+          !/not yours|not a participant|no conversation|no message|is stopping/.test(
             String(error),
           )
         ) {

@@ -1,4 +1,4 @@
-export { lineReader } from './reader.js'
+export { lineReader } from './line-store.js'
 export {
   conditionsOf,
   deleteSomeLines,
