@@ -467,11 +467,15 @@ describe.skipIf(browserPath === undefined)(`the screen of files ${title}`, () =>
       accessPolicies: ['integrations'],
     })
 
+    await page.getByRole('link', { name: 'Passages' }).click()
+    await page.getByText('The file is not indexed, so it has no passages.').waitFor()
     await page.getByRole('button', { name: 'Index', exact: true }).click()
     await page.getByRole('article').getByText('Searchable', { exact: true }).waitFor()
+    await page.getByText('Passage 1').waitFor()
     const link = page.getByRole('link', { name: 'Search in here' })
     expect(await link.getAttribute('href')).toContain(`in=${ids['a/plain.txt']}`)
 
+    await open(`files/${ids['a/plain.txt']}?tab=settings`, botId)
     await page.getByRole('button', { name: 'Delete the file' }).click()
     const remove = page.getByRole('button', { name: 'Delete for ever' })
     expect(await remove.isDisabled()).toBe(true)

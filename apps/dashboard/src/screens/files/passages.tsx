@@ -10,7 +10,7 @@ import { type File, usePassages } from './queries.js'
 /** The passages of a file that search finds, in reading order. */
 export function Passages({ file }: { file: File }) {
   const [{ passage: wanted }] = useAddressSearch()
-  const { query, passages } = usePassages(file.id)
+  const { query, passages } = usePassages(file)
   const position = wanted === undefined ? -1 : Number(wanted)
   const isMissing = wanted !== undefined && !passages.some(({ meta }) => meta.position === position)
   // Positions have no page of their own: the pages before are read.

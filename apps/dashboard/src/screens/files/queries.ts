@@ -65,10 +65,11 @@ export function usePrefetchFile() {
   return ({ id }: File) => void queryClient.prefetchQuery(read({ botId }, 'getFile', { id }))
 }
 
-/** The passages of a file in reading order. */
-export function usePassages(id: string) {
+/** The passages of a file in reading order; requested again when the file has changed, as at the end of its indexing. */
+export function usePassages({ id, updatedAt }: File) {
   const { botId } = useScope()
-  const query = useInfiniteQuery(list({ botId }, 'listFilePassages', { id, pageSize: 100 }))
+  const passages = list({ botId }, 'listFilePassages', { id, pageSize: 100 })
+  const query = useInfiniteQuery({ ...passages, queryKey: [...passages.queryKey, updatedAt] })
   return { query, passages: query.data?.pages.flatMap(({ passages }) => passages) ?? [] }
 }
 
