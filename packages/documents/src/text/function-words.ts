@@ -91,7 +91,7 @@ function toWords(list: string): string[] {
 }
 
 /** Function words that identify a language. Single ones are ambiguous, such as German and English "war". */
-const fewestOfLanguage = 2
+const minOfLanguage = 2
 
 /** Whether a single word identifies its language: several characters of a script that few languages share. */
 function isUnambiguous(word: string): boolean {
@@ -111,7 +111,7 @@ export function functionWordsOf(words: readonly string[]): Set<string> {
   )
   const most = Math.max(...matches.map(({ length }) => length))
   if (most <= english.length) return new Set(english)
-  if (most < fewestOfLanguage) return new Set([...english, ...matches.flat().filter(isUnambiguous)])
+  if (most < minOfLanguage) return new Set([...english, ...matches.flat().filter(isUnambiguous)])
   return new Set([...english, ...matches.filter(({ length }) => length === most).flat()])
 }
 

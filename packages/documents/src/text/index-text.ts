@@ -131,8 +131,8 @@ export function locateJoined(normalised: string): JoinedMatch[] {
 /** Letters of a code that are not likely to be a word. */
 const maxLettersLength = 3
 /** Digits that two numbers need to be one code instead of a range: `555-1234`, but not `10-20`. */
-const fewestOfPair = 6
-const fewestDigits = 4
+const minOfPair = 6
+const minDigits = 4
 
 /** Whether words with separators between them are one code; `24-hour`, `1999-2004` and `read/write` are not. */
 function isPartNumber(match: string): boolean {
@@ -143,10 +143,10 @@ function isPartNumber(match: string): boolean {
   const digits = match.replace(/[^\p{N}]/gu, '').length
   const isPair = parts.length === 2
   if (parts.every((part) => onlyDigits.test(part))) {
-    const isRange = isPair && parts.every(({ length }) => length === fewestDigits)
-    return !isRange && digits >= (isPair ? fewestOfPair : fewestDigits)
+    const isRange = isPair && parts.every(({ length }) => length === minDigits)
+    return !isRange && digits >= (isPair ? minOfPair : minDigits)
   }
-  return !isPair || letters.length === 0 || digits >= fewestDigits
+  return !isPair || letters.length === 0 || digits >= minDigits
 }
 
 /**

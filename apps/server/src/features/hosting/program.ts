@@ -12,7 +12,7 @@ import { type LineReading, readLines } from './lines.js'
 import type { OutputListener } from './output.js'
 import { type ProcessorTimes, type TreeUsage, watchUsage } from './process-tree.js'
 import { createProgramClient, type ProgramClient } from './program-client.js'
-import { longestReport, ReportError, readReport } from './reports.js'
+import { maxReportBytes, ReportError, readReport } from './reports.js'
 
 /** The order to start the code of a deployment. */
 export interface ProgramOrder {
@@ -261,13 +261,13 @@ class RunningProgram {
   ): Promise<void> {
     await readLines(channel, {
       share: this.#share,
-      longest: longestReport,
+      longest: maxReportBytes,
       onFault: (error) => {
         this.#refuse(error)
         onFailed(new StartError(this.#fault))
       },
       onLine: (line, cut) => {
-        if (cut > 0) throw new ReportError(`it has more than ${longestReport} bytes`)
+        if (cut > 0) throw new ReportError(`it has more than ${maxReportBytes} bytes`)
         readReport(line, {
           ...this.#listener,
           onReady,

@@ -20,7 +20,7 @@ export class ReportError extends Error {
 }
 
 /** Maximum bytes of a report: the data of an issue is the longest part. */
-export const longestReport = 256 * 1024
+export const maxReportBytes = 256 * 1024
 /** Ids of whatever service the code names: printable, and short. */
 const idPattern = /^[\x21-\x7e]{1,100}$/
 /** Maximum number of names of data, and of names to group by. */

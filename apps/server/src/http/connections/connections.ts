@@ -14,10 +14,10 @@ const startedLimit = 500
 const headMilliseconds = 30_000
 /** Milliseconds between two checks of the progress of all bodies and responses. */
 const interval = 10_000
-/** Milliseconds within which a body, or at least `leastBodyBytes` of it, must arrive. */
+/** Milliseconds within which a body, or at least `minBodyBytes` of it, must arrive. */
 const bodyMilliseconds = 60_000
 /** Bytes of a body that must arrive in that time: 17 kB per second. */
-const leastBodyBytes = 1_000_000
+const minBodyBytes = 1_000_000
 /** Milliseconds within which the client must take at least one piece of a pending response. */
 const responseMilliseconds = 300_000
 
@@ -211,7 +211,7 @@ function checkBody(connection: Connection, now: number): void {
     return
   }
   if (now - before.since < bodyMilliseconds) return
-  if (bytes - before.bytes < leastBodyBytes) refuseBody(request)
+  if (bytes - before.bytes < minBodyBytes) refuseBody(request)
   else connection.body = { of: request, bytes, since: now }
 }
 
@@ -224,7 +224,7 @@ function refuseBody(request: IncomingMessage): void {
 function bodyTooSlow(): ApiError {
   return new ApiError(
     'OperationTimeout',
-    `The body arrived too slowly: fewer than ${leastBodyBytes} bytes in ${bodyMilliseconds / 1000} seconds.`,
+    `The body arrived too slowly: fewer than ${minBodyBytes} bytes in ${bodyMilliseconds / 1000} seconds.`,
     { status: 408 },
   )
 }

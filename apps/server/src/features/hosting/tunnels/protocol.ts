@@ -16,12 +16,12 @@ export const tunnelCodes = {
 /** Random UUIDs (version 4). */
 const idPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 /** Different digits that practically every random UUID has; those that people make up have fewer. */
-const fewestDigits = 8
+const minDigits = 8
 
 /** The id in the form in which it is stored; undefined unless it is random, so that nobody can guess it. */
 export function tunnelIdOf(text: string): string | undefined {
   const id = text.toLowerCase()
-  if (!idPattern.test(id) || new Set(id).size <= fewestDigits) return undefined
+  if (!idPattern.test(id) || new Set(id).size <= minDigits) return undefined
   return id
 }
 

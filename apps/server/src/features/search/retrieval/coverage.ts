@@ -2,7 +2,7 @@ import type { Frequencies } from '../keywords/index.js'
 import type { Query, Subject } from '../query.js'
 import { codeAt, type HashedText, hashAt, indexOf, spaceCode, tableSize } from './gram-hash.js'
 import type { KnownWords } from './known-words.js'
-import { countBits, isForm, letterSet, minAlike, shortestForm, toGrams } from './word-likeness.js'
+import { countBits, isForm, letterSet, minAlike, minFormLength, toGrams } from './word-likeness.js'
 
 /** A word or a literal phrase of a question, with its share of the question. */
 export interface QueryPart {
@@ -73,7 +73,7 @@ const trustInLetters = 0.8
 const trustInLettersOfWord = 0.4
 
 /** Worth from which a word of a text is a form of the word of the question; below it, it is a guess. */
-const leastOfForm = 0.65
+const minOfForm = 0.65
 /** Factor of each further guess relative to the one before, and of guesses without a sure word. */
 const furtherGuess = 0.5
 const loneGuess = 0.5
@@ -127,7 +127,7 @@ export function coverageOf(parts: readonly QueryPart[]): (text: HashedText) => C
       const worth = best[at] ?? 0
       if (worth === 0) continue
       const part = (words[at]?.weight ?? 0) * worth
-      if (worth >= leastOfForm) {
+      if (worth >= minOfForm) {
         sure += part
         best[at] = part
         continue
@@ -228,8 +228,8 @@ function visitorOfRelatedWords(
   for (const { tokens, substitutes } of parts) {
     const [term = ''] = tokens
     for (const word of [term, ...substitutes.keys()]) {
-      if (word.length < shortestForm) short.push(word)
-      else mark(` ${word.slice(0, shortestForm)}`, beginningFlag)
+      if (word.length < minFormLength) short.push(word)
+      else mark(` ${word.slice(0, minFormLength)}`, beginningFlag)
     }
     const grams = toGrams(term)
     for (const gram of grams) mark(gram, gramFlag)
@@ -300,7 +300,7 @@ export function worthsOfWords(parts: readonly QueryPart[]): (word: string) => re
     const [term = ''] = tokens
     for (const [word, worth] of [...substitutes, [term, 1] as const]) {
       listed.set(word, [...(listed.get(word) ?? []), { at, worth }])
-      const beginning = word.slice(0, shortestForm)
+      const beginning = word.slice(0, minFormLength)
       byBeginning.set(beginning, [...(byBeginning.get(beginning) ?? []), { term: word, at, worth }])
     }
   }
@@ -310,7 +310,7 @@ export function worthsOfWords(parts: readonly QueryPart[]): (word: string) => re
   })
   return (word) => {
     const found = [...(listed.get(word) ?? [])]
-    for (const { term, at, worth } of byBeginning.get(word.slice(0, shortestForm)) ?? []) {
+    for (const { term, at, worth } of byBeginning.get(word.slice(0, minFormLength)) ?? []) {
       if (isForm(term, word)) found.push({ at, worth })
     }
     const letters = letterSet(word)

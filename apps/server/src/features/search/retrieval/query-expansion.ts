@@ -29,7 +29,7 @@ const shortestHead = 4
 const shortestHeadOfMissing = 2
 const shortestPart = 4
 /** Shorter words that differ by umlaut and ending are unrelated: _groß_ and _Größe_. */
-const shortestForm = 6
+const minFormLength = 6
 
 /** Inflectional endings of German, Dutch and Scandinavian words, longest first. */
 const endings = ['ern', 'ens', 'ar', 'or', 'en', 'er', 'es', 'et', 'em', 'na', 'e', 'n', 's', '']
@@ -160,7 +160,7 @@ function toJudge({ word, spellings, isMissing, isWord = false }: ExpandableWord)
     let worth = asTyped(other)
     // People without the keys of another language omit its marks.
     if (other.bare !== undefined) {
-      const asForm = word.length >= shortestForm && isForm(word, other.bare.word) ? worths.form : 0
+      const asForm = word.length >= minFormLength && isForm(word, other.bare.word) ? worths.form : 0
       worth = Math.max(worth, asForm, worths.spelling * asTyped(other.bare))
     }
     for (const judge of otherwise) worth = Math.max(worth, worths.spelling * judge(other))

@@ -43,7 +43,7 @@ import {
   type SemanticRequest,
   type SemanticRetriever,
 } from './semantic-retriever.js'
-import { bm25Rarity, mostPerWord } from './word-ranks.js'
+import { bm25Rarity, maxPerWord } from './word-ranks.js'
 
 /** A question, the files in which it searches, and the bounds of the ranking. */
 export interface RankRequest extends KeywordRequest, SemanticRequest {
@@ -172,7 +172,7 @@ function mostRankOf({ passages, counts }: Frequencies, parts: readonly QueryPart
     const having = Math.min(passages, counts.get(tokens.join(' ')) ?? 0)
     return bm25Rarity(passages, having)
   })
-  return mostPerWord * rarities.reduce((sum, each) => sum + each, 0)
+  return maxPerWord * rarities.reduce((sum, each) => sum + each, 0)
 }
 
 /** Collects the proposals of all retrievers, with the similarities of the semantic one for all of them. */
@@ -246,14 +246,14 @@ interface Member {
 }
 
 /** Passages of one section that are compared with each other: those that cover most. */
-const mostCompared = 10
+const maxCompared = 10
 
 /** Adds what the passages below one heading cover of the question besides each other. */
 function addNeighbours(members: Member[]): void {
   if (members.length < 2) return
   const best = members
     .sort((a, b) => (b.candidate.found ?? 0) - (a.candidate.found ?? 0))
-    .slice(0, mostCompared)
+    .slice(0, maxCompared)
   for (const { candidate, sure } of best) {
     candidate.beside = Math.max(...best.map((other) => shareBesides(other.sure, sure)))
   }

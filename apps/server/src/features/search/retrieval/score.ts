@@ -293,14 +293,14 @@ const leastLevel = 0.2
 const odds = { none: -5.05, found: 1.7, letters: 3.5, rank: 4.9, title: 3.5 }
 /** Weight of a word that stands in another passage below the same heading. */
 const besideWeight = 0.8
-const fewestTerms = 4
-const mostTerms = 12
+const minTerms = 4
+const maxTerms = 12
 
 /** The probability that a passage answers the question. */
 function calibrated(candidate: Candidate, options: ScoreOptions): number {
   const { found = 0, coverage = found, titled = 0, beside = 0 } = candidate
   const { likeness = 0, literal = 0, rank = 0 } = candidate
-  const terms = Math.min(mostTerms, Math.max(fewestTerms, options.terms))
+  const terms = Math.min(maxTerms, Math.max(minTerms, options.terms))
   const sum =
     odds.none +
     odds.found * Math.log(1 + terms) * Math.min(1, found + besideWeight * beside) +

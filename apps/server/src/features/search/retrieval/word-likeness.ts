@@ -3,9 +3,9 @@ import { gramLength } from './gram-hash.js'
 /** Maximum number of letters at the end of a word that may be an inflection. */
 const maxEnding = 3
 /** Letters that all forms of a word have in common, at least. */
-export const shortestForm = 3
+export const minFormLength = 3
 /** Common share of the longer of two forms, so that short words differ by only a letter or two. */
-const leastSame = 0.6
+const minSame = 0.6
 /** Letters that two words have in common if each has an ending of its own. */
 const shortestStem = 4
 
@@ -24,10 +24,10 @@ export function isForm(left: string, right: string): boolean {
   if (left === right) return true
   const shorter = Math.min(left.length, right.length)
   const longer = Math.max(left.length, right.length)
-  if (shorter < shortestForm || longer - shorter > maxEnding) return false
+  if (shorter < minFormLength || longer - shorter > maxEnding) return false
   let same = 0
   while (same < shorter && left[same] === right[same]) same++
-  const isAlike = same >= shortestForm && longer - same <= maxEnding && same >= longer * leastSame
+  const isAlike = same >= minFormLength && longer - same <= maxEnding && same >= longer * minSame
   return isAlike && endAsForms(left, right, same)
 }
 

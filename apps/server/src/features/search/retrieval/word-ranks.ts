@@ -20,7 +20,7 @@ const b = 0.75
  */
 const assumedPassages = 10
 /** Maximum addition of a word to a rank, relative to its rarity. */
-export const mostPerWord = k1 + 1
+export const maxPerWord = k1 + 1
 
 /** The rarity of a word that `having` of all passages have, above 0. */
 export function bm25Rarity(passages: number, having: number): number {

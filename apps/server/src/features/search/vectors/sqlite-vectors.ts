@@ -21,7 +21,7 @@ import type { Neighbour, NeighbourSearch, Space, VectorIndex } from './vector-in
  * of the space: the more vectors there are, the more of them have a similar signature by chance.
  */
 const oversampling = 10
-const leastShare = 0.03
+const minShare = 0.03
 /** Additional neighbours, because some may belong to files that are not found. */
 const spare = 50
 /** Additional neighbours in memory before those that the caller may not see are excluded. */
@@ -182,7 +182,7 @@ async function nearestOfSpace(
   { space, vector, exact }: NeighbourSearch,
   limit: number,
 ): Promise<Neighbour[]> {
-  const candidates = Math.max(limit * oversampling, Math.ceil(space.size * leastShare))
+  const candidates = Math.max(limit * oversampling, Math.ceil(space.size * minShare))
   const chosen = sql`
     and number in (
       select number from passage_vectors indexed by passage_vectors_by_signature
