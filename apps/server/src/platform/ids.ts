@@ -9,12 +9,9 @@ type IdPrefix =
   | 'accnt'
   | 'action'
   | 'activty'
-  | 'audit'
   | 'bak'
   | 'botver'
   | 'call'
-  | 'card'
-  | 'cfg'
   | 'conv'
   | 'delivery'
   | 'evalcase'
@@ -28,7 +25,6 @@ type IdPrefix =
   | 'job'
   | 'kb'
   | 'msg'
-  | 'notif'
   | 'pat'
   | 'plugin'
   | 'plugver'
@@ -38,12 +34,8 @@ type IdPrefix =
   | 'req'
   | 'sess'
   | 'state'
-  | 'table'
-  | 'tag'
-  | 'task'
   | 'usage'
   | 'user'
-  | 'webhook'
   | 'wrkflow'
 
 /** Prefix of a secret: a personal token, the key of a bot or integration, a session, a sign-in code. */
@@ -99,6 +91,7 @@ export function createIds(clock: Clock = systemClock, random: RandomSource = ran
     return pool[at] ?? 0
   }
 
+  /** Begins a millisecond, with a counter that starts at a random place. */
   function enter(milliseconds: number): void {
     time = milliseconds
     timeText = encode(milliseconds, timeLength)
