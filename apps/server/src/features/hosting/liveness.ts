@@ -40,7 +40,7 @@ const fairMs = probeMs / 4
 /** Number of questions by which a program is ended earlier: some time is lost in each question. */
 const lostQuestions = 0.5
 const stuck = 'it did not respond to anything, as code in an endless loop does'
-/** Said of a program that was asked as often as any is. */
+/** The reason for a program that was asked the maximum number of times. */
 const stuckOrStarved =
   'it did not respond to anything for long: it is in an endless loop, or had hardly any time of a processor, which this machine has too few of'
 
@@ -64,7 +64,7 @@ export function createLiveness(deps: LivenessDeps): Liveness {
   async function untilEnd(instance: Instance, times: number): Promise<void> {
     const { program } = instance
     if (program === undefined) return
-    // In all, so that code may compute for as long on a busy machine: what others use up ends nobody.
+    // Only time in which the program could run counts, over all questions: others that use the processors up do not end it.
     const enoughMs = (times - lostQuestions) * probeMs
     let silentMs = 0
     for (let time = 0; time < times * patience && silentMs < enoughMs; time += 1) {

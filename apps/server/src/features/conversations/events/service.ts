@@ -79,7 +79,7 @@ export type EventsService = ReturnType<typeof createEventsService>
 
 /**
  * Joins the operations of events: they record them, release scheduled ones, notify the bot of them and
- * list them. Slices that are built later provide the messages and other subjects that events refer to.
+ * list them. Slices that are built later fill its ports: the messages and other subjects that events refer to.
  */
 export function createEventsService(deps: EventsDeps) {
   const { clock, queue, ports } = deps

@@ -66,7 +66,7 @@ export async function createMessage(
   })
 }
 
-/** As above, in the transaction of the caller. */
+/** Creates a message in the transaction of the caller, as `createMessage` does. */
 export async function createMessageIn(
   deps: CreationDeps,
   tx: Tx,
@@ -117,7 +117,7 @@ export async function getOrCreateMessage(
   return await deps.run((tx) => getOrCreateMessageIn(deps, tx, actor, profile, wanted))
 }
 
-/** As above, in the transaction of the caller. */
+/** Returns or creates a message in the transaction of the caller, as `getOrCreateMessage` does. */
 export async function getOrCreateMessageIn(
   deps: CreationDeps,
   tx: Tx,
