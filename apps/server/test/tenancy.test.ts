@@ -96,7 +96,10 @@ describeEachEngine('tenancy', (engine) => {
 
   it('is tested with every operation that names an id', () => {
     const named = allOperations.filter(namesAnId).map(({ id }) => id)
-    expect(Object.keys(reaches).toSorted()).toEqual(named.toSorted())
+    expect(
+      Object.keys(reaches).toSorted(),
+      'each operation that names an id needs a line in test/tenancy/reaches-*.ts',
+    ).toEqual(named.toSorted())
   })
 
   let before: unknown
