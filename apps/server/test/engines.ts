@@ -65,7 +65,7 @@ export function describeEachEngine(name: string, define: (engine: TestEngine) =>
  * started.
  */
 export function describeSlow(name: string, define: (engine: TestEngine) => void): void {
-  const isInRun = (engine: TestEngine) => (engine === sqliteEngine) === (part === 'usual')
+  const isInRun = (engine: TestEngine) => (engine === sqliteEngine) === (part !== 'long')
   const chosen = part === 'all' ? engines : engines.filter(isInRun)
   for (const engine of chosen) describe(`${name} on ${engine.name}`, () => define(engine))
   if (chosen.length === 0) it.skip(`${name} on postgres`, () => {})
