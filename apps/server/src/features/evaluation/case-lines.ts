@@ -34,15 +34,16 @@ const maxQuote = 500
 export function toLine({ id, key, question, right_targets, wrong_targets, note }: CaseRow): string {
   const right = decodeJson<StoredTarget[]>(right_targets)
   const wrong = decodeJson<StoredTarget[]>(wrong_targets)
-  const relevant: Record<string, number> = {}
+  // Not an object: keys of files may be names of its members, such as `__proto__`.
+  const relevant = new Map<string, number>()
   for (const { fileKey, grade } of right) {
-    relevant[fileKey] = Math.max(grade, relevant[fileKey] ?? 0)
+    relevant.set(fileKey, Math.max(grade, relevant.get(fileKey) ?? 0))
   }
   const passages = right.filter(({ passage }) => passage !== undefined).map(toLineTarget)
   const line = {
     _id: key ?? id,
     text: question,
-    relevant,
+    relevant: Object.fromEntries(relevant),
     ...(passages.length > 0 && { passages }),
     ...(wrong.length > 0 && { wrong: wrong.map(toLineTarget) }),
     ...(note !== '' && { note }),
@@ -112,12 +113,12 @@ function parse(text: string, line: number): object {
 /** The member `relevant`: grades by the keys of files. */
 function readRelevant(record: object, line: number): LineTarget[] {
   const relevant: unknown = Reflect.get(record, 'relevant') ?? {}
-  if (typeof relevant !== 'object' || relevant === null) {
+  if (typeof relevant !== 'object' || relevant === null || Array.isArray(relevant)) {
     throw invalidLine(line, '"relevant" must be an object: grades by the keys of files')
   }
   // Some collections also list irrelevant documents.
   return Object.entries(relevant).flatMap(([file, grade]) =>
-    grade === 0 ? [] : [{ file, grade: toGrade(grade, line) }],
+    grade === 0 ? [] : [{ file: storableText(file), grade: toGrade(grade, line) }],
   )
 }
 

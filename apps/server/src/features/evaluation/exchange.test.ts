@@ -19,7 +19,10 @@ describeEachEngine('cases in lines of JSON', (engine) => {
       files: array(target, { maxLength: 2 }),
       wrong: array(target, { maxLength: 1 }),
       note: string({ maxLength: 10 }).map((text) => text.replaceAll('\0', '')),
-    })
+    }).map(({ wrong, ...other }) => ({
+      ...other,
+      wrong: wrong.filter((file) => !other.files.includes(file)),
+    }))
     await assert(
       asyncProperty(array(line, { minLength: 1, maxLength: 4 }), async (given) => {
         number += 1
@@ -77,14 +80,82 @@ describeEachEngine('cases in lines of JSON', (engine) => {
     })
   })
 
+  it('export files whose keys are names of members of objects, and import them again', async () => {
+    const bot = bench().newBot()
+    const client = bot.as()
+    const keys = ['__proto__', 'constructor', 'toString', 'pump.md']
+    for (const key of keys) await bot.uploadAndWait({ key, index: true }, `The pump of ${key}.`)
+    const { id } = await newEvaluationSet(bot)
+    const relevant = `{${keys.map((key) => `"${key}":2`).join(',')}}`
+    const line = `{"_id":"a","text":"Which pump?","relevant":${relevant}}\n`
+    await client.importEvaluationCases({ id, lines: line })
+    const { lines } = await client.exportEvaluationSet({ id })
+    expect(lines).toBe(line)
+    expect(await client.importEvaluationCases({ id, lines })).toEqual({ created: 0, updated: 1 })
+  })
+
+  it('may name several passages of a file, and be changed before their first run', async () => {
+    const bot = await newBotWithFiles(bench())
+    const client = bot.as()
+    const { id } = await newEvaluationSet(bot)
+    const passages = ['Push the yellow button.', 'Turn the red valve to the left.']
+    const lines = JSON.stringify({
+      _id: 'a',
+      text: 'How does it work?',
+      passages: passages.map((text) => ({ file: 'pump.md', text })),
+    })
+    await client.importEvaluationCases({ id, lines })
+    const { evaluationCases } = await client.listEvaluationCases({ id })
+    const caseId = evaluationCases[0]?.id ?? ''
+    const note = 'Both are needed.'
+    const { evaluationCase } = await client.updateEvaluationCase({ id, caseId, note })
+    expect(evaluationCase).toMatchObject({ note, right: [{ grade: 1 }, { grade: 1 }] })
+  })
+
+  it.each([
+    ['quotes', { text: 'no such text', quotes: ['\0', 'yellow\0'] }],
+    ['a hash', { text: 'no such text', hash: '\0' }],
+    ['a place far behind the end', { text: 'no such text', position: Number.MAX_SAFE_INTEGER }],
+    ['half a character', { text: '\ud800', quotes: ['\udc00'] }],
+  ])('may describe a passage by odd %s, which is not found', async (_, passage) => {
+    const bot = await newBotWithFiles(bench())
+    const client = bot.as()
+    const { id } = await newEvaluationSet(bot)
+    const lines = JSON.stringify({
+      _id: 'a',
+      text: 'How?',
+      passages: [{ file: 'pump.md', ...passage }],
+    })
+    await client.importEvaluationCases({ id, lines })
+    const { evaluationCases } = await client.listEvaluationCases({ id })
+    expect(evaluationCases[0]?.right).toMatchObject([{ state: 'gone' }])
+    expect(await runOf(bot, { id })).toMatchObject({ state: 'completed', summary: { gone: 1 } })
+  })
+
   it.each([
     ['no JSON', 'line 2', '{"_id": "a", "text": "Who?"}\nno'],
     ['no question', 'line 1', '{"_id": "a"}'],
     ['an id twice', 'line 3', '{"_id": "a", "text": "x"}\n\n{"_id": "a", "text": "y"}'],
     ['an unknown file', 'line 1', '{"_id": "a", "text": "x", "relevant": {"none": 1}}'],
+    [
+      'a file whose key has a NUL',
+      'line 1',
+      '{"_id": "a", "text": "x", "relevant": {"\\u0000": 1}}',
+    ],
+    [
+      'a file that is right twice',
+      'line 1',
+      '{"_id": "a", "text": "x", "relevant": {"eval/d1": 1, "d1": 1}}',
+    ],
+    [
+      'a file that is right and wrong',
+      'line 1',
+      '{"_id": "a", "text": "x", "relevant": {"d1": 1}, "wrong": [{"file": "d1"}]}',
+    ],
+    ['grades without files', 'line 1', '{"_id": "a", "text": "x", "relevant": [1, 1]}'],
     ['a grade that is none', 'line 1', '{"_id": "a", "text": "x", "relevant": {"d1": "x"}}'],
   ])('are refused with %s, which the error names', async (_, place, lines) => {
-    const bot = bench().newBot()
+    const bot = await newBotWithFiles(bench())
     const { id } = await newEvaluationSet(bot)
     await expect(bot.as().importEvaluationCases({ id, lines })).rejects.toMatchObject({
       message: expect.stringContaining(place),

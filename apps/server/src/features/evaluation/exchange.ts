@@ -8,7 +8,7 @@ import type { CasesService } from './cases.js'
 import type { EvaluationDeps } from './dependencies.js'
 import type { SetsService } from './sets.js'
 import * as store from './sets-store.js'
-import type { StoredTarget } from './targets.js'
+import { findContradiction, type StoredTarget } from './targets.js'
 
 type Paging = Query<typeof contract.evaluationSets.export>
 
@@ -57,6 +57,8 @@ export function createExchangeService(
     const rows = given.map(({ line, key, question, right, wrong, note }) => {
       const rights = toStored(line, right)
       const wrongs = toStored(line, wrong)
+      const contradiction = findContradiction([...rights, ...wrongs])
+      if (contradiction !== undefined) throw invalidLine(line, `the case ${contradiction}`)
       return {
         id: ids.next('evalcase'),
         bot_id: actor.botId,

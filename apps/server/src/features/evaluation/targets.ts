@@ -132,26 +132,34 @@ export async function toTargets(
 
 /** @throws ApiError `InvalidPayload` if the targets of a case contradict each other */
 export function requireConsistent(targets: readonly StoredTarget[]): void {
+  const contradiction = findContradiction(targets)
+  if (contradiction === undefined) return
+  throw new ApiError('InvalidPayload', `The case ${contradiction}.`, {
+    metadata: { in: 'body', field: 'right' },
+  })
+}
+
+/** The contradiction between targets of a case, as the end of a sentence about the case; undefined without one. */
+export function findContradiction(targets: readonly StoredTarget[]): string | undefined {
   const seen = new Set<string>()
   const wholes = new Set(
     targets.filter(({ passage }) => passage === undefined).map(({ fileId }) => fileId),
   )
   for (const { fileId, fileKey, passage } of targets) {
-    const name = `${fileId} ${passage?.id ?? ''}`
-    if (seen.has(name)) {
-      throw contradiction(`names the file ${fileKey}, or a passage of it, twice`)
-    }
+    const name = `${fileId} ${nameOf(passage)}`
+    if (seen.has(name)) return `names the file ${fileKey}, or a passage of it, twice`
     seen.add(name)
     if (passage !== undefined && wholes.has(fileId)) {
-      throw contradiction(`names the file ${fileKey} as a whole and by a passage: keep one of them`)
+      return `names the file ${fileKey} as a whole and by a passage: keep one of them`
     }
   }
+  return undefined
 }
 
-function contradiction(what: string): ApiError {
-  return new ApiError('InvalidPayload', `The case ${what}.`, {
-    metadata: { in: 'body', field: 'right' },
-  })
+/** Imported passages have no id until a run finds them. */
+function nameOf(passage: PassageAnchor | undefined): string {
+  if (passage === undefined) return ''
+  return passage.id || `${passage.position} ${passage.hash}`
 }
 
 /** Finds the files and passages that targets refer to now, in their order. */

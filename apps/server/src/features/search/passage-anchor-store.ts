@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
+import { storableText } from '../../platform/db/columns.js'
 import type { Db } from '../../platform/db/schema.js'
 import type { PassageRow } from './passage-store.js'
 
@@ -54,7 +55,8 @@ export async function listWithText(
     .where((eb) =>
       eb.or(
         texts.map((text) => {
-          const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`
+          // No passage has a NUL, PostgreSQL refuses it, and SQLite ends the pattern there.
+          const pattern = `%${storableText(text).replace(/[\\%_]/g, '\\$&')}%`
           return sql<SqlBool>`${eb.ref('content')} like ${pattern} escape '\\'`
         }),
       ),
