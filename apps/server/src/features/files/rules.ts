@@ -121,6 +121,7 @@ interface StoredIndexing {
 /**
  * Changes options with which a content is indexed. The metadata of its file repeat them, unless the author has
  * a member of that name there.
+ * @throws ApiError `LimitExceeded` if they grow beyond what a file may have
  */
 export function patchIndexing(
   file: { metadata: JsonColumn },
@@ -129,18 +130,23 @@ export function patchIndexing(
 ): { indexing: JsonColumn; metadata: JsonColumn } {
   const stored =
     content.indexing === null ? undefined : decodeJson<StoredIndexing>(content.indexing)
-  const configuration = { ...stored?.configuration }
+  const options = new Map(Object.entries(stored?.configuration ?? {}))
   for (const [name, given] of Object.entries(patch.configuration)) {
     const isSection = typeof given === 'object' && !Array.isArray(given)
-    configuration[name] = isSection ? { ...Object(configuration[name]), ...given } : given
+    options.set(name, isSection ? { ...Object(options.get(name)), ...given } : given)
   }
-  const indexing = { ...stored, configuration }
+  // Not by assignment, which takes one name for the prototype.
+  const indexing = { ...stored, configuration: Object.fromEntries(options) }
   const metadata = decodeJson<Record<string, unknown>>(file.metadata)
   const isOwn = 'indexing' in metadata && !isDeepStrictEqual(metadata.indexing, stored)
-  return {
+  const patched = {
     indexing: encodeJson(indexing),
     metadata: isOwn ? file.metadata : encodeJson({ ...metadata, indexing }),
   }
+  // Options that the server does not know are stored too, and calls with different ones would add up.
+  requireBytes('indexing', patched.indexing, content.indexing ?? '')
+  requireBytes('indexing', patched.metadata, file.metadata)
+  return patched
 }
 
 /** Maximum entries and bytes after an update: those that one upsert may contain. */
@@ -162,15 +168,20 @@ export function patchMetadata(stored: JsonColumn, patch: Record<string, unknown>
   const max = Math.max(descriptionLimits.metadata, Object.keys(before).length)
   requireAtMost('metadata', Object.keys(merged).length, max, 'file')
   const text = encodeJson(merged)
-  if (Buffer.byteLength(text) > descriptionLimits.metadataBytes) {
-    throw fieldError(
-      'body.metadata',
-      `must leave the file with at most ${descriptionLimits.metadataBytes} bytes of JSON.`,
-      'LimitExceeded',
-      { maximum: descriptionLimits.metadataBytes },
-    )
-  }
+  requireBytes('metadata', text, '')
   return text
+}
+
+/** Refuses more metadata than a file may have, unless they do not become more. */
+function requireBytes(field: 'metadata' | 'indexing', next: string, before: string): void {
+  const max = Math.max(descriptionLimits.metadataBytes, Buffer.byteLength(before))
+  if (Buffer.byteLength(next) <= max) return
+  throw fieldError(
+    `body.${field}`,
+    `must leave the file with at most ${max} bytes of JSON in its metadata.`,
+    'LimitExceeded',
+    { maximum: max },
+  )
 }
 
 function requireAtMost(

@@ -281,14 +281,48 @@ describeEachEngine('the passages of a file', (engine) => {
       expect(await contents(id)).toHaveLength(3)
     })
 
-    it('once for repeated requests', async () => {
+    it.each([
+      ['', {}],
+      [
+        ' with the same options',
+        { indexing: { configuration: { chunking: { maximumChunkLength: 64 } } } },
+      ],
+    ])('once for repeated requests%s', async (_, options) => {
       const { id } = await upload()
       await bench().pauseJobs()
-      const responses = await Promise.all([1, 2, 3].map(() => bot.as().reindexFile({ id })))
+      const responses = await Promise.all(
+        [1, 2, 3].map(() => bot.as().reindexFile({ id, ...options })),
+      )
       expect(responses.map(({ file }) => file.status)).toEqual(Array(3).fill('indexing_pending'))
+      const { generation } = await bench()
+        .database.db.selectFrom('files')
+        .select('generation')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+      expect(generation).toBe(2)
       bench().startJobs()
       await bot.awaitStatus(id, 'indexing_completed')
       expect(await contents(id)).toHaveLength(3)
+    })
+
+    it('with options that the server does not know, until they are too many', async () => {
+      const { id } = await upload()
+      const reindex = (name: string) =>
+        bot.as().reindexFile({
+          id,
+          indexing: JSON.parse(`{"configuration":{"${name}":{"text":"${'x'.repeat(400_000)}"}}}`),
+        })
+      const names = ['constructor', 'other']
+      for (const name of names) await reindex(name)
+      await expect(reindex('third')).rejects.toMatchObject({
+        type: 'LimitExceeded',
+        metadata: { field: 'indexing' },
+      })
+      await reindex('other')
+      const { metadata } = await bot.awaitStatus(id, 'indexing_completed')
+      const { configuration } = Object(metadata.indexing)
+      expect(Object.keys(configuration)).toEqual(expect.arrayContaining(names))
+      expect(Object.keys(configuration)).not.toContain('third')
     })
   })
 

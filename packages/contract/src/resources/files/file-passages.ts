@@ -110,6 +110,6 @@ export const filePassages = {
       ),
     }),
     response: json(wrap('file', File)),
-    errors: ['ResourceNotFound', 'ResourceLockedConflict', 'QuotaExceeded'],
+    errors: ['ResourceNotFound', 'ResourceLockedConflict', 'LimitExceeded', 'QuotaExceeded'],
   }),
 }

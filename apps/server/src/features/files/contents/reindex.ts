@@ -55,16 +55,18 @@ export function createReindexing(
    * search finds the previous passages, which stay if it fails.
    * @param content of the latest generation
    * @param passages from the caller, instead of those of the content; by default those of before
-   * @param indexing options that replace those of the same name
+   * @param options what {@link patchIndexing} returns; by default those of before
    */
   async function beginReindex(
     tx: Tx,
     file: FileRow,
     content: ContentRow,
-    { passages, indexing }: { passages?: StoredBytes; indexing?: IndexingOptions | undefined } = {},
+    {
+      passages,
+      options,
+    }: { passages?: StoredBytes; options?: ReturnType<typeof patchIndexing> | undefined } = {},
   ): Promise<FileRow> {
     await lockUsage(tx, file.workspace_id)
-    const options = indexing && patchIndexing(file, content, indexing)
     const wasWaiting = content.status === 'indexing_pending'
     const next: ContentRow = {
       ...content,
@@ -117,8 +119,11 @@ export function createReindexing(
     async reindex(actor: BotActor, idOrKey: string, indexing?: IndexingOptions): Promise<FileRow> {
       return await run(async (tx) => {
         const { file, content } = await requireContent(tx, actor, idOrKey)
-        if (file.status === 'indexing_pending' && indexing === undefined) return file
-        return await beginReindex(tx, file, content, { indexing })
+        const options = indexing && patchIndexing(file, content, indexing)
+        // Repeated calls must not begin it again and again, or it would never end.
+        const isSame = options === undefined || options.indexing === content.indexing
+        if (file.status === 'indexing_pending' && isSame) return file
+        return await beginReindex(tx, file, content, { options })
       })
     },
 
