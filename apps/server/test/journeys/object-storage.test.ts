@@ -121,6 +121,56 @@ describeSlow('a server with an object store', (engine) => {
     expect((await fetch(forged, manual)).status).toBe(403)
   })
 
+  it.each<[string, number, Fault]>([
+    [
+      'breaks every connection',
+      5,
+      (_, response) => {
+        response.socket?.resetAndDestroy()
+        return 'handled'
+      },
+    ],
+    [
+      'is overloaded',
+      5,
+      (_, response) => {
+        response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>')
+        return 'handled'
+      },
+    ],
+    [
+      'refuses the credentials',
+      1,
+      (_, response) => {
+        response.writeHead(403).end('<Error><Code>InvalidAccessKeyId</Code></Error>')
+        return 'handled'
+      },
+    ],
+  ])(
+    'indexes a file by itself after a long time in which the store %s',
+    async (_, tries, fault) => {
+      const content = `# Lamp ${tries}\n\nIt glows.`
+      const announced = await announce('lamp.md', content, { index: true })
+      let requests = 0
+      s3.fault = (seen, response) => {
+        if (seen.method !== 'GET' || !seen.key.startsWith(prefix)) return undefined
+        requests += 1
+        return fault(seen, response)
+      }
+      expect((await fetch(announced.uploadUrl, { method: 'PUT', body: content })).status).toBe(200)
+      // More attempts than a file has that cannot be read.
+      for (const attempt of [1, 2, 3, 4]) {
+        await vi.waitFor(() => expect(requests).toBeGreaterThanOrEqual(attempt * tries))
+        await server.pass(30_000)
+      }
+      expect((await client.getFile({ id: announced.id })).file.status).toBe('indexing_pending')
+      s3.fault = undefined
+      await server.pass(30_000)
+      await awaitStatus(announced.id, 'indexing_completed')
+      await client.deleteFile({ id: announced.id })
+    },
+  )
+
   it('is not ready during an outage of the store, and refuses an upload so that it can be repeated', async () => {
     const announced = await announce('later.txt', 'later')
     const away: Fault = (_, response) => {

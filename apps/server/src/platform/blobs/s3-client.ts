@@ -3,7 +3,7 @@ import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import { idleTimeoutOf, type S3Address } from './s3-address.js'
-import { isPassing, S3ConnectionError, S3Error, usualSetting } from './s3-responses.js'
+import { isPassing, S3BusyError, S3ConnectionError, S3Error, usualSetting } from './s3-responses.js'
 
 /** Bytes to send. They are kept until the response, so that they can be sent again. */
 export interface S3Body {
@@ -141,7 +141,8 @@ export function createS3Client(address: S3Address, options: S3ClientOptions = {}
         const body = await read(response, signal)
         throw new S3Error(response.statusCode, body, regionOf(response))
       } catch (error) {
-        if (tried >= attempts || !isPassing(error)) throw error
+        if (!isPassing(error)) throw error
+        if (tried >= attempts) throw error instanceof S3Error ? new S3BusyError(error) : error
         // A random part keeps those who were refused together from coming back together.
         const pause = Math.min(maxPause, firstPause * 2 ** (tried - 1))
         await sleep(pause * (0.5 + Math.random() / 2), undefined, signal && { signal })

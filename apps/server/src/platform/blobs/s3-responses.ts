@@ -25,6 +25,21 @@ export class S3ConnectionError extends BlobStoreAwayError {
   override name = 'S3ConnectionError'
 }
 
+/** The object store responded, and could not do now what was requested. */
+export class S3BusyError extends BlobStoreAwayError {
+  override name = 'S3BusyError'
+  readonly refusal: S3Error
+  readonly status: number
+  readonly code: string
+
+  constructor(refusal: S3Error) {
+    super(refusal.message, { cause: refusal })
+    this.refusal = refusal
+    this.status = refusal.status
+    this.code = refusal.code
+  }
+}
+
 /** The object store cannot be used as it is configured; the message says what the operator has to do. */
 export class S3SetupError extends Error {
   override name = 'S3SetupError'
@@ -59,6 +74,7 @@ export function explain(error: unknown, address: S3Address): unknown {
       { cause: error },
     )
   }
+  if (error instanceof S3BusyError) return explain(error.refusal, address)
   if (!(error instanceof S3Error)) return error
   const setupError = (text: string) => new S3SetupError(text, { cause: error })
   switch (error.code) {

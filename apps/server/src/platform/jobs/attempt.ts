@@ -5,7 +5,14 @@ import type { Log } from '../telemetry/log.js'
 import { errorType, messagingAttributes, type Tracing } from '../telemetry/tracing.js'
 import { JobDeadlineError, OutsideJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
-import { type Failure, retryDelay, storeFailure, storeRelease, storeSuccess } from './outcome.js'
+import {
+  absencePause,
+  type Failure,
+  retryDelay,
+  storeFailure,
+  storeRelease,
+  storeSuccess,
+} from './outcome.js'
 import { readPayload } from './payload.js'
 import type { ClaimedJob, JobRow } from './store.js'
 
@@ -137,8 +144,11 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
 
   async function storeError(error: Error): Promise<void> {
     const now = clock.now()
-    const retryAt = isoTime(now + retryDelay(job.attempt, random))
-    const failure = await run((tx) => storeFailure(tx, claimed, error, isoTime(now), retryAt))
+    const isAway = handler.isAway?.(error) ?? false
+    const pause = isAway ? absencePause(random) : retryDelay(job.attempt, random)
+    const retryAt = isoTime(now + pause)
+    const failed = { error, retryAt, isAway }
+    const failure = await run((tx) => storeFailure(tx, claimed, failed, isoTime(now)))
     logFailure(failure, error, retryAt)
   }
 

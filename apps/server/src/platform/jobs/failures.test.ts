@@ -46,6 +46,31 @@ describeEachEngine('a job that fails', (engine) => {
     expect(lines[3]).toMatchObject({ kind, key: 'a', err: { message: 'failure 4' } })
   })
 
+  it('waits while something that it needs is away, without an attempt that counts', async () => {
+    const { enqueue, start, time, awaitRun, find, queue } = await bench()
+    const kind = newKind()
+    const handler = Object.assign(controlledHandler(), {
+      isAway: (error: Error) => error.message === 'away',
+    })
+    start({ [kind]: handler }, { random: () => 0 })
+    await enqueue({ kind, key: 'a', payload: {}, maxAttempts: 2 })
+    const begun: number[] = []
+    for (const index of [0, 1, 2, 3]) {
+      const run = await awaitRun(handler, index)
+      expect(run.job.attempt).toBe(1)
+      begun.push(time.now())
+      run.fail(new Error(index < 3 ? 'away' : 'a fault'))
+      await eventually(async () => expect((await find(kind, 'a'))?.state).not.toBe('running'))
+    }
+    expect(begun.slice(1).map((at, index) => at - (begun[index] ?? 0))).toEqual(
+      Array(3).fill(15_000),
+    )
+    ;(await awaitRun(handler, 4)).fail(new Error('a fault'))
+    await eventually(async () =>
+      expect(await queue.listDead({ kind })).toMatchObject([{ attempts: 2 }]),
+    )
+  })
+
   it('is not tried again after a permanent error', async () => {
     const { enqueue, start, queue } = await bench()
     const kind = newKind()

@@ -48,6 +48,11 @@ export interface JobHandler<Payload = unknown, Result = unknown> {
    */
   readonly everyMs?: number
   /**
+   * Whether an error says that something is away that all jobs of the kind need, such as a store. The job then waits
+   * until it is back, however long that takes: the attempt does not count. Default: no error does.
+   */
+  isAway?(error: Error): boolean
+  /**
    * Does the work. Rejecting means to try again later, with `PermanentJobError` never.
    */
   handler(job: Job<Payload>, context: JobContext): Promise<Result>

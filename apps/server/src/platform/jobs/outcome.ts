@@ -11,6 +11,9 @@ const retries: Backoff = { firstMs: 1000, maxMs: 600_000 }
 /** After interruptions: up to a minute at first, up to a day. */
 const deferrals: Backoff = { firstMs: 60_000, maxMs: 24 * 60 * 60 * 1000 }
 
+/** While something is away that jobs need. */
+const absence: Backoff = { firstMs: 30_000, maxMs: 30_000 }
+
 /** The state of a job after a failed attempt. */
 export type Failure = 'retried' | 'followed up' | 'dead'
 
@@ -24,6 +27,11 @@ export interface Claimed {
 /** Milliseconds to wait after a failed attempt, counted from 1. `random` returns a number from 0 up to 1. */
 export function retryDelay(attempt: number, random: () => number): number {
   return backoffPause(retries, attempt, random())
+}
+
+/** Milliseconds to wait while something is away that the job needs: 15 to 30 seconds. */
+export function absencePause(random: () => number): number {
+  return backoffPause(absence, 1, random())
 }
 
 /**
@@ -49,13 +57,15 @@ export async function storeSuccess(
   await handler.onDone?.(tx, job, result)
 }
 
-/** The attempt failed. A run that was enqueued meanwhile stands in for the retry. */
+/**
+ * The attempt failed. A run that was enqueued meanwhile stands in for the retry.
+ * @param failure with `isAway` if the attempt does not count
+ */
 export async function storeFailure(
   tx: Tx,
   { claim, job, handler }: Claimed,
-  error: Error,
+  { error, retryAt, isAway }: { error: Error; retryAt: string; isAway: boolean },
   now: string,
-  retryAt: string,
 ): Promise<Failure> {
   const row = await requireClaimed(tx, claim)
   // The worker reported the failure, so it was not interrupted.
@@ -65,7 +75,8 @@ export async function storeFailure(
     await patchJob(tx, row.id, { ...startOver(row.follow_up_at, now), ...outcome })
     return 'followed up'
   }
-  if (error instanceof PermanentJobError || row.attempts >= row.max_attempts) {
+  const isLast = !isAway && row.attempts >= row.max_attempts
+  if (error instanceof PermanentJobError || isLast) {
     await patchJob(tx, row.id, {
       state: 'dead',
       due_at: null,
@@ -76,7 +87,14 @@ export async function storeFailure(
     if (!(error instanceof UnreadableJobError)) await handler.onDead?.(tx, job, error)
     return 'dead'
   }
-  await patchJob(tx, row.id, { state: 'waiting', due_at: retryAt, ...outcome, updated_at: now })
+  const attempts = isAway ? row.attempts - 1 : row.attempts
+  await patchJob(tx, row.id, {
+    state: 'waiting',
+    due_at: retryAt,
+    attempts,
+    ...outcome,
+    updated_at: now,
+  })
   return 'retried'
 }
 

@@ -186,7 +186,9 @@ async function openIfThere({ path, open }: IndexableContent): Promise<Content | 
     return { path }
   } catch (error) {
     if (error instanceof BlobNotFoundError || hasErrorCode(error, 'ENOENT')) return undefined
-    throw error
+    if (error instanceof BlobStoreAwayError) throw error
+    // Such as credentials that are no longer valid: the operator of the server can mend it, not the author.
+    throw new BlobStoreAwayError('The store of contents cannot be read', { cause: error })
   }
 }
 

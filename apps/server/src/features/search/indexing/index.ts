@@ -1,3 +1,4 @@
+import { BlobStoreAwayError } from '../../../platform/blobs/blob-store.js'
 import type { Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import { JobDeadlineError } from '../../../platform/jobs/errors.js'
@@ -56,6 +57,8 @@ export function createIndexingJobs(
   const index: JobHandler<IndexFile, IndexOutcome> = {
     // One more than are read, so that slow files leave a slot for one that is already read.
     concurrency: Math.max(minConcurrency, deps.ingestPool.places + 1),
+    // No fault of the files: all that are indexed meanwhile would fail.
+    isAway: (error) => error instanceof BlobStoreAwayError,
     handler: createIndexFile(deps),
     onDone: (tx, { payload }, outcome) => publish(tx, payload, outcome),
     onDead: (tx, job, error) => publish(tx, job.payload, { failedReason: adviceOn(error, job) }),
