@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { mediaIn, readContent, textOf } from './content.js'
+import { mediaIn, readContent, textOf, toText } from './content.js'
 
 describe('a payload is read as content', () => {
   it('of its type, with the members that the type has', () => {
@@ -55,6 +55,17 @@ describe('a payload is read as content', () => {
     let payload: { type: string } & Record<string, unknown> = { type: 'text', text: 'Deep' }
     for (let level = 0; level < 20_000; level++) payload = { type: 'bloc', items: [payload] }
     expect(textOf(payload)).toBeUndefined()
+  })
+
+  it('with members that are named as methods', () => {
+    const value = { toString: 1, valueOf: 1, toJSON: 1 }
+    const items = [{ type: value, text: 'Said' }]
+    expect(readContent({ type: 'bloc', items })).toMatchObject({
+      parts: [{ kind: 'unknown', text: 'Said' }],
+    })
+    expect(textOf({ type: 'bloc', items })).toBe('Said')
+    expect(toText(value)).toBe('{"toString":1,"valueOf":1,"toJSON":1}')
+    expect([toText('yes'), toText(7), toText(undefined)]).toEqual(['yes', '7', ''])
   })
 
   it('whatever a bot sends', () => {

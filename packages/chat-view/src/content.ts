@@ -63,6 +63,14 @@ export function isFilled(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
+/**
+ * A value that a bot sent as a text: as it is, or as JSON. Not by `String`, which throws where the value has members
+ * named as the methods that it calls.
+ */
+export function toText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
 /** Reads a payload by its type. Never throws; a payload that does not fit its type becomes `unknown`. */
 export function readContent(payload: Payload): Content {
   return readAt(payload, 0)
@@ -151,7 +159,7 @@ function optionsIn(value: unknown): Option[] {
 function partsOf(items: readonly unknown[]): Payload[] {
   return objectsIn(items).map((item) => {
     const { type, payload } = item
-    return { ...(isObject(payload) ? payload : item), type: String(type) }
+    return { ...(isObject(payload) ? payload : item), type: typeof type === 'string' ? type : '' }
   })
 }
 

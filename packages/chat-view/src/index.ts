@@ -9,5 +9,6 @@ export {
   type Payload,
   readContent,
   textOf,
+  toText,
 } from './content.js'
 export { Markdown, type MarkdownElements } from './markdown.js'

@@ -1,3 +1,4 @@
+import { toText } from '@botstead/chat-view'
 import { useEffect, useRef, useState } from 'react'
 import { Payload } from '../../ui/payload/payload.js'
 import { ErrorPanel } from '../../ui/states.js'
@@ -23,7 +24,7 @@ export function Chat({ guest, botId }: { guest: Guest; botId: string }) {
     if (isAtEnd.current) scroller.current?.scrollTo(0, scroller.current.scrollHeight)
   }, [content])
   const choose = (label: string, value: unknown) =>
-    void say(value === undefined ? label : String(value)).catch(noteFailure)
+    void say(value === undefined ? label : toText(value)).catch(noteFailure)
   return (
     <div className={styles.chat}>
       {error !== undefined && <ErrorPanel error={error} />}

@@ -1,4 +1,4 @@
-import type { CardContent } from '@botstead/chat-view'
+import { type CardContent, toText } from '@botstead/chat-view'
 import { OutsideLink } from '../outside-link.js'
 import { Media } from './media.js'
 import { type Choose, PressOption } from './options.js'
@@ -16,7 +16,7 @@ export function Card({ card, onChoose }: { card: CardContent; onChoose: Choose |
         // biome-ignore lint/suspicious/noArrayIndexKey: buttons never move
         <div key={index} className={styles.action}>
           {opensUrl ? (
-            <OutsideLink url={String(value)}>{label}</OutsideLink>
+            <OutsideLink url={toText(value)}>{label}</OutsideLink>
           ) : (
             <PressOption label={label} value={value} onChoose={onChoose} />
           )}

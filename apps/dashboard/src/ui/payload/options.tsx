@@ -1,4 +1,4 @@
-import type { Option } from '@botstead/chat-view'
+import { type Option, toText } from '@botstead/chat-view'
 import { Button } from '../button.js'
 import styles from './payload.module.css'
 
@@ -10,7 +10,7 @@ export function PressOption({ label, value, onChoose }: Option & { onChoose: Cho
   if (onChoose === undefined) {
     const isSame = value === undefined || value === label
     return (
-      <span className={styles.option} title={isSame ? undefined : `Sends: ${String(value)}`}>
+      <span className={styles.option} title={isSame ? undefined : `Sends: ${toText(value)}`}>
         {label}
       </span>
     )

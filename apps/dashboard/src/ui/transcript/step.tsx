@@ -1,3 +1,4 @@
+import { toText } from '@botstead/chat-view'
 import {
   Braces,
   CalendarClock,
@@ -59,7 +60,7 @@ function factsOf(entry: TimelineEntry): StepFacts {
       const text = payload.text ?? payload.markdown ?? `(${type})`
       return {
         Icon: MessageSquare,
-        title: `${nameOfPerson(entry.author)}: ${String(text).slice(0, maxShown)}`,
+        title: `${nameOfPerson(entry.author)}: ${toText(text).slice(0, maxShown)}`,
         details: entry.message,
       }
     }
