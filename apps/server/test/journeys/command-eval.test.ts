@@ -263,7 +263,7 @@ describe('botstead eval', () => {
     const spaces = await runCommand(['eval', '--dataset', other], {})
     expect(spaces).toMatchObject({ status: 1, stdout: '' })
     expect(spaces.stderr).toBe(
-      `${join(other, 'qrels.tsv')}, line 3: a question, a document and a grade, with tabs between them, belong here.\n`,
+      `${join(other, 'qrels.tsv')}, line 3: a question, a document and a grade up to 100, with tabs between them, belong here.\n`,
     )
     const baselines = [
       ['corpus.jsonl', 'is no result of "botstead eval --json".'],

@@ -1,6 +1,7 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
 import { fileProblem } from '../file-problems.js'
 import { readFolder } from '../files/sync.js'
 
@@ -58,8 +59,7 @@ export async function readDocuments(folder: string): Promise<Document[]> {
  */
 export async function readDataset(folder: string): Promise<Dataset> {
   const queries = await readLines(join(folder, 'queries.jsonl'), (line) => {
-    const { id, text } = readRecord(line)
-    return { id, text, relevant: readRelevant(line) }
+    return { ...readQuestion(line), relevant: readRelevant(line) }
   })
   const file = gradesFile(folder)
   const needsFile = queries.every(({ relevant }) => relevant === undefined)
@@ -88,10 +88,7 @@ export async function readDataset(folder: string): Promise<Dataset> {
  * @throws Error that names the file and the line that cannot be read
  */
 export async function readQuestions(file: string): Promise<Pick<Question, 'id' | 'text'>[]> {
-  const questions = await readLines(file, (line) => {
-    const { id, text } = readRecord(line)
-    return { id, text }
-  })
+  const questions = await readLines(file, readQuestion)
   if (questions.length === 0) throw new Error(`${file} has no question.`)
   return questions
 }
@@ -140,15 +137,20 @@ async function readGrades(file: string): Promise<Map<string, Map<string, number>
   return grades
 }
 
+/** Maximum grade: measures take it for a power of two. */
+const maxGrade = 100
+
 function readGrade(line: string, number: number) {
   const [question = '', document = '', grade = ''] = line.split('\t')
   const value = grade.trim() === '' ? Number.NaN : Number(grade)
-  const isWhole = question !== '' && document !== '' && Number.isFinite(value)
+  const isWhole = question !== '' && document !== '' && value <= maxGrade
   // The first line may contain column names.
   const namesColumns = number === 1 && document !== '' && /\p{L}/u.test(grade)
   if (namesColumns) return { question, document, value: 0 }
   if (!isWhole) {
-    throw new Error('a question, a document and a grade, with tabs between them, belong here')
+    throw new Error(
+      `a question, a document and a grade up to ${maxGrade}, with tabs between them, belong here`,
+    )
   }
   return { question, document, value }
 }
@@ -159,18 +161,31 @@ function readRelevant(line: string): Map<string, number> | undefined {
   const relevant: unknown =
     typeof record === 'object' && record ? Reflect.get(record, 'relevant') : undefined
   if (relevant === undefined) return undefined
-  if (typeof relevant !== 'object' || relevant === null) {
+  if (typeof relevant !== 'object' || relevant === null || Array.isArray(relevant)) {
     throw new Error('"relevant" must be an object: grades by the ids of documents')
   }
   return new Map(
     Object.entries(relevant)
       .map(([id, grade]) => {
         const value = Number(grade)
-        if (!Number.isFinite(value)) throw new Error(`the grade of ${id} must be a number`)
+        if (!(value <= maxGrade)) {
+          throw new Error(`the grade of ${id} must be a number, at most ${maxGrade}`)
+        }
         return [id, value] as const
       })
       .filter(([, value]) => value > 0),
   )
+}
+
+/** Maximum bytes of a question in UTF-8: those of a search. */
+const maxQuestionBytes = 2048
+
+function readQuestion(line: string): Pick<Question, 'id' | 'text'> {
+  const { id, text } = readRecord(line)
+  if (text.trim() === '' || Buffer.byteLength(text) > maxQuestionBytes) {
+    throw new Error(`"text" must be a question of 1 to ${maxQuestionBytes} bytes of UTF-8`)
+  }
+  return { id, text }
 }
 
 function readRecord(line: string): { id: string; title: string; text: string } {
@@ -178,7 +193,8 @@ function readRecord(line: string): { id: string; title: string; text: string } {
   const text = (name: string) => {
     const value: unknown =
       typeof record === 'object' && record ? Reflect.get(record, name) : undefined
-    return typeof value === 'string' ? value : ''
+    // What is no whole character cannot be sent.
+    return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\ufffd') : ''
   }
   const id = text('_id') || text('id')
   if (id === '') throw new Error('the member "_id" is missing')
@@ -189,7 +205,7 @@ async function readLines<T>(file: string, read: (line: string, number: number) =
   if (!existsSync(file)) throw new Error(`There is no file ${file}.`)
   const found: T[] = []
   let number = 0
-  const input = createReadStream(file)
+  const input = Readable.from(withBoundedLines(createReadStream(file), file))
   const lines = createInterface({ input, crlfDelay: Infinity })
   // Not every version of Node passes it on while lines are read.
   let fault: Error | undefined
@@ -200,7 +216,9 @@ async function readLines<T>(file: string, read: (line: string, number: number) =
   try {
     for await (const line of lines) {
       number += 1
-      if (line.trim() !== '') found.push(readLine(line, number))
+      // Programs of Windows begin a file with a mark of its encoding.
+      const content = number === 1 ? line.replace(/^\ufeff/, '') : line
+      if (content.trim() !== '') found.push(readLine(content, number))
     }
     if (fault !== undefined) throw fault
   } catch (cause) {
@@ -216,5 +234,28 @@ async function readLines<T>(file: string, read: (line: string, number: number) =
       const reason = cause instanceof Error ? cause.message : String(cause)
       throw new Error(`${file}, line ${number}: ${reason}.`, { cause })
     }
+  }
+}
+
+/** Maximum bytes of a line: a text of JavaScript has half a gigabyte. */
+const maxLineBytes = 100_000_000
+const lineFeed = 10
+
+/** @throws Error before a line is read that is longer than allowed */
+async function* withBoundedLines(input: Readable, file: string): AsyncGenerator<Buffer> {
+  let number = 1
+  let bytes = 0
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    let from = 0
+    for (let end = chunk.indexOf(lineFeed); end >= 0; end = chunk.indexOf(lineFeed, from)) {
+      number += 1
+      bytes = 0
+      from = end + 1
+    }
+    bytes += chunk.length - from
+    if (bytes > maxLineBytes) {
+      throw new Error(`${file}, line ${number}: a line has at most ${maxLineBytes} bytes.`)
+    }
+    yield chunk
   }
 }

@@ -138,10 +138,15 @@ export async function readResults(file: string): Promise<Results> {
   if (Array.isArray(results)) {
     throw new Error(`${file} is of several weightings: a baseline has one.`)
   }
-  if (typeof results?.each !== 'object') {
+  const measures: unknown[] = Object.values(Object(results?.each))
+  if (results === undefined || measures.length === 0 || !measures.every(isMeasured)) {
     throw new Error(`${file} is no result of "botstead eval --json".`)
   }
   return results
+}
+
+function isMeasured(measures: unknown): boolean {
+  return typeof Object(measures).ndcg === 'number'
 }
 
 function parse(content: string): Results | Results[] | undefined {

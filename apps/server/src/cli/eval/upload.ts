@@ -56,7 +56,13 @@ function keyOf({ id }: Document): string {
 
 /** The document of a key. */
 export function documentOf(key: string): string {
-  return isUploaded(key) ? decodeURIComponent(key.slice(prefix.length)) : key
+  if (!isUploaded(key)) return key
+  try {
+    return decodeURIComponent(key.slice(prefix.length))
+  } catch {
+    // A file of somebody else, whose key has a plain per cent sign.
+    return key
+  }
 }
 
 /**
