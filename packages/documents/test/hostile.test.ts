@@ -45,6 +45,11 @@ const manyRows = Array.from({ length: 30_000 }, (_, at) => {
 /** Small files of which each part is harmless, but not all pairs of them. */
 const files: readonly (readonly [name: string, key: string, make: () => string | Uint8Array])[] = [
   [
+    'raised letters without number in one text of XML',
+    'a.xml',
+    () => `<r><p>a ${'x<sub>2</sub>'.repeat(250_000)}</p></r>`,
+  ],
+  [
     'a label of a megabyte on each paragraph',
     'a.docx',
     () => docx(wordParagraph('a', listed).repeat(2000), { 'word/numbering.xml': hugeLabel }),

@@ -61,20 +61,27 @@ const raisedNames: Readonly<Record<string, 'sup' | 'sub'>> = {
   sub: 'sub',
 }
 
+/** Characters before a raised text that decide how it is written. */
+const maxEnd = 40
+
 /** The text of an element; an empty one in it, such as a line break, separates words. */
 function textOf(node: PageNode): string {
   if (typeof node === 'string') return node
   if (node.children.length === 0) return ' '
-  let text = ''
+  const texts: string[] = []
+  // Kept by itself: the end of a text that grows is found by copying all of it each time.
+  let end = ''
   node.children.forEach((child, at) => {
     const place = typeof child === 'string' ? undefined : raisedNames[child.name]
-    if (place === undefined) text += textOf(child)
-    else {
-      const next = node.children[at + 1] ?? ''
-      text += raise(place, textOf(child), text.slice(-40), typeof next === 'string' ? next : '')
-    }
+    const next = node.children[at + 1] ?? ''
+    const text =
+      place === undefined
+        ? textOf(child)
+        : raise(place, textOf(child), end, typeof next === 'string' ? next : '')
+    texts.push(text)
+    end = `${end}${text.slice(-maxEnd)}`.slice(-maxEnd)
   })
-  return text
+  return texts.join('')
 }
 
 function add({ keys, values }: Members, key: string, value: Value): void {
