@@ -47,12 +47,16 @@ export function toTables(rows: readonly SheetRow[], separator?: string): BlockCo
   const isRecords = separator !== undefined
   const parts = toBlocks(rows, isRecords).flatMap((block) => toParts(block, isRecords))
   const joined = joinContinued(parts)
-  const hasTable = joined.some((part) => isRecords && part.kind === 'table' && part.rows.length > 1)
+  const table = joined.find((part) => isRecords && part.kind === 'table' && part.rows.length > 1)
   return joined.flatMap((part) => {
-    // One record beside a table is a line with a separator in it.
-    const isLine = hasTable && part.rows.length === 1
+    // One record beside a table that has another number of values is a line with a separator in it.
+    const isLine = part.rows.length === 1 && table && !hasValuesOf(part.rows[0], table.rows[0])
     return part.kind === 'text' || isLine ? toTexts(part.rows, separator) : toTable(part)
   })
+}
+
+function hasValuesOf(row: SheetRow | undefined, other: SheetRow | undefined): boolean {
+  return row?.values === other?.values
 }
 
 /** Rows without an empty one between them; a record that is a remark stands by itself. */
