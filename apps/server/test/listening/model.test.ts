@@ -108,9 +108,7 @@ describeEachEngine('a stream', (engine) => {
     const tolerant = (work: Promise<unknown>) =>
       work.catch((error: unknown) => {
         if (
-          !/not yours|not a participant|no conversation|no message|is stopping/.test(
-            String(error),
-          )
+          !/not yours|not a participant|no conversation|no message|is stopping/.test(String(error))
         ) {
           throw error
         }

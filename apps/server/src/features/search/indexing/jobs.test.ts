@@ -218,6 +218,8 @@ describeEachEngine('indexing', (engine) => {
       }
       expect((await bot.as().getFile({ id })).file.status).toBe('indexing_pending')
     })
+    // Half a minute at most passes until the next attempt.
+    bench().clock.advance(30_000)
     await bot.awaitStatus(id, 'indexing_completed')
   })
 
