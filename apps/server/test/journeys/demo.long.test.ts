@@ -234,7 +234,9 @@ describe('the demonstration', () => {
     expect(status, output).toBe(0)
     expect(output).toContain(`Port ${port} is in use, so a free one is taken.`)
     expect(output).toMatch(/PUT \/uploads\/\S+ {2}200 {2}\d+ ms/)
-    expect(output).toMatch(/1\. 0\.\d\d {2}botstead\.md › How Botstead works › What happens/)
+    expect(output).toMatch(
+      /1\. (?:0\.\d\d|1\.00) {2}botstead\.md › How Botstead works › What happens/,
+    )
     expect(output.match(/POST \/chat\/[\w-]+\/messages {2}201/g)).toHaveLength(3)
     expect(output).toMatch(/GET \/chat\/\S+\/listen {2}200/)
     expect(output).toMatch(/Deploy a bot .*\n {4}PUT \/v1\/admin\/bots\/\S+ {2}200/)
