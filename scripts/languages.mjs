@@ -137,6 +137,12 @@ const pages = {
   'x-mac-ce': 'maccenteuro',
   'x-mac-greek': 'macgreek',
   'x-mac-turkish': 'macturkish',
+  ibm720: 'cp720',
+  ibm1125: 'cp1125',
+  'hp-roman8': 'hproman8',
+  'x-mac-icelandic': 'maciceland',
+  'x-mac-romanian': 'macromania',
+  'x-mac-croatian': 'maccroatian',
 }
 const high = Buffer.from(Array.from({ length: 128 }, (_, at) => at + 128))
 const tables = Object.entries(pages).map(([name, known]) => {

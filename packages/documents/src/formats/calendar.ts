@@ -5,18 +5,12 @@ import { requireLines, requireReadable } from '../document/limits.js'
 import { heading, paragraph } from '../document/nodes.js'
 import type { Omissions } from '../document/omissions.js'
 import { toParagraphs } from '../document/text-blocks.js'
-import { decodeSource, decodeText } from './decode.js'
+import { decodeSource } from './decode.js'
 import { parseHtmlFragment, textOf } from './html-tree.js'
+import { type Property, toProperties, unescaped } from './properties.js'
 
 /** Maximum ratio of the length of a calendar to its text: time zones, identifiers and alarms. */
 const maxMarkupRatio = 8
-
-/** A line of a calendar: name, parameters and value. */
-interface Property {
-  name: string
-  parameters: string
-  value: string
-}
 
 const shownComponents: ReadonlySet<string> = new Set(['VEVENT', 'VTODO', 'VJOURNAL'])
 
@@ -59,34 +53,9 @@ function reportFile({ parameters }: Property, omissions: Omissions | undefined):
   omissions?.add('embedded_file', { part: named ?? type }, { detail: type })
 }
 
-const isQuoted = /;(?:ENCODING=)?QUOTED-PRINTABLE\b/i
-
-/** A value of version 1.0, which older programs write. */
-function fromQuoted(value: string): string {
-  const codes = value.replace(/=([\dA-F]{2})/gi, (_, code: string) =>
-    String.fromCharCode(Number.parseInt(code, 16)),
-  )
-  return /[^\0-\xff]/.test(codes) ? value : decodeText(Buffer.from(codes, 'latin1'))
-}
-
-function toProperties(text: string): Property[] {
-  const joined = isQuoted.test(text) ? text.replace(/=\n/g, '') : text
-  return joined
-    .replace(/\n[ \t]/g, '')
-    .split('\n')
-    .flatMap((line) => {
-      // A colon in quotes belongs to a parameter.
-      const [, name, parameters = '', value = ''] =
-        /^([\w-]{1,80})((?:;(?:[^":;]|"[^"]*")*)*):(.*)$/.exec(line.slice(0, 100_000)) ?? []
-      if (name === undefined) return []
-      const read = isQuoted.test(parameters) ? fromQuoted(value) : value
-      return [{ name: name.toUpperCase(), parameters, value: read }]
-    })
-}
-
 function toNodes(properties: readonly Property[], method: string, level: number): RootContent[] {
   const all = (name: string) => properties.filter((property) => property.name === name)
-  const text = (name: string) => toText(all(name)[0]?.value ?? '')
+  const text = (name: string) => unescaped(all(name)[0]?.value ?? '')
   const isCancelled = method === 'CANCEL' || text('STATUS').toUpperCase() === 'CANCELLED'
   const fields = {
     Status: isCancelled ? 'cancelled' : '',
@@ -100,7 +69,7 @@ function toNodes(properties: readonly Property[], method: string, level: number)
     Organizer: all('ORGANIZER').map(toPerson).join(', '),
     Attendees: all('ATTENDEE').map(toPerson).join(', '),
     Contact: all('CONTACT')
-      .map(({ value }) => toText(value))
+      .map(({ value }) => unescaped(value))
       .join(', '),
     Resources: text('RESOURCES'),
     Categories: text('CATEGORIES'),
@@ -116,7 +85,7 @@ function toNodes(properties: readonly Property[], method: string, level: number)
     ...(summary === '' ? [] : [heading(level, summary)]),
     ...(lines.length === 0 ? [] : [paragraph(lines.join('\n'))]),
     ...['DESCRIPTION', 'COMMENT'].flatMap((name) =>
-      all(name).flatMap(({ value }) => toParagraphs(toText(value))),
+      all(name).flatMap(({ value }) => toParagraphs(unescaped(value))),
     ),
     ...(text('DESCRIPTION') === '' ? toParagraphs(pageText(all('X-ALT-DESC')[0])) : []),
   ]
@@ -135,13 +104,9 @@ function isEmbedded({ name, parameters }: Property): boolean {
 function pageText(property: Property | undefined): string {
   if (property === undefined) return ''
   const page = parseHtmlFragment(
-    toText(property.value).replace(/<(?:br|\/p|\/div|\/li)\b/gi, '\n$&'),
+    unescaped(property.value).replace(/<(?:br|\/p|\/div|\/li)\b/gi, '\n$&'),
   )
   return textOf(page).trim()
-}
-
-function toText(value: string): string {
-  return value.replace(/\\([nN,;\\])/g, (_, sign: string) => (/n/i.test(sign) ? '\n' : sign)).trim()
 }
 
 /** `20240105T090000Z` as people write it, with its time zone. */

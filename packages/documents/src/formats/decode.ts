@@ -3,6 +3,7 @@ import { ExtractionError, type Source } from '../document/extraction.js'
 import type { Omissions } from '../document/omissions.js'
 import { decodeAs, encodingNamed, latin1 } from './encodings.js'
 import { type Decoded, guessEncoding } from './guess-encoding.js'
+import { sevenBitIn } from './seven-bit.js'
 
 /** Bytes or characters that are examined; more would not change the result. */
 const sampleSize = 65_536
@@ -20,9 +21,6 @@ const colourCodes = /\x1b\[[\d;]{0,20}m/g
 const controlCharacters = /[\x00-\x08\x0b\x0e-\x1f\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
 const strayControls = /[\x00-\x07\x0e-\x19\x1c-\x1f]/g
-/** Japanese in seven bits, by the sequences that switch to it. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for such sequences
-const japaneseShift = /\x1b\$[@B]/
 const lineEndPattern = /\r\n?|\v|\f|\x85|\u2028|\u2029/g
 /** Ends of fields and records in the output of databases and terminals. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters
@@ -68,7 +66,31 @@ export function decodeText(bytes: Uint8Array, declared?: string, omissions?: Omi
   const known = signatureOf(bytes)
   if (known !== undefined) throw binary(`The content is ${known.format}, not text`)
 
+  if (isMainframeText(bytes)) {
+    throw new ExtractionError(
+      'binary',
+      'The content is text of a mainframe (EBCDIC). Convert it to UTF-8 and upload it again.',
+    )
+  }
   return toText(decodeBytes(bytes, declared), omissions)
+}
+
+/** Share of the bytes of EBCDIC that are blanks, and of those that are letters or digits. */
+const minBlanks = 0.08
+const minLetters = 0.5
+
+/** Whether bytes are letters and blanks of EBCDIC, and none of them a blank or line end of other encodings. */
+function isMainframeText(bytes: Uint8Array): boolean {
+  if (bytes[0] === undefined || (bytes[0] < 0x80 && bytes[0] !== 0x40)) return false
+  const sample = bytes.subarray(0, 4096)
+  let [blanks, letters] = [0, 0]
+  for (const byte of sample) {
+    if (byte === 0x20 || byte === 0x0a) return false
+    if (byte === 0x40) blanks += 1
+    // Capitals, small letters and digits stand in rows of nine or ten, with gaps between them.
+    if (byte > 0x80 && byte < 0xfa && (byte & 0x0f) < 0x0a) letters += 1
+  }
+  return blanks >= sample.length * minBlanks && letters >= sample.length * minLetters
 }
 
 /** Texts of one file whose encoding is guessed: each takes as long as a small file. */
@@ -119,7 +141,7 @@ function decodeBytes(bytes: Uint8Array, declared: string | undefined): Decoded {
   return (
     decodeMarked(bytes) ??
     decodeDeclared(bytes, declared) ??
-    decodeShifted(bytes) ??
+    decodeShifted(bytes, declared) ??
     decodeUtf8(bytes) ??
     guessEncoding(bytes)
   )
@@ -199,10 +221,14 @@ function decodeLong(bytes: Uint8Array): Decoded | undefined {
   return { encoding: isLittle ? 'utf-32le' : 'utf-32be', text: parts.join('') }
 }
 
-function decodeShifted(bytes: Uint8Array): Decoded | undefined {
-  if (!bytes.includes(0x1b) || !japaneseShift.test(latin1(bytes.subarray(0, sampleSize)))) return
-  const text = decodeAs('iso-2022-jp', bytes)
-  return text.includes('\ufffd') ? undefined : { encoding: 'iso-2022-jp', text }
+function decodeShifted(bytes: Uint8Array, declared: string | undefined): Decoded | undefined {
+  const encoding = sevenBitIn(bytes)
+  if (encoding === undefined) return undefined
+  const text = decodeAs(encoding, bytes)
+  const isStated = declared !== undefined && encodingNamed(declared) === encoding
+  // The marks of Japanese mail are in no other text.
+  const isSure = isStated || encoding === 'iso-2022-jp'
+  return { encoding, text, isInDoubt: !isSure || text.includes('\ufffd') }
 }
 
 /** The text in the stated encoding, unless another reading makes much better words. */

@@ -1,5 +1,6 @@
 import iconv from 'iconv-lite'
 import { codePages } from './code-pages.js'
+import { decodeSevenBit, type SevenBit } from './seven-bit.js'
 
 /** An encoding in which a file without a byte order mark may be. */
 interface Candidate {
@@ -29,6 +30,13 @@ export const candidates: readonly Candidate[] = [
     'ibm860',
     'ibm861',
     'ibm869',
+    'ibm720',
+    'ibm1125',
+    'hp-roman8',
+    'x-mac-icelandic',
+    'x-mac-romanian',
+    'x-mac-croatian',
+    'iso-8859-10',
   ),
 ]
 
@@ -42,6 +50,11 @@ function rated(rarity: number, ...names: string[]): Candidate[] {
 /** Names in media types and documents that the decoder of Node does not know, without signs and in small letters. */
 const aliases: Readonly<Record<string, string>> = {
   iso885916: 'iso-8859-16',
+  hproman8: 'hp-roman8',
+  roman8: 'hp-roman8',
+  maciceland: 'x-mac-icelandic',
+  macromania: 'x-mac-romanian',
+  maccroatian: 'x-mac-croatian',
   xmacce: 'x-mac-ce',
   xmaccentraleurroman: 'x-mac-ce',
   maccentraleurope: 'x-mac-ce',
@@ -63,7 +76,9 @@ const aliases: Readonly<Record<string, string>> = {
 /** The name of an encoding as this module uses it; undefined if there is no such encoding. */
 export function encodingNamed(label: string): string | undefined {
   const plain = label.toLowerCase().replace(/[^a-z0-9]/g, '')
-  const page = /^(?:cs)?(?:ibm|cp|dos|oem|pc)(\d{3})$/.exec(plain)?.[1]
+  const page = /^(?:cs)?(?:ibm|cp|dos|oem|pc)(\d{3,4})$/.exec(plain)?.[1]
+  const short = sevenBit[plain]
+  if (short !== undefined) return short
   const known = aliases[plain] ?? aliases[`x${plain}`] ?? (page && `ibm${page}`)
   if (known !== undefined && known in codePages) return known
   for (const name of [label, known ?? '', plain.replace(/^(?:ms|x)/, '')]) {
@@ -80,6 +95,8 @@ export function encodingNamed(label: string): string | undefined {
 export function decodeAs(name: string, bytes: Uint8Array): string {
   const page = codePages[name]
   if (page !== undefined) return decodePage(page, bytes)
+  const short = sevenBit[name.replaceAll('-', '')]
+  if (short !== undefined) return decodeSevenBit(short, bytes)
   // The decoder of Node lacks the syllables that Windows added to this encoding, three quarters of all.
   if (name === 'euc-kr') return iconv.decode(bytes, 'cp949')
   const text = new TextDecoder(name).decode(bytes)
@@ -101,6 +118,22 @@ function decodePage(page: string, bytes: Uint8Array): string {
     parts.push(Buffer.from(codes.buffer).toString('utf16le'))
   }
   return parts.join('')
+}
+
+/** Names of encodings that the decoder of Node does not have, or not whole, without signs and in small letters. */
+const sevenBit: Readonly<Record<string, SevenBit>> = {
+  hz: 'hz-gb-2312',
+  hzgb2312: 'hz-gb-2312',
+  iso2022jp: 'iso-2022-jp',
+  csiso2022jp: 'iso-2022-jp',
+  iso2022jp1: 'iso-2022-jp',
+  iso2022jp2: 'iso-2022-jp',
+  iso2022jp3: 'iso-2022-jp',
+  iso2022kr: 'iso-2022-kr',
+  csiso2022kr: 'iso-2022-kr',
+  iso2022cn: 'iso-2022-cn',
+  iso2022cnext: 'iso-2022-cn',
+  utf7: 'utf-7',
 }
 
 /** Bytes as characters of the same code: for examining the beginning of a file of unknown charset. */

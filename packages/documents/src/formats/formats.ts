@@ -116,6 +116,12 @@ export const supportedFormats: readonly Format[] = [
     load: () => import('./calendar.js'),
   },
   {
+    name: 'address book (.vcf, .ldif)',
+    contentTypes: ['text/vcard', 'text/x-vcard', 'text/directory'],
+    extensions: ['.vcf', '.vcard', '.ldif'],
+    load: () => import('./address-book.js'),
+  },
+  {
     name: 'CSV and TSV',
     contentTypes: ['text/csv', 'text/tab-separated-values', 'application/csv'],
     extensions: ['.csv', '.tsv', '.tab'],
@@ -141,7 +147,7 @@ export const supportedFormats: readonly Format[] = [
     contentTypes: ['application/xml', 'text/xml'],
     extensions: (
       '.xml .xsd .xsl .xslt .wsdl .rss .atom .opml .xlf .xliff .tmx .ttml .fb2 .gpx .kml .plist .resx .rdf .owl ' +
-      '.drawio .dita .ditamap .tei .dbk .nxml .musicxml'
+      '.webloc .drawio .dita .ditamap .tei .dbk .nxml .musicxml'
     ).split(' '),
     load: () => import('./xml-data.js'),
   },
@@ -166,7 +172,17 @@ export const supportedFormats: readonly Format[] = [
   {
     name: 'settings (.ini, .toml)',
     contentTypes: ['application/toml'],
-    extensions: ['.ini', '.toml', '.cfg', '.conf', '.properties', '.env', '.desktop'],
+    extensions: [
+      '.ini',
+      '.toml',
+      '.cfg',
+      '.conf',
+      '.properties',
+      '.env',
+      '.desktop',
+      '.reg',
+      '.url',
+    ],
     load: () => import('./settings-file.js'),
   },
   {

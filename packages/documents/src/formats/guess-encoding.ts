@@ -88,6 +88,8 @@ function choose(
   }
   const next = readings.find(({ sample }) => sample !== best.sample)
   const lead = (next?.cost ?? Number.POSITIVE_INFINITY) - best.cost
+  if (best.sample.includes('\ufffd') || hasStrangeSigns(best.sample))
+    return { encoding: best.encoding, isInDoubt: true }
   const latin = stated === undefined ? inLatinLetters(readings, best) : undefined
   if (latin !== undefined) {
     // A few letters with accents make words in some alphabet by chance.
@@ -98,6 +100,19 @@ function choose(
     encoding: best.encoding,
     isInDoubt: stated !== undefined || lead < (isShort ? minLeadOfShort : minLead),
   }
+}
+
+/** A sign beyond ASCII that no text has between two letters, or the line of a frame beside one. */
+const strangeSign =
+  /(?<=\p{L})(?![\p{ASCII}\p{L}\p{M}\p{N}\u00ad\u200b-\u200f’‘·・ー–—…])[^\s](?=\p{L})|(?<=\p{L})[\u2500-\u259f]|[\u2500-\u259f](?=\p{L})/gu
+/** Share of the characters beyond ASCII that such signs have in a text that was written in another encoding. */
+const maxStrange = 0.1
+
+/** Whether even the best reading has so many signs within words that it is hardly the right one. */
+function hasStrangeSigns(sample: string): boolean {
+  const foreign = sample.match(/[^\p{ASCII}]/gu)?.length ?? 0
+  const strange = sample.match(strangeSign)?.length ?? 0
+  return strange > 1 && strange > foreign * maxStrange
 }
 
 /** The best reading in Latin letters, if another one is not much better. */

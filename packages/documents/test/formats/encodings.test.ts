@@ -192,3 +192,48 @@ describe('letters with accents beside Latin words', () => {
     expect(decoded(bytes).doubts).toMatchObject([{ kind: 'encoding_in_doubt', detail: 'utf-8' }])
   })
 })
+
+describe('a text in seven bits is read', () => {
+  test.each([
+    ['hz-gb-2312', 'Rules: ~{9+K>UB3L~} 2024 ~~ 5\n', 'Rules: 公司章程 2024 ~ 5\n'],
+    ['iso-2022-kr', '\x1b$)C\x0eH8;g\x0f \x0eA$0|\x0f\n', '회사 정관\n'],
+    ['iso-2022-cn', '\x1b$)A\x0e9+K>UB3L\x0f 1\n', '公司章程 1\n'],
+    ['utf-7', 'Die T+APw-r ist gr+APYA3w-er, 2 +- 2\n', 'Die Tür ist größer, 2 + 2\n'],
+  ])('%s, and the report names it', (detail, content, expected) => {
+    const { text, doubts } = decoded(Buffer.from(content, 'latin1'))
+    expect(text).toBe(expected)
+    expect(doubts).toMatchObject([{ kind: 'encoding_in_doubt', detail }])
+    expect(decoded(Buffer.from(content, 'latin1'), detail)).toEqual({ text: expected, doubts: [] })
+  })
+
+  test.each([
+    ['the supplement of Japanese', '\x1b$B2q<R$N\x1b$(Dl?\x1b$B30\x1b(B 1', '会社の鷗外 1'],
+    ['Japanese beside Korean', '\x1b$B2q<R\x1b(B, \x1b$(CH8;g\x1b(B', '会社, 회사'],
+    ['Japanese in small letters', '\x1b(I62\x1b(B!', 'ｶｲ!'],
+  ])('%s', (_, content, expected) => {
+    expect(decoded(Buffer.from(content, 'latin1'))).toEqual({ text: expected, doubts: [] })
+  })
+
+  test.each([
+    '(format t "~{~a~^, ~}~%" list)',
+    '(format t "~{ab~} ~a~%" list)',
+    'Call +49 30 1234567 or +15551234564, C++ and a+b-c.',
+    'cat ~/notes ~{1,2}',
+  ])('%j stays', (content) => {
+    expect(decoded(Buffer.from(content))).toEqual({ text: content, doubts: [] })
+  })
+})
+
+test('of texts in an encoding that is not known, the report tells that it was guessed', () => {
+  // German in an encoding of Japan that few programs know.
+  const bytes = Buffer.from(
+    '446572205363686ca9f17373656c20656e7468a9da6c74206772a9eca9d565726520476572a9da74652066a9f1722048a9ec6665',
+    'hex',
+  )
+  expect(decoded(bytes).doubts).toMatchObject([{ kind: 'encoding_in_doubt' }])
+})
+
+test('text of a mainframe is refused with advice', () => {
+  const ebcdic = Buffer.from('e3888540a5819993a58540819584408995a2a3999483a340859596a48788', 'hex')
+  expect(() => decoded(ebcdic)).toThrow(/EBCDIC.*Convert/)
+})

@@ -158,6 +158,18 @@ const rows: Record<string, Case[]> = {
       read: ['# Service of the north pump', '2024-03-15 08:30', '1 h 30 min', '# Order new seals'],
     },
   ],
+  'Address book': [
+    {
+      file: 'abook.vcf',
+      read: [
+        '# Ann Müller',
+        'Telephone (cell): 0171 2345678',
+        'Hafenweg 4, Bremen, 01234',
+        'Orders',
+      ],
+    },
+    { file: 'abook.ldif', read: ['# Ann Müller', 'mail: ann@example.com', 'Hafenweg 4'] },
+  ],
   'CSV, TSV': [
     { file: 'sqlite.csv', read: ['| 738529527931269425 | 01234 | 1.10 | quiet |', prices] },
     { file: 'sqlite.tsv', read: ['| 738529527931269426 | 01235 | 2,50 |'] },

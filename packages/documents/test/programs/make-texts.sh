@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the tables, texts, data, mail and calendars of this folder with programs that people use. On Debian:
 # apt-get install pandoc libreoffice-calc-nogui libreoffice-writer-nogui gnumeric sqlite3 python3-openpyxl python3-xlsxwriter
-# python3-docx python3-yaml python3-pygments jq diffutils ffmpeg calcurse mutt groff w3m weasyprint texlive-latex-base
+# python3-docx python3-yaml python3-pygments jq diffutils ffmpeg calcurse abook mutt groff w3m weasyprint texlive-latex-base
 # chromium-headless-shell, and Node for what the browser saves. The ports 4738 and 4739 are used for that.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -196,6 +196,26 @@ cat > "$work/calcurse/apts" <<'APTS'
 APTS
 printf '[3] Order new seals\n' > "$work/calcurse/todo"
 calcurse -D "$work/calcurse" -C "$work/calcurse" --export=ical > calcurse.ics
+
+# An address book, in both forms.
+cat > "$work/people" <<'PEOPLE'
+[format]
+program=abook
+version=0.6.1
+
+[0]
+name=Ann Müller
+email=ann@example.com
+address=Hafenweg 4
+city=Bremen
+zip=01234
+country=Germany
+phone=+49 421 1234567
+mobile=0171 2345678
+notes=Orders the seals of the north pump
+PEOPLE
+abook --convert --informat abook --infile "$work/people" --outformat vcard --outfile abook.vcf
+abook --convert --informat abook --infile "$work/people" --outformat ldif --outfile abook.ldif
 
 # Mail: one with a page, an attachment and an invitation, a mailbox, and one that mutt wrote.
 /usr/bin/python3 - <<'PY'
