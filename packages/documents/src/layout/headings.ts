@@ -33,8 +33,8 @@ export function readTypography(pages: readonly (readonly Line[])[], outline: Out
     add(sizes, roundSize(line.size), length)
     add(fonts, line.font, length)
   }
-  const size = mostOf(sizes) ?? 0
-  const font = mostOf(fonts) ?? ''
+  const size = mostFrequent(sizes) ?? 0
+  const font = mostFrequent(fonts) ?? ''
   const isLarge = (line: Line) =>
     roundSize(line.size) >= size * headingSizeRatio && line.text.length <= maxLength
   const levels = levelsBySize(pages, outline, isLarge)
@@ -110,7 +110,7 @@ function add<Key>(counts: Map<Key, number>, key: Key, amount: number): void {
   counts.set(key, (counts.get(key) ?? 0) + amount)
 }
 
-function mostOf<Key>(counts: ReadonlyMap<Key, number>): Key | undefined {
+function mostFrequent<Key>(counts: ReadonlyMap<Key, number>): Key | undefined {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0]
 }
 

@@ -16,14 +16,19 @@ const newShare = (bytes = 1e12, lines = 1e9) => {
 /** Reads pieces, and moves time on until everything was read. */
 async function readAll(
   pieces: readonly Uint8Array[],
-  { longest, bytes, lines }: { longest: number; bytes?: number; lines?: number },
+  { maxBytes, bytes, lines }: { maxBytes: number; bytes?: number; lines?: number },
 ): Promise<Read[]> {
   const { time, share } = newShare(bytes, lines)
   const stream = new PassThrough()
   const read: Read[] = []
   const faults: unknown[] = []
   const onLine = (line: string, cut: number) => void read.push([line, cut])
-  const over = readLines(stream, { share, longest, onLine, onFault: (error) => faults.push(error) })
+  const over = readLines(stream, {
+    share,
+    maxBytes,
+    onLine,
+    onFault: (error) => faults.push(error),
+  })
   for (const piece of pieces) stream.write(piece)
   stream.end()
   let isOver = false
@@ -39,14 +44,14 @@ async function readAll(
 }
 
 /** The lines of a text, by a definition that is not that of the reader. */
-function expected(text: Buffer, longest: number): Read[] {
+function expected(text: Buffer, maxBytes: number): Read[] {
   return text
     .toString('latin1')
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => [
-      Buffer.from(line.slice(0, longest), 'latin1').toString('utf8'),
-      Math.max(0, line.length - longest),
+      Buffer.from(line.slice(0, maxBytes), 'latin1').toString('utf8'),
+      Math.max(0, line.length - maxBytes),
     ])
 }
 
@@ -71,9 +76,9 @@ describe('the reader of the lines of a program', () => {
           bytes: fc.integer({ min: 100, max: 10_000 }),
           lines: fc.integer({ min: 10, max: 1000 }),
         }),
-        async (whole, cuts, longest, perSecond) => {
-          const read = await readAll(piecesOf(whole, cuts), { longest, ...perSecond })
-          expect(read).toEqual(expected(whole, longest))
+        async (whole, cuts, maxBytes, perSecond) => {
+          const read = await readAll(piecesOf(whole, cuts), { maxBytes, ...perSecond })
+          expect(read).toEqual(expected(whole, maxBytes))
         },
       ),
       { numRuns: 60 },
@@ -82,7 +87,7 @@ describe('the reader of the lines of a program', () => {
 
   it('cuts lines at their limit, and says how many bytes are missing', async () => {
     const whole = Buffer.from(`${'a'.repeat(7)}\nbc\n${'d'.repeat(5)}`)
-    expect(await readAll([whole], { longest: 4 })).toEqual([
+    expect(await readAll([whole], { maxBytes: 4 })).toEqual([
       ['aaaa', 3],
       ['bc', 0],
       ['dddd', 1],
@@ -95,7 +100,7 @@ describe('the reader of the lines of a program', () => {
     const read: Read[] = []
     const over = readLines(stream, {
       share,
-      longest: 1000,
+      maxBytes: 1000,
       onLine: (line, cut) => void read.push([line, cut]),
       onFault: () => {},
     })
@@ -120,7 +125,7 @@ describe('the reader of the lines of a program', () => {
     const onLine = () => {
       read += 1
     }
-    void readLines(stream, { share, longest: 100, onLine, onFault: () => {} })
+    void readLines(stream, { share, maxBytes: 100, onLine, onFault: () => {} })
     stream.write('line\n'.repeat(1000))
     await turn()
     expect(read).toBeLessThanOrEqual(10)
@@ -138,7 +143,7 @@ describe('the reader of the lines of a program', () => {
     let read = 0
     const over = readLines(stream, {
       share,
-      longest: 100,
+      maxBytes: 100,
       onLine() {
         read += 1
         throw new TypeError('no line')

@@ -7,7 +7,7 @@ const newline = 10
 export interface LineReading {
   share: OutputShare
   /** Maximum bytes of a line. */
-  longest: number
+  maxBytes: number
   /** Receives a line, with how many bytes of it were not kept. */
   onLine: (line: string, cut: number) => void
   /** Receives the error that a listener threw. */
@@ -20,7 +20,7 @@ export interface LineReading {
  * @returns a promise that resolves when the stream was read to its end, or closed
  */
 export function readLines(stream: Readable, reading: LineReading): Promise<void> {
-  const { share, longest, onLine } = reading
+  const { share, maxBytes, onLine } = reading
   let kept: Buffer[] = []
   let size = 0
   let cut = 0
@@ -37,7 +37,7 @@ export function readLines(stream: Readable, reading: LineReading): Promise<void>
   }
 
   function keep(piece: Buffer): void {
-    const room = Math.max(0, longest - size)
+    const room = Math.max(0, maxBytes - size)
     const part = piece.subarray(0, room)
     // A copy, because a short line would keep the whole piece that it came in.
     if (part.length > 0) kept.push(Buffer.from(part))

@@ -82,7 +82,7 @@ const outOfMemory = 'it used too much memory'
 /** Characters of standard error that are kept: its end, where Node prints the error that ended it. */
 const keptErrorText = 4000
 /** Maximum bytes of a line that is written past the console of the program. */
-const longestLine = 4000
+const maxLineBytes = 4000
 /**
  * Milliseconds in which the last output of a program that ended is read, and then its last reports: together less than
  * `endMs`.
@@ -261,7 +261,7 @@ class RunningProgram {
   ): Promise<void> {
     await readLines(channel, {
       share: this.#share,
-      longest: maxReportBytes,
+      maxBytes: maxReportBytes,
       onFault: (error) => {
         this.#refuse(error)
         onFailed(new StartError(this.#fault))
@@ -347,7 +347,7 @@ function readPrinted(stream: Readable | null, reading: Reading, listener: Output
     const message = cut > 0 ? `${line} … (${cut} more bytes)` : line
     listener.onLine({ level: 'info', message, about: {} })
   }
-  void readLines(stream, { ...reading, longest: longestLine, onLine })
+  void readLines(stream, { ...reading, maxBytes: maxLineBytes, onLine })
 }
 
 function readErrors(
@@ -357,7 +357,7 @@ function readErrors(
 ): void {
   if (stream === null) return
   const onLine = (line: string) => onText(`${line}\n`)
-  void readLines(stream, { ...reading, longest: longestLine, onLine })
+  void readLines(stream, { ...reading, maxBytes: maxLineBytes, onLine })
 }
 
 function endOf(code: number | null, signal: string | null, errorText: string): string {

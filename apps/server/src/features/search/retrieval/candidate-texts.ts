@@ -103,12 +103,12 @@ function toCandidate(
 }
 
 /** A passage with more headings is a list of them. */
-const mostTitles = 8
-const mostWordsOfTitle = 30
+const maxTitles = 8
+const maxWordsOfTitle = 30
 
 function toTitles(headings: readonly string[]): string[][] {
-  return headings.slice(0, mostTitles).flatMap((heading) => {
-    const words = toIndexText(heading).split(' ').slice(0, mostWordsOfTitle)
+  return headings.slice(0, maxTitles).flatMap((heading) => {
+    const words = toIndexText(heading).split(' ').slice(0, maxWordsOfTitle)
     const naming = [...new Set(words)].filter((word) => word !== '' && !isStopword(word))
     return naming.length > 0 ? [naming] : []
   })

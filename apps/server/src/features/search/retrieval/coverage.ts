@@ -157,7 +157,7 @@ export function shareBesides(text: Float64Array, other: Float64Array): number {
 }
 
 /** A heading of fewer words says as little as if it had more that the question does not have. */
-const fewestOfTitle = 4
+const minWordsOfTitle = 4
 
 /**
  * Returns a function that determines how much of a title the words of a question cover, from 0 to 1: what an answer is about besides
@@ -172,7 +172,7 @@ export function titleCoverageOf(
     literal.has(word) ? 1 : Math.max(0, ...worthsOf(word).map(({ worth }) => worth)),
   )
   const shareOf = (title: readonly string[]) =>
-    title.reduce((sum, word) => sum + worthOf(word), 0) / Math.max(fewestOfTitle, title.length)
+    title.reduce((sum, word) => sum + worthOf(word), 0) / Math.max(minWordsOfTitle, title.length)
   return (titles) => (titles.length === 0 ? 0 : Math.max(...titles.map(shareOf)))
 }
 
@@ -233,7 +233,7 @@ function visitorOfRelatedWords(
     }
     const grams = toGrams(term)
     for (const gram of grams) mark(gram, gramFlag)
-    if (grams.length > 0) minGrams = Math.min(minGrams, fewestDistinct(grams))
+    if (grams.length > 0) minGrams = Math.min(minGrams, minDistinct(grams))
   }
   return ({ text, indices }, visit) => {
     if (short.length > 0) {
@@ -270,7 +270,7 @@ function visitorOfRelatedWords(
  * The fewest different grams with which a word can be similar to a term: one that the term repeats, as `bana` in
  * `banabana`, counts as often as the term has it.
  */
-function fewestDistinct(grams: readonly string[]): number {
+function minDistinct(grams: readonly string[]): number {
   const repetitions = new Map<string, number>()
   for (const gram of grams) repetitions.set(gram, (repetitions.get(gram) ?? 0) + 1)
   let count = 0

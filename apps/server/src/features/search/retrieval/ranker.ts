@@ -143,7 +143,7 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
       confidence: question?.confidence ?? 0,
       isLearned: question?.isLearned ?? true,
       terms: meaning?.parts.length ?? 0,
-      mostRank: meaning === undefined ? 1 : mostRankOf(meaning.frequencies, meaning.parts),
+      maxRank: meaning === undefined ? 1 : maxRankOf(meaning.frequencies, meaning.parts),
       isVague: meaning?.isVague ?? false,
       limit: request.limit,
       minScore: request.minScore ?? 0,
@@ -167,7 +167,7 @@ export function createRanker({ dialect, weights = defaultWeights }: RankerOption
 }
 
 /** BM25 of a passage that repeats each word of a question very often. */
-function mostRankOf({ passages, counts }: Frequencies, parts: readonly QueryPart[]): number {
+function maxRankOf({ passages, counts }: Frequencies, parts: readonly QueryPart[]): number {
   const rarities = parts.map(({ tokens }) => {
     const having = Math.min(passages, counts.get(tokens.join(' ')) ?? 0)
     return bm25Rarity(passages, having)
@@ -194,7 +194,7 @@ async function gather(
 }
 
 /** Share of a question from which a passage is examined for the requested kind of answer. */
-const leastIfAsked = 0.3
+const minShareIfAsked = 0.3
 
 /** Adds the evidence of the texts of candidates. */
 export function addTexts(
@@ -222,7 +222,7 @@ export function addTexts(
       if (members === undefined) sections.set(section, [{ candidate, sure }])
       else members.push({ candidate, sure })
     }
-    candidate.isAsked = share >= leastIfAsked && asked?.isIn(text) === true
+    candidate.isAsked = share >= minShareIfAsked && asked?.isIn(text) === true
     candidate.named = coverageByName.get(name.text) ?? coverage(name).share
     coverageByName.set(name.text, candidate.named)
     const grams = letters.get(number)

@@ -36,7 +36,7 @@ const options = {
   confidence: 1,
   isLearned: false,
   terms: 4,
-  mostRank: 20,
+  maxRank: 20,
   isVague: false,
   limit: 20,
   minScore: 0,

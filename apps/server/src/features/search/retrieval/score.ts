@@ -55,7 +55,7 @@ export interface ScoreOptions {
   /** Words of the question. */
   terms: number
   /** The rank of a passage that repeats all words of the question, above 0. */
-  mostRank: number
+  maxRank: number
   /** Whether the question consists only of words that occur everywhere. */
   isVague: boolean
   /** Maximum number of passages. */
@@ -73,7 +73,7 @@ export const noiseFloor = 0.05
  */
 const minEvidence = 0.2
 /** From this level on, little evidence does not matter: the question is probably answered. */
-const minLevel = 0.4
+const sufficientLevel = 0.4
 
 /** The highest score for a question of words that occur everywhere, which are no evidence. */
 const maxForVague = 0.2
@@ -83,11 +83,11 @@ const maxForVague = 0.2
  * evidence for the best candidate, so that a question without an answer has low scores throughout.
  */
 export function score(candidates: readonly Candidate[], options: ScoreOptions): RankedPassage[] {
-  const { isEnough, least, scoreOf } = toScoring(candidates, options)
+  const { isEnough, minScore, scoreOf } = toScoring(candidates, options)
   if (!isEnough) return []
   return candidates
     .map((candidate) => ({ candidate, number: candidate.number, score: scoreOf(candidate) }))
-    .filter(({ score }) => score >= least)
+    .filter(({ score }) => score >= minScore)
     .sort(byScore)
     .slice(0, options.limit)
     .map(({ candidate, number, score }) => ({ number, score, explanation: explain(candidate) }))
@@ -106,9 +106,9 @@ export interface Scoring {
   /** Weights of the retrievers in this question. */
   weights: RetrieverWeights
   /** The highest relevance of a candidate, by which all are divided. */
-  most: number
+  maxRelevance: number
   /** The largest share of the question that words of a candidate cover, from 0 to 1. */
-  mostFound: number
+  maxFound: number
   /** The evidence in the best candidate, from 0 to 1. */
   evidence: number
   /** Whether that is enough to find anything. */
@@ -116,31 +116,31 @@ export interface Scoring {
   /** Factor of all scores, from 0 to 1. */
   level: number
   /** The lowest score that is found. */
-  least: number
+  minScore: number
   scoreOf(candidate: Candidate): number
 }
 
 export function toScoring(candidates: readonly Candidate[], options: ScoreOptions): Scoring {
-  const { confidence, isVague, minScore } = options
+  const { confidence, isVague } = options
   const weights = {
     ...options.weights,
     grams: (options.weights.grams ?? 0) * gramsConfidence(candidates),
     semantic: (options.weights.semantic ?? 0) * confidence,
   }
   const fused = fuse(candidates.map(toEvidence), weights)
-  const mostFound = Math.max(0, ...candidates.map(({ found = 0 }) => found))
+  const maxFound = Math.max(0, ...candidates.map(({ found = 0 }) => found))
   const sumOf = (each: Candidate) => {
-    const { fileName, keyword } = toExtras(each, { mostFound })
+    const { fileName, keyword } = toExtras(each, { maxFound })
     return (fused.get(each.number) ?? 0) + fileName + keyword
   }
-  const most = Math.max(Number.MIN_VALUE, ...candidates.map(sumOf))
+  const maxRelevance = Math.max(Number.MIN_VALUE, ...candidates.map(sumOf))
   const evidence = Math.max(0, ...candidates.map((each) => plainEvidence(each, confidence)))
   const proof = Math.max(0, ...candidates.map((each) => calibrated(each, options)))
   // A model that was learned from the passages does not know words that none of them has, so it is no evidence for one.
   const isGuessed = candidates.every(
     ({ isSure, likeness = 0 }) => isSure === false && (options.isLearned || likeness === 0),
   )
-  const usual = leastLevel + (1 - leastLevel) * proof
+  const usual = minLevel + (1 - minLevel) * proof
   const level = isVague
     ? evidence * maxForVague
     : isGuessed
@@ -148,13 +148,13 @@ export function toScoring(candidates: readonly Candidate[], options: ScoreOption
       : usual
   return {
     weights,
-    most,
-    mostFound,
+    maxRelevance,
+    maxFound,
     evidence,
-    isEnough: evidence >= minEvidence || level >= minLevel,
+    isEnough: evidence >= minEvidence || level >= sufficientLevel,
     level,
-    least: Math.max(noiseFloor, minScore),
-    scoreOf: (each) => Math.min(1, preferLiteral(sumOf(each) / most, each.literal) * level),
+    minScore: Math.max(noiseFloor, options.minScore),
+    scoreOf: (each) => Math.min(1, preferLiteral(sumOf(each) / maxRelevance, each.literal) * level),
   }
 }
 
@@ -193,10 +193,10 @@ export function fuse(
   return new Map(
     candidates.map((each) => {
       let sum = 0
-      for (const [retriever, { least, width }] of spans) {
+      for (const [retriever, { min, width }] of spans) {
         const value = each[retriever]
         // A single value has no range to scale: it is the best.
-        const stretched = value === undefined ? 0 : width > 0 ? (value - least) / width : 1
+        const stretched = value === undefined ? 0 : width > 0 ? (value - min) / width : 1
         sum += (weights[retriever] ?? 0) * stretched
       }
       return [each.number, total > 0 ? sum / total : 0]
@@ -208,13 +208,13 @@ export function fuse(
 export function toSpans(
   candidates: readonly Evidence[],
   weights: RetrieverWeights,
-): Map<Retriever, { least: number; width: number }> {
-  const spans = new Map<Retriever, { least: number; width: number }>()
+): Map<Retriever, { min: number; width: number }> {
+  const spans = new Map<Retriever, { min: number; width: number }>()
   for (const retriever of ['keyword', 'grams', 'semantic'] as const) {
     const values = candidates.flatMap((each) => each[retriever] ?? [])
     if (values.length === 0 || !weights[retriever]) continue
-    const least = retriever === 'semantic' ? Math.min(...values) : 0
-    spans.set(retriever, { least, width: Math.max(...values) - least })
+    const min = retriever === 'semantic' ? Math.min(...values) : 0
+    spans.set(retriever, { min, width: Math.max(...values) - min })
   }
   return spans
 }
@@ -233,13 +233,13 @@ const askedWeight = 0.6
  * headings too, but a repeated word adds little there, so that other words of the question outweigh a name, and a word in
  * a heading those in the section below it.
  *
- * @param mostFound the share of the question that is covered by the passage which covers most
+ * @param maxFound the share of the question that is covered by the passage which covers most
  */
 export function toExtras(
   { named = 0, found = 0, titled = 0, isAsked = false }: Candidate,
-  { mostFound }: Pick<Scoring, 'mostFound'>,
+  { maxFound }: Pick<Scoring, 'maxFound'>,
 ) {
-  const asked = isAsked && mostFound > 0 ? askedWeight * (found / mostFound) ** 2 : 0
+  const asked = isAsked && maxFound > 0 ? askedWeight * (found / maxFound) ** 2 : 0
   return {
     fileName: nameWeight * named,
     keyword: found * coverageWeight + titled * titleWeight + asked,
@@ -284,7 +284,7 @@ function plainEvidence(candidate: Candidate, confidence: number): number {
 }
 
 /** The score of the best passage if there is only just enough evidence for any result. */
-const leastLevel = 0.2
+const minLevel = 0.2
 
 /**
  * The logarithm of the odds that a passage answers the question, fitted to questions with and without an answer: see
@@ -306,7 +306,7 @@ function calibrated(candidate: Candidate, options: ScoreOptions): number {
     odds.found * Math.log(1 + terms) * Math.min(1, found + besideWeight * beside) +
     odds.letters * coverage +
     odds.title * titled +
-    odds.rank * Math.min(1, rank / options.mostRank)
+    odds.rank * Math.min(1, rank / options.maxRank)
   const written = 1 / (1 + Math.exp(-sum))
   const meant = options.isLearned ? 0 : likeness * options.confidence
   return 1 - (1 - written) * (1 - meant) * (1 - literal * literalProof)

@@ -15,7 +15,7 @@ export interface PackedVectors {
 
 /** Additional bytes per vector: its number, its length, and its entry in a map. */
 export const bytesPerEntry = 64
-const fewest = 64
+const minVectors = 64
 
 /** Number of vectors from which the speed of their comparison matters. */
 export const manyVectors = 4096
@@ -26,8 +26,8 @@ export const manyVectors = 4096
  */
 export function createPackedVectors(dimensions: number, expected = 0): PackedVectors {
   const slots = new Map<number, number>()
-  let table = toTable(dimensions, Math.max(fewest, expected))
-  let numbers = new Float64Array(Math.max(fewest, expected))
+  let table = toTable(dimensions, Math.max(minVectors, expected))
+  let numbers = new Float64Array(Math.max(minVectors, expected))
   /** The reciprocal length of each vector; 0 for a zero vector. */
   let scales = new Float64Array(numbers.length)
 

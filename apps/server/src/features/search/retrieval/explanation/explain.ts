@@ -97,7 +97,7 @@ async function understandIn(
 function explainQuestion(
   { candidates }: Examination,
   { parts, frequencies, isVague }: Understanding,
-  { evidence, shares, least }: ScoreParts,
+  { evidence, shares, minScore }: ScoreParts,
 ): QuestionExplanation {
   const terms = parts.map(({ tokens, weight, substitutes }) => {
     const term = tokens.join(' ')
@@ -111,7 +111,7 @@ function explainQuestion(
     terms,
     isVague,
     evidence,
-    minimum: least,
+    minimum: minScore,
     candidates: candidates.size,
     shares,
   }

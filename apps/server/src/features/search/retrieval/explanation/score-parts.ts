@@ -51,7 +51,7 @@ export interface ScoreParts {
   scored: ScoredCandidate[]
   evidence: number
   isEnough: boolean
-  least: number
+  minScore: number
   /** Share of each retriever, which add up to 1 unless nothing was found. */
   shares: Record<Retriever, number>
 }
@@ -82,7 +82,7 @@ export function toScoreParts(candidates: readonly Candidate[], options: ScoreOpt
       if (score === undefined || raw === undefined) return []
       const span = spans.get(name)
       const rank = ranks.get(name)?.get(candidate.number)
-      const value = span === undefined ? 0 : span.width > 0 ? (raw - span.least) / span.width : 1
+      const value = span === undefined ? 0 : span.width > 0 ? (raw - span.min) / span.width : 1
       return [[name, { ...(rank !== undefined && { rank }), score, value }]]
     })
     return Object.fromEntries(findings)
@@ -93,7 +93,7 @@ export function toScoreParts(candidates: readonly Candidate[], options: ScoreOpt
     const extras = toExtras(candidate, scoring)
     // The score depends linearly on the relevance.
     const base = preferLiteral(0, literal)
-    const slope = (preferLiteral(1, literal) - base) / scoring.most
+    const slope = (preferLiteral(1, literal) - base) / scoring.maxRelevance
     const of = (name: Retriever) =>
       scoring.level * slope * shares[name] * (findings[name]?.value ?? 0)
     return {
@@ -118,8 +118,8 @@ export function toScoreParts(candidates: readonly Candidate[], options: ScoreOpt
     })
     .sort(byScore)
     .map((each, at) => ({ ...each, rank: at + 1 }))
-  const { evidence, isEnough, least } = scoring
-  return { scored, evidence, isEnough, least, shares }
+  const { evidence, isEnough, minScore } = scoring
+  return { scored, evidence, isEnough, minScore, shares }
 }
 
 /** The ranks by one retriever, from 1. */

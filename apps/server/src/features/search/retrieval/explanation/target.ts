@@ -182,7 +182,7 @@ function outcomeOf(
   if (!isCandidate) return 'not_a_candidate'
   if (found.has(number)) return 'found'
   if (!parts.isEnough) return 'no_evidence'
-  return score < parts.least ? 'below_minimum' : 'beyond_limit'
+  return score < parts.minScore ? 'below_minimum' : 'beyond_limit'
 }
 
 /** The scores that passages would have if they were candidates too. */
