@@ -1,16 +1,12 @@
-import type { HostingConfig } from '../../config/config.js'
-import type { Addresses } from '../../domain/addresses.js'
 import type { EventBus } from '../../platform/bus/event-bus.js'
 import type { Clock, Timers } from '../../platform/clock.js'
 import type { Run, Tx } from '../../platform/db/schema.js'
 import { afterCommit } from '../../platform/db/transaction.js'
-import type { AddressRulesOptions } from '../../platform/outgoing/address-rules.js'
 import {
   OutgoingError,
   type OutgoingRequest,
   type OutgoingResponse,
 } from '../../platform/outgoing/outgoing.js'
-import type { Log } from '../../platform/telemetry/log.js'
 import { createCounter, gauge, type Metric } from '../../platform/telemetry/metrics.js'
 import type { BotsService } from '../bots/bots/index.js'
 import type {
@@ -24,11 +20,10 @@ import type { IntegrationLogs, IntegrationsService } from '../bots/integrations/
 import type { IssuesService } from '../bots/issues/index.js'
 import type { BotLogsService } from '../bots/logs/index.js'
 import type { Feature } from '../feature.js'
-import type { DeploymentKeys } from '../tenancy/access/index.js'
 import { createAlwaysAlive } from './always-alive.js'
 import { timeoutIssueOf, wasLate } from './code-issues.js'
 import { CodeOutput } from './code-output.js'
-import { CodeStarter } from './code-starter.js'
+import { CodeStarter, type CodeStarterDeps } from './code-starter.js'
 import { endLeftovers } from './leftovers.js'
 import { keyOf, ownerOf } from './owners.js'
 import { type Program, StartError } from './program.js'
@@ -50,27 +45,12 @@ export interface Hosting extends Feature {
   send(owner: CodeOwner, request: OutgoingRequest, options?: SendOptions): Promise<OutgoingResponse>
 }
 
-export interface HostingDeps {
+export interface HostingDeps extends Omit<CodeStarterDeps, 'memoryBytes' | 'output'> {
   run: Run
   clock: Clock
   timers: Timers
-  log: Log
-  hosting: HostingConfig
-  outgoing: AddressRulesOptions
-  limits: {
-    hostingProcesses: number
-    hostingMemoryBytes: number
-    hostingProcessorPercent: number
-    hostingRequests: number
-    hostingLogLines: number
-  }
-  /** Identifies the installation. */
-  installation: string
-  /** Minimum level of what the SDK logs in programs. */
-  logLevel: string
-  addresses: Pick<Addresses, 'base' | 'local' | 'webhooks'>
+  limits: CodeStarterDeps['limits'] & { hostingProcesses: number }
   deployments: Pick<DeploymentsService, 'tryOut' | 'codeOf'>
-  deploymentKeys: DeploymentKeys
   bots: Pick<BotsService, 'findHosted' | 'listAlwaysAlive'>
   bus: EventBus
   integrations: { service: Pick<IntegrationsService, 'findHosted'>; logs: IntegrationLogs }
