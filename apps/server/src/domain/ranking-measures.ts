@@ -109,11 +109,16 @@ export interface Separation {
 
 /** @param answered best score of each question, 0 without a result; likewise for `offTopic` */
 export function separate(answered: readonly number[], offTopic: readonly number[]): Separation {
-  const won = answered.reduce(
-    (sum, own) =>
-      sum + offTopic.reduce((wins, other) => wins + (Math.sign(own - other) + 1) / 2, 0),
-    0,
-  )
+  const others = offTopic.toSorted((a, b) => a - b)
+  // Higher scores are above at least as many others, so that both counts only grow.
+  let lower = 0
+  let upTo = 0
+  let won = 0
+  for (const own of answered.toSorted((a, b) => a - b)) {
+    while ((others[lower] ?? own) < own) lower += 1
+    while ((others[upTo] ?? Number.POSITIVE_INFINITY) <= own) upTo += 1
+    won += (lower + upTo) / 2
+  }
   return {
     chance: won / Math.max(1, answered.length * offTopic.length),
     answered: { median: quantile(answered, 0.5), low: quantile(answered, 0.1) },
