@@ -4,7 +4,7 @@ import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { type Plugin, rolldown } from 'rolldown'
+import { type InputOptions, type Plugin, rolldown } from 'rolldown'
 import type { Keeper } from './keeper.js'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
@@ -56,33 +56,46 @@ export function bundleOf(folder: string, worker: string): string {
   return join(folder, relative(dist, worker).replace(/\.js$/, '.mjs'))
 }
 
+/** Makes a folder for a bundle, and fills it. */
+async function createBundle(
+  keeper: Keeper,
+  fill: (folder: string) => Promise<void>,
+  name = '',
+): Promise<Bundle> {
+  await mkdir(place, { recursive: true })
+  const folder = await keeper.createFolder(place)
+  const bundle = () => fill(folder)
+  await bundle()
+  return { path: join(folder, name), bundle }
+}
+
+/** Bundles modules into one file each, and files that several of them share. */
+async function bundleModules(folder: string, options: InputOptions): Promise<void> {
+  await using build = await rolldown({ platform: 'node', logLevel: 'silent', ...options })
+  await build.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].mjs',
+    chunkFileNames: '[name]-[hash].mjs',
+  })
+}
+
 /**
  * Bundles the modules that the server starts as threads and processes of its own: most of a start is reading their
  * hundreds of modules, and nearly every server under test starts some of them.
  */
 export async function bundleWorkers(keeper: Keeper): Promise<Bundle> {
-  await mkdir(place, { recursive: true })
-  const path = await keeper.createFolder(place)
-  const bundle = async () => {
+  return await createBundle(keeper, async (folder) => {
     const found = await readdir(dist, { recursive: true })
     const names = found.filter((name) => name.endsWith('-worker.js'))
-    const build = await rolldown({
+    await bundleModules(folder, {
       input: Object.fromEntries(names.map((name) => [name.replace(/\.js$/, ''), join(dist, name)])),
-      platform: 'node',
-      logLevel: 'silent',
       plugins: [parts],
     })
-    await build.write({
-      dir: path,
-      format: 'esm',
-      entryFileNames: '[name].mjs',
-      chunkFileNames: '[name]-[hash].mjs',
-    })
-    await build.close()
-  }
-  await bundle()
-  return { path, bundle }
+  })
 }
+
+const command = 'main.cjs'
 
 /**
  * Bundles the command as built, and compiles it once: a start of it then takes little more than half
@@ -90,32 +103,30 @@ export async function bundleWorkers(keeper: Keeper): Promise<Bundle> {
  * @param workers folder of the bundled workers that it starts
  */
 export async function bundleCommand(keeper: Keeper, workers: string): Promise<Bundle> {
-  await mkdir(place, { recursive: true })
-  const dir = await keeper.createFolder(place)
-  const path = join(dir, 'main.cjs')
-  const bundle = async () => {
-    const build = await rolldown({
-      input: join(dist, 'main.js'),
-      platform: 'node',
-      logLevel: 'silent',
-      plugins: [bundledWorkers(workers), parts],
-    })
-    const { output } = await build.generate({
-      format: 'cjs',
-      codeSplitting: false,
-      dynamicImportInCjs: false,
-      comments: false,
-      // Names stay, which errors show.
-      minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
-    })
-    await build.close()
-    await writeFile(join(dir, 'command.cjs'), toAscii(output[0].code))
-    await copyFile(runner, path)
-    await rm(join(dir, 'command.cjs.cache'), { force: true })
-    await compile(path)
-  }
-  await bundle()
-  return { path, bundle }
+  return await createBundle(
+    keeper,
+    async (folder) => {
+      await using build = await rolldown({
+        input: join(dist, 'main.js'),
+        platform: 'node',
+        logLevel: 'silent',
+        plugins: [bundledWorkers(workers), parts],
+      })
+      const { output } = await build.generate({
+        format: 'cjs',
+        codeSplitting: false,
+        dynamicImportInCjs: false,
+        comments: false,
+        // Names stay, which errors show.
+        minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+      })
+      await writeFile(join(folder, 'command.cjs'), toAscii(output[0].code))
+      await copyFile(runner, join(folder, command))
+      await rm(join(folder, 'command.cjs.cache'), { force: true })
+      await compile(join(folder, command))
+    },
+    command,
+  )
 }
 
 /** As the modules that tests import, those of a program are the built ones. */
@@ -134,28 +145,15 @@ const builtModules: Plugin = {
  * at each start takes half a second.
  */
 export async function bundlePrograms(keeper: Keeper): Promise<Bundle> {
-  await mkdir(place, { recursive: true })
-  const path = await keeper.createFolder(place)
-  const bundle = async () => {
+  return await createBundle(keeper, async (folder) => {
     const names = await readdir(programs)
-    const build = await rolldown({
+    await bundleModules(folder, {
       input: names.map((name) => join(programs, name)),
-      platform: 'node',
-      logLevel: 'silent',
       plugins: [builtModules, parts],
       resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
       transform: { target: 'node20' },
     })
-    await build.write({
-      dir: path,
-      format: 'esm',
-      entryFileNames: '[name].mjs',
-      chunkFileNames: '[name].mjs',
-    })
-    await build.close()
-  }
-  await bundle()
-  return { path, bundle }
+  })
 }
 
 /** Code that is read four times as fast as with other characters; each may be escaped wherever it stands. */
