@@ -36,16 +36,20 @@ export async function findToken(db: Db, id: string): Promise<TokenRow | undefine
   return await db.selectFrom('access_tokens').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Personal tokens of an account, newest first. */
-export async function listPersonalTokens(db: Db, accountId: string): Promise<TokenSummaryRow[]> {
-  return await db
+/** The tokens of a kind that people made, newest first. */
+function newestOf(db: Db, kind: AccessTokensTable['kind']) {
+  return db
     .selectFrom('access_tokens')
     .select(summary)
-    .where('account_id', '=', accountId)
-    .where('kind', '=', 'personal')
+    .where('kind', '=', kind)
+    .where('deployment_id', 'is', null)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .execute()
+}
+
+/** Personal tokens of an account, newest first. */
+export async function listPersonalTokens(db: Db, accountId: string): Promise<TokenSummaryRow[]> {
+  return await newestOf(db, 'personal').where('account_id', '=', accountId).execute()
 }
 
 /** Keys of a bot that people made, newest first. */
@@ -54,15 +58,9 @@ export async function listBotKeys(
   workspaceId: string,
   botId: string,
 ): Promise<TokenSummaryRow[]> {
-  return await db
-    .selectFrom('access_tokens')
-    .select(summary)
+  return await newestOf(db, 'bot')
     .where('workspace_id', '=', workspaceId)
     .where('bot_id', '=', botId)
-    .where('kind', '=', 'bot')
-    .where('deployment_id', 'is', null)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
     .execute()
 }
 
@@ -72,15 +70,9 @@ export async function listIntegrationKeys(
   workspaceId: string,
   integrationId: string,
 ): Promise<TokenSummaryRow[]> {
-  return await db
-    .selectFrom('access_tokens')
-    .select(summary)
+  return await newestOf(db, 'integration')
     .where('workspace_id', '=', workspaceId)
     .where('integration_id', '=', integrationId)
-    .where('kind', '=', 'integration')
-    .where('deployment_id', 'is', null)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
     .execute()
 }
 
