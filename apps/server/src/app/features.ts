@@ -216,7 +216,6 @@ function addBots({ context, addresses, storage, add }: Base) {
       ...storage,
       timers,
       log,
-      workspaces,
       deployments,
       bots,
       integrations,

@@ -11,7 +11,7 @@ import type { Clock } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import { hashToken, isSessionValue } from '../../../platform/ids.js'
-import { mayWrite, type Role, readsOnly, type WorkspacesService } from '../workspaces/index.js'
+import { findRole, mayWrite, type Role, readsOnly } from '../members/index.js'
 import type { BotDirectory } from './reach.js'
 import {
   endedSession,
@@ -38,7 +38,6 @@ export interface AuthenticatorDeps {
   db: Db
   clock: Clock
   usage: Pick<TokenUsage, 'record'>
-  workspaces: Pick<WorkspacesService, 'roleOf'>
   bots: BotDirectory
   integrations: IntegrationOwners
   /** Id of the integration that is part of the server. */
@@ -106,7 +105,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
   const roles = createFactCache<{ role: Role }>({
     clock,
     read: async (key) => {
-      const role = await deps.workspaces.roleOf(...partsOf(key))
+      const role = await findRole(deps.db, ...partsOf(key))
       return role && { role }
     },
   })

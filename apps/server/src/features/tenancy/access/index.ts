@@ -5,7 +5,7 @@ import type { Db } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Feature } from '../../feature.js'
-import type { WorkspacesService } from '../workspaces/index.js'
+import { findRole } from '../members/index.js'
 import {
   createTokenAuthenticator,
   type IntegrationOwners,
@@ -58,7 +58,6 @@ interface Deps
   deployments: { service: DeploymentKeysDeps['deployments'] }
   /** Whether no other process serves the database, so that all programs are those of this one. */
   alone: boolean
-  workspaces: { service: Pick<WorkspacesService, 'roleOf'> }
   bots: { service: BotDirectory }
   integrations: { service: AccessDeps['integrations']; known: IntegrationOwners }
   /** Id of the integration that is part of the server. */
@@ -71,7 +70,6 @@ export function createAccess(deps: Deps): Access {
   const named = {
     ...deps,
     usage,
-    workspaces: deps.workspaces.service,
     bots: deps.bots.service,
     integrations: deps.integrations.service,
   }
@@ -122,13 +120,7 @@ export function createAccess(deps: Deps): Access {
   }
 }
 
-function createStanding({
-  db,
-  workspaces,
-}: {
-  db: Db
-  workspaces: Pick<WorkspacesService, 'roleOf'>
-}): Standing {
+function createStanding({ db }: { db: Db }): Standing {
   return {
     groundsOf: ({ tokenId, workspaceId }) => [`token:${tokenId}`, `workspace:${workspaceId}`],
 
@@ -145,7 +137,7 @@ function createStanding({
       for (const { tokenId, accountId, workspaceId } of actors) {
         const key = `${accountId} ${workspaceId}`
         const isMember =
-          memberships.get(key) ?? (await workspaces.roleOf(accountId, workspaceId)) !== undefined
+          memberships.get(key) ?? (await findRole(db, accountId, workspaceId)) !== undefined
         memberships.set(key, isMember)
         until.push(isMember ? (ends.get(tokenId) ?? 0) : 0)
       }

@@ -1,6 +1,6 @@
 import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { mayWrite, readsOnly, type WorkspacesService } from '../workspaces/index.js'
+import { findRole, mayWrite, readsOnly } from '../members/index.js'
 import { findToken } from './store.js'
 
 /** Queries about bots that access needs of a slice to its right. */
@@ -41,11 +41,10 @@ interface Holder {
 interface ReachDeps {
   db: Db
   bots: BotDirectory
-  workspaces: Pick<WorkspacesService, 'roleOf'>
 }
 
-/** Makes these checks. `bots` and `workspaces` say which bots and members there are now. */
-export function createReach({ db, bots, workspaces }: ReachDeps): Reach {
+/** Makes these checks. `bots` says which bots there are now. */
+export function createReach({ db, bots }: ReachDeps): Reach {
   return {
     isBotKey: async ({ tokenId }) => (await findToken(db, tokenId))?.kind === 'bot',
 
@@ -57,7 +56,7 @@ export function createReach({ db, bots, workspaces }: ReachDeps): Reach {
       if (token === undefined || token.account_id === null || workspaceId === undefined) {
         return undefined
       }
-      const role = await workspaces.roleOf(token.account_id, workspaceId)
+      const role = await findRole(db, token.account_id, workspaceId)
       return role !== undefined && mayWrite(role) ? { ...actor, botId, workspaceId } : undefined
     },
 
@@ -66,7 +65,7 @@ export function createReach({ db, bots, workspaces }: ReachDeps): Reach {
       const workspaceId = await bots.workspaceOf(botId)
       if (token === undefined || workspaceId === undefined) return undefined
       if (token.account_id !== null) {
-        const role = await workspaces.roleOf(token.account_id, workspaceId)
+        const role = await findRole(db, token.account_id, workspaceId)
         if (role === undefined) return undefined
         if (!mayWrite(role)) throw readsOnly(role)
         return { workspaceId, userId: token.account_id }

@@ -12,9 +12,8 @@ import {
 } from './service.js'
 
 export type { WorkspacesService } from './service.js'
-export { holdWorkspace, mayWrite, readsOnly } from './service.js'
+export { holdWorkspace } from './service.js'
 export { keepWorkspace } from './store.js'
-export type { Role } from './table.js'
 
 /** Kind of the job that an update of the server enqueues for each workspace that left something behind. */
 const leftoversJob = 'workspaces.leftovers'

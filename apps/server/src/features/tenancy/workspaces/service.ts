@@ -13,9 +13,15 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
+import {
+  findRole,
+  insertMember,
+  mayDeleteWorkspace,
+  mayWrite,
+  type Role,
+} from '../members/index.js'
 import { isHandle, similarHandles } from './handles.js'
 import * as store from './store.js'
-import type { Role } from './table.js'
 
 declare module '../../../platform/domain-events.js' {
   interface DomainEvents {
@@ -84,7 +90,6 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
         remove: removeWorkspace,
         removeLeftovers,
         publishersOf,
-        roleOf,
       },
     ),
     botCounts,
@@ -131,7 +136,7 @@ async function createWorkspaceIn(
     updated_at: now,
   }
   await store.insertWorkspace(tx, workspace)
-  await store.insertMember(tx, {
+  await insertMember(tx, {
     workspace_id: workspace.id,
     account_id: ownerId,
     role: 'owner',
@@ -242,8 +247,7 @@ async function checkHandle(
   const owner = taken.get(handle)
   if (owner === undefined && isHandle(handle)) return { available: true, suggestions: [] }
   const suggestions = similar.filter((each) => !taken.has(each)).slice(0, maxSuggestions)
-  const isOwn =
-    owner !== undefined && (await store.findRole(db, actor.accountId, owner)) !== undefined
+  const isOwn = owner !== undefined && (await findRole(db, actor.accountId, owner)) !== undefined
   return { available: false, suggestions, ...(isOwn && { usedBy: owner }) }
 }
 
@@ -290,18 +294,6 @@ async function publishersOf(
 }
 
 /**
- * The role of an account in a workspace; undefined if it is not a member or there is no
- * workspace.
- */
-async function roleOf(
-  { db }: WorkspacesDeps,
-  accountId: string,
-  workspaceId: string,
-): Promise<Role | undefined> {
-  return await store.findRole(db, accountId, workspaceId)
-}
-
-/**
  * Keeps a workspace from being deleted until the transaction ends: the first statement of each transaction that creates
  * something in it. Processes trust for some seconds that a workspace is there, so that what follows could outlive it.
  * @throws ApiError `Unauthorized`, as authentication does, if it is gone
@@ -333,19 +325,4 @@ function changesOf(patch: WorkspacePatch, now: string) {
 
 function forbidden(deed: string, role: Role): ApiError {
   return new ApiError('Forbidden', `The role ${role} in this workspace may not ${deed} it.`)
-}
-
-/** Whether a member with this role may change the content of the workspace; all may read it. */
-export function mayWrite(role: Role): boolean {
-  return role !== 'viewer'
-}
-
-/** The error for a member whose role may not write. */
-export function readsOnly(role: Role): ApiError {
-  return new ApiError('Forbidden', `The role ${role} in this workspace may only read.`)
-}
-
-/** Whether a member of this role may delete the workspace with everything in it. */
-export function mayDeleteWorkspace(role: Role): boolean {
-  return role === 'owner'
 }

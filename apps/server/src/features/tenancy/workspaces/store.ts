@@ -2,7 +2,8 @@ import type { Insertable, Selectable, Updateable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { Role, WorkspaceMembersTable, WorkspacesTable } from './table.js'
+import { membershipsOf, type Role } from '../members/index.js'
+import type { WorkspacesTable } from './table.js'
 
 export type WorkspaceRow = Selectable<WorkspacesTable>
 
@@ -11,10 +12,6 @@ export type MemberWorkspaceRow = WorkspaceRow & { role: Role }
 
 export async function insertWorkspace(tx: Tx, row: Insertable<WorkspacesTable>): Promise<void> {
   await tx.insertInto('workspaces').values(row).execute()
-}
-
-export async function insertMember(tx: Tx, row: Insertable<WorkspaceMembersTable>): Promise<void> {
-  await tx.insertInto('workspace_members').values(row).execute()
 }
 
 /** The workspaces of an account, all or the one with a handle. */
@@ -26,9 +23,8 @@ export async function pageWorkspaces(
 ): Promise<Page<WorkspaceRow>> {
   let query = db
     .selectFrom('workspaces')
-    .innerJoin('workspace_members', 'workspace_members.workspace_id', 'workspaces.id')
+    .innerJoin(membershipsOf(db, accountId).as('own'), 'own.workspace_id', 'workspaces.id')
     .selectAll('workspaces')
-    .where('workspace_members.account_id', '=', accountId)
   if (filter.handle !== undefined) query = query.where('workspaces.handle', '=', filter.handle)
   return await paginate(query, page, 'workspaces')
 }
@@ -41,10 +37,9 @@ export async function findForMember(
 ): Promise<MemberWorkspaceRow | undefined> {
   return await executor
     .selectFrom('workspaces')
-    .innerJoin('workspace_members', 'workspace_members.workspace_id', 'workspaces.id')
+    .innerJoin(membershipsOf(executor, accountId).as('own'), 'own.workspace_id', 'workspaces.id')
     .selectAll('workspaces')
-    .select('workspace_members.role')
-    .where('workspace_members.account_id', '=', accountId)
+    .select('own.role')
     .where('workspaces.id', '=', id)
     .executeTakeFirst()
 }
@@ -59,21 +54,6 @@ export async function keepWorkspace(tx: Tx, id: string): Promise<boolean> {
 export async function lockWorkspace(tx: Tx, id: string): Promise<boolean> {
   const query = tx.selectFrom('workspaces').select('id').where('id', '=', id)
   return (await dialectOf(tx).lockRows(query).executeTakeFirst()) !== undefined
-}
-
-/** Returns the role of an account in a workspace; undefined if it is no member. */
-export async function findRole(
-  db: Db,
-  accountId: string,
-  workspaceId: string,
-): Promise<Role | undefined> {
-  const row = await db
-    .selectFrom('workspace_members')
-    .select('role')
-    .where('account_id', '=', accountId)
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirst()
-  return row?.role
 }
 
 /** Returns the handle of a workspace; null without one. */

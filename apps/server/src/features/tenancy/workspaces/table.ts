@@ -1,6 +1,3 @@
-/** The role of a member in a workspace. */
-export type Role = 'viewer' | 'billing' | 'developer' | 'manager' | 'administrator' | 'owner'
-
 /** A tenant. */
 export interface WorkspacesTable {
   id: string
@@ -21,17 +18,8 @@ export interface WorkspacesTable {
   updated_at: string
 }
 
-/** The members of workspaces, with their roles. */
-export interface WorkspaceMembersTable {
-  workspace_id: string
-  account_id: string
-  role: Role
-  created_at: string
-}
-
 declare module '../../../platform/db/schema.js' {
   interface Schema {
     workspaces: WorkspacesTable
-    workspace_members: WorkspaceMembersTable
   }
 }
