@@ -1,6 +1,7 @@
 import { deflateSync } from 'node:zlib'
 import { describe, expect, test, vi } from 'vitest'
 import { ExtractionError, type Source } from '../src/document/extraction.js'
+import { createLineJoiner } from '../src/document/join-lines.js'
 import { createOmissions } from '../src/document/omissions.js'
 import { toLines } from '../src/layout/lines.js'
 import type { Segment } from '../src/layout/segments.js'
@@ -484,4 +485,16 @@ describe('names that JavaScript knows', () => {
     expect(polluted.text).toContain('__proto__')
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false)
   })
+})
+
+test('each line of a paragraph is joined by its neighbours, however long the paragraph is', () => {
+  const lines = Array.from({ length: 300 }, (_, at) => `word${at} and more of the para-`)
+  const joiner = createLineJoiner(() => lines)
+  const examined = vi.spyOn(RegExp.prototype, 'exec')
+  const text = joiner.join([...lines, 'graph'])
+  const characters = examined.mock.calls.reduce((sum, [given]) => sum + given.length, 0)
+  examined.mockRestore()
+  expect(text).toMatch(/^word0 and more of the para-?word1 .*paragraph$/)
+  // All of the text above each line would be 1.2 million.
+  expect(characters).toBeLessThan(300_000)
 })

@@ -14,6 +14,8 @@ const lastOfCompound: ReadonlySet<string> = new Set(
 )
 /** Beginnings that make one word with them: `correlated`, `undersized`. */
 const beginnings: ReadonlySet<string> = new Set('cor dis inter mis out over pre under'.split(' '))
+/** Characters at the end of a line in which its last word begins. */
+const maxWord = 300
 /** Letters of the first part of such a compound; shorter ones are `un` and the like. */
 const minFirstPart = 3
 
@@ -33,25 +35,40 @@ export function createLineJoiner(texts: () => Iterable<string>): LineJoiner {
     return known.has(word.toLowerCase())
   }
 
-  function joinTwo(text: string, next: string): string {
-    const head = /(\p{L}[\p{L}\p{N}-]*)[\u00ad\u2010-]$/u.exec(text)?.[1]
+  /** What stands between two lines; `cut` is instead of the hyphen of the first one. */
+  function jointOf(end: string, next: string): '' | ' ' | 'cut' {
+    const head = /(\p{L}[\p{L}\p{N}-]*)[\u00ad\u2010-]$/u.exec(end)?.[1]
     const tail = /^[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*/u.exec(next)?.[0]
-    if (tail !== undefined && cutCode.test(text.slice(-40))) return text + next
-    if (head === undefined || tail === undefined || !softHyphen.test(text)) {
-      const isUnspaced =
-        unspacedScripts.test(text.slice(-1)) && unspacedScripts.test(next.charAt(0))
-      return isUnspaced ? text + next : `${text} ${next}`
+    if (tail !== undefined && cutCode.test(end.slice(-40))) return ''
+    if (head === undefined || tail === undefined || !softHyphen.test(end)) {
+      const isUnspaced = unspacedScripts.test(end.slice(-1)) && unspacedScripts.test(next.charAt(0))
+      return isUnspaced ? '' : ' '
     }
-    const isSoft = text.endsWith('\u00ad')
+    const isSoft = end.endsWith('\u00ad')
     const keepsHyphen =
       !isSoft &&
       !isKnown(head + tail) &&
       (isKnown(`${head}-${tail}`) || !/^\p{Ll}/u.test(tail) || isCompound(head, tail))
-    return keepsHyphen ? text + next : text.slice(0, -1) + next
+    return keepsHyphen ? '' : 'cut'
   }
 
   return {
-    join: (lines) => lines.reduce((text, line) => (text === '' ? line : joinTwo(text, line)), ''),
+    join(lines) {
+      const parts: string[] = []
+      // Of the text so far: each line is joined with its end only, so that long paragraphs take no longer per line.
+      let end = ''
+      for (const line of lines) {
+        const joint = end === '' ? '' : jointOf(end, line)
+        if (joint === 'cut') {
+          parts.push((parts.pop() ?? '').slice(0, -1))
+          end = end.slice(0, -1)
+        }
+        const part = joint === 'cut' ? line : joint + line
+        parts.push(part)
+        end = (end + part).slice(-maxWord)
+      }
+      return parts.join('')
+    },
   }
 }
 

@@ -38,6 +38,8 @@ interface Row {
   x1: number
   y: number
   size: number
+  /** Whether each word is a piece of its own. */
+  areWords: boolean
 }
 
 /**
@@ -85,6 +87,7 @@ function toRow(unsorted: readonly Segment[]): Row {
     segments,
     gaps,
     size,
+    areWords: segments.every(hasPiecePerWord),
     y: first?.y ?? 0,
     x0: first?.x0 ?? 0,
     x1: largest(segments.map(({ x1 }) => x1)),
@@ -112,7 +115,7 @@ function alignedGaps(rows: readonly Row[], at: number, x: number): Gap[] | undef
       else break
     }
   }
-  const areWords = run.every(({ row }) => row.segments.every(hasPiecePerWord))
+  const areWords = run.every(({ row }) => row.areWords)
   if (run.length < (areWords ? minRowsOfWords : minRows)) return undefined
   const least = run.length * minAligned
   const isAligned = [
