@@ -37,119 +37,14 @@ const pauseStepMs = 20
 
 /** The jobs that do runs and delete the rows of removed sets and runs. */
 export function createEvaluationJobs(deps: EvaluationDeps): Record<string, JobHandler> {
-  const { db, run, clock, log, ask, load } = deps
-
-  async function perform(row: RunRow, signal: AbortSignal): Promise<void> {
-    const { id, bot_id: botId, set_id: setId } = row
-    if (row.state === 'waiting') await begin(row, signal)
-    const parameters = decodeJson<EvaluationParameters>(row.parameters)
-    let after = (await runs.findLastCase(db, id)) ?? ''
-    let { done } = row
-    const degraded = new Set(decodeJson<string[]>(row.degraded))
-    for (;;) {
-      const cases = await sets.listCases(db, setId, { after, limit: casesAtOnce })
-      const last = cases.at(-1)
-      if (last === undefined) break
-      const results: ResultRow[] = []
-      const moved: { id: string; right: string; wrong: string }[] = []
-      for (const each of cases) {
-        const targets = await resolveCase(each)
-        const { found, ...asked } = await askPatiently(botId, each.question, parameters, signal)
-        for (const name of asked.degraded) degraded.add(name)
-        const { details, ...judged } = toResult(judge(found, targets))
-        results.push({
-          run_id: id,
-          id: each.id,
-          bot_id: botId,
-          question: each.question,
-          milliseconds: asked.milliseconds,
-          ...judged,
-          details: encodeJson(details),
-        })
-        const right = encodeJson(targets.right.map(withPlace))
-        const wrong = encodeJson(targets.wrong.map(withPlace))
-        if (right !== each.right_targets || wrong !== each.wrong_targets) {
-          moved.push({ id: each.id, right, wrong })
-        }
-      }
-      done += results.length
-      const goesOn = await run(async (tx) => {
-        const patch = { done, degraded: encodeJson([...degraded]) }
-        if (!(await runs.patchRun(tx, id, patch))) return false
-        await runs.insertResults(tx, results)
-        for (const each of moved) {
-          const before = cases.find((row) => row.id === each.id)
-          await sets.patchTargets(tx, each.id, before, each)
-        }
-        return true
-      })
-      if (!goesOn) return
-      after = last.id
-    }
-    await complete(row)
-    log.info({ bot: botId, run: id, cases: done }, 'evaluation run completed')
-  }
-
-  async function begin({ id, bot_id: botId, set_id: setId }: RunRow, signal: AbortSignal) {
-    await recordDocuments(deps, botId, id, signal)
-    await run(async (tx) => {
-      const set = await sets.findSet(tx, botId, setId)
-      await runs.patchRun(tx, id, { state: 'running', total: set?.cases ?? 0 })
-    })
-  }
-
-  async function resolveCase({ bot_id: botId, right_targets, wrong_targets }: CaseRow) {
-    const right = decodeJson<StoredTarget[]>(right_targets)
-    const wrong = decodeJson<StoredTarget[]>(wrong_targets)
-    const now = isoTime(clock.now())
-    const resolved = await resolveTargets(db, { botId, now }, [...right, ...wrong])
-    return {
-      right: resolved.slice(0, right.length),
-      wrong: resolved.slice(right.length),
-    } satisfies Record<string, ResolvedTarget[]>
-  }
-
-  /** Searches when no other search waits, and then rests as long as the search took. */
-  async function askPatiently(
-    botId: string,
-    question: string,
-    parameters: EvaluationParameters,
-    signal: AbortSignal,
-  ) {
-    for (let waited = 0; load().waiting > 0 && waited < maxPauseMs; waited += pauseStepMs) {
-      await sleep(pauseStepMs, undefined, { signal })
-    }
-    signal.throwIfAborted()
-    const start = performance.now()
-    const asked = await ask(botId, question, parameters, signal)
-    const milliseconds = performance.now() - start
-    await sleep(Math.min(maxPauseMs, milliseconds), undefined, { signal })
-    return { ...asked, milliseconds }
-  }
-
-  async function complete({ id, bot_id: botId, set_id: setId }: RunRow): Promise<void> {
-    const figures = await runs.listFigures(db, id)
-    await run((tx) =>
-      runs.patchRun(tx, id, {
-        state: 'completed',
-        total: figures.length,
-        done: figures.length,
-        summary: encodeJson(summarize(figures)),
-        completed_at: isoTime(clock.now()),
-      }),
-    )
-    const ofSet = await runs.listRunIds(db, botId, setId)
-    for (const old of ofSet.slice(maxRuns)) await purgeRun(run, old)
-    const oldest = (await runs.listRunIds(db, botId)).at(-1)
-    if (oldest !== undefined) await forgetDocuments(deps, botId, oldest)
-  }
+  const { db, run, clock } = deps
 
   const evaluate: JobHandler<{ botId: string }, void> = {
     async handler({ payload: { botId } }, { signal }) {
       for (;;) {
         const next = await runs.findNextRun(db, botId)
         if (next === undefined) return
-        await perform(next, signal)
+        await perform(deps, next, signal)
       }
     },
     async onDead(tx, { id, payload: { botId } }, error) {
@@ -172,6 +67,136 @@ export function createEvaluationJobs(deps: EvaluationDeps): Record<string, JobHa
   }
 
   return { [evaluationJob]: evaluate, [removalJob]: remove }
+}
+
+async function perform(deps: EvaluationDeps, row: RunRow, signal: AbortSignal): Promise<void> {
+  const { db, run, log } = deps
+  const { id, bot_id: botId, set_id: setId } = row
+  if (row.state === 'waiting') await begin(deps, row, signal)
+  let after = (await runs.findLastCase(db, id)) ?? ''
+  let { done } = row
+  const degraded = new Set(decodeJson<string[]>(row.degraded))
+  for (;;) {
+    const cases = await sets.listCases(db, setId, { after, limit: casesAtOnce })
+    const last = cases.at(-1)
+    if (last === undefined) break
+    const { results, moved } = await judgeCases(deps, row, cases, degraded, signal)
+    done += results.length
+    const goesOn = await run(async (tx) => {
+      const patch = { done, degraded: encodeJson([...degraded]) }
+      if (!(await runs.patchRun(tx, id, patch))) return false
+      await runs.insertResults(tx, results)
+      for (const each of moved) {
+        const before = cases.find((row) => row.id === each.id)
+        await sets.patchTargets(tx, each.id, before, each)
+      }
+      return true
+    })
+    if (!goesOn) return
+    after = last.id
+  }
+  await complete(deps, row)
+  log.info({ bot: botId, run: id, cases: done }, 'evaluation run completed')
+}
+
+/** Asks the questions of some cases. Returns the results, and the targets that have another place than before. */
+async function judgeCases(
+  deps: EvaluationDeps,
+  { id, bot_id: botId, ...row }: RunRow,
+  cases: readonly CaseRow[],
+  degraded: Set<string>,
+  signal: AbortSignal,
+) {
+  const parameters = decodeJson<EvaluationParameters>(row.parameters)
+  const results: ResultRow[] = []
+  const moved: { id: string; right: string; wrong: string }[] = []
+  for (const each of cases) {
+    const targets = await resolveCase(deps, each)
+    const { found, ...asked } = await askPatiently(deps, botId, each.question, parameters, signal)
+    for (const name of asked.degraded) degraded.add(name)
+    const { details, ...judged } = toResult(judge(found, targets))
+    results.push({
+      run_id: id,
+      id: each.id,
+      bot_id: botId,
+      question: each.question,
+      milliseconds: asked.milliseconds,
+      ...judged,
+      details: encodeJson(details),
+    })
+    const right = encodeJson(targets.right.map(withPlace))
+    const wrong = encodeJson(targets.wrong.map(withPlace))
+    if (right !== each.right_targets || wrong !== each.wrong_targets) {
+      moved.push({ id: each.id, right, wrong })
+    }
+  }
+  return { results, moved }
+}
+
+async function begin(
+  deps: EvaluationDeps,
+  { id, bot_id: botId, set_id: setId }: RunRow,
+  signal: AbortSignal,
+) {
+  await recordDocuments(deps, botId, id, signal)
+  await deps.run(async (tx) => {
+    const set = await sets.findSet(tx, botId, setId)
+    await runs.patchRun(tx, id, { state: 'running', total: set?.cases ?? 0 })
+  })
+}
+
+async function resolveCase(
+  { db, clock }: EvaluationDeps,
+  { bot_id: botId, right_targets, wrong_targets }: CaseRow,
+) {
+  const right = decodeJson<StoredTarget[]>(right_targets)
+  const wrong = decodeJson<StoredTarget[]>(wrong_targets)
+  const now = isoTime(clock.now())
+  const resolved = await resolveTargets(db, { botId, now }, [...right, ...wrong])
+  return {
+    right: resolved.slice(0, right.length),
+    wrong: resolved.slice(right.length),
+  } satisfies Record<string, ResolvedTarget[]>
+}
+
+/** Searches when no other search waits, and then rests as long as the search took. */
+async function askPatiently(
+  { load, ask }: EvaluationDeps,
+  botId: string,
+  question: string,
+  parameters: EvaluationParameters,
+  signal: AbortSignal,
+) {
+  for (let waited = 0; load().waiting > 0 && waited < maxPauseMs; waited += pauseStepMs) {
+    await sleep(pauseStepMs, undefined, { signal })
+  }
+  signal.throwIfAborted()
+  const start = performance.now()
+  const asked = await ask(botId, question, parameters, signal)
+  const milliseconds = performance.now() - start
+  await sleep(Math.min(maxPauseMs, milliseconds), undefined, { signal })
+  return { ...asked, milliseconds }
+}
+
+async function complete(
+  deps: EvaluationDeps,
+  { id, bot_id: botId, set_id: setId }: RunRow,
+): Promise<void> {
+  const { db, run, clock } = deps
+  const figures = await runs.listFigures(db, id)
+  await run((tx) =>
+    runs.patchRun(tx, id, {
+      state: 'completed',
+      total: figures.length,
+      done: figures.length,
+      summary: encodeJson(summarize(figures)),
+      completed_at: isoTime(clock.now()),
+    }),
+  )
+  const ofSet = await runs.listRunIds(db, botId, setId)
+  for (const old of ofSet.slice(maxRuns)) await purgeRun(run, old)
+  const oldest = (await runs.listRunIds(db, botId)).at(-1)
+  if (oldest !== undefined) await forgetDocuments(deps, botId, oldest)
 }
 
 function toResult({ isAnswerable, found, missing, ...figures }: ReturnType<typeof judge>) {
