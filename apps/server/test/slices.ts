@@ -1,12 +1,12 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Role } from '@botstead/contract'
 import { createContext } from '../src/app/context.js'
 import { createFeatures } from '../src/app/features.js'
 import { loadConfig } from '../src/config/config.js'
 import type { AccountActor, WorkspaceActor } from '../src/domain/actor.js'
 import { createAddresses } from '../src/domain/addresses.js'
-import type { Role } from '../src/features/tenancy/members/index.js'
 import { openDiskBlobStore } from '../src/platform/blobs/disk.js'
 import type { EventBus } from '../src/platform/bus/event-bus.js'
 import { createLocalBus } from '../src/platform/bus/local.js'
@@ -14,6 +14,7 @@ import { isoTime, systemTimers, type Timers } from '../src/platform/clock.js'
 import { encodeBoolean } from '../src/platform/db/columns.js'
 import type { Database } from '../src/platform/db/open.js'
 import { createLog } from '../src/platform/telemetry/log.js'
+import { ownerOf, person } from './actors.js'
 import { createTestClock, type TestClock } from './harness.js'
 
 /** Maximum bytes of a payload. */
@@ -75,13 +76,14 @@ export async function createSlices(
     blobs: await openDiskBlobStore(join(folder, 'blobs')),
     addresses: createAddresses(() => 'http://localhost'),
   })
-  const { access, accounts, workspaces, bots } = slices
+  const { access, accounts, members, workspaces, bots } = slices
 
   return {
     ...context,
     clock,
     slices,
     accounts: accounts.service,
+    members: members.service,
     workspaces: workspaces.service,
     bots: bots.service,
     botProfiles: bots.botProfiles,
@@ -104,17 +106,12 @@ export async function createSlices(
           })
           .execute()
       })
-      const account = { kind: 'account', accountId, tokenId: 'none' } as const
+      const account = person(accountId)
       const made = await access.service.createPersonal(account, { note: 'first' }, undefined)
       const { workspace } = await workspaces.service.create(account, { name: 'Own' }, undefined)
       return {
         account: { ...account, tokenId: made.token.id },
-        workspace: {
-          kind: 'workspace',
-          accountId,
-          tokenId: made.token.id,
-          workspaceId: workspace.id,
-        },
+        workspace: ownerOf(workspace.id, accountId, made.token.id),
         token: made.value,
       }
     },
@@ -129,6 +126,7 @@ export async function createSlices(
         await tx
           .insertInto('workspace_members')
           .values({
+            id: ids.next('member'),
             workspace_id: host.workspace.workspaceId,
             account_id: member.account.accountId,
             role,

@@ -91,6 +91,10 @@ export async function settle(
   })
   const integrationKey = await admin.createIntegrationApiKey({ integrationId: integration.id })
   const file = await uploadText(runtime, 'own.md', words)
+  const guest = await admin.createWorkspaceMember({
+    email: `guest-of-${bot.id}@example.com`,
+    role: 'viewer',
+  })
   const { knowledgeBase } = await runtime.createKnowledgeBase({ name: words })
   const evaluation = await addEvaluation(runtime, words)
   return {
@@ -99,6 +103,7 @@ export async function settle(
     workspaceId,
     fileId: file.id,
     knowledgeBaseId: knowledgeBase.id,
+    memberId: guest.id,
     personalTokenId: pat.id,
     personalToken: pat.value,
     sessionId: session.id,

@@ -4,6 +4,7 @@ import { inspection } from './resources/admin/conversations.js'
 import { jobs } from './resources/admin/jobs.js'
 import { limits } from './resources/admin/limits.js'
 import { logs } from './resources/admin/logs.js'
+import { botAllowlists, invitations, members } from './resources/admin/members.js'
 import { overview } from './resources/admin/overview.js'
 import { server } from './resources/admin/server.js'
 import { service } from './resources/admin/service.js'
@@ -51,7 +52,10 @@ export const contract = {
   tokens,
   sessions,
   workspaces,
+  members,
+  invitations,
   bots,
+  botAllowlists,
   botLogs,
   botVersions,
   botIssues,

@@ -14,6 +14,7 @@ export type { Signal, SignalData } from './follow.js'
 export { type FollowOptions, followConversation } from './follow.js'
 export { createOpenApi, type OpenApiDocument, type OpenApiOptions } from './openapi/document.js'
 export * from './operation.js'
+export * from './permissions.js'
 export {
   Account,
   BotApiKey,
@@ -24,6 +25,7 @@ export {
   PersonalAccessToken,
 } from './resources/admin/accounts.js'
 export { maxRetried } from './resources/admin/jobs.js'
+export { WorkspaceMember } from './resources/admin/members.js'
 export { Workspace, workspaceHandle } from './resources/admin/workspaces.js'
 export { installationMembers } from './resources/bots/bot-bodies.js'
 export { Bot, BotSummary, botTypes } from './resources/bots/bot-entity.js'

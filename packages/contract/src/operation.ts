@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorType } from './errors.js'
+import type { AccountPermission, WorkspacePermission } from './permissions.js'
 
 /** The callers that may use an operation, and the scope of the call. */
 export type Auth =
@@ -79,7 +80,18 @@ export type OperationResponse =
  * One operation of the HTTP interface. Validation, types, route, OpenAPI entry and client method
  * are derived from this record; nothing about an operation is written anywhere else.
  */
-export interface Operation {
+export type Operation = OperationRecord & Permitted
+
+/**
+ * What a person needs who calls an operation, by their role in the workspace or their account. Callers of the other kinds
+ * of operations are no members.
+ */
+type Permitted =
+  | { auth: 'account'; permission: AccountPermission }
+  | { auth: 'workspace' | 'bot'; permission: WorkspacePermission }
+  | { auth: Exclude<Auth, 'account' | 'workspace' | 'bot'>; permission?: never }
+
+interface OperationRecord {
   /** Unique; the method name of the client. */
   id: string
   method: Method
@@ -97,7 +109,6 @@ export interface Operation {
   summary: string
   /** Details that the summary and the fields do not tell. */
   description?: string
-  auth: Auth
   params?: TObject
   query?: TObject
   /** Headers of this operation beyond those that `auth` implies. */
@@ -147,9 +158,9 @@ export interface Operation {
 type Optional = 'status' | 'errors'
 
 /** Declares an operation and keeps its exact types. The status is 200 unless the record has another one. */
-export function operation<const Spec extends Omit<Operation, Optional> & Partial<Operation>>(
-  spec: Spec,
-): Spec & Pick<Operation, Optional> {
+export function operation<
+  const Spec extends Omit<OperationRecord, Optional> & Partial<OperationRecord> & Permitted,
+>(spec: Spec): Spec & Pick<Operation, Optional> {
   return { status: 200, errors: [], ...spec }
 }
 

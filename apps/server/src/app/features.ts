@@ -41,6 +41,7 @@ import { createServerState } from '../features/operations/server/index.js'
 import { createSearch, type RetrieverWeights } from '../features/search/index.js'
 import { createAccess, createOperatorTokens } from '../features/tenancy/access/index.js'
 import { createAccounts } from '../features/tenancy/accounts/index.js'
+import { createMembers } from '../features/tenancy/members/index.js'
 import { createWorkspaces } from '../features/tenancy/workspaces/index.js'
 import { createConversationStream } from '../features/workspace/conversation-stream/index.js'
 import { createConversationList } from '../features/workspace/conversations/index.js'
@@ -180,6 +181,7 @@ export function createFeatures(
     list,
     checks: checks(),
     accounts: bots.accounts,
+    members: bots.members,
     workspaces: bots.workspaces,
     access: bots.access,
     operatorTokens: createOperatorTokens({ ...storage, accounts: bots.accounts.service }),
@@ -194,7 +196,8 @@ function addBots({ context, addresses, storage, add }: Base) {
   const { config, log, clock, timers, keys, sealer, database, queue, domainEvents } = context
   const { limits, botLogRetentionMs: retentionMs } = config
   const accounts = add(createAccounts(storage))
-  const workspaces = add(createWorkspaces({ ...storage, domainEvents }))
+  const members = add(createMembers({ ...storage, domainEvents, accounts, addresses }))
+  const workspaces = add(createWorkspaces({ ...storage, domainEvents, members }))
   const deployments = add(createDeployments({ ...storage, sealer, domainEvents }))
   const defining = {
     ...storage,
@@ -216,6 +219,9 @@ function addBots({ context, addresses, storage, add }: Base) {
       ...storage,
       timers,
       log,
+      accounts,
+      members,
+      workspaces,
       deployments,
       bots,
       integrations,
@@ -245,7 +251,18 @@ function addBots({ context, addresses, storage, add }: Base) {
       botLogs: botLogs.service,
     }),
   )
-  return { accounts, workspaces, deployments, scripts, integrations, bots, access, botLogs, issues }
+  return {
+    accounts,
+    members,
+    workspaces,
+    deployments,
+    scripts,
+    integrations,
+    bots,
+    access,
+    botLogs,
+    issues,
+  }
 }
 
 /** Calls to the servers of bots and integrations, and to their code that runs here. */

@@ -56,7 +56,7 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       const dataDir = await newFolder()
       const { made, tenants } = await start(await open(await newPlace()), dataDir)
       const token = made?.token ?? ''
-      const account = await tenants.access.authenticator.account(token)
+      const account = await tenants.access.authenticator.account(token, 'account:read')
       const { rows } = await tenants.workspaces.list(account, {})
       expect(rows.map(({ workspace }) => [workspace.id, workspace.name])).toEqual([
         [made?.workspaceId, 'Default'],
@@ -130,8 +130,10 @@ describe.each(engines.map((engine) => [engine.name, engine] as const))(
       expect(third.lines).toEqual([])
 
       const { authenticator } = third.tenants.access
-      const account = await authenticator.account(given)
-      expect(account.accountId).toBe((await authenticator.account(made?.token ?? '')).accountId)
+      const account = await authenticator.account(given, 'account:read')
+      expect(account.accountId).toBe(
+        (await authenticator.account(made?.token ?? '', 'account:read')).accountId,
+      )
       const notes = (await third.tenants.access.service.listPersonal(account)).map((t) => t.note)
       expect(notes).toEqual(['BOTSTEAD_ADMIN_TOKEN', 'First start'])
     })

@@ -1,3 +1,6 @@
+import type { WorkspacePermission } from '@botstead/contract'
+import type { Rights, TokenLimits } from './rights.js'
+
 /**
  * The authenticated caller of an operation and its scope. Authentication creates it once, services pass
  * it on as one value, and every store function takes its scope from it.
@@ -15,6 +18,7 @@ export interface AccountActor {
   readonly kind: 'account'
   readonly accountId: string
   readonly tokenId: string
+  readonly limits: TokenLimits
 }
 
 /** The holder of any token; the body of the call names the bot. */
@@ -29,6 +33,9 @@ export interface WorkspaceActor {
   readonly accountId: string
   readonly tokenId: string
   readonly workspaceId: string
+  readonly rights: Rights
+  /** The permission of the operation for which the caller was admitted. */
+  readonly permission: WorkspacePermission
 }
 
 /** A caller that acts inside one bot. */

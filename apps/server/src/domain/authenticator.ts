@@ -1,4 +1,4 @@
-import { ApiError } from '@botstead/contract'
+import { type AccountPermission, ApiError, type WorkspacePermission } from '@botstead/contract'
 import type {
   AccountActor,
   BotActor,
@@ -15,17 +15,26 @@ export type Awaitable<T> = T | Promise<T>
  * reads no row, and throw `Unauthorized` when they cannot authenticate the caller.
  */
 export interface Authenticator {
-  /** Throws `Forbidden` for the key of a bot, which acts for no account. */
-  account(token: string): Awaitable<AccountActor>
+  /** Throws `Forbidden` for the key of a bot, which acts for no account, and for a token whose limits exclude the permission. */
+  account(token: string, permission: AccountPermission): Awaitable<AccountActor>
   /** Accepts the token of a person, of a bot or of an integration, wherever it is valid. */
   token(token: string): Awaitable<TokenActor>
-  /** Throws `Forbidden` for the key of a bot, and for a role that may not do what is intended. */
-  workspace(token: string, workspaceId: string, intent: Intent): Awaitable<WorkspaceActor>
+  /** Throws `Forbidden` for the key of a bot, and for a member whose role or token does not include the permission. */
+  workspace(
+    token: string,
+    workspaceId: string,
+    permission: WorkspacePermission,
+  ): Awaitable<WorkspaceActor>
   /**
-   * Throws `Forbidden` for a role that may not do what is intended. The caller that the headers name may be an integration
+   * Throws `Forbidden` for a member whose role or token does not include the permission. The caller that the headers name may be an integration
    * for which the token has no authority: `Caller` says so.
    */
-  bot(token: string, botId: string, scope: ScopeHeaders, intent: Intent): Awaitable<BotActor>
+  bot(
+    token: string,
+    botId: string,
+    scope: ScopeHeaders,
+    permission: WorkspacePermission,
+  ): Awaitable<BotActor>
   /** Throws `ResourceNotFound` for a webhook id that names no chat installation. */
   chat(webhookId: string, address: string): Awaitable<ChatActor>
   chatUser(webhookId: string, userKey: string): Awaitable<ChatUserActor>
@@ -35,9 +44,6 @@ export interface Authenticator {
    */
   holderOf(actor: ChatUserActor): Promise<string | undefined>
 }
-
-/** The kind of access that a call needs, by its method: some members of a workspace may only read. */
-export type Intent = 'read' | 'write'
 
 /** The optional headers that name on whose behalf a call inside a bot is made. They prove nothing. */
 export interface ScopeHeaders {

@@ -2,6 +2,7 @@ import { ApiError, operation } from '@botstead/contract'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { ownerOf } from '../../test/actors.js'
 import type { Authenticator } from '../domain/authenticator.js'
 import { createIds } from '../platform/ids.js'
 import { createRateLimiter } from '../platform/security/rate-limit.js'
@@ -47,7 +48,13 @@ const fail = operation({
   errors: [],
 })
 
-const scoped = operation({ ...fail, id: 'scoped', path: '/scoped', auth: 'workspace' })
+const scoped = operation({
+  ...fail,
+  id: 'scoped',
+  path: '/scoped',
+  auth: 'workspace',
+  permission: 'bots:read',
+})
 
 const authenticator: Authenticator = {
   account: () => {
@@ -58,7 +65,7 @@ const authenticator: Authenticator = {
   },
   workspace: async (token, workspaceId) => {
     if (token !== 'good') throw new ApiError('Unauthorized', 'The token is not known.')
-    return { kind: 'workspace', accountId: 'a', tokenId: 't', workspaceId }
+    return ownerOf(workspaceId, 'a', 't')
   },
   bot: () => {
     throw new ApiError('Unauthorized', 'no')

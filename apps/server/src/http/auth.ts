@@ -12,7 +12,6 @@ import type {
 import {
   type Authenticator,
   type Awaitable,
-  type Intent,
   type ScopeHeader,
   type ScopeHeaders,
   scopeRefusal,
@@ -50,14 +49,14 @@ export function identify(
     case 'signature':
       return undefined
     case 'account':
-      return authenticator.account(token())
+      return authenticator.account(token(), operation.permission)
     case 'token':
       return authenticator.token(token())
     case 'workspace':
       return authenticator.workspace(
         token(),
         scopeHeader(request, 'x-workspace-id'),
-        intentOf(request),
+        operation.permission,
       )
     case 'bot':
       return withAuthority(
@@ -66,7 +65,7 @@ export function identify(
           token(),
           scopeHeader(request, 'x-bot-id'),
           scopeHeaders(request),
-          intentOf(request),
+          operation.permission,
         ),
       )
     case 'chat':
@@ -74,7 +73,7 @@ export function identify(
     case 'chat-user':
       return chatUser(authenticator, webhookId(request), request)
     default:
-      return operation.auth satisfies never
+      return operation satisfies never
   }
 }
 
@@ -124,10 +123,6 @@ function scopeHeader(request: FastifyRequest, name: ScopeHeader): string {
   const value = header(request, name)
   if (value === undefined) throw scopeRefusal(name, { isMissing: true })
   return value
-}
-
-function intentOf(request: FastifyRequest): Intent {
-  return request.method === 'GET' || request.method === 'HEAD' ? 'read' : 'write'
 }
 
 function scopeHeaders(request: FastifyRequest): ScopeHeaders {

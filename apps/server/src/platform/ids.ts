@@ -24,6 +24,7 @@ type IdPrefix =
   | 'issevt'
   | 'job'
   | 'kb'
+  | 'member'
   | 'msg'
   | 'pat'
   | 'plugin'
@@ -38,8 +39,8 @@ type IdPrefix =
   | 'user'
   | 'wrkflow'
 
-/** Prefix of a secret: a personal token, the key of a bot or integration, a session, a sign-in code. */
-export type TokenPrefix = 'bp_pat_' | 'bp_bak_' | 'bp_iak_' | 'bp_ses_' | 'bp_code_'
+/** Prefix of a secret: a personal token, the key of a bot or integration, a session, a sign-in code, an invitation. */
+export type TokenPrefix = 'bp_pat_' | 'bp_bak_' | 'bp_iak_' | 'bp_ses_' | 'bp_code_' | 'bp_inv_'
 
 /** Fills the whole buffer with unpredictable bytes. */
 export type RandomSource = (buffer: Uint8Array) => void

@@ -16,6 +16,12 @@ const atIssue: Example = {
   foreign: 'ResourceNotFound',
 }
 
+/** Whoever has the code of an invitation may use it, and tenants have none of each other. */
+const withoutInvitation = (more: object): Example => ({
+  request: () => ({ body: { code: 'bp_inv_none', ...more } }),
+  foreign: 'ResourceNotFound',
+})
+
 /** Belongs to the server, and not to a tenant. */
 const forOperator = (request: ReturnType<Example['request']>): Example => ({
   request: () => request,
@@ -58,6 +64,16 @@ export const adminExamples: Examples = {
   checkHandleAvailability: own(() => ({ body: { handle: 'taken' } })),
   deleteWorkspace: byId(({ workspaceId }) => workspaceId),
 
+  listWorkspaceMembers: own(),
+  getWorkspaceMember: own(),
+  createWorkspaceMember: own(() => ({ body: { email: 'another@example.com', role: 'viewer' } })),
+  renewWorkspaceInvitation: byId(({ memberId }) => memberId),
+  updateWorkspaceMember: byId(({ memberId }) => memberId, { role: 'developer' }),
+  deleteWorkspaceMember: byId(({ memberId }) => memberId),
+  getInvitation: withoutInvitation({}),
+  acceptInvitation: withoutInvitation({}),
+  signUpWithInvitation: withoutInvitation({ displayName: 'Guest' }),
+
   runVrl: own(() => ({
     body: { data: { body: '{"page":"P1"}' }, script: 'parse_json!(.body).page' },
   })),
@@ -83,6 +99,14 @@ export const adminExamples: Examples = {
   updateBot: byId(({ botId }) => botId, { name: 'Renamed', tags: { whose: 'new' } }),
   deleteBot: byId(({ botId }) => botId),
   rotateBotSigningSecrets: byId(({ botId }) => botId),
+  getBotAllowlist: {
+    request: ({ botId }) => ({ params: { botId } }),
+    foreign: 'ResourceNotFound',
+  },
+  updateBotAllowlist: {
+    request: ({ botId }) => ({ params: { botId }, body: { setting: 'ALL_WORKSPACE_USERS' } }),
+    foreign: 'ResourceNotFound',
+  },
   getBotWebchat: {
     request: ({ botId }) => ({ params: { id: botId }, query: { type: 'sharableUrl' } }),
     foreign: 'ResourceNotFound',

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { ownerOf } from '../actors.js'
 import { createCommandPlace } from '../command-place.js'
 import { describeEachEngine, engines } from '../engines.js'
 import { existingClient } from '../existing-clients.js'
@@ -112,10 +113,7 @@ describeEachEngine('a bot that was deleted at another process', (engine) => {
     await server().clock.hold(async () => {
       await gone.call()
       await other.call()
-      await inDatabase(server(), ({ bots }) => {
-        const actor = { kind: 'workspace', accountId: 'none', tokenId: 'none' } as const
-        return bots.remove({ ...actor, workspaceId }, gone.bot.id)
-      })
+      await inDatabase(server(), ({ bots }) => bots.remove(ownerOf(workspaceId), gone.bot.id))
       // It knows the address, unless it was reading it when a hint about the other bot came: then it reads again.
       await expect(gone.call()).rejects.toThrow(/The bot was deleted\.|the bot has no address/)
     })

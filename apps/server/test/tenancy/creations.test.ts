@@ -3,6 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { expect, it, vi } from 'vitest'
 import { dialectOf } from '../../src/platform/db/dialect.js'
 import type { Schema } from '../../src/platform/db/schema.js'
+import { ownerOf } from '../actors.js'
 import { describeEachEngine } from '../engines.js'
 import { credentialsOf, exampleOf } from '../examples.js'
 import { useServer } from '../harness.js'
@@ -28,12 +29,7 @@ describeEachEngine('what is created in a workspace', (engine) => {
   async function newTenant() {
     const tenant = await settle(server(), await addAccount(server()))
     const { account } = await server().client(tenant).getAccount()
-    const actor = {
-      kind: 'workspace',
-      accountId: account.id,
-      tokenId: 'none',
-      workspaceId: tenant.workspaceId,
-    } as const
+    const actor = ownerOf(tenant.workspaceId, account.id)
     /** Deletes the workspace in another process, whose hint to the server is lost. */
     const removeElsewhere = () =>
       inDatabase(server(), ({ workspaces }) => workspaces.remove(actor, tenant.workspaceId))

@@ -68,7 +68,10 @@ interface DeliveriesDeps
     'buildBodies' | 'reportIssue' | 'workspaceIn' | 'retry' | 'pausing' | 'random' | 'limits'
   > {
   ports: Pick<Ports, 'open'>
-  bots: Pick<BotsService, 'requireIn' | 'installationsOf' | 'idsIn' | 'workspaceOf' | 'workspaceIn'>
+  bots: Pick<
+    BotsService,
+    'requireIn' | 'isIn' | 'installationsOf' | 'idsIn' | 'workspaceOf' | 'workspaceIn'
+  >
   botLogs: Pick<BotLogsService, 'attempts'>
   issues: Pick<IssuesService, 'report'>
   events: Pick<EventsService, 'findAll' | 'requestedEvents' | 'trim'>

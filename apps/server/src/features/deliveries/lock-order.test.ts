@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { ownerOf } from '../../../test/actors.js'
 import { createDeliveriesBench } from '../../../test/deliveries.js'
 import { engines } from '../../../test/engines.js'
 import { isoTime } from '../../platform/clock.js'
@@ -56,7 +57,7 @@ function createCrowd(bench: Bench, next: (count: number) => number) {
     writeLogLine: async () => {},
     domainEvents: bench.domainEvents,
   })
-  const actor = { kind: 'workspace', accountId: '', tokenId: '', workspaceId: 'workspace' } as const
+  const actor = ownerOf('workspace')
   const pick = <T>(items: readonly T[]): T[] => items.filter(() => next(2) === 0)
   const shuffled = <T>(items: readonly T[]): T[] =>
     items

@@ -1,5 +1,5 @@
 import { ApiError, type contract, type Query } from '@botstead/contract'
-import type { WorkspaceActor } from '../../domain/actor.js'
+import type { BotScope } from '../../domain/rights.js'
 import type { Db } from '../../platform/db/schema.js'
 import type { BotsService } from '../bots/bots/index.js'
 import { listReceiversOf } from './listing-store.js'
@@ -14,7 +14,7 @@ export type WorkspaceFilter = Omit<
 
 export interface SelectionDeps {
   db: Db
-  bots: Pick<BotsService, 'idsIn' | 'workspaceOf'>
+  bots: Pick<BotsService, 'idsIn' | 'isIn'>
 }
 
 /** Makes the functions that find the bots and receivers which a filter is about. */
@@ -24,13 +24,9 @@ export function createSelection({ db, bots }: SelectionDeps) {
      * @param field path of the id in the request
      * @throws ApiError `ReferenceNotFound` for a bot outside of the workspace
      */
-    async botsOf(
-      workspace: Pick<WorkspaceActor, 'workspaceId'>,
-      botId: string | undefined,
-      field: string,
-    ): Promise<string[]> {
-      if (botId === undefined) return await bots.idsIn(workspace)
-      if ((await bots.workspaceOf(botId)) === workspace.workspaceId) return [botId]
+    async botsOf(scope: BotScope, botId: string | undefined, field: string): Promise<string[]> {
+      if (botId === undefined) return await bots.idsIn(scope)
+      if (await bots.isIn(scope, botId)) return [botId]
       throw new ApiError(
         'ReferenceNotFound',
         `${field}: there is no bot ${botId} in this workspace.`,

@@ -19,7 +19,13 @@ const echo = operation({
   body: Type.Object({ text: Type.String() }),
   response: { kind: 'json', schema: Type.Unknown() },
 })
-const secret = operation({ ...echo, id: 'secret', path: '/secret', auth: 'account' })
+const secret = operation({
+  ...echo,
+  id: 'secret',
+  path: '/secret',
+  auth: 'account',
+  permission: 'account:read',
+})
 const upload = operation({
   ...shared,
   id: 'upload',

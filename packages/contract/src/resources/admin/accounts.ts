@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type TProperties, Type } from 'typebox'
 import { json, operation } from '../../operation.js'
 import { Empty, Id, Text, Timestamp, Url, wrap } from '../../shared.js'
 
@@ -24,6 +24,7 @@ export const accounts = {
     tag: 'Account',
     summary: 'Get the account of the caller',
     auth: 'account',
+    permission: 'account:read',
     response: json(wrap('account', Account)),
   }),
   update: operation({
@@ -33,6 +34,7 @@ export const accounts = {
     tag: 'Account',
     summary: 'Update the account of the caller',
     auth: 'account',
+    permission: 'account:write',
     body: Type.Object({
       displayName: Type.Optional(Text(200, 'Name shown to others, at most 200 characters.')),
       profilePicture: Type.Optional(Url('URL of a picture, at most 65,536 characters.')),
@@ -46,8 +48,22 @@ export const accounts = {
 
 const note = 'Purpose of the token.'
 
+/** The limits of a personal token, within the rights of its owner. */
+const tokenLimits = {
+  readOnly: Type.Optional(
+    Type.Boolean({ description: 'Whether the token may only read; false if absent.' }),
+  ),
+  workspaceId: Type.Optional(
+    Id(
+      'The only workspace of the token; all of its owner if absent. Such a token changes nothing of the account.',
+    ),
+  ),
+  botId: Type.Optional(Id('The only bot of the token, in that workspace; all bots if absent.')),
+  expiresAt: Type.Optional(Timestamp('Time at which the token stops working; never if absent.')),
+}
+
 /** A token as lists contain it. */
-const listed = (title: string, what: string) =>
+const listed = <More extends TProperties>(title: string, what: string, more: More) =>
   Type.Object(
     {
       id: Id('Id of the token.'),
@@ -56,12 +72,13 @@ const listed = (title: string, what: string) =>
       lastUsedAt: Type.Optional(
         Timestamp('Time at which the token was last used; absent if never. Updated with a delay.'),
       ),
+      ...more,
     },
     { title, description: `${what} without its value.` },
   )
 
 /** A token as its creation returns it. */
-const made = (title: string, what: string) =>
+const made = <More extends TProperties>(title: string, what: string, more: More) =>
   Type.Object(
     {
       id: Id('Id of the token.'),
@@ -70,16 +87,25 @@ const made = (title: string, what: string) =>
       value: Type.String({
         description: 'The token itself. Returned only here: the server stores a hash of it.',
       }),
+      ...more,
     },
     { title, description: `${what} with its value.` },
   )
 
-export const PersonalAccessToken = listed('PersonalAccessToken', 'A personal access token')
-export const NewPersonalAccessToken = made('NewPersonalAccessToken', 'A personal access token')
-export const BotApiKey = listed('BotApiKey', 'A key of a bot')
-export const NewBotApiKey = made('NewBotApiKey', 'A key of a bot')
-export const IntegrationApiKey = listed('IntegrationApiKey', 'A key of an integration')
-export const NewIntegrationApiKey = made('NewIntegrationApiKey', 'A key of an integration')
+export const PersonalAccessToken = listed(
+  'PersonalAccessToken',
+  'A personal access token',
+  tokenLimits,
+)
+export const NewPersonalAccessToken = made(
+  'NewPersonalAccessToken',
+  'A personal access token',
+  tokenLimits,
+)
+export const BotApiKey = listed('BotApiKey', 'A key of a bot', {})
+export const NewBotApiKey = made('NewBotApiKey', 'A key of a bot', {})
+export const IntegrationApiKey = listed('IntegrationApiKey', 'A key of an integration', {})
+export const NewIntegrationApiKey = made('NewIntegrationApiKey', 'A key of an integration', {})
 
 /** Personal access tokens of the caller, and keys that act for one bot. */
 export const tokens = {
@@ -90,6 +116,7 @@ export const tokens = {
     tag: 'Account',
     summary: 'List the personal access tokens of the caller',
     auth: 'account',
+    permission: 'account:read',
     response: json(
       Type.Object({
         pats: Type.Array(PersonalAccessToken, { description: 'All tokens, newest first.' }),
@@ -102,13 +129,24 @@ export const tokens = {
     path: '/v1/admin/account/pats',
     tag: 'Account',
     summary: 'Create a personal access token',
-    description: 'The token has all permissions of its owner. Its value is returned only once.',
+    description:
+      'The token has the rights that its owner has at the time of a call, or fewer. Its value is returned only once.',
     auth: 'account',
+    permission: 'account:write',
     body: Type.Object({
       note: Text(500, 'Purpose of the token, at most 500 characters.'),
+      readOnly: tokenLimits.readOnly,
+      workspaceId: tokenLimits.workspaceId,
+      botId: Type.Optional(
+        Id('The only bot of the token; `workspaceId` must be its workspace. All bots if absent.'),
+      ),
+      expiresAt: Type.Optional(
+        Timestamp('Time at which the token stops working, in the future; never if absent.'),
+      ),
     }),
     response: json(wrap('pat', NewPersonalAccessToken)),
     status: 201,
+    errors: ['ReferenceNotFound'],
     idempotent: true,
   }),
   removePersonal: operation({
@@ -120,6 +158,7 @@ export const tokens = {
     description:
       'The token stops working at once on this server process, and within five seconds on others.',
     auth: 'account',
+    permission: 'account:write',
     params: Type.Object({ id: Id('Id of the token.') }),
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -150,6 +189,7 @@ export const tokens = {
     tag: 'Bots',
     summary: 'List the keys of a bot',
     auth: 'workspace',
+    permission: 'keys:read',
     query: Type.Object({ botId: Id('Id of the bot.') }),
     response: json(
       Type.Object({
@@ -166,6 +206,7 @@ export const tokens = {
     summary: 'Create a key of a bot',
     description: 'The key is valid for this bot only. Its value is returned only once.',
     auth: 'workspace',
+    permission: 'keys:write',
     body: Type.Object({
       botId: Id('Id of the bot.'),
       note: Type.Optional(Text(500, 'Purpose of the key, at most 500 characters.')),
@@ -184,6 +225,7 @@ export const tokens = {
     description:
       'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
+    permission: 'keys:write',
     params: Type.Object({ id: Id('Id of the key.') }),
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -195,6 +237,7 @@ export const tokens = {
     tag: 'Integrations',
     summary: 'List the keys of an integration',
     auth: 'workspace',
+    permission: 'keys:read',
     query: Type.Object({ integrationId: Id('Id of the integration.') }),
     response: json(
       Type.Object({
@@ -214,6 +257,7 @@ export const tokens = {
     description:
       'The key acts for this integration in every bot where it is installed. Its value is returned only once.',
     auth: 'workspace',
+    permission: 'keys:write',
     body: Type.Object({
       integrationId: Id('Id of the integration.'),
       note: Type.Optional(Text(500, 'Purpose of the key, at most 500 characters.')),
@@ -232,6 +276,7 @@ export const tokens = {
     description:
       'The key stops working at once on this server process, and within five seconds on others.',
     auth: 'workspace',
+    permission: 'keys:write',
     params: Type.Object({ id: Id('Id of the key.') }),
     response: json(Empty),
     errors: ['ResourceNotFound'],

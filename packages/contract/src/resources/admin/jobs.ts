@@ -105,6 +105,7 @@ export const jobs = {
     summary: 'List background jobs',
     description: `${onlyOperator} Jobs that are done are not listed.`,
     auth: 'account',
+    permission: 'server:read',
     query: Type.Object({
       ...paging,
       kind: Type.Optional(Kind('Only jobs of this kind.')),
@@ -134,6 +135,7 @@ export const jobs = {
     summary: 'Retry a dead job',
     description: `${onlyOperator} The job gets all its attempts back and is due at once.`,
     auth: 'account',
+    permission: 'server:write',
     params: one,
     response: json(wrap('job', Job)),
     errors: ['Forbidden', 'ResourceNotFound', 'RelationConflict'],
@@ -146,6 +148,7 @@ export const jobs = {
     summary: 'Retry all dead jobs of a kind',
     description: `${onlyOperator} At most ${maxRetried} in one call.`,
     auth: 'account',
+    permission: 'server:write',
     body: Type.Object({ kind: Kind('The kind of jobs to retry.') }),
     response: json(
       Type.Object({
@@ -163,6 +166,7 @@ export const jobs = {
     summary: 'Drop a dead job',
     description: `${onlyOperator} \`dropping\` of its kind says what that means. Refused for kinds whose work nothing else would do.`,
     auth: 'account',
+    permission: 'server:write',
     params: one,
     response: json(Empty),
     errors: ['Forbidden', 'ResourceNotFound', 'RelationConflict', 'ReferenceConstraint'],
@@ -175,6 +179,7 @@ export const jobs = {
     summary: 'List the jobs that run again and again',
     description: onlyOperator,
     auth: 'account',
+    permission: 'server:read',
     response: json(
       Type.Object({ schedules: Type.Array(JobSchedule, { description: 'Schedules, by kind.' }) }),
     ),
@@ -188,6 +193,7 @@ export const jobs = {
     summary: 'Run a recurring job now',
     description: `${onlyOperator} If it is running, it runs once more afterwards.`,
     auth: 'account',
+    permission: 'server:write',
     params: Type.Object({ kind: Kind('Kind of the job.') }),
     response: json(wrap('schedule', JobSchedule)),
     errors: ['Forbidden', 'ResourceNotFound'],

@@ -59,6 +59,7 @@ export const limits = {
     description:
       'Quotas of the workspace, numbers that have no limit, and limits of single objects and requests. Numbers are exact up to 100,000.',
     auth: 'workspace',
+    permission: 'workspace:read',
     params: Type.Object({ id: Id('Id of a workspace of the caller.') }),
     response: json(
       Type.Object({

@@ -102,6 +102,7 @@ export const overview = {
     description:
       'One call for a page that shows whether everything is all right. It may be up to five seconds old. It reads a bounded number of rows: `errors.isComplete` says whether that was all.',
     auth: 'workspace',
+    permission: 'logs:read',
     query: Type.Object({
       botId: Type.Optional(
         Id(
@@ -210,6 +211,7 @@ export const overview = {
     description:
       'Its errors so far are no longer shown in `getOverview`, and no longer a reason for the status of a bot. The next error of the same kind opens the group again, without those that were resolved. What is stored, such as deliveries, files and log lines, is not changed. Jobs cannot be resolved: run them again, or drop them.',
     auth: 'workspace',
+    permission: 'logs:write',
     params: Type.Object({ errorId }),
     body: Type.Object({
       lastAt: Type.Optional(
@@ -234,6 +236,7 @@ export const overview = {
     summary: 'Reopen a group of errors that was resolved',
     description: 'Its errors are shown in `getOverview` again.',
     auth: 'workspace',
+    permission: 'logs:write',
     params: Type.Object({ errorId }),
     response: json(Empty),
     errors: ['ResourceNotFound'],

@@ -36,6 +36,7 @@ export const server = {
     description:
       'Only for the operator of the server: the account of the first start. With several processes, it describes the one that responds.',
     auth: 'account',
+    permission: 'server:read',
     response: json(
       Type.Object(
         {

@@ -53,6 +53,7 @@ export const sessions = {
     tag: 'Account',
     summary: 'List the browsers in which the caller is signed in',
     auth: 'account',
+    permission: 'account:read',
     response: json(
       Type.Object({
         sessions: Type.Array(Session, {
@@ -70,6 +71,7 @@ export const sessions = {
     description:
       'The session ends at once on this server process, and within five seconds on others.',
     auth: 'account',
+    permission: 'account:write',
     session: 'ends',
     params: Type.Object({
       id: Id('Id of the session; `current` for the one with which the call is made.'),

@@ -130,6 +130,7 @@ export const timeline = {
     description:
       'Messages with their deliveries, events, workflows, participants, states and log lines, merged, oldest first. Participants, deletions and custom events of the bot are known as long as events are kept. A page ends before it has 2 MB of payloads. At most one of `around`, `nextToken` and `previousToken` may be given.',
     auth: 'workspace',
+    permission: 'conversations:read',
     params: conversation,
     query: Type.Object({
       kinds,

@@ -61,6 +61,7 @@ export const workspaces = {
     tag: 'Workspaces',
     summary: 'List the workspaces of the caller',
     auth: 'account',
+    permission: 'account:read',
     query: Type.Object({
       ...paging,
       handle: Type.Optional(Text(100, 'Only the workspace with exactly this handle.')),
@@ -75,6 +76,7 @@ export const workspaces = {
     summary: 'Create a workspace',
     description: 'The caller becomes its owner.',
     auth: 'account',
+    permission: 'account:write',
     body: Type.Object({
       name: Text(200, 'Name of the workspace, 1 to 200 characters.', 1),
       billingVersion: Type.Optional(OneOf(['v4'], 'Accepted for existing clients; has no effect.')),
@@ -91,6 +93,7 @@ export const workspaces = {
     tag: 'Workspaces',
     summary: 'Get a workspace',
     auth: 'workspace',
+    permission: 'workspace:read',
     params: workspaceId,
     response: json(Workspace),
     errors: ['ResourceNotFound'],
@@ -103,6 +106,7 @@ export const workspaces = {
     summary: 'Update a workspace',
     description: 'Omitted fields keep their value.',
     auth: 'workspace',
+    permission: 'workspace:write',
     params: workspaceId,
     body: Type.Object({
       name: Type.Optional(Text(200, 'Name of the workspace, 1 to 200 characters.', 1)),
@@ -146,6 +150,7 @@ export const workspaces = {
     description:
       'Changes nothing. A handle that breaks the rules of `updateWorkspace` is not available, and the suggestions are close to it.',
     auth: 'account',
+    permission: 'account:read',
     body: Type.Object({ handle: Text(100, 'The wanted handle, 1 to 100 characters.', 1) }),
     response: json(
       Type.Object({
@@ -168,6 +173,7 @@ export const workspaces = {
     summary: 'Delete a workspace and everything in it',
     description: 'Only the owner can delete a workspace.',
     auth: 'workspace',
+    permission: 'workspace:delete',
     params: workspaceId,
     response: json(Empty),
     errors: ['ResourceNotFound'],

@@ -73,6 +73,7 @@ export const botIssues = {
     description:
       'Problems of code that runs here: errors that it did not handle, ends by itself, exceeded limits, and what it reports itself. The one that happened last comes first. A bot has at most 100; the one whose last occurrence is oldest is deleted. Issues are kept as long as log lines after they happened last.',
     auth: 'workspace',
+    permission: 'logs:read',
     params: botId,
     query: Type.Object(paging),
     response: json(pageOf('issues', BotIssue, 'Issues, the one that happened last first.')),
@@ -85,6 +86,7 @@ export const botIssues = {
     tag: 'Bots',
     summary: 'Get an issue of a bot',
     auth: 'workspace',
+    permission: 'logs:read',
     params: issueId,
     response: json(wrap('issue', BotIssue)),
     errors: ['ResourceNotFound'],
@@ -97,6 +99,7 @@ export const botIssues = {
     summary: 'Delete an issue of a bot',
     description: 'With its events. If the problem happens again, it is a new issue.',
     auth: 'workspace',
+    permission: 'logs:write',
     params: issueId,
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -110,6 +113,7 @@ export const botIssues = {
     description:
       'The newest 50 at most. When a problem happens often in a short time, only some of its events are kept.',
     auth: 'workspace',
+    permission: 'logs:read',
     params: issueId,
     response: json(
       Type.Object({

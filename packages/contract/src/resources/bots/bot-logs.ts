@@ -53,6 +53,7 @@ export const botLogs = {
     description:
       'Every delivery attempt, deliveries that were given up, pauses, the lines that the bot wrote, and what its code printed that runs here; newest first, 100 lines per page.',
     auth: 'workspace',
+    permission: 'logs:read',
     params: Type.Object({ id: Id('Id of the bot.') }),
     query: Type.Object({
       timeStart: TimeBound('beginning', 'Only lines from this time on.'),
@@ -89,6 +90,7 @@ export const botLogs = {
     description:
       '`getBotLogs` returns them. A bot may make 600 such calls per minute, 100 of them at once. Ids are not checked: a line may refer to a deleted object.',
     auth: 'bot',
+    permission: 'logs:write',
     body: Type.Object({
       logs: Type.Array(NewLogLine, {
         minItems: 1,

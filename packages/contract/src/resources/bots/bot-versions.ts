@@ -35,6 +35,7 @@ export const botVersions = {
     summary: 'List the versions of a bot',
     description: 'All of them, the newest first; `BOTSTEAD_MAX_BOT_VERSIONS` limits their number.',
     auth: 'workspace',
+    permission: 'bots:read',
     params: botId,
     response: json(
       Type.Object({
@@ -52,6 +53,7 @@ export const botVersions = {
     description:
       'Keeps the code that runs here now and what the bot declares, for `deployBotVersion`. A bot at a `url` has no code here and therefore no versions (`RelationConflict`). Of `BOTSTEAD_MAX_BOT_VERSIONS` versions one has to be deleted before another is created (`LimitExceeded`).',
     auth: 'workspace',
+    permission: 'bots:write',
     params: botId,
     body: Type.Object({
       name: Text(200, 'Name of the version, 1 to 200 characters; need not be unique.', 1),
@@ -71,6 +73,7 @@ export const botVersions = {
     tag: 'Bots',
     summary: 'Get the code of a version of a bot',
     auth: 'workspace',
+    permission: 'configuration:read',
     params: versionId,
     response: json(
       Type.Object({
@@ -91,6 +94,7 @@ export const botVersions = {
     description:
       'Starts its code as an update with `code` does, and puts it into force with what the version declares: states, events, actions, recurring events, subscriptions, tags of users, conversations and messages, the schema of the configuration, and plugins. The configuration itself, secrets, integrations and all other fields stay as they are. Code that does not start is refused (`Runtime`), and what ran before stays; so does it if a plugin of the version is gone (`ReferenceNotFound`), if its schema no longer allows the configuration of the version (`InvalidDataFormat`), or if the version exceeds a limit that was lowered since (`LimitExceeded`). If another request deployed code of the bot meanwhile, this one is refused and can be repeated (`ResourceLockedConflict`). A `url` of the bot is removed.',
     auth: 'workspace',
+    permission: 'bots:write',
     params: botId,
     body: Type.Object({ versionId: Id('Id of the version.') }),
     response: json(Empty),
@@ -111,6 +115,7 @@ export const botVersions = {
     summary: 'Delete a version of a bot',
     description: 'The running code of the bot stays, also if it is this version.',
     auth: 'workspace',
+    permission: 'bots:write',
     params: versionId,
     response: json(Empty),
     errors: ['ResourceNotFound'],

@@ -47,6 +47,7 @@ export const botWebchat = {
     tag: 'Bots',
     summary: 'Get what puts a web chat on a page',
     auth: 'workspace',
+    permission: 'bots:read',
     params: botId,
     query: Type.Object({
       type: OneOf(
@@ -64,6 +65,7 @@ export const botWebchat = {
     tag: 'Bots',
     summary: 'Get the settings of a web chat',
     auth: 'workspace',
+    permission: 'bots:read',
     params: botId,
     response: json(wrap('webchat', BotWebchat)),
     errors: ['ResourceNotFound'],
@@ -77,6 +79,7 @@ export const botWebchat = {
     description:
       'Omitted settings stay; `null` makes a setting follow from the bot again. Pages have the change at their next load; the script of pages is kept by browsers for up to five minutes. Open streams of pages that are not allowed any more end at once.',
     auth: 'workspace',
+    permission: 'bots:write',
     params: botId,
     body: Type.Object({
       ...WebchatSettingsPatch.properties,

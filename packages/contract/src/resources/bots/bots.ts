@@ -24,6 +24,7 @@ export const bots = {
     tag: 'Bots',
     summary: 'List the bots of a workspace',
     auth: 'workspace',
+    permission: 'bots:read',
     query: Type.Object({
       ...paging,
       dev: Type.Optional(
@@ -67,6 +68,7 @@ export const bots = {
     description:
       'Every field is optional. The integration `chat` is installed from the start; add others with `updateBot`.',
     auth: 'workspace',
+    permission: 'bots:write',
     headers: integrationKeys,
     body: CreateBotBody,
     response: json(wrap('bot', Bot)),
@@ -82,6 +84,7 @@ export const bots = {
     tag: 'Bots',
     summary: 'Get a bot',
     auth: 'workspace',
+    permission: 'bots:read',
     params: botId,
     headers: integrationKeys,
     response: json(wrap('bot', Bot)),
@@ -96,6 +99,7 @@ export const bots = {
     description:
       'The body is a merge patch: omitted fields keep their value; in maps, a value sets an entry, `null` removes it, and entries that are not mentioned stay.',
     auth: 'workspace',
+    permission: 'bots:write',
     params: botId,
     headers: integrationKeys,
     body: UpdateBotBody,
@@ -117,6 +121,7 @@ export const bots = {
     tag: 'Bots',
     summary: 'Delete a bot and everything in it',
     auth: 'workspace',
+    permission: 'bots:write',
     params: botId,
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -130,6 +135,7 @@ export const bots = {
     description:
       'For 24 hours, calls are also signed with the previous secret, so that the bot can be updated. Any older secret stops working at once.',
     auth: 'workspace',
+    permission: 'keys:write',
     params: botId,
     response: json(
       Type.Object({

@@ -52,6 +52,7 @@ export const deliveries = {
     tag: 'Bots',
     summary: 'List the deliveries to a bot and its integrations',
     auth: 'workspace',
+    permission: 'deliveries:read',
     params: Type.Object(bot),
     query: Type.Object({
       ...paging,
@@ -69,6 +70,7 @@ export const deliveries = {
     tag: 'Bots',
     summary: 'Get a delivery with its attempts',
     auth: 'workspace',
+    permission: 'deliveries:read',
     params: Type.Object(one),
     response: json(wrap('delivery', DeliveryWithAttempts)),
     errors: ['ResourceNotFound'],
@@ -82,6 +84,7 @@ export const deliveries = {
     description:
       'The delivery moves to the end of the queue of its ordering key, and its calls are marked as repeats. A pending delivery is refused.',
     auth: 'workspace',
+    permission: 'deliveries:write',
     params: Type.Object(one),
     response: json(wrap('delivery', Delivery)),
     errors: ['ResourceNotFound', 'RelationConflict'],
@@ -95,6 +98,7 @@ export const deliveries = {
     description:
       'Oldest first. While the response has a `nextToken`, call again with it: deliveries that fail again in the meantime are not replayed a second time.',
     auth: 'workspace',
+    permission: 'deliveries:write',
     params: Type.Object(bot),
     body: Type.Object({
       ...narrowing,
@@ -129,6 +133,7 @@ export const deliveries = {
     tag: 'Bots',
     summary: 'List the failing or paused receivers of a bot',
     auth: 'workspace',
+    permission: 'deliveries:read',
     params: Type.Object(bot),
     response: json(
       Type.Object({
@@ -149,6 +154,7 @@ export const deliveries = {
     description:
       'Calls in progress are completed; all other deliveries are kept, in order, until they are resumed by hand.',
     auth: 'workspace',
+    permission: 'deliveries:write',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
     response: json(Empty),
@@ -162,6 +168,7 @@ export const deliveries = {
     summary: 'Resume deliveries to a bot or an installation',
     description: 'Also ends a pause caused by failures, without waiting for the next ping.',
     auth: 'workspace',
+    permission: 'deliveries:write',
     params: Type.Object(bot),
     body: Type.Object({ integration }),
     response: json(Empty),
@@ -176,6 +183,7 @@ export const deliveries = {
     description:
       'Shows whether the bot is reachable and what it returns. The call is signed like every other call, and is made even during a pause.',
     auth: 'workspace',
+    permission: 'deliveries:write',
     params: Type.Object(bot),
     body: Type.Object({
       type: Type.Optional(Text(200, 'Type of the event; `test` by default.', 1)),

@@ -68,6 +68,7 @@ export const deliveryReplays = {
     description:
       'Replays the deliveries that match and were created before this call, oldest first: each keeps its id and that of its event, is signed again, and moves to the end of the queue of its ordering key. At most 500 of one replay are pending at a time, so that it waits while a receiver is paused. It survives a restart of the server, and replays none twice. At most 10 replays of a workspace run at a time.',
     auth: 'workspace',
+    permission: 'deliveries:write',
     body: Type.Object(selection),
     response: json(wrap('replay', DeliveryReplay)),
     status: 201,
@@ -82,6 +83,7 @@ export const deliveryReplays = {
     summary: 'List the replays of a workspace',
     description: 'Ended replays are kept as long as deliveries.',
     auth: 'workspace',
+    permission: 'deliveries:read',
     query: Type.Object(paging),
     response: json(pageOf('replays', DeliveryReplay, 'Replays, newest first.')),
   }),
@@ -92,6 +94,7 @@ export const deliveryReplays = {
     tag: 'Bots',
     summary: 'Get the progress of a replay',
     auth: 'workspace',
+    permission: 'deliveries:read',
     params: one,
     response: json(wrap('replay', DeliveryReplay)),
     errors: ['ResourceNotFound'],
@@ -105,6 +108,7 @@ export const deliveryReplays = {
     description:
       'No more deliveries are replayed. Those that are pending already stay pending. Does nothing to a replay that has ended.',
     auth: 'workspace',
+    permission: 'deliveries:write',
     params: one,
     response: json(wrap('replay', DeliveryReplay)),
     errors: ['ResourceNotFound'],

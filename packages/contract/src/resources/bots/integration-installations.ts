@@ -47,6 +47,7 @@ export const integrationInstallations = {
     tag: 'Integrations',
     summary: 'List the installations of an integration in all bots',
     auth: 'workspace',
+    permission: 'bots:read',
     params: Type.Object({ id: Id('Id of the integration.') }),
     query: Type.Object({
       ...paging,

@@ -46,6 +46,7 @@ export const integrations = {
     description:
       'An integration runs at its `url`, which is called for registrations, messages, actions and webhooks. Name and version together are unique in a workspace, except for integrations created by development tools. The name of a published integration belongs to the workspace that published it first.',
     auth: 'workspace',
+    permission: 'bots:write',
     body: CreateIntegrationBody,
     response: json(wrap('integration', Integration)),
     status: 201,
@@ -60,6 +61,7 @@ export const integrations = {
     tag: 'Integrations',
     summary: 'List the integrations of a workspace',
     auth: 'workspace',
+    permission: 'bots:read',
     query: Type.Object({
       ...search,
       visibility: Type.Optional(
@@ -83,6 +85,7 @@ export const integrations = {
     tag: 'Integrations',
     summary: 'Validate the creation of an integration',
     auth: 'workspace',
+    permission: 'bots:write',
     body: CreateIntegrationBody,
     response: json(Empty),
     errors: [...definitionErrors, 'AlreadyExists'],
@@ -96,6 +99,7 @@ export const integrations = {
     summary: 'Request the verification of an integration',
     description: 'For existing clients: on a self-hosted server, nobody verifies integrations.',
     auth: 'workspace',
+    permission: 'bots:write',
     body: Type.Object({ integrationId: Id('Id of the integration.') }),
     response: json(Empty),
     errors: ['ReferenceNotFound'],
@@ -107,6 +111,7 @@ export const integrations = {
     tag: 'Integrations',
     summary: 'Get an integration',
     auth: 'workspace',
+    permission: 'bots:read',
     params: integrationId,
     response: json(wrap('integration', Integration)),
     errors: ['ResourceNotFound'],
@@ -118,6 +123,7 @@ export const integrations = {
     tag: 'Integrations',
     summary: 'Get an integration by name and version',
     auth: 'workspace',
+    permission: 'bots:read',
     params: nameAndVersion,
     response: json(wrap('integration', Integration)),
     errors: ['ResourceNotFound'],
@@ -131,6 +137,7 @@ export const integrations = {
     description:
       'The body is a merge patch: omitted fields keep their value; in maps, a value sets an entry, `null` removes it, and entries that are not mentioned stay.',
     auth: 'workspace',
+    permission: 'bots:write',
     params: integrationId,
     body: UpdateIntegrationBody,
     response: json(wrap('integration', Integration)),
@@ -144,6 +151,7 @@ export const integrations = {
     tag: 'Integrations',
     summary: 'Validate an update of an integration',
     auth: 'workspace',
+    permission: 'bots:write',
     params: integrationId,
     body: UpdateIntegrationBody,
     response: json(Empty),
@@ -157,6 +165,7 @@ export const integrations = {
     tag: 'Integrations',
     summary: 'Delete an integration that is not installed in any bot',
     auth: 'workspace',
+    permission: 'bots:write',
     params: integrationId,
     response: json(Empty),
     errors: ['ResourceNotFound', 'ReferenceConstraint'],
@@ -169,6 +178,7 @@ export const integrations = {
     summary: 'Replace the secret that signs calls to an integration',
     description: 'For 24 hours, calls are also signed with the previous secret.',
     auth: 'workspace',
+    permission: 'keys:write',
     params: integrationId,
     response: json(
       Type.Object({
@@ -186,6 +196,7 @@ export const integrations = {
     description:
       'Called by an integration with its key; applies to its installation in the bot of `x-bot-id`. A personal access token is accepted where the integration is in development and belongs to a workspace in which the caller may write.',
     auth: 'bot',
+    permission: 'bots:write',
     body: Type.Object({
       identifier: Type.Optional(
         Type.Union([Text(500, 'The account.'), Type.Null()], {
@@ -213,6 +224,7 @@ export const integrations = {
     description:
       'Registrations, webhooks and actions, newest first, 100 lines per page; kept for one week.',
     auth: 'workspace',
+    permission: 'logs:read',
     params: integrationId,
     query: Type.Object({
       timeStart: TimeBound('beginning', 'Only lines from this time on.'),

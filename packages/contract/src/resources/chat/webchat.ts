@@ -314,6 +314,7 @@ export const chatSecrets = {
     description:
       'With the secret, programs can create user keys and, where the chat has an encryption key, users. The previous secret stops working immediately. Only a hash is stored.',
     auth: 'workspace',
+    permission: 'keys:write',
     params: botId,
     body: Type.Object({
       secret: Type.Optional(
@@ -338,6 +339,7 @@ export const chatSecrets = {
     summary: 'Remove the admin secret of a chat',
     description: 'Keys that were created with it stay valid. Does nothing if there is none.',
     auth: 'workspace',
+    permission: 'keys:write',
     params: botId,
     response: json(Empty),
     errors: ['ResourceNotFound'],

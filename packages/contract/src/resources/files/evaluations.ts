@@ -30,6 +30,7 @@ export const evaluationSets = {
     description:
       'A named set of questions whose right answers are known. Runs of it measure how well search answers them. Sets belong to the bot: its integrations have no access.',
     auth: 'bot',
+    permission: 'files:write',
     body: Type.Object({ name: EvaluationSetName }),
     response: json(wrap('evaluationSet', EvaluationSet)),
     status: 201,
@@ -44,6 +45,7 @@ export const evaluationSets = {
     summary: 'List the evaluation sets of a bot',
     description: 'Newest first.',
     auth: 'bot',
+    permission: 'files:read',
     query: Type.Object(paging),
     response: json(pageOf('evaluationSets', EvaluationSet, 'Sets, newest first.')),
     errors: ['Forbidden'],
@@ -55,6 +57,7 @@ export const evaluationSets = {
     tag: 'Search',
     summary: 'Get an evaluation set',
     auth: 'bot',
+    permission: 'files:read',
     params: setParams,
     response: json(wrap('evaluationSet', EvaluationSet)),
     errors: ['ResourceNotFound', 'Forbidden'],
@@ -66,6 +69,7 @@ export const evaluationSets = {
     tag: 'Search',
     summary: 'Rename an evaluation set',
     auth: 'bot',
+    permission: 'files:write',
     params: setParams,
     body: Type.Object({ name: EvaluationSetName }),
     response: json(wrap('evaluationSet', EvaluationSet)),
@@ -79,6 +83,7 @@ export const evaluationSets = {
     summary: 'Delete an evaluation set',
     description: 'With its cases and runs.',
     auth: 'bot',
+    permission: 'files:write',
     params: setParams,
     response: json(Empty),
     errors: ['ResourceNotFound', 'Forbidden'],
@@ -92,6 +97,7 @@ export const evaluationSets = {
     description:
       'As JSON lines in the order of creation, one page after the other. A line is like one of `queries.jsonl` of `botstead eval`, with the right answers: `_id`, `text`, `relevant` (grades by the keys of files), and, where there are any, `passages` (the right passages with their texts), `wrong` and `note`.',
     auth: 'bot',
+    permission: 'files:read',
     params: setParams,
     query: Type.Object(paging),
     response: json(
@@ -118,6 +124,7 @@ export const evaluationSets = {
     description:
       'Accepts what `exportEvaluationSet` returns, and lines of `queries.jsonl`. A line whose `_id` is the key or the id of a case changes that case; others become new cases with `_id` as their key. `relevant` names files by key, or by the id of a document that `botstead eval` uploaded. All lines are imported or none.',
     auth: 'bot',
+    permission: 'files:write',
     params: setParams,
     bodyLimit: 'large',
     body: Type.Object({
@@ -148,6 +155,7 @@ export const evaluationCases = {
     description:
       'A passage is remembered by its text, so that the case remains valid when its file is indexed again.',
     auth: 'bot',
+    permission: 'files:write',
     params: setParams,
     body: Type.Object({
       question: evaluationCaseInput.question,
@@ -175,6 +183,7 @@ export const evaluationCases = {
     summary: 'List the cases of an evaluation set',
     description: 'In the order of creation, with the state of what they refer to.',
     auth: 'bot',
+    permission: 'files:read',
     params: setParams,
     query: Type.Object(paging),
     response: json(pageOf('evaluationCases', EvaluationCase, 'Cases in the order of creation.')),
@@ -189,6 +198,7 @@ export const evaluationCases = {
     description:
       'Only given members change. `right` and `wrong` replace the former lists; a target that the case has already keeps its text, also if it is gone.',
     auth: 'bot',
+    permission: 'files:write',
     params: caseParams,
     body: Type.Object({
       question: Type.Optional(evaluationCaseInput.question),
@@ -207,6 +217,7 @@ export const evaluationCases = {
     summary: 'Delete a case of an evaluation set',
     description: 'Its results in earlier runs stay.',
     auth: 'bot',
+    permission: 'files:write',
     params: caseParams,
     response: json(Empty),
     errors: ['ResourceNotFound', 'Forbidden'],
@@ -224,6 +235,7 @@ export const evaluationRuns = {
     description:
       'Searches for every question in the background, one after the other, and gives way to other searches. Runs of one bot follow each other. The newest 100 runs of a set are kept.',
     auth: 'bot',
+    permission: 'files:write',
     params: setParams,
     body: Type.Object({
       parameters: Type.Optional(EvaluationParameters),
@@ -242,6 +254,7 @@ export const evaluationRuns = {
     summary: 'List the runs of an evaluation set',
     description: 'Newest first.',
     auth: 'bot',
+    permission: 'files:read',
     params: setParams,
     query: Type.Object(paging),
     response: json(pageOf('evaluationRuns', EvaluationRun, 'Runs, newest first.')),
@@ -254,6 +267,7 @@ export const evaluationRuns = {
     tag: 'Search',
     summary: 'Get a run of an evaluation set',
     auth: 'bot',
+    permission: 'files:read',
     params: runParams,
     response: json(wrap('evaluationRun', EvaluationRun)),
     errors: ['ResourceNotFound', 'Forbidden'],
@@ -266,6 +280,7 @@ export const evaluationRuns = {
     summary: 'Delete a run of an evaluation set',
     description: 'With its results. A run that waits or is running ends.',
     auth: 'bot',
+    permission: 'files:write',
     params: runParams,
     response: json(Empty),
     errors: ['ResourceNotFound', 'Forbidden'],
@@ -278,6 +293,7 @@ export const evaluationRuns = {
     summary: 'List the results of a run',
     description: 'One per case, the worst first: by nDCG, and then in the order of the cases.',
     auth: 'bot',
+    permission: 'files:read',
     params: runParams,
     query: Type.Object({
       ...paging,
@@ -300,6 +316,7 @@ export const evaluationRuns = {
     description:
       'Improvements and regressions, whether chance explains them, and documents that changed in between. Both runs must be completed.',
     auth: 'bot',
+    permission: 'files:read',
     params: runParams,
     query: Type.Object({
       baselineId: Type.Optional(

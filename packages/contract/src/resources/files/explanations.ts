@@ -278,6 +278,7 @@ export const explanations = {
     description:
       'Returns the same passages in the same order and with the same scores as `searchFiles` with the same parameters, and why: how the question was understood, the rank and score of each passage by each retriever, what each contributes to its score, and the matching words with their offsets. With `fileId`, also where that file, or one passage of it, fell, whether it was found or not. Takes longer than a search, and counts towards the same limits.',
     auth: 'bot',
+    permission: 'files:read',
     query: Type.Object({
       ...searchQuery,
       fileId: Type.Optional(

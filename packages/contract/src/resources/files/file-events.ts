@@ -52,6 +52,7 @@ export const fileEvents = {
     description:
       'Oldest first and without gaps. Call again with `after` to get new events. Events are kept for seven days: if the first event does not directly follow `after`, list the files again. Not available to integrations.',
     auth: 'bot',
+    permission: 'files:read',
     query: Type.Object({
       ...paging,
       after: Type.Optional(

@@ -23,6 +23,7 @@ export const fileFolders = {
     description:
       'A folder is what keys have in common up to a `/`. Lists those directly below `prefix`, in byte order, with the files that the caller has access to; `listFiles` with the same `prefix` lists the files.',
     auth: 'bot',
+    permission: 'files:read',
     query: Type.Object({
       ...paging,
       prefix: Type.Optional(

@@ -32,6 +32,7 @@ export const filePassages = {
     description:
       'In reading order. Lists the passages that search finds: while a file is being indexed again, the previous ones.',
     auth: 'bot',
+    permission: 'files:read',
     params: FileParams,
     query: Type.Object({
       ...paging,
@@ -56,6 +57,7 @@ export const filePassages = {
     description:
       'Search finds these passages instead of those from the content of the file; all are replaced at once. They stay until they are set again or the content is uploaded again; indexing the file again keeps them. Returns when search finds them, or after 30 seconds while they are still being written.',
     auth: 'bot',
+    permission: 'files:write',
     params: FileParams,
     bodyLimit: 'large',
     body: Type.Object({
@@ -99,6 +101,7 @@ export const filePassages = {
     description:
       'Creates the passages anew from the stored content, also for a file that was not indexed or whose indexing failed. Search finds the previous passages until then, and keeps them if the indexing fails. A file that waits for its indexing keeps waiting, unless other options are given.',
     auth: 'bot',
+    permission: 'files:write',
     params: FileParams,
     bodyOptional: true,
     body: Type.Object({

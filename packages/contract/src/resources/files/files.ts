@@ -34,6 +34,7 @@ export const files = {
     description:
       'Creates the metadata of the file; upload the content with PUT to `uploadUrl`. Another call with the same key replaces the file: its previous content and passages stay until the new ones are complete.',
     auth: 'bot',
+    permission: 'files:write',
     body: Type.Object({
       key: Text(
         1024,
@@ -94,6 +95,7 @@ export const files = {
     tag: 'Files',
     summary: 'List the files of a bot',
     auth: 'bot',
+    permission: 'files:read',
     query: Type.Object({
       ...paging,
       sortField: Type.Optional(
@@ -135,6 +137,7 @@ export const files = {
     tag: 'Files',
     summary: 'Get a file',
     auth: 'bot',
+    permission: 'files:read',
     params: Type.Object({ id: IdOrKey }),
     query: Type.Object({
       waitFor: Type.Optional(
@@ -164,6 +167,7 @@ export const files = {
     description:
       'Never changes the content, key, type or index; upsert the file again to do so. An integration can change only its own files.',
     auth: 'bot',
+    permission: 'files:write',
     params: Type.Object({ id: IdOrKey }),
     body: Type.Object({
       metadata: Type.Optional(
@@ -204,6 +208,7 @@ export const files = {
     tag: 'Files',
     summary: 'Delete a file, its content and its passages',
     auth: 'bot',
+    permission: 'files:write',
     params: Type.Object({ id: IdOrKey }),
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -217,6 +222,7 @@ export const files = {
     description:
       'Creates a file with the same content, type, tags, metadata, policies, index and expiry; the caller owns it. The content is not uploaded again, and an indexed file is not processed again. The copy counts towards the quotas of its workspace.',
     auth: 'bot',
+    permission: 'files:write',
     params: Type.Object({
       idOrKey: Text(1024, 'Id or key of the file to copy; a `/` in a key is percent-encoded.', 1),
       destinationKey: Text(

@@ -105,6 +105,7 @@ export const indexingReports = {
     description:
       'Lists what was not read when the file was last indexed: where, why, and what its author can do. While new content is being indexed, the report is about the previous content, whose passages search still finds.',
     auth: 'bot',
+    permission: 'files:read',
     params: Type.Object({
       id: Text(1024, 'Id or key of the file; a `/` in a key is percent-encoded.', 1),
     }),

@@ -40,6 +40,7 @@ export const knowledgeBases = {
     summary: 'Create a knowledge base',
     description: 'Files belong to it through their tag `kbId`, which is set like any other tag.',
     auth: 'bot',
+    permission: 'files:write',
     body: Type.Object({
       name: KnowledgeBaseName,
       tags: Type.Optional(TagsInput('Tags of the knowledge base.')),
@@ -57,6 +58,7 @@ export const knowledgeBases = {
     summary: 'List the knowledge bases of a bot',
     description: 'Newest first.',
     auth: 'bot',
+    permission: 'files:read',
     query: Type.Object({ ...paging, tags: Type.Optional(TagFilter) }),
     response: json(pageOf('knowledgeBases', KnowledgeBase, 'Knowledge bases, newest first.')),
   }),
@@ -67,6 +69,7 @@ export const knowledgeBases = {
     tag: 'Files',
     summary: 'Update the name or the tags of a knowledge base',
     auth: 'bot',
+    permission: 'files:write',
     params,
     body: Type.Object({
       name: KnowledgeBaseName,
@@ -84,6 +87,7 @@ export const knowledgeBases = {
     description:
       'Its files and their tag `kbId` stay, and search still finds them: list them by that tag to delete them too.',
     auth: 'bot',
+    permission: 'files:write',
     params,
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -100,6 +104,7 @@ export const fileTags = {
     summary: 'List the tag names of the files',
     description: 'Each name once, in byte order, from the files that the caller has access to.',
     auth: 'bot',
+    permission: 'files:read',
     query: Type.Object(paging),
     response: json(
       pageOf('tags', Type.String({ description: 'Name of a tag.' }), 'Tag names in byte order.'),
@@ -114,6 +119,7 @@ export const fileTags = {
     description:
       'Each value once, in byte order, from the files that the caller has access to; empty for a tag that no file has.',
     auth: 'bot',
+    permission: 'files:read',
     params: Type.Object({
       tag: Text(200, 'Name of the tag; a `/` in it is percent-encoded.', 1),
     }),

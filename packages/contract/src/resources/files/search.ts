@@ -187,6 +187,7 @@ export const search = {
     description:
       'Best match first. Searches only files that the caller has access to, whose indexing is complete and whose tags match. Text without a letter or digit finds nothing. If a retriever is not available, the others are used, and the header `x-search-degraded` gives the reason: `semantic-pending` while the first vectors of the bot are being created, `semantic-unavailable` without vectors in the database, `embeddings-unavailable` if the embeddings endpoint does not respond.',
     auth: 'bot',
+    permission: 'files:read',
     query: Type.Object(searchQuery),
     response: json(
       Type.Object({

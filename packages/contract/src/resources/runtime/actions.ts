@@ -51,6 +51,7 @@ export const actions = {
     description:
       'Waits for the code of the action and returns its output. An installed integration handles `<alias>:<action>`, the bot itself any other name; the actions of its plugins are named `<plugin alias>#<action>`. If the code fails, the call returns the error `Runtime` with its message.',
     auth: 'bot',
+    permission: 'actions:call',
     body: Type.Object({
       type: Text(401, 'Name of the action, 1 to 401 characters.', 1),
       input: AnyMapInput('Input of the action; must match the schema declared for it.'),
@@ -79,6 +80,7 @@ export const actions = {
     description:
       'Newest first. Kept as long as the log of the bot. Actions of the bot itself and of the built-in chat are not recorded.',
     auth: 'workspace',
+    permission: 'logs:read',
     params: Type.Object({ id: Id('Id of the bot.') }),
     query: Type.Object({
       ...paging,

@@ -85,6 +85,7 @@ export const conversations = {
     description:
       'It has no participant yet: the first user of the chat address who opens it or writes to it becomes its owner.',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       channel,
       tags: TagsInput('Tags of the conversation; may be empty.'),
@@ -103,6 +104,7 @@ export const conversations = {
     tag: 'Conversations',
     summary: 'Get a conversation',
     auth: 'bot',
+    permission: 'conversations:read',
     params: conversationId,
     response: json(wrap('conversation', Conversation)),
     errors: ['ResourceNotFound'],
@@ -114,6 +116,7 @@ export const conversations = {
     tag: 'Conversations',
     summary: 'List the conversations of a bot',
     auth: 'bot',
+    permission: 'conversations:read',
     query: Type.Object({
       ...paging,
       ...sorting,
@@ -153,6 +156,7 @@ export const conversations = {
     description:
       'Searches the conversations of the channel. If several calls request the same conversation at the same time, one creates it.',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       ...conversationWanted,
       discriminateByTags: Type.Optional(DiscriminateByTags('conversation')),
@@ -168,6 +172,7 @@ export const conversations = {
     summary: 'Update a conversation',
     description: 'Omitted fields keep their value; maps are merged.',
     auth: 'bot',
+    permission: 'conversations:write',
     params: conversationId,
     body: Type.Object({
       tags: Type.Optional(TagsPatch('Tags of the conversation.')),
@@ -184,6 +189,7 @@ export const conversations = {
     tag: 'Conversations',
     summary: 'Delete a conversation with its messages',
     auth: 'bot',
+    permission: 'conversations:write',
     params: conversationId,
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -195,6 +201,7 @@ export const conversations = {
     tag: 'Conversations',
     summary: 'List the participants of a conversation',
     auth: 'bot',
+    permission: 'conversations:read',
     params: conversationId,
     query: Type.Object(paging),
     response: json(pageOf('participants', User, 'Participants, newest user first.')),
@@ -208,6 +215,7 @@ export const conversations = {
     summary: 'Add a participant to a conversation',
     description: 'Adding an existing participant changes nothing.',
     auth: 'bot',
+    permission: 'conversations:write',
     params: conversationId,
     body: Type.Object({ userId: Id('Id of the user.') }),
     response: json(wrap('participant', User)),
@@ -220,6 +228,7 @@ export const conversations = {
     tag: 'Conversations',
     summary: 'Get a participant of a conversation',
     auth: 'bot',
+    permission: 'conversations:read',
     params: membership,
     response: json(wrap('participant', User)),
     errors: ['ResourceNotFound'],
@@ -231,6 +240,7 @@ export const conversations = {
     tag: 'Conversations',
     summary: 'Remove a participant from a conversation',
     auth: 'bot',
+    permission: 'conversations:write',
     params: membership,
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -246,6 +256,7 @@ export const tags = {
     tag: 'Conversations',
     summary: 'List the values of a tag of conversations, messages or users',
     auth: 'bot',
+    permission: 'conversations:read',
     params: Type.Object({ key: Text(401, 'Name of the tag, 1 to 401 characters.', 1) }),
     query: Type.Object({
       ...paging,

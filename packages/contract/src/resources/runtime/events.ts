@@ -52,6 +52,7 @@ export const events = {
     description:
       'The bot is notified at once, or at the scheduled time. An event that an integration creates as `name` reaches the bot as `<alias>:name`.',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       type: Text(200, 'Type of the event, 1 to 200 characters.', 1),
       payload: AnyMapInput('Content of the event, at most 128 KiB of JSON.'),
@@ -73,6 +74,7 @@ export const events = {
     tag: 'Events',
     summary: 'Get an event',
     auth: 'bot',
+    permission: 'conversations:read',
     params: eventId,
     response: json(wrap('event', Event)),
     errors: ['ResourceNotFound'],
@@ -84,6 +86,7 @@ export const events = {
     tag: 'Events',
     summary: 'List the events of a bot',
     auth: 'bot',
+    permission: 'conversations:read',
     query: Type.Object({
       ...paging,
       type: Type.Optional(Text(401, 'Only events of this type.')),
@@ -110,6 +113,7 @@ export const events = {
     tag: 'Events',
     summary: 'Cancel an event that is not due yet',
     auth: 'bot',
+    permission: 'conversations:write',
     params: eventId,
     response: json(Empty),
     errors: ['ResourceNotFound', 'RelationConflict'],
@@ -126,6 +130,7 @@ export const observations = {
     summary: 'Add to a counter of a bot',
     description: 'Values with the same name are added up per day, in UTC.',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       name: Text(200, 'Name of the counter, 1 to 200 characters.', 1),
       count: Type.Number({
@@ -144,6 +149,7 @@ export const observations = {
     summary: 'Record an observation of a bot',
     description: 'Kept for 30 days. Another call with the same id replaces the observation.',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       name: Text(200, 'Name of the observation, 1 to 200 characters.', 1),
       data: AnyMapInput('The data, at most 128 KiB of JSON.'),

@@ -75,6 +75,7 @@ export const messages = {
     description:
       'A message that an integration creates is incoming and is delivered to the bot; any other message is outgoing, and is sent to listeners of the chat address or delivered to the integration of the conversation. A scheduled message can be read by its id at once and joins the conversation when it is due; deleting it before then cancels it.',
     auth: 'bot',
+    permission: 'conversations:write',
     standIn: true,
     body: Type.Object({
       ...messageFields,
@@ -95,6 +96,7 @@ export const messages = {
     description:
       'Searches the messages of the conversation. If several calls request the same message at the same time, one creates it.',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       ...messageFields,
       payload: Type.Optional(payload),
@@ -111,6 +113,7 @@ export const messages = {
     tag: 'Messages',
     summary: 'Get a message',
     auth: 'bot',
+    permission: 'conversations:read',
     params: messageId,
     response: json(wrap('message', Message)),
     errors: ['ResourceNotFound'],
@@ -124,6 +127,7 @@ export const messages = {
     description:
       'Tags are merged; a payload replaces the previous one. Neither listeners nor the bot are notified.',
     auth: 'bot',
+    permission: 'conversations:write',
     params: messageId,
     body: Type.Object({
       tags: Type.Optional(TagsPatch('Tags of the message.')),
@@ -139,6 +143,7 @@ export const messages = {
     tag: 'Messages',
     summary: 'List the messages of a conversation or of the whole bot',
     auth: 'bot',
+    permission: 'conversations:read',
     query: Type.Object({
       ...paging,
       conversationId: Type.Optional(Id('Only messages of this conversation.')),
@@ -156,6 +161,7 @@ export const messages = {
     summary: 'Delete a message',
     description: 'Deleting a scheduled message that is not due yet cancels it.',
     auth: 'bot',
+    permission: 'conversations:write',
     params: messageId,
     response: json(Empty),
     errors: ['ResourceNotFound'],
@@ -169,6 +175,7 @@ export const messages = {
     description:
       'History only: nobody is notified. Each message is found by its discriminating tags or created; either all of them or none.',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       messages: Type.Array(
         Type.Object(
@@ -201,6 +208,7 @@ export const messages = {
     summary: 'Get or create a user, a conversation and a message in one call',
     description: 'For integrations. All steps succeed, or none has any effect.',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       userId: Type.Optional(Id('Id of an existing user; replaces `user`.')),
       user: Type.Optional(

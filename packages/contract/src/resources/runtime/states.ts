@@ -65,6 +65,7 @@ export const states = {
   get: operation({
     ...common,
     id: 'getState',
+    permission: 'conversations:read',
     method: 'GET',
     path,
     summary: 'Get a state',
@@ -74,6 +75,7 @@ export const states = {
   set: operation({
     ...common,
     id: 'setState',
+    permission: 'conversations:write',
     method: 'POST',
     path,
     summary: 'Set or remove a state',
@@ -89,6 +91,7 @@ export const states = {
   getOrSet: operation({
     ...common,
     id: 'getOrSetState',
+    permission: 'conversations:write',
     method: 'POST',
     path: `${path}/get-or-set`,
     summary: 'Get a state, or set it if there is none',
@@ -100,6 +103,7 @@ export const states = {
   patch: operation({
     ...common,
     id: 'patchState',
+    permission: 'conversations:write',
     method: 'PATCH',
     path,
     summary: 'Update fields of a state',
@@ -111,6 +115,7 @@ export const states = {
   setExpiry: operation({
     ...common,
     id: 'setStateExpiry',
+    permission: 'conversations:write',
     method: 'POST',
     path: `${path}/expiry`,
     summary: 'Set the expiry of a state',

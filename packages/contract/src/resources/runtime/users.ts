@@ -78,6 +78,7 @@ export const users = {
     tag: 'Users',
     summary: 'Create a user',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       ...profile,
       tags: TagsInput('Tags of the user; may be empty.'),
@@ -98,6 +99,7 @@ export const users = {
     tag: 'Users',
     summary: 'Get a user',
     auth: 'bot',
+    permission: 'conversations:read',
     params: userId,
     response: json(wrap('user', User)),
     errors: ['ResourceNotFound'],
@@ -110,6 +112,7 @@ export const users = {
     summary: 'List the users of a bot',
     description: 'The list does not contain the bot itself.',
     auth: 'bot',
+    permission: 'conversations:read',
     query: Type.Object({
       ...paging,
       conversationId: Type.Optional(Id('Only participants of this conversation.')),
@@ -134,6 +137,7 @@ export const users = {
     summary: 'Get or create a user by its tags',
     description: 'If several calls request the same user at the same time, one creates it.',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       ...userWanted,
       discriminateByTags: Type.Optional(DiscriminateByTags('user')),
@@ -149,6 +153,7 @@ export const users = {
     summary: 'Update a user',
     description: 'Omitted fields keep their value; maps are merged.',
     auth: 'bot',
+    permission: 'conversations:write',
     params: userId,
     body: Type.Object({
       tags: Type.Optional(TagsPatch('Tags of the user.')),
@@ -179,6 +184,7 @@ export const users = {
     description:
       'Removes the user from every conversation. Its messages stay. Its user keys are refused from then on, and its open streams end.',
     auth: 'bot',
+    permission: 'conversations:write',
     params: userId,
     response: json(Empty),
     errors: ['ResourceNotFound', 'ReferenceConstraint'],
@@ -192,6 +198,7 @@ export const users = {
     description:
       'Refuses every key issued before this call, and ends the open streams of the user. A key that an app signs later is accepted if its `iat` is after this call. A key without `iat` is refused.',
     auth: 'bot',
+    permission: 'conversations:write',
     params: userId,
     response: json(Empty),
     errors: ['ResourceNotFound', 'ReferenceConstraint'],
@@ -205,6 +212,7 @@ export const users = {
     description:
       'Refuses all keys of the user with `Forbidden` and ends its open streams. Nobody else can take its id, even after the user is deleted. Its messages stay.',
     auth: 'bot',
+    permission: 'conversations:write',
     params: userId,
     response: json(Empty),
     errors: ['ResourceNotFound', 'ReferenceConstraint'],
@@ -217,6 +225,7 @@ export const users = {
     summary: 'Lift the ban of a user',
     description: 'Keys that were not revoked are accepted again.',
     auth: 'bot',
+    permission: 'conversations:write',
     params: userId,
     response: json(Empty),
     errors: ['ResourceNotFound', 'ReferenceConstraint'],

@@ -84,6 +84,7 @@ export const workflows = {
     summary: 'Create a workflow',
     description: 'The bot is notified of a pending workflow by the event `workflow_update`.',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       ...creation,
       tags: Type.Optional(TagsInput('Tags of the workflow.')),
@@ -100,6 +101,7 @@ export const workflows = {
     tag: 'Workflows',
     summary: 'Get a workflow',
     auth: 'bot',
+    permission: 'conversations:read',
     params: workflowId,
     response: json(wrap('workflow', Workflow)),
     errors: ['ResourceNotFound'],
@@ -111,6 +113,7 @@ export const workflows = {
     tag: 'Workflows',
     summary: 'List the workflows of a bot',
     auth: 'bot',
+    permission: 'conversations:read',
     query: Type.Object({
       ...paging,
       tags: Type.Optional(TagEquality),
@@ -137,6 +140,7 @@ export const workflows = {
     description:
       'Searches the workflows with its name. If several calls request the same workflow at the same time, one creates it.',
     auth: 'bot',
+    permission: 'conversations:write',
     body: Type.Object({
       ...creation,
       tags: Type.Optional(
@@ -164,6 +168,7 @@ export const workflows = {
     description:
       'The bot is notified when a workflow continues after listening or a pause, and the parent workflow when a child workflow ends. A workflow that has ended keeps its status.',
     auth: 'bot',
+    permission: 'conversations:write',
     params: workflowId,
     body: Type.Object({
       output: Type.Optional(AnyMapInput('Output of the workflow, at most 128 KiB of JSON.')),
@@ -198,6 +203,7 @@ export const workflows = {
     summary: 'Delete a workflow',
     description: 'Its child workflows stay. The parent workflow is notified.',
     auth: 'bot',
+    permission: 'conversations:write',
     params: workflowId,
     response: json(Empty),
     errors: ['ResourceNotFound'],

@@ -9,7 +9,7 @@ import type { Plugins } from '../plugins/index.js'
 import { type BotProfiles, createBotProfiles } from './bot-profile.js'
 import type { BotRecord } from './record.js'
 import { type BotsDeps, type BotsService, createBotsService } from './service.js'
-import { type BotView, toBot, toBotSummary } from './view.js'
+import { type BotView, toBot, toBotSummary, withoutConfiguration } from './view.js'
 
 export type {
   BotProfile,
@@ -85,7 +85,7 @@ function botsRoutes({ service, view }: BotsRoutesDeps): Route[] {
         const page = await service.list(actor, query)
         return { bots: page.rows.map(toBotSummary), meta: toPageMeta(page) }
       },
-      { revision: ({ workspaceId }) => service.revisionOf(workspaceId) },
+      { revision: (actor) => service.revisionOf(actor) },
     ),
 
     route(contract.bots.create, async ({ actor, headers, body, once }) =>
@@ -95,9 +95,11 @@ function botsRoutes({ service, view }: BotsRoutesDeps): Route[] {
       ),
     ),
 
-    route(contract.bots.get, async ({ actor, headers, params }) => ({
-      bot: toBot(await service.get(actor, params.id), viewFor(headers)),
-    })),
+    route(contract.bots.get, async ({ actor, headers, params }) => {
+      const bot = toBot(await service.get(actor, params.id), viewFor(headers))
+      const isShown = actor.rights.permissions.has('configuration:read')
+      return { bot: isShown ? bot : withoutConfiguration(bot) }
+    }),
 
     route(contract.bots.update, async ({ actor, headers, params, body }) => ({
       bot: toBot(await service.update(actor, params.id, body), viewFor(headers)),

@@ -1,5 +1,5 @@
-import type { WorkspaceActor } from '../../../domain/actor.js'
 import { notFound } from '../../../domain/refusals.js'
+import { type BotScope, reaches } from '../../../domain/rights.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
@@ -76,6 +76,7 @@ export function botLookups(deps: BotLookupsDeps) {
   return {
     ...bound(deps, {
       workspaceOf,
+      isIn,
       requireIn: requireBotIn,
       reachIn,
       namesOf,
@@ -132,14 +133,10 @@ function createWorkspaceIn() {
 
 /**
  * Keeps a bot from being deleted until the transaction ends, which creates something that belongs to it.
- * @returns whether it is in the workspace
+ * @returns whether it is one that the caller may see
  */
-async function holdBot(
-  tx: Tx,
-  { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
-  botId: string,
-): Promise<boolean> {
-  return await store.keepBot(tx, workspaceId, botId)
+async function holdBot(tx: Tx, scope: BotScope, botId: string): Promise<boolean> {
+  return reaches(scope.rights, botId) && (await store.keepBot(tx, scope.workspaceId, botId))
 }
 
 /**
@@ -150,20 +147,21 @@ async function holdBotAnywhere(tx: Tx, botId: string): Promise<boolean> {
   return await store.keepBotAnywhere(tx, botId)
 }
 
-/** Throws `ResourceNotFound` unless the bot belongs to the workspace. */
-async function requireBotIn(
-  { db }: BotLookupsDeps,
-  { workspaceId }: WorkspaceActor,
-  botId: string,
-): Promise<void> {
-  if ((await store.findWorkspaceOf(db, botId)) === workspaceId) return
-  throw notFound('bot', botId, 'in this workspace')
+/** Whether a bot belongs to the workspace and is one that the caller may see. */
+async function isIn({ db }: BotLookupsDeps, scope: BotScope, botId: string): Promise<boolean> {
+  if (!reaches(scope.rights, botId)) return false
+  return (await store.findWorkspaceOf(db, botId)) === scope.workspaceId
+}
+
+/** Throws `ResourceNotFound` unless the bot belongs to the workspace and is one that the caller may see. */
+async function requireBotIn(deps: BotLookupsDeps, scope: BotScope, botId: string): Promise<void> {
+  if (!(await isIn(deps, scope, botId))) throw notFound('bot', botId, 'in this workspace')
 }
 
 /** The newest bots of a workspace, at most `limit`, or one of it, with what shows whether they can be called. */
 async function reachIn(
   { db }: BotLookupsDeps,
-  scope: Pick<WorkspaceActor, 'workspaceId'> & { botId?: string | undefined },
+  scope: BotScope & { botId?: string | undefined },
   limit: number,
 ): Promise<store.BotReachRow[]> {
   return await store.listBotReach(db, scope, limit)
@@ -172,18 +170,15 @@ async function reachIn(
 /** The names of bots of a workspace, by id. */
 async function namesOf(
   { db }: BotLookupsDeps,
-  { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
+  scope: BotScope,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
-  return await store.listNames(db, workspaceId, ids)
+  return await store.listNames(db, scope, ids)
 }
 
 /** Ids of the bots of a workspace. */
-async function idsIn(
-  { db }: BotLookupsDeps,
-  { workspaceId }: Pick<WorkspaceActor, 'workspaceId'>,
-): Promise<string[]> {
-  return await store.listBotIds(db, workspaceId)
+async function idsIn({ db }: BotLookupsDeps, scope: BotScope): Promise<string[]> {
+  return await store.listBotIds(db, scope)
 }
 
 /** The address of a bot, whether it may be called or not; undefined if there is no such bot. */

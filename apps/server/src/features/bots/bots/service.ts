@@ -4,6 +4,7 @@ import type { WorkspaceActor } from '../../../domain/actor.js'
 import { onlyTakesAway } from '../../../domain/patches.js'
 import type { Port, Ports } from '../../../domain/ports.js'
 import { notFound } from '../../../domain/refusals.js'
+import { allBotsOf, type BotScope, reaches, requirePermission } from '../../../domain/rights.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { decodeJson } from '../../../platform/db/columns.js'
@@ -143,7 +144,8 @@ async function raiseChanged(
 
 async function requireBot(executor: Db | Tx, actor: WorkspaceActor, id: string) {
   const bot = await store.findBot(executor, actor.workspaceId, id)
-  if (bot === undefined) throw notFound('bot', id, 'in this workspace')
+  if (bot === undefined || !reaches(actor.rights, id))
+    throw notFound('bot', id, 'in this workspace')
   return bot
 }
 
@@ -263,7 +265,7 @@ async function listBots(
   const { nextToken, pageSize, sortField, sortDirection, ...filter } = query
   return await store.pageBots(
     deps.db,
-    actor.workspaceId,
+    actor,
     {
       dev: filter.dev ?? (filter.ids === undefined ? false : undefined),
       name: filter.name,
@@ -286,9 +288,10 @@ async function listBots(
 
 /**
  * Identifies the state of the bots of a workspace: every list of them stays the same while it
- * does. Undefined where changes by other processes cannot be noticed.
+ * does. Undefined where changes by other processes cannot be noticed, and for members who do not see all bots.
  */
-function revisionOf({ revision }: BotParts, workspaceId: string): string | undefined {
+function revisionOf({ revision }: BotParts, { workspaceId, rights }: BotScope): string | undefined {
+  if (rights.bots.kind !== 'all') return undefined
   const current = revision.current()
   return current && `${workspaceId} ${current}`
 }
@@ -424,10 +427,15 @@ async function rotateBotSecret(deps: BotParts, actor: WorkspaceActor, id: string
 }
 
 async function removeBot(deps: BotParts, actor: WorkspaceActor, id: string): Promise<void> {
-  const removed = await deps.run((tx) => removeBotIn(deps, tx, actor.workspaceId, id), {
-    mayUseReserve: true,
-  })
-  if (!removed) throw notFound('bot', id, 'in this workspace')
+  const remove = async (tx: Tx) => {
+    const bot = await requireBot(tx, actor, id)
+    // Everybody who makes bots deletes those that they made.
+    if (bot.created_by !== actor.accountId) requirePermission(actor.rights, 'bots:manage')
+    return await removeBotIn(deps, tx, actor.workspaceId, id)
+  }
+  if (!(await deps.run(remove, { mayUseReserve: true }))) {
+    throw notFound('bot', id, 'in this workspace')
+  }
 }
 
 /**
@@ -435,8 +443,9 @@ async function removeBot(deps: BotParts, actor: WorkspaceActor, id: string): Pro
  * of others lose its integrations. They keep its plugins, which are part of their code.
  */
 async function removeBots(deps: BotParts, tx: Tx, workspaceId: string): Promise<void> {
-  for (const id of await store.listBotIds(tx, workspaceId))
+  for (const id of await store.listBotIds(tx, allBotsOf(workspaceId))) {
     await removeBotIn(deps, tx, workspaceId, id)
+  }
   // Rows are locked in the same order everywhere: bots before plugins before integrations.
   await deps.plugins.service.removeAll(tx, workspaceId)
   const others = await deps.installing.removeIntegrations(tx, workspaceId)

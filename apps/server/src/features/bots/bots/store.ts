@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { BotScope } from '../../../domain/rights.js'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import { prepared } from '../../../platform/db/prepared.js'
@@ -144,17 +145,30 @@ export async function findBotServer(
     .executeTakeFirst()
 }
 
+/** The bots of a workspace that a caller may see. */
+function botsIn(executor: Db | Tx, { workspaceId, rights: { bots } }: BotScope) {
+  const query = executor.selectFrom('bots').where('workspace_id', '=', workspaceId)
+  switch (bots.kind) {
+    case 'all':
+      return query
+    case 'only':
+      return query.where('id', '=', bots.botId)
+    case 'except':
+      return query.where('id', 'not in', bots.botIds)
+    default:
+      return bots satisfies never
+  }
+}
+
 export async function pageBots(
   db: Db,
-  workspaceId: string,
+  scope: BotScope,
   filter: BotFilter,
   page: PageRequest<'created_at' | 'updated_at'>,
 ): Promise<Page<BotSummaryRow>> {
   const dialect = dialectOf(db)
-  let query = db
-    .selectFrom('bots')
+  let query = botsIn(db, scope)
     .select(['id', 'name', 'type', 'tags', 'created_at', 'updated_at', 'deployed_at'])
-    .where('workspace_id', '=', workspaceId)
     .$if(filter.dev !== undefined, (some) => some.where('dev', '=', filter.dev ? 1 : 0))
   const { name: part, ids } = filter
   if (part) query = query.where(({ ref }) => dialect.contains(ref('bots.name'), part))
@@ -201,13 +215,11 @@ export type BotReachRow = Pick<BotRow, 'id' | 'name' | 'url' | 'deployment_id' |
 /** The newest bots of a workspace, at most `limit`. */
 export async function listBotReach(
   db: Db,
-  { workspaceId, botId }: { workspaceId: string; botId?: string | undefined },
+  { botId, ...scope }: BotScope & { botId?: string | undefined },
   limit: number,
 ): Promise<BotReachRow[]> {
-  return await db
-    .selectFrom('bots')
+  return await botsIn(db, scope)
     .select(['id', 'name', 'url', 'deployment_id', 'blocked'])
-    .where('workspace_id', '=', workspaceId)
     .$if(botId !== undefined, (query) => query.where('id', '=', botId ?? ''))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -230,26 +242,17 @@ export async function listIdsAfter(db: Db, id: string, limit: number): Promise<s
 /** Names of bots of a workspace, by id. */
 export async function listNames(
   db: Db,
-  workspaceId: string,
+  scope: BotScope,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('bots')
-    .select(['id', 'name'])
-    .where('workspace_id', '=', workspaceId)
-    .where('id', 'in', ids)
-    .execute()
+  const rows = await botsIn(db, scope).select(['id', 'name']).where('id', 'in', ids).execute()
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
 /** Ids of the bots of a workspace. */
-export async function listBotIds(executor: Db | Tx, workspaceId: string): Promise<string[]> {
-  const rows = await executor
-    .selectFrom('bots')
-    .select('id')
-    .where('workspace_id', '=', workspaceId)
-    .execute()
+export async function listBotIds(executor: Db | Tx, scope: BotScope): Promise<string[]> {
+  const rows = await botsIn(executor, scope).select('id').execute()
   return rows.map(({ id }) => id)
 }
 

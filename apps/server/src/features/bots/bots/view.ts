@@ -78,6 +78,20 @@ export function toBot(record: BotRecord, view: BotView): WireBot {
   }
 }
 
+/** A bot for members who may not see what it and its installations are configured with. */
+export function withoutConfiguration(bot: WireBot): WireBot {
+  const withoutValues = <Entry extends { configuration: object }>(entries: Record<string, Entry>) =>
+    Object.fromEntries(
+      Object.entries(entries).map(([name, entry]) => [name, { ...entry, configuration: {} }]),
+    )
+  return {
+    ...bot,
+    configuration: { ...bot.configuration, data: {} },
+    integrations: withoutValues(bot.integrations),
+    plugins: withoutValues(bot.plugins),
+  }
+}
+
 function toInstallation(
   row: InstallationRow,
   integration: InstallableIntegration | undefined,

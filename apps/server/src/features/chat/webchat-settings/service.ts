@@ -11,6 +11,7 @@ import type { ChatAddress, WorkspaceActor } from '../../../domain/actor.js'
 import type { Addresses } from '../../../domain/addresses.js'
 import type { Awaitable } from '../../../domain/authenticator.js'
 import { notFound } from '../../../domain/refusals.js'
+import { allBotsOf } from '../../../domain/rights.js'
 import type { Authorities } from '../../../platform/authorities.js'
 import type { Clock } from '../../../platform/clock.js'
 import { decodeJson, encodeJson } from '../../../platform/db/columns.js'
@@ -66,7 +67,7 @@ export function createWebchatSettings(deps: WebchatSettingsDeps) {
 
   async function read(workspaceId: string, botId: string) {
     const rows = await store.listSettings(db, botId)
-    const names = await bots.namesOf({ workspaceId }, [botId])
+    const names = await bots.namesOf(allBotsOf(workspaceId), [botId])
     const set = Object.fromEntries([...rows].map(([name, value]) => [name, decodeJson(value)]))
     const { [origins]: allowedOrigins = [], ...settings } = set as Partial<
       BotWebchat['settings']

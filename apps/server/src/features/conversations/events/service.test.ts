@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
+import { ownerOf } from '../../../../test/actors.js'
 import { type Chats, createChats, type TestBot } from '../../../../test/chats.js'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 
@@ -60,7 +61,7 @@ describeEachEngine('events of bots', (engine) => {
     const { actor } = await chats.bot()
     const { botId, workspaceId } = actor
     const { events } = chats
-    const person = { kind: 'workspace', accountId: 'none', tokenId: 'none', workspaceId } as const
+    const person = ownerOf(workspaceId)
     await chats.bots.update(person, botId, { url: 'http://127.0.0.1:9/' })
     const make = async (type: string, delay?: number) =>
       (
@@ -151,7 +152,7 @@ describeEachEngine('events of bots', (engine) => {
         .execute()
       return deliveries.map(({ subject_id }) => subject_id)
     }
-    const actor = { kind: 'workspace', accountId: 'none', tokenId: 'none', workspaceId } as const
+    const actor = ownerOf(workspaceId)
     await chats.bots.update(actor, botId, { url: 'http://127.0.0.1:9/' })
     expect(await delivered()).toHaveLength(1000)
     // As a process writes it that has not noticed the address yet.
@@ -177,12 +178,7 @@ describeEachEngine('events of bots', (engine) => {
     const { actor } = await strict.bot()
     const { botId, workspaceId } = actor
     await strict.events.create(actor, { type: 'missed', payload: {} }, undefined)
-    const workspace = {
-      kind: 'workspace',
-      accountId: 'none',
-      tokenId: 'none',
-      workspaceId,
-    } as const
+    const workspace = ownerOf(workspaceId)
     await strict.bots.update(workspace, botId, { url: 'http://127.0.0.1:9/' })
     const deliveries = () => strict.db.selectFrom('deliveries').where('bot_id', '=', botId)
     expect(await deliveries().select('id').execute()).toEqual([])

@@ -19,7 +19,7 @@ import { createSentBodies, type SentBodies } from './sent-bodies.js'
 export interface DetailsDeps {
   db: Db
   clock: Clock
-  bots: Pick<BotsService, 'workspaceOf'>
+  bots: Pick<BotsService, 'isIn'>
   targets: Pick<Targets, 'of'>
   buildBodies: BuildBodies
 }
@@ -31,7 +31,7 @@ type WireAttempt = WireDetails['attemptLog'][number]
 export function createDetails({ db, clock, bots, targets, buildBodies }: DetailsDeps) {
   return async (actor: WorkspaceActor, id: string): Promise<WireDetails> => {
     const row = await findAnyDelivery(db, id)
-    if (row === undefined || (await bots.workspaceOf(row.bot_id)) !== actor.workspaceId) {
+    if (row === undefined || !(await bots.isIn(actor, row.bot_id))) {
       throw notFound('delivery', id, 'in this workspace')
     }
     const attempts = await listRecentAttempts(db, row, maxListedAttempts)

@@ -1,8 +1,12 @@
 import type { Body, contract } from '@botstead/contract'
+import type { BotReach } from '../../../domain/rights.js'
 import { inUtc } from '../listing-store.js'
 
 /** The requested filter of the deliveries that are replayed. */
 export type ReplayFilter = Body<typeof contract.deliveryReplays.create>
+
+/** The filter as it is stored, with the bots that the member could see who requested the replay. */
+export type StoredFilter = ReplayFilter & { bots?: BotReach }
 
 const finished: ('delivered' | 'failed' | 'canceled')[] = ['delivered', 'failed', 'canceled']
 

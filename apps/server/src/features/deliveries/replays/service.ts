@@ -1,6 +1,7 @@
 import { ApiError, type Body, type contract, maxCounted, type Query } from '@botstead/contract'
 import type { WorkspaceActor } from '../../../domain/actor.js'
 import { notFound } from '../../../domain/refusals.js'
+import { reaches } from '../../../domain/rights.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
 import type { Pager } from '../../../platform/db/pager.js'
@@ -12,7 +13,7 @@ import type { Queue } from '../../../platform/jobs/queue.js'
 import { holdWorkspace } from '../../tenancy/workspaces/index.js'
 import { countOfReceivers } from '../listing-store.js'
 import { createSelection, type SelectionDeps } from '../selection.js'
-import { type ReplayFilter, rangeOf, statusesOf } from './filter.js'
+import { type ReplayFilter, rangeOf, type StoredFilter, statusesOf } from './filter.js'
 import * as store from './store.js'
 
 /** Kind of the job that replays; the key is the id of the replay. */
@@ -62,7 +63,8 @@ export function createReplaysService(deps: ReplaysDeps) {
 
   async function requireReplay(actor: WorkspaceActor, id: string): Promise<store.ReplayRow> {
     const row = await store.findReplay(db, id)
-    if (row?.workspace_id === actor.workspaceId) return row
+    const isOwn = row?.workspace_id === actor.workspaceId
+    if (isOwn && (row.bot_id === null || reaches(actor.rights, row.bot_id))) return row
     throw notFound('replay', id, 'in this workspace')
   }
 
@@ -87,7 +89,7 @@ export function createReplaysService(deps: ReplaysDeps) {
         workspace_id: actor.workspaceId,
         bot_id: filter.botId ?? null,
         account_id: actor.accountId,
-        filter: encodeJson(filter),
+        filter: encodeJson({ ...filter, bots: actor.rights.bots } satisfies StoredFilter),
         state: 'running',
         total,
         total_is_exact: encodeBoolean(isExact),
@@ -124,7 +126,7 @@ export function createReplaysService(deps: ReplaysDeps) {
     },
 
     async list(
-      { workspaceId }: WorkspaceActor,
+      { workspaceId, rights }: WorkspaceActor,
       { nextToken, pageSize }: ListQuery,
     ): Promise<Page<store.ReplayRow>> {
       const page = pager.page({
@@ -135,7 +137,8 @@ export function createReplaysService(deps: ReplaysDeps) {
         nextToken,
         pageSize,
       })
-      return await store.pageReplays(db, workspaceId, page)
+      const { rows, ...rest } = await store.pageReplays(db, workspaceId, page)
+      return { ...rest, rows: rows.filter(({ bot_id: id }) => id === null || reaches(rights, id)) }
     },
 
     get: requireReplay,

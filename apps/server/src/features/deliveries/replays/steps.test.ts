@@ -102,7 +102,7 @@ describeEachEngine('the steps of a replay', (engine) => {
           run: crashing,
           clock: systemClock,
           queue: { enqueue: async () => '' },
-          bots: { idsIn: async () => [botId], workspaceOf: async () => 'ws' },
+          bots: { idsIn: async () => [botId], isIn: async () => true },
           replayIn: async (tx, delivery) => {
             noted.push(delivery.id)
             await replayIn(tx, delivery)

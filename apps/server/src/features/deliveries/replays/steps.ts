@@ -8,7 +8,7 @@ import { pageOfReceivers } from '../listing-store.js'
 import { inLockOrder } from '../queue-store.js'
 import type { ReplayIn } from '../replaying.js'
 import { createSelection, type SelectionDeps } from '../selection.js'
-import { type ReplayFilter, rangeOf, statusesOf } from './filter.js'
+import { rangeOf, type StoredFilter, statusesOf } from './filter.js'
 import { maxAttempts, replayJob } from './service.js'
 import * as store from './store.js'
 
@@ -63,10 +63,15 @@ export function createReplayHandler(deps: StepsDeps): JobHandler<Payload, Follow
     if (room <= 0 || isAtEnd) {
       return { from, ids: [], to: from, isAtEnd }
     }
-    const filter = decodeJson<ReplayFilter>(row.filter)
+    const filter = decodeJson<StoredFilter>(row.filter)
     const size = Math.min(room, atOnce)
     const botIds =
-      row.bot_id === null ? await deps.bots.idsIn({ workspaceId: row.workspace_id }) : [row.bot_id]
+      row.bot_id === null
+        ? await deps.bots.idsIn({
+            workspaceId: row.workspace_id,
+            rights: { bots: filter.bots ?? { kind: 'all' } },
+          })
+        : [row.bot_id]
     const statuses = statusesOf(filter)
     if (filter.ids !== undefined) {
       const given = await store.listGiven(db, filter.ids, botIds, statuses)

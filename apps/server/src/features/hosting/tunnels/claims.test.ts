@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
+import { ownerOf } from '../../../../test/actors.js'
 import { describeEachEngine } from '../../../../test/engines.js'
 import { useServer } from '../../../../test/harness.js'
 import { eventually } from '../../../../test/jobs.js'
@@ -54,8 +55,7 @@ describeEachEngine('a tunnel of a workspace that was deleted at another process'
       await expect(act()).rejects.toThrow(/no development tunnel with this id/)
       await inDatabase(server(), ({ workspaces }) => {
         const { workspaceId } = login
-        const actor = { kind: 'workspace', accountId: account.id, tokenId: 'none', workspaceId }
-        return workspaces.remove({ ...actor, kind: 'workspace' }, workspaceId)
+        return workspaces.remove(ownerOf(workspaceId, account.id), workspaceId)
       })
       using tool = await openTunnel(server(), { id, onCall: (call) => call.respond(output({})) })
       await expect(act()).rejects.toThrow('The workspace of the receiver was deleted.')

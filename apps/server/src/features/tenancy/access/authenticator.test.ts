@@ -1,3 +1,4 @@
+import { type Role, type WorkspacePermission, workspacePermissions } from '@botstead/contract'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { createTestClock } from '../../../../test/harness.js'
@@ -51,9 +52,11 @@ describeEachEngine('authentication', (engine) => {
     const ann = await here.person()
     const bot = await newBot(ann)
     const { workspaceId } = ann.workspace
-    expect(await authenticator().account(ann.token)).toEqual(ann.account)
-    expect(await authenticator().workspace(ann.token, workspaceId, 'write')).toEqual(ann.workspace)
-    expect(await authenticator().bot(ann.token, bot.id, noScope, 'write')).toEqual({
+    expect(await authenticator().account(ann.token, 'account:read')).toEqual(ann.account)
+    expect(await authenticator().workspace(ann.token, workspaceId, 'bots:write')).toEqual(
+      ann.workspace,
+    )
+    expect(await authenticator().bot(ann.token, bot.id, noScope, 'bots:write')).toEqual({
       kind: 'bot',
       workspaceId,
       botId: bot.id,
@@ -66,10 +69,10 @@ describeEachEngine('authentication', (engine) => {
     const ann = await here.person()
     const bot = await newBot(ann)
     const ask = [
-      () => authenticator().account(ann.token),
-      () => authenticator().workspace(ann.token, ann.workspace.workspaceId, 'write'),
-      () => authenticator().bot(ann.token, bot.id, noScope, 'write'),
-      () => authenticator().bot(bot.key, bot.id, noScope, 'write'),
+      () => authenticator().account(ann.token, 'account:read'),
+      () => authenticator().workspace(ann.token, ann.workspace.workspaceId, 'bots:write'),
+      () => authenticator().bot(ann.token, bot.id, noScope, 'bots:write'),
+      () => authenticator().bot(bot.key, bot.id, noScope, 'bots:write'),
     ]
     await clock.hold(async () => {
       for (const once of ask) expect(await once()).toEqual(once())
@@ -81,15 +84,18 @@ describeEachEngine('authentication', (engine) => {
     const ann = await here.person()
     const bot = await newBot(ann)
     const sibling = await newBot(ann)
-    expect(await authenticator().bot(bot.key, bot.id, noScope, 'write')).toMatchObject({
+    expect(await authenticator().bot(bot.key, bot.id, noScope, 'bots:write')).toMatchObject({
       workspaceId: ann.workspace.workspaceId,
       botId: bot.id,
       tokenId: bot.keyId,
     })
-    await refused(() => authenticator().bot(bot.key, sibling.id, noScope, 'read'), 'Unauthorized')
-    await refused(() => authenticator().account(bot.key), 'Forbidden')
     await refused(
-      () => authenticator().workspace(bot.key, ann.workspace.workspaceId, 'read'),
+      () => authenticator().bot(bot.key, sibling.id, noScope, 'bots:read'),
+      'Unauthorized',
+    )
+    await refused(() => authenticator().account(bot.key, 'account:read'), 'Forbidden')
+    await refused(
+      () => authenticator().workspace(bot.key, ann.workspace.workspaceId, 'bots:read'),
       'Forbidden',
     )
   })
@@ -100,12 +106,12 @@ describeEachEngine('authentication', (engine) => {
     const bobsBot = await newBot(bob)
     const workspaceErrors = await Promise.all(
       [bob.workspace.workspaceId, here.ids.uuid(), 'two words'].map((id) =>
-        refusal(() => authenticator().workspace(ann.token, id, 'read')),
+        refusal(() => authenticator().workspace(ann.token, id, 'bots:read')),
       ),
     )
     const botErrors = await Promise.all(
       [bobsBot.id, here.ids.uuid(), bob.workspace.workspaceId].map((id) =>
-        refusal(() => authenticator().bot(ann.token, id, noScope, 'read')),
+        refusal(() => authenticator().bot(ann.token, id, noScope, 'bots:read')),
       ),
     )
     for (const [errors, header] of [
@@ -123,26 +129,28 @@ describeEachEngine('authentication', (engine) => {
 
   it('refuses values that were never a token', async () => {
     for (const token of ['', 'x', 'bp_pat_'.padEnd(50, 'a'), 'a'.repeat(100_000), '❤'.repeat(9)]) {
-      await refused(() => authenticator().account(token), 'Unauthorized')
-      await refused(() => authenticator().account(token), 'Unauthorized')
+      await refused(() => authenticator().account(token, 'account:read'), 'Unauthorized')
+      await refused(() => authenticator().account(token, 'account:read'), 'Unauthorized')
     }
   })
 
-  it('lets viewers read and others write', async () => {
+  it('gives members the permissions of their role', async () => {
     const owner = await here.person()
     const bot = await newBot(owner)
     const { workspaceId } = owner.workspace
     for (const role of ['viewer', 'billing', 'developer', 'manager', 'administrator'] as const) {
       const member = await here.person()
       await here.join(member, owner, role)
-      const asks = (intent: 'read' | 'write') => [
-        () => authenticator().workspace(member.token, workspaceId, intent),
-        () => authenticator().bot(member.token, bot.id, noScope, intent),
-      ]
-      for (const read of asks('read')) expect(await refusal(read)).toBeUndefined()
-      for (const write of asks('write')) {
-        if (role === 'viewer') await refused(write, 'Forbidden')
-        else expect(await refusal(write)).toBeUndefined()
+      for (const [permission, { roles }] of Object.entries(workspacePermissions)) {
+        const name = permission as WorkspacePermission
+        const asks = [
+          () => authenticator().workspace(member.token, workspaceId, name),
+          () => authenticator().bot(member.token, bot.id, noScope, name),
+        ]
+        for (const ask of asks) {
+          if ((roles as readonly Role[]).includes(role)) expect(await refusal(ask)).toBeUndefined()
+          else await refused(ask, 'Forbidden')
+        }
       }
     }
   })
@@ -150,20 +158,23 @@ describeEachEngine('authentication', (engine) => {
   it('refuses a token as soon as it is deleted here', async () => {
     const ann = await here.person()
     const bot = await newBot(ann)
-    await authenticator().account(ann.token)
-    await authenticator().bot(bot.key, bot.id, noScope, 'read')
+    await authenticator().account(ann.token, 'account:read')
+    await authenticator().bot(bot.key, bot.id, noScope, 'bots:read')
     await here.access.service.removeBotKey(ann.workspace, bot.keyId)
-    await refused(() => authenticator().bot(bot.key, bot.id, noScope, 'read'), 'Unauthorized')
+    await refused(() => authenticator().bot(bot.key, bot.id, noScope, 'bots:read'), 'Unauthorized')
     await here.access.service.removePersonal(ann.account, ann.account.tokenId)
-    await refused(() => authenticator().account(ann.token), 'Unauthorized')
-    await refused(() => authenticator().bot(ann.token, bot.id, noScope, 'read'), 'Unauthorized')
+    await refused(() => authenticator().account(ann.token, 'account:read'), 'Unauthorized')
+    await refused(
+      () => authenticator().bot(ann.token, bot.id, noScope, 'bots:read'),
+      'Unauthorized',
+    )
   })
 
   it('refuses a bot and its keys as soon as it is deleted here', async () => {
     const ann = await here.person()
     const bot = await newBot(ann)
     const asks = [ann.token, bot.key].map(
-      (token) => () => authenticator().bot(token, bot.id, noScope, 'read'),
+      (token) => () => authenticator().bot(token, bot.id, noScope, 'bots:read'),
     )
     for (const ask of asks) expect(await refusal(ask)).toBeUndefined()
     await here.bots.remove(ann.workspace, bot.id)
@@ -175,14 +186,14 @@ describeEachEngine('authentication', (engine) => {
     const bot = await newBot(ann)
     const { workspaceId } = ann.workspace
     const asks = [
-      () => authenticator().workspace(ann.token, workspaceId, 'read'),
-      () => authenticator().bot(ann.token, bot.id, noScope, 'read'),
-      () => authenticator().bot(bot.key, bot.id, noScope, 'read'),
+      () => authenticator().workspace(ann.token, workspaceId, 'bots:read'),
+      () => authenticator().bot(ann.token, bot.id, noScope, 'bots:read'),
+      () => authenticator().bot(bot.key, bot.id, noScope, 'bots:read'),
     ]
     for (const ask of asks) expect(await refusal(ask)).toBeUndefined()
     await here.workspaces.remove(ann.workspace, workspaceId)
     for (const ask of asks) await refused(ask, 'Unauthorized')
-    expect(await refusal(() => authenticator().account(ann.token))).toBeUndefined()
+    expect(await refusal(() => authenticator().account(ann.token, 'account:read'))).toBeUndefined()
   })
 
   it('refuses what another process deleted within five seconds', async () => {
@@ -192,9 +203,9 @@ describeEachEngine('authentication', (engine) => {
     const host = await here.person()
     await here.join(ann, host, 'developer')
     const asks = [
-      () => authenticator().bot(kept.key, kept.id, noScope, 'read'),
-      () => authenticator().bot(ann.token, gone.id, noScope, 'read'),
-      () => authenticator().workspace(ann.token, host.workspace.workspaceId, 'read'),
+      () => authenticator().bot(kept.key, kept.id, noScope, 'bots:read'),
+      () => authenticator().bot(ann.token, gone.id, noScope, 'bots:read'),
+      () => authenticator().workspace(ann.token, host.workspace.workspaceId, 'bots:read'),
     ]
     for (const ask of asks) expect(await refusal(ask)).toBeUndefined()
     await elsewhere.tokens.revoke(kept.keyId)
@@ -206,13 +217,15 @@ describeEachEngine('authentication', (engine) => {
 
   it('accepts at once what another process created', async () => {
     const ann = await here.person()
-    await authenticator().account(ann.token)
+    await authenticator().account(ann.token, 'account:read')
     const bot = await newBot(ann, elsewhere)
     const made = await elsewhere.workspaces.create(ann.account, { name: 'New' }, undefined)
-    expect(await authenticator().bot(bot.key, bot.id, noScope, 'write')).toMatchObject({
+    expect(await authenticator().bot(bot.key, bot.id, noScope, 'bots:write')).toMatchObject({
       botId: bot.id,
     })
-    expect(await authenticator().workspace(ann.token, made.workspace.id, 'write')).toMatchObject({
+    expect(
+      await authenticator().workspace(ann.token, made.workspace.id, 'bots:write'),
+    ).toMatchObject({
       workspaceId: made.workspace.id,
     })
   })
@@ -222,7 +235,7 @@ describeEachEngine('authentication', (engine) => {
     const bot = await newBot(ann)
     const [chat] = await here.bots.installationsOf(bot.id)
     const scope = { ...noScope, integrationId: chat?.integration_id }
-    expect(await authenticator().bot(ann.token, bot.id, scope, 'read')).toMatchObject({
+    expect(await authenticator().bot(ann.token, bot.id, scope, 'bots:read')).toMatchObject({
       caller: { type: 'integration', id: chat?.integration_id, authority: 'developer' },
     })
   })
@@ -236,7 +249,7 @@ describeEachEngine('authentication', (engine) => {
         { integrationId: 'chat', integrationAlias: 'none' },
       ]) {
         const call = async () =>
-          await authenticator().bot(token, bot.id, { ...noScope, ...scope }, 'read')
+          await authenticator().bot(token, bot.id, { ...noScope, ...scope }, 'bots:read')
         await expect(call()).rejects.toMatchObject({ type: 'Forbidden' })
       }
     }
@@ -256,7 +269,7 @@ describeEachEngine('authentication', (engine) => {
       const [token] = await other.access.service.listPersonal(ann.account)
       return token?.last_used_at ?? null
     }
-    await other.access.authenticator.account(ann.token)
+    await other.access.authenticator.account(ann.token, 'account:read')
     expect(await lastUse()).toBeNull()
     for (const callback of waiting) callback()
     await vi.waitFor(async () => expect(await lastUse()).not.toBeNull())
@@ -265,11 +278,11 @@ describeEachEngine('authentication', (engine) => {
     // Nothing is written within a minute of the stored time.
     clock.advance(30_000)
     waiting.length = 0
-    await other.access.authenticator.account(ann.token)
+    await other.access.authenticator.account(ann.token, 'account:read')
     expect(waiting).toEqual([])
 
     clock.advance(31_000)
-    await other.access.authenticator.account(ann.token)
+    await other.access.authenticator.account(ann.token, 'account:read')
     await other.access.stop?.(0)
     expect(Date.parse((await lastUse()) ?? '')).toBeGreaterThanOrEqual(
       Date.parse(first ?? '') + 60_000,

@@ -1,17 +1,21 @@
 import { ApiError } from '@botstead/contract'
 import type { AccountActor, BotActor, Caller } from '../../../domain/actor.js'
-import type {
-  Authenticator,
-  Awaitable,
-  Intent,
-  ScopeHeaders,
-} from '../../../domain/authenticator.js'
+import type { Authenticator, Awaitable, ScopeHeaders } from '../../../domain/authenticator.js'
+import {
+  limitRights,
+  noLimits,
+  type Rights,
+  reaches,
+  requireAccountPermission,
+  requirePermission,
+} from '../../../domain/rights.js'
 import { type Ground, splitGround } from '../../../platform/authorities.js'
 import type { Clock } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { createFactCache } from '../../../platform/fact-cache.js'
 import { hashToken, isSessionValue } from '../../../platform/ids.js'
-import { findRole, mayWrite, type Role, readsOnly } from '../members/index.js'
+import type { Memberships } from './allowlists.js'
+import { limitsOf } from './limits.js'
 import type { BotDirectory } from './reach.js'
 import {
   endedSession,
@@ -38,6 +42,7 @@ export interface AuthenticatorDeps {
   db: Db
   clock: Clock
   usage: Pick<TokenUsage, 'record'>
+  memberships: Memberships
   bots: BotDirectory
   integrations: IntegrationOwners
   /** Id of the integration that is part of the server. */
@@ -84,7 +89,7 @@ const maxTokenLength = 512
 /**
  * Cached authentication: a caller who was seen within the last seconds needs no read.
  *
- * Token, role and bot are cached separately for five seconds, which is how long a change by another
+ * Token, membership and bot are cached separately for five seconds, which is how long a change by another
  * process can go unnoticed when its hint is lost. Tokens are cached by value, not by hash: this saves hashing on every
  * request, and an attacker who can read this memory can also read the requests.
  */
@@ -102,12 +107,10 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
     },
   })
 
-  const roles = createFactCache<{ role: Role }>({
+  /** Those of tokens without limits. */
+  const memberships = createFactCache<Rights>({
     clock,
-    read: async (key) => {
-      const role = await findRole(deps.db, ...partsOf(key))
-      return role && { role }
-    },
+    read: (key) => deps.memberships.rightsIn(...partsOf(key)),
   })
 
   const bots = createFactCache<BotFact>({
@@ -128,18 +131,15 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
     return holder.expiresAt !== undefined && clock.now() >= holder.expiresAt
   }
 
-  /** Throws unless the account is a member of the workspace and its role allows the intent. */
-  function checkRole(
-    accountId: string,
+  /** The rights of the holder of a personal token in a workspace; undefined outside of it, and outside of the limits of the token. */
+  function rightsIn(
+    { accountId, limits }: AccountActor,
     workspaceId: string,
-    intent: Intent,
-    refusal: () => ApiError,
-  ): true | Promise<true> {
-    return after(roles.get(keyOf(accountId, workspaceId)), (fact) => {
-      if (fact === undefined) throw refusal()
-      if (intent === 'write' && !mayWrite(fact.role)) throw readsOnly(fact.role)
-      return true
-    })
+  ): Rights | undefined | Promise<Rights | undefined> {
+    if (limits.workspaceId !== undefined && limits.workspaceId !== workspaceId) return undefined
+    return after(memberships.get(keyOf(accountId, workspaceId)), (rights) =>
+      rights === undefined || limits === noLimits ? rights : limitRights(rights, limits),
+    )
   }
 
   /**
@@ -147,7 +147,7 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
    * part of the server has no developer and no account elsewhere: it belongs to whoever has the bot.
    */
   function withAuthority(
-    accountId: string,
+    account: AccountActor,
     botWorkspaceId: string,
     caller: Caller,
   ): Caller | Promise<Caller> {
@@ -155,14 +155,19 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
     return after(deps.integrations.of(caller.id), (integration) => {
       if (integration === undefined && caller.id !== deps.builtInId) return caller
       const owner = integration?.workspaceId ?? botWorkspaceId
-      return after(roles.get(keyOf(accountId, owner)), (fact) =>
-        fact !== undefined && mayWrite(fact.role) ? { ...caller, authority: 'developer' } : caller,
+      return after(rightsIn(account, owner), (rights) =>
+        rights?.permissions.has('bots:write') ? { ...caller, authority: 'developer' } : caller,
       )
     })
   }
 
   return {
-    account: (token) => after(holderOf(token), requirePersonal),
+    account: (token, permission) =>
+      after(holderOf(token), (holder) => {
+        const actor = requirePersonal(holder)
+        requireAccountPermission(actor.limits, permission)
+        return actor
+      }),
 
     token: (token) =>
       after(holderOf(token), (holder) => ({
@@ -170,18 +175,18 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
         tokenId: tokenIdOf(holder),
       })),
 
-    workspace: (token, workspaceId, intent) =>
+    workspace: (token, workspaceId, permission) =>
       after(holderOf(token), (holder) => {
-        const { accountId, tokenId } = requirePersonal(holder)
-        return after(checkRole(accountId, workspaceId, intent, foreignWorkspace), () => ({
-          kind: 'workspace',
-          accountId,
-          tokenId,
-          workspaceId,
-        }))
+        const account = requirePersonal(holder)
+        return after(rightsIn(account, workspaceId), (rights) => {
+          if (rights === undefined) throw foreignWorkspace()
+          requirePermission(rights, permission)
+          const { accountId, tokenId } = account
+          return { kind: 'workspace', accountId, tokenId, workspaceId, rights, permission }
+        })
       }),
 
-    bot: (token, botId, scope, intent) =>
+    bot: (token, botId, scope, permission) =>
       after(holderOf(token), (holder) => {
         if (holder.kind === 'bot' && holder.botId !== botId) throw foreignBot()
         return after(bots.get(botId), (bot) => {
@@ -194,16 +199,18 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
             if (own.type === 'integration') throw keyOfBot()
             return { kind: 'bot', workspaceId, botId, tokenId: holder.tokenId, caller: own }
           }
-          const { accountId, tokenId } = holder.actor
-          return after(checkRole(accountId, workspaceId, intent, foreignBot), () =>
-            after(withAuthority(accountId, workspaceId, caller()), (caller) => ({
+          return after(rightsIn(holder.actor, workspaceId), (rights) => {
+            if (rights === undefined || !reaches(rights, botId)) throw foreignBot()
+            requirePermission(rights, permission)
+            const { tokenId } = holder.actor
+            return after(withAuthority(holder.actor, workspaceId, caller()), (caller) => ({
               kind: 'bot',
               workspaceId,
               botId,
               tokenId,
               caller,
-            })),
-          )
+            }))
+          })
         })
       }),
 
@@ -218,14 +225,14 @@ export function createTokenAuthenticator(deps: AuthenticatorDeps): TokenAuthenti
           bots.forgetGroup(id)
           break
         case 'workspace':
-          roles.forget((key) => partsOf(key)[1] === id)
+          memberships.forget((key) => partsOf(key)[1] === id)
           bots.forget((_, bot) => bot.workspaceId === id)
-          holders.forget((_, holder) => holder.kind !== 'personal' && holder.workspaceId === id)
+          holders.forget((_, holder) => workspaceOf(holder) === id)
           break
         case 'user':
           break
         case undefined:
-          for (const cache of [holders, roles, bots]) cache.forget(() => true)
+          for (const cache of [holders, memberships, bots]) cache.forget(() => true)
           break
         default:
           kind satisfies never
@@ -262,7 +269,12 @@ function toHolder(row: TokenRow): Holder | undefined {
       if (row.account_id === null) return undefined
       return {
         kind: 'personal',
-        actor: { kind: 'account', accountId: row.account_id, tokenId: row.id },
+        actor: {
+          kind: 'account',
+          accountId: row.account_id,
+          tokenId: row.id,
+          limits: limitsOf(row),
+        },
         expiresAt,
       }
     case 'bot':
@@ -308,6 +320,11 @@ function integrationActor(
   }
   // A published integration may be installed in bots of other workspaces, and acts there.
   return { kind: 'bot', workspaceId: bot.workspaceId, botId, tokenId, caller }
+}
+
+/** The only workspace in which a token is good for something. */
+function workspaceOf(holder: Holder): string | undefined {
+  return holder.kind === 'personal' ? holder.actor.limits.workspaceId : holder.workspaceId
 }
 
 function tokenIdOf(holder: Holder): string {

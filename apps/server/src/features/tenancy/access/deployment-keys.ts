@@ -1,3 +1,4 @@
+import { allBotsOf } from '../../../domain/rights.js'
 import type { Authorities } from '../../../platform/authorities.js'
 import { type Clock, isoTime, type Timers } from '../../../platform/clock.js'
 import type { Run, Tx } from '../../../platform/db/schema.js'
@@ -93,7 +94,7 @@ export function createDeploymentKeys(deps: DeploymentKeysDeps): DeploymentKeys {
   /** Keeps the owner of a deployment until the transaction ends. Returns whether it is there. */
   async function holdOwner(tx: Tx, { workspaceId, owner }: KeyedDeployment): Promise<boolean> {
     const { hold } = owner.type === 'bot' ? bots : integrations
-    return await hold(tx, { workspaceId }, owner.id)
+    return await hold(tx, allBotsOf(workspaceId), owner.id)
   }
 
   function announce(tx: Tx, ids: readonly string[]): void {

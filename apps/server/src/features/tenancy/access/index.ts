@@ -1,11 +1,16 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import type { Rights } from '../../../domain/rights.js'
 import type { Authorities, Ground } from '../../../platform/authorities.js'
 import type { Timers } from '../../../platform/clock.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Log } from '../../../platform/telemetry/log.js'
 import type { Feature } from '../../feature.js'
-import { findRole } from '../members/index.js'
+import type { AccountsService } from '../accounts/index.js'
+import type { MembersService } from '../members/index.js'
+import type { WorkspacesService } from '../workspaces/index.js'
+import { allowlistRoutes, createMemberships, type Memberships } from './allowlists.js'
 import {
   createTokenAuthenticator,
   type IntegrationOwners,
@@ -16,11 +21,13 @@ import {
   type DeploymentKeys,
   type DeploymentKeysDeps,
 } from './deployment-keys.js'
+import { invitationRoutes } from './invitations.js'
+import { limitsOf } from './limits.js'
 import { type BotDirectory, createReach, type Reach } from './reach.js'
 import { accessRoutes } from './routes.js'
 import { type AccessDeps, type AccessService, createAccessService } from './service.js'
 import { createSessions, type SessionsDeps, sessionRoutes, sessionSweeps } from './sessions.js'
-import { deleteDeploymentKeys, findTokens } from './store.js'
+import { deleteDeploymentKeys, findTokens, type TokenRow } from './store.js'
 import { createTokenUsage } from './usage.js'
 
 export type { DeploymentKeys } from './deployment-keys.js'
@@ -50,7 +57,7 @@ export interface Standing {
 }
 
 interface Deps
-  extends Omit<AccessDeps, 'bots' | 'integrations'>,
+  extends Omit<AccessDeps, 'bots' | 'integrations' | 'memberships'>,
     Pick<SessionsDeps, 'sessionLifetimeMs'> {
   timers: Timers
   log: Log
@@ -58,6 +65,9 @@ interface Deps
   deployments: { service: DeploymentKeysDeps['deployments'] }
   /** Whether no other process serves the database, so that all programs are those of this one. */
   alone: boolean
+  accounts: { service: AccountsService }
+  members: { service: MembersService }
+  workspaces: { service: Pick<WorkspacesService, 'nameOf'> }
   bots: { service: BotDirectory }
   integrations: { service: AccessDeps['integrations']; known: IntegrationOwners }
   /** Id of the integration that is part of the server. */
@@ -70,6 +80,8 @@ export function createAccess(deps: Deps): Access {
   const named = {
     ...deps,
     usage,
+    members: deps.members.service,
+    memberships: createMemberships({ db: deps.db, members: deps.members.service }),
     bots: deps.bots.service,
     integrations: deps.integrations.service,
   }
@@ -90,7 +102,17 @@ export function createAccess(deps: Deps): Access {
     reach,
     deploymentKeys,
     standing: createStanding(named),
-    routes: [...accessRoutes(service, reach), ...sessionRoutes(sessions)],
+    routes: [
+      ...accessRoutes(service, reach),
+      ...allowlistRoutes(named),
+      ...invitationRoutes({
+        ...named,
+        accounts: deps.accounts.service,
+        workspaces: deps.workspaces.service,
+        sessions,
+      }),
+      ...sessionRoutes(sessions),
+    ],
     sweeps: sessionSweeps(deps),
     on: {
       'integration.removed': (tx, { integrationId }) =>
@@ -102,6 +124,12 @@ export function createAccess(deps: Deps): Access {
       'deployment.suspended': (tx, { deploymentId }) => deploymentKeys.limit(tx, [deploymentId]),
       'workspace.removed': async (tx, { workspaceId }) => {
         await service.removeWorkspaceKeys(tx, workspaceId)
+        afterCommit(tx, () => authorities.change(`workspace:${workspaceId}`))
+      },
+      'member.changed': async (tx, { workspaceId }) =>
+        afterCommit(tx, () => authorities.change(`workspace:${workspaceId}`)),
+      'member.removed': async (tx, { workspaceId, accountId }) => {
+        await service.removeMember(tx, workspaceId, accountId)
         afterCommit(tx, () => authorities.change(`workspace:${workspaceId}`))
       },
       'bot.changed': async (tx, { botId }) =>
@@ -120,28 +148,38 @@ export function createAccess(deps: Deps): Access {
   }
 }
 
-function createStanding({ db }: { db: Db }): Standing {
+function createStanding({ db, memberships }: { db: Db; memberships: Memberships }): Standing {
   return {
     groundsOf: ({ tokenId, workspaceId }) => [`token:${tokenId}`, `workspace:${workspaceId}`],
 
     async untilOf(actors) {
       const tokens = await findTokens(db, [...new Set(actors.map(({ tokenId }) => tokenId))])
-      const ends = new Map(
-        tokens.map(({ id, expires_at: at }) => [
-          id,
-          at === null ? Number.POSITIVE_INFINITY : Date.parse(at),
-        ]),
-      )
-      const memberships = new Map<string, boolean>()
+      const known = new Map(tokens.map((token) => [token.id, token]))
+      const rights = new Map<string, Rights | undefined>()
       const until: number[] = []
-      for (const { tokenId, accountId, workspaceId } of actors) {
-        const key = `${accountId} ${workspaceId}`
-        const isMember =
-          memberships.get(key) ?? (await findRole(db, accountId, workspaceId)) !== undefined
-        memberships.set(key, isMember)
-        until.push(isMember ? (ends.get(tokenId) ?? 0) : 0)
+      for (const actor of actors) {
+        const token = known.get(actor.tokenId)
+        const key = `${actor.tokenId} ${actor.workspaceId}`
+        if (token !== undefined && !rights.has(key)) {
+          const { accountId, workspaceId } = actor
+          rights.set(key, await memberships.rightsIn(accountId, workspaceId, limitsOf(token)))
+        }
+        const isGood = token !== undefined && stillHas(actor, rights.get(key))
+        until.push(isGood ? endOf(token) : 0)
       }
       return until
     },
   }
+}
+
+function endOf({ expires_at: at }: TokenRow): number {
+  return at === null ? Number.POSITIVE_INFINITY : Date.parse(at)
+}
+
+/** Whether a caller may still do what they were admitted for, and see the same bots; an open stream shows those of before. */
+function stillHas(
+  { permission, rights: { bots } }: WorkspaceActor,
+  now: Rights | undefined,
+): boolean {
+  return now?.permissions.has(permission) === true && isDeepStrictEqual(now.bots, bots)
 }

@@ -1,17 +1,21 @@
-import type { BotActor, WorkspaceActor } from '../../../domain/actor.js'
+import type { BotActor } from '../../../domain/actor.js'
+import { type BotScope, reaches, requirePermission } from '../../../domain/rights.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { findRole, mayWrite, readsOnly } from '../members/index.js'
+import type { Memberships } from './allowlists.js'
+import { limitsOf } from './limits.js'
 import { findToken } from './store.js'
 
 /** Queries about bots that access needs of a slice to its right. */
 export interface BotDirectory {
   /** The workspace of a bot; undefined if there is no such bot. */
   workspaceOf(botId: string): Promise<string | undefined>
+  /** Whether a bot belongs to a workspace and is one that the caller may see. */
+  isIn(scope: BotScope, botId: string): Promise<boolean>
   /**
    * Keeps a bot from being deleted until the transaction ends, which creates something that belongs to it.
-   * @returns whether it is in the workspace
+   * @returns whether it is one that the caller may see
    */
-  hold(tx: Tx, actor: Pick<WorkspaceActor, 'workspaceId'>, botId: string): Promise<boolean>
+  hold(tx: Tx, scope: BotScope, botId: string): Promise<boolean>
   /** The integrations that are installed in a bot. */
   installationsOf(
     botId: string,
@@ -22,11 +26,11 @@ export interface BotDirectory {
 export interface Reach {
   /** Whether a call was made with the key of its bot, rather than by a person. */
   isBotKey(actor: BotActor): Promise<boolean>
-  /** The same caller in another bot; undefined unless the token may write there. */
+  /** The same caller in another bot; undefined unless the token may write files there. */
   writerIn(actor: BotActor, botId: string): Promise<BotActor | undefined>
   /**
    * The holder of a token in a bot; undefined unless the token is valid there. Throws `Forbidden`
-   * for members who may only read there.
+   * for members without `bots:write`.
    */
   holderIn(tokenId: string, botId: string): Promise<Holder | undefined>
 }
@@ -41,10 +45,11 @@ interface Holder {
 interface ReachDeps {
   db: Db
   bots: BotDirectory
+  memberships: Memberships
 }
 
-/** Makes these checks. `bots` says which bots there are now. */
-export function createReach({ db, bots }: ReachDeps): Reach {
+/** Makes these checks. `bots` and `memberships` say which bots and members there are now. */
+export function createReach({ db, bots, memberships }: ReachDeps): Reach {
   return {
     isBotKey: async ({ tokenId }) => (await findToken(db, tokenId))?.kind === 'bot',
 
@@ -56,8 +61,10 @@ export function createReach({ db, bots }: ReachDeps): Reach {
       if (token === undefined || token.account_id === null || workspaceId === undefined) {
         return undefined
       }
-      const role = await findRole(db, token.account_id, workspaceId)
-      return role !== undefined && mayWrite(role) ? { ...actor, botId, workspaceId } : undefined
+      const rights = await memberships.rightsIn(token.account_id, workspaceId, limitsOf(token))
+      return rights?.permissions.has('files:write') && reaches(rights, botId)
+        ? { ...actor, botId, workspaceId }
+        : undefined
     },
 
     async holderIn(tokenId, botId) {
@@ -65,9 +72,9 @@ export function createReach({ db, bots }: ReachDeps): Reach {
       const workspaceId = await bots.workspaceOf(botId)
       if (token === undefined || workspaceId === undefined) return undefined
       if (token.account_id !== null) {
-        const role = await findRole(db, token.account_id, workspaceId)
-        if (role === undefined) return undefined
-        if (!mayWrite(role)) throw readsOnly(role)
+        const rights = await memberships.rightsIn(token.account_id, workspaceId, limitsOf(token))
+        if (rights === undefined || !reaches(rights, botId)) return undefined
+        requirePermission(rights, 'bots:write')
         return { workspaceId, userId: token.account_id }
       }
       const isUsable =

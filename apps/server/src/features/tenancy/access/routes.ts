@@ -1,6 +1,7 @@
 import { contract, type Output } from '@botstead/contract'
 import { noReference } from '../../../domain/refusals.js'
 import { type Route, route } from '../../../http/mount.js'
+import { decodeBoolean } from '../../../platform/db/columns.js'
 import type { Reach } from './reach.js'
 import type { AccessService, MadeToken } from './service.js'
 import type { TokenSummaryRow } from './store.js'
@@ -16,13 +17,16 @@ export function accessRoutes(service: AccessService, reach: Reach): Route[] {
     }),
 
     route(contract.tokens.listPersonal, async ({ actor }) => ({
-      pats: (await service.listPersonal(actor)).map(toToken),
+      pats: (await service.listPersonal(actor)).map((row) => ({
+        ...toToken(row),
+        ...toLimits(row),
+      })),
     })),
 
     route(contract.tokens.createPersonal, async ({ actor, body, once }) =>
       once<MadeToken>(
         (remember) => service.createPersonal(actor, body, remember),
-        (made) => ({ pat: toNewToken(made) }),
+        (made) => ({ pat: { ...toNewToken(made), ...toLimits(made.token) } }),
       ),
     ),
 
@@ -62,8 +66,17 @@ export function accessRoutes(service: AccessService, reach: Reach): Route[] {
   ]
 }
 
-type WireToken = Output<typeof contract.tokens.listPersonal>['pats'][number]
+type WireToken = Output<typeof contract.tokens.listBotKeys>['baks'][number]
 type WireNewToken = Output<typeof contract.tokens.createBotKey>
+
+function toLimits(row: TokenSummaryRow) {
+  return {
+    ...(decodeBoolean(row.read_only) && { readOnly: true }),
+    ...(row.workspace_id !== null && { workspaceId: row.workspace_id }),
+    ...(row.bot_id !== null && { botId: row.bot_id }),
+    ...(row.expires_at !== null && { expiresAt: row.expires_at }),
+  }
+}
 
 /** Personal tokens and bot keys have the same form. */
 function toToken(row: TokenSummaryRow): WireToken {

@@ -141,7 +141,7 @@ describeEachEngine('the operator of an empty database', (engine) => {
     tenants.clock.advance(1)
     await tenants.person()
     const made = await tenants.tokens.createForFirstAccount('cli')
-    expect(await tenants.access.authenticator.account(made.value)).toMatchObject({
+    expect(await tenants.access.authenticator.account(made.value, 'account:read')).toMatchObject({
       accountId: first.account.accountId,
       tokenId: made.token.id,
     })

@@ -1,14 +1,17 @@
 import { ApiError, type Body, type contract } from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
-import { notFound } from '../../../domain/refusals.js'
+import { fieldError, noReference, notFound } from '../../../domain/refusals.js'
 import type { Authorities } from '../../../platform/authorities.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
+import { encodeBoolean } from '../../../platform/db/columns.js'
 import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import { afterCommit } from '../../../platform/db/transaction.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import { hashToken, type Ids, newToken } from '../../../platform/ids.js'
 import type { AccountsService } from '../accounts/index.js'
 import { holdWorkspace } from '../workspaces/index.js'
+import { deleteAllowlist, removeFromLists } from './allowlist-store.js'
+import type { Memberships } from './allowlists.js'
 import type { BotDirectory } from './reach.js'
 import type { TokenRow } from './store.js'
 import * as store from './store.js'
@@ -22,7 +25,7 @@ export interface AccessDeps {
   run: Run
   clock: Clock
   ids: Ids
-  bots: Pick<BotDirectory, 'workspaceOf' | 'hold'>
+  bots: Pick<BotDirectory, 'isIn' | 'hold'>
   integrations: {
     /** As `hold` of bots. */
     hold: BotDirectory['hold']
@@ -30,6 +33,7 @@ export interface AccessDeps {
     requireIn(actor: WorkspaceActor, id: string, field: string): Promise<void>
   }
   authorities: Pick<Authorities, 'change'>
+  memberships: Memberships
 }
 
 export type AccessService = ReturnType<typeof createAccessService>
@@ -41,8 +45,31 @@ export function createAccessService(deps: AccessDeps) {
 
   /** @param field path of the id in the request */
   async function requireBot(actor: WorkspaceActor, botId: string, field: string): Promise<void> {
-    if ((await deps.bots.workspaceOf(botId)) === actor.workspaceId) return
+    if (await deps.bots.isIn(actor, botId)) return
     throw unknownOwner('bot', botId, field)
+  }
+
+  /** @throws ApiError for limits that the owner of the token could not use */
+  async function requireLimits(
+    { accountId }: AccountActor,
+    { readOnly = false, workspaceId, botId, expiresAt }: NewPersonalToken,
+  ): Promise<PersonalLimits> {
+    if (expiresAt !== undefined && Date.parse(expiresAt) <= deps.clock.now()) {
+      throw fieldError('body.expiresAt', 'must be in the future.')
+    }
+    if (botId !== undefined && workspaceId === undefined) {
+      throw fieldError('body.workspaceId', 'must name the workspace of body.botId.')
+    }
+    if (workspaceId !== undefined) {
+      const rights = await deps.memberships.rightsIn(accountId, workspaceId)
+      const where = 'of which you are a member'
+      if (rights === undefined)
+        throw noReference('body.workspaceId', 'workspace', workspaceId, where)
+      const isThere = botId === undefined || (await deps.bots.isIn({ workspaceId, rights }, botId))
+      if (!isThere) throw noReference('body.botId', 'bot', botId, 'in that workspace')
+    }
+    const end = expiresAt === undefined ? undefined : isoTime(Date.parse(expiresAt))
+    return { readOnly, workspaceId, botId, expiresAt: end }
   }
 
   /** @param hold keeps the owner from being deleted until the transaction ends; throws if it is gone */
@@ -82,7 +109,9 @@ export function createAccessService(deps: AccessDeps) {
       input: NewPersonalToken,
       remember: Remember<MadeToken>,
     ): Promise<MadeToken> {
-      return await create({ kind: 'personal', accountId: actor.accountId }, input.note, remember)
+      const { accountId } = actor
+      const limits = await requireLimits(actor, input)
+      return await create({ kind: 'personal', accountId, ...limits }, input.note, remember)
     },
 
     async removePersonal(actor: AccountActor, id: string): Promise<void> {
@@ -157,9 +186,20 @@ export function createAccessService(deps: AccessDeps) {
       await store.deleteKeysOfWorkspace(tx, workspaceId)
     },
 
-    /** Deletes the keys of a deleted bot. */
+    /** Deletes what a former member has in a workspace: tokens that are limited to it, and places on lists of bots. */
+    async removeMember(tx: Tx, workspaceId: string, accountId: string): Promise<void> {
+      const gone = await store.deleteTokensOfMember(tx, workspaceId, accountId)
+      await removeFromLists(tx, workspaceId, accountId)
+      afterCommit(tx, () => gone.forEach(end))
+    },
+
+    /** Deletes the keys and the list of a deleted bot. */
     async purge(botId: string): Promise<void> {
-      await run((tx) => store.deleteKeysOfBot(tx, botId), { mayUseReserve: true })
+      const remove = async (tx: Tx) => {
+        await store.deleteKeysOfBot(tx, botId)
+        await deleteAllowlist(tx, botId)
+      }
+      await run(remove, { mayUseReserve: true })
     },
   }
 }
@@ -176,10 +216,18 @@ export interface MadeToken {
 
 /** The owner of a token. */
 export type TokenOwner =
-  | { kind: 'personal'; accountId: string }
+  | ({ kind: 'personal'; accountId: string } & Partial<PersonalLimits>)
   | { kind: 'session'; accountId: string; expiresAt: string }
   | { kind: 'bot'; workspaceId: string; botId: string }
   | { kind: 'integration'; workspaceId: string; integrationId: string }
+
+/** What narrows a personal token. */
+interface PersonalLimits {
+  readOnly: boolean
+  workspaceId: string | undefined
+  botId: string | undefined
+  expiresAt: string | undefined
+}
 
 /** Prefixes of values and ids. */
 const prefixes = {
@@ -204,16 +252,17 @@ export function makeToken(
   const token: TokenRow = {
     id: ids.next(prefixes[owner.kind].id),
     kind: owner.kind,
+    read_only: encodeBoolean('readOnly' in owner && owner.readOnly === true),
     hash: hashToken(value),
     account_id: 'accountId' in owner ? owner.accountId : null,
-    workspace_id: 'workspaceId' in owner ? owner.workspaceId : null,
-    bot_id: owner.kind === 'bot' ? owner.botId : null,
+    workspace_id: ('workspaceId' in owner && owner.workspaceId) || null,
+    bot_id: ('botId' in owner && owner.botId) || null,
     integration_id: owner.kind === 'integration' ? owner.integrationId : null,
     deployment_id: null,
     note,
     created_at: isoTime(clock.now()),
     last_used_at: null,
-    expires_at: owner.kind === 'session' ? owner.expiresAt : null,
+    expires_at: ('expiresAt' in owner && owner.expiresAt) || null,
   }
   return { token, value }
 }

@@ -74,6 +74,9 @@ export function createSessions(deps: SessionsDeps) {
   return {
     create,
 
+    /** Signs a browser in to an account that was proven. */
+    begin,
+
     /** @returns the sessions of the caller that have not expired, newest first */
     list: async ({ accountId }: AccountActor): Promise<store.TokenRow[]> =>
       await store.listSessions(db, accountId, now(), maxSessions),
@@ -102,7 +105,7 @@ async function holderOf(
     })
   }
   try {
-    return await authenticator.account(token)
+    return await authenticator.account(token, 'account:write')
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const message =

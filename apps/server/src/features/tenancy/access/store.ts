@@ -5,12 +5,21 @@ import type { AccessTokensTable, SignInCodesTable } from './table.js'
 export type TokenRow = Selectable<AccessTokensTable>
 
 /** The columns of a token that lists show. */
-export type TokenSummaryRow = Pick<TokenRow, 'id' | 'note' | 'created_at' | 'last_used_at'>
+export type TokenSummaryRow = Pick<TokenRow, (typeof summary)[number]>
 
 /** Maximum number of old keys of a deployment that are looked at together. */
 const oldKeysAtOnce = 1000
 
-const summary = ['id', 'note', 'created_at', 'last_used_at'] as const
+const summary = [
+  'id',
+  'note',
+  'created_at',
+  'last_used_at',
+  'read_only',
+  'workspace_id',
+  'bot_id',
+  'expires_at',
+] as const
 
 /** @returns whether the row was stored: false if there is a token with the same value */
 export async function insertToken(tx: Tx, row: Insertable<AccessTokensTable>): Promise<boolean> {
@@ -127,6 +136,21 @@ export async function deleteToken(tx: Tx, id: string): Promise<boolean> {
 
 export async function deleteKeysOfWorkspace(tx: Tx, workspaceId: string): Promise<void> {
   await tx.deleteFrom('access_tokens').where('workspace_id', '=', workspaceId).execute()
+}
+
+/** Deletes the tokens of an account that are limited to a workspace. Returns their ids. */
+export async function deleteTokensOfMember(
+  tx: Tx,
+  workspaceId: string,
+  accountId: string,
+): Promise<string[]> {
+  const rows = await tx
+    .deleteFrom('access_tokens')
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .returning('id')
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 /** Deletes the keys of a deleted bot, whose workspace is no longer known. */

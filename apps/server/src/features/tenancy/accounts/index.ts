@@ -8,6 +8,8 @@ import type { Ids } from '../../../platform/ids.js'
 import type { Feature } from '../../feature.js'
 import * as store from './store.js'
 
+export type { AccountRow } from './store.js'
+
 interface AccountsDeps {
   db: Db
   run: Run
@@ -40,6 +42,11 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
     return requireAccount(await run((tx) => store.patchAccount(tx, actor.accountId, changes)))
   }
 
+  /** Some accounts by id; unknown ones are missing. */
+  async function findMany(ids: readonly string[]): Promise<Map<string, store.AccountRow>> {
+    return new Map((await store.listAccounts(db, ids)).map((row) => [row.id, row]))
+  }
+
   /** The first account, or undefined on an empty database. */
   async function findFirst(): Promise<store.AccountRow | undefined> {
     return await store.findFirstAccount(db)
@@ -66,13 +73,21 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
    */
   async function createFirst(tx: Tx): Promise<string | undefined> {
     if ((await store.findFirstAccount(tx)) !== undefined) return undefined
+    return await create(tx, { email: firstEmail, displayName: 'Administrator' })
+  }
+
+  /** Creates an account. @returns its id, or undefined if there is one with the address */
+  async function create(
+    tx: Tx,
+    { email, displayName }: { email: string; displayName: string },
+  ): Promise<string | undefined> {
     const id = ids.next('accnt')
     const now = isoTime(clock.now())
     const made = await store.insertAccount(tx, {
       id,
-      email: firstEmail,
+      email,
       email_verified: encodeBoolean(false),
-      display_name: 'Administrator',
+      display_name: displayName,
       profile_picture: null,
       created_at: now,
       updated_at: now,
@@ -82,7 +97,17 @@ export function createAccounts({ db, run, clock, ids }: AccountsDeps) {
 
   return {
     name: 'accounts',
-    service: { get, update, findFirst, createFirst, isOperator, requireOperator },
+    service: {
+      get,
+      update,
+      findMany,
+      findByEmail: store.findAccountByEmail,
+      findFirst,
+      create,
+      createFirst,
+      isOperator,
+      requireOperator,
+    },
     routes: [
       route(contract.accounts.get, async ({ actor }) => ({
         account: toAccount(await get(actor)),

@@ -18,6 +18,27 @@ export async function findAccount(executor: Db | Tx, id: string): Promise<Accoun
   return await executor.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
+export async function listAccounts(db: Db, ids: readonly string[]): Promise<AccountRow[]> {
+  if (ids.length === 0) return []
+  return await db
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', 'in', [...new Set(ids)])
+    .execute()
+}
+
+/** @param email in lower case, as accounts have it */
+export async function findAccountByEmail(
+  executor: Db | Tx,
+  email: string,
+): Promise<AccountRow | undefined> {
+  return await executor
+    .selectFrom('accounts')
+    .selectAll()
+    .where('email', '=', email)
+    .executeTakeFirst()
+}
+
 /** The oldest account, which is the operator's. */
 export async function findFirstAccount(executor: Db | Tx): Promise<AccountRow | undefined> {
   return await executor

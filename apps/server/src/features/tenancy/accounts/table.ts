@@ -1,7 +1,7 @@
 /** A person. */
 export interface AccountsTable {
   id: string
-  /** Unique. */
+  /** Unique; in lower case. */
   email: string
   /** 0 or 1. */
   email_verified: number

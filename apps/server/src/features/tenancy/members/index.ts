@@ -1,20 +1,75 @@
-import { ApiError } from '@botstead/contract'
-import type { Role } from './table.js'
+import { contract, type Output } from '@botstead/contract'
+import type { Addresses } from '../../../domain/addresses.js'
+import { type Route, route } from '../../../http/mount.js'
+import { toPageMeta } from '../../../http/paging.js'
+import type { Feature } from '../../feature.js'
+import {
+  createMembersService,
+  type Invitation,
+  type MemberRecord,
+  type MembersDeps,
+  type MembersService,
+} from './service.js'
 
-export { findRole, insertMember, membershipsOf } from './store.js'
-export type { Role } from './table.js'
+export type { MembersService } from './service.js'
+export { workspacesOf } from './store.js'
 
-/** Whether a member with this role may change the content of the workspace; all may read it. */
-export function mayWrite(role: Role): boolean {
-  return role !== 'viewer'
+interface Deps extends Omit<MembersDeps, 'accounts'> {
+  accounts: { service: MembersDeps['accounts'] }
+  addresses: Pick<Addresses, 'base'>
 }
 
-/** The error for a member whose role may not write. */
-export function readsOnly(role: Role): ApiError {
-  return new ApiError('Forbidden', `The role ${role} in this workspace may only read.`)
+/** The people of workspaces, and invitations to become one. */
+export function createMembers(deps: Deps): Feature & { service: MembersService } {
+  const service = createMembersService({ ...deps, accounts: deps.accounts.service })
+  return { name: 'members', service, routes: membersRoutes(service, deps.addresses) }
 }
 
-/** Whether a member of this role may delete the workspace with everything in it. */
-export function mayDeleteWorkspace(role: Role): boolean {
-  return role === 'owner'
+function membersRoutes(service: MembersService, addresses: Pick<Addresses, 'base'>): Route[] {
+  // The code stands behind the number sign, which browsers do not send: it is in no log of a proxy.
+  const invitationOf = ({ code, expiresAt }: Pick<Invitation, 'code' | 'expiresAt'>) => ({
+    invitationUrl: `${addresses.base()}/dashboard/join#${code}`,
+    invitationExpiresAt: expiresAt,
+  })
+
+  return [
+    route(contract.members.list, async ({ actor, query }) => {
+      const page = await service.list(actor, query)
+      return { members: page.rows.map(toMember), meta: toPageMeta(page) }
+    }),
+
+    route(contract.members.getOwn, async ({ actor }) => toMember(await service.getOwn(actor))),
+
+    route(contract.members.create, async ({ actor, body, once }) =>
+      once<Invitation>(
+        (remember) => service.invite(actor, body, remember),
+        (made) => ({ ...toMember(made), ...invitationOf(made) }),
+      ),
+    ),
+
+    route(contract.members.renewInvitation, async ({ actor, params }) =>
+      invitationOf(await service.renewInvitation(actor, params.id)),
+    ),
+
+    route(contract.members.update, async ({ actor, params, body }) =>
+      toMember(await service.update(actor, params.id, body)),
+    ),
+
+    route(contract.members.remove, async ({ actor, params }) => {
+      await service.remove(actor, params.id)
+      return {}
+    }),
+  ]
+}
+
+function toMember({ member, account }: MemberRecord): Output<typeof contract.members.getOwn> {
+  return {
+    id: member.id,
+    ...(member.account_id !== null && { userId: member.account_id }),
+    email: account?.email ?? member.email ?? '',
+    createdAt: member.created_at,
+    role: member.role,
+    ...(account?.profile_picture != null && { profilePicture: account.profile_picture }),
+    ...(account?.display_name != null && { displayName: account.display_name }),
+  }
 }

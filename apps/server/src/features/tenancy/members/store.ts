@@ -1,31 +1,149 @@
-import type { Insertable } from 'kysely'
+import type { Insertable, Selectable, Updateable } from 'kysely'
+import { dialectOf } from '../../../platform/db/dialect.js'
+import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import type { Role, WorkspaceMembersTable } from './table.js'
+import type { WorkspaceMembersTable } from './table.js'
 
-/** Makes an account a member of a workspace. */
+export type MemberRow = Selectable<WorkspaceMembersTable>
+
 export async function insertMember(tx: Tx, row: Insertable<WorkspaceMembersTable>): Promise<void> {
   await tx.insertInto('workspace_members').values(row).execute()
 }
 
-/** Returns the role of an account in a workspace; undefined if it is no member. */
-export async function findRole(
-  executor: Db | Tx,
-  accountId: string,
-  workspaceId: string,
-): Promise<Role | undefined> {
-  const row = await executor
-    .selectFrom('workspace_members')
-    .select('role')
-    .where('account_id', '=', accountId)
-    .where('workspace_id', '=', workspaceId)
-    .executeTakeFirst()
-  return row?.role
-}
-
-/** The workspaces of which an account is a member, with its role in each, to join them in queries. */
-export function membershipsOf(executor: Db | Tx, accountId: string) {
+/** The ids of the workspaces of an account, as a part of a query about workspaces. */
+export function workspacesOf(executor: Db | Tx, accountId: string) {
   return executor
     .selectFrom('workspace_members')
-    .select(['workspace_id', 'role'])
+    .select('workspace_id')
     .where('account_id', '=', accountId)
+}
+
+export async function pageMembers(
+  db: Db,
+  workspaceId: string,
+  page: PageRequest<'created_at'>,
+): Promise<Page<MemberRow>> {
+  const query = db
+    .selectFrom('workspace_members')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+  return await paginate(query, page)
+}
+
+export async function findMember(
+  executor: Db | Tx,
+  workspaceId: string,
+  id: string,
+): Promise<MemberRow | undefined> {
+  return await executor
+    .selectFrom('workspace_members')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** The membership of an account; undefined if it is no member. */
+export async function findMemberOf(
+  executor: Db | Tx,
+  workspaceId: string,
+  accountId: string,
+): Promise<MemberRow | undefined> {
+  return await executor
+    .selectFrom('workspace_members')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('account_id', '=', accountId)
+    .executeTakeFirst()
+}
+
+/** The member with an account or an open invitation for one of some addresses. */
+export async function findByEmail(
+  tx: Tx,
+  workspaceId: string,
+  email: string,
+): Promise<MemberRow | undefined> {
+  return await tx
+    .selectFrom('workspace_members')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('email', '=', email)
+    .executeTakeFirst()
+}
+
+/** The open invitation with a code: for callers who are no members, so that it has no scope. */
+export async function findInvitation(
+  executor: Db | Tx,
+  hash: string,
+): Promise<MemberRow | undefined> {
+  return await executor
+    .selectFrom('workspace_members')
+    .selectAll()
+    .where('invitation_hash', '=', hash)
+    .executeTakeFirst()
+}
+
+/**
+ * The owners of a workspace, oldest first, whom nobody else changes until the transaction ends: two that each take the role
+ * of another owner wait for each other.
+ */
+export async function lockOwners(tx: Tx, workspaceId: string): Promise<MemberRow[]> {
+  const query = tx
+    .selectFrom('workspace_members')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .where('role', '=', 'owner')
+    .where('account_id', 'is not', null)
+    .orderBy('created_at')
+    .orderBy('id')
+  return await dialectOf(tx).lockRows(query).execute()
+}
+
+export async function countMembers(tx: Tx, workspaceId: string): Promise<number> {
+  const { members } = await tx
+    .selectFrom('workspace_members')
+    .select(({ fn }) => fn.countAll<number>().as('members'))
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirstOrThrow()
+  return Number(members)
+}
+
+/** @returns whether the member is still there */
+export async function patchMember(
+  tx: Tx,
+  workspaceId: string,
+  id: string,
+  patch: Updateable<WorkspaceMembersTable>,
+): Promise<boolean> {
+  const result = await tx
+    .updateTable('workspace_members')
+    .set(patch)
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** Accepts an invitation for an account. @returns whether it was still open */
+export async function acceptInvitation(
+  tx: Tx,
+  { id, invitation_hash }: MemberRow,
+  accountId: string,
+): Promise<boolean> {
+  const result = await tx
+    .updateTable('workspace_members')
+    .set({ account_id: accountId, email: null, invitation_hash: null, invitation_expires_at: null })
+    .where('id', '=', id)
+    .where('invitation_hash', '=', invitation_hash)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+export async function deleteMember(tx: Tx, workspaceId: string, id: string): Promise<boolean> {
+  const result = await tx
+    .deleteFrom('workspace_members')
+    .where('workspace_id', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
 }

@@ -18,9 +18,13 @@ export { keepWorkspace } from './store.js'
 /** Kind of the job that an update of the server enqueues for each workspace that left something behind. */
 const leftoversJob = 'workspaces.leftovers'
 
-/** Workspaces, the tenants, and their members. */
-export function createWorkspaces(deps: WorkspacesDeps): Feature & { service: WorkspacesService } {
-  const service = createWorkspacesService(deps)
+interface Deps extends Omit<WorkspacesDeps, 'members'> {
+  members: { service: WorkspacesDeps['members'] }
+}
+
+/** Workspaces, the tenants. */
+export function createWorkspaces(deps: Deps): Feature & { service: WorkspacesService } {
+  const service = createWorkspacesService({ ...deps, members: deps.members.service })
   const removeLeftovers: JobHandler<{ workspaceId: string }> = {
     mayUseReserve: true,
     handler: ({ payload: { workspaceId } }) => service.removeLeftovers(workspaceId),
@@ -30,6 +34,10 @@ export function createWorkspaces(deps: WorkspacesDeps): Feature & { service: Wor
     service,
     routes: workspacesRoutes(service),
     jobs: { [leftoversJob]: removeLeftovers },
+    on: {
+      'member.changed': (tx, { workspaceId }) => service.passOn(tx, workspaceId),
+      'member.removed': (tx, { workspaceId }) => service.passOn(tx, workspaceId),
+    },
   }
 }
 

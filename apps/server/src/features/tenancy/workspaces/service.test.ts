@@ -1,7 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { describeEachEngine, useDatabase } from '../../../../test/engines.js'
 import { createSlices, type Slices } from '../../../../test/slices.js'
-import { findRole } from '../members/index.js'
 
 describeEachEngine('workspaces', (engine) => {
   const database = useDatabase(engine)
@@ -20,7 +19,7 @@ describeEachEngine('workspaces', (engine) => {
     )
     expect(workspace).toMatchObject({ name: 'Second', owner_id: ann.account.accountId })
     expect(botCount).toBe(0)
-    expect(await findRole(database().db, ann.account.accountId, workspace.id)).toBe('owner')
+    expect(await tenants.members.roleOf(ann.account.accountId, workspace.id)).toBe('owner')
   })
 
   it('count their bots', async () => {
@@ -172,7 +171,7 @@ describeEachEngine('workspaces', (engine) => {
     })
     expect(await tenants.bots.workspaceOf(bot.id)).toBeUndefined()
     expect(await tenants.tokens.isKnown(key.value)).toBe(false)
-    expect(await findRole(database().db, admin.account.accountId, workspaceId)).toBeUndefined()
+    expect(await tenants.members.roleOf(admin.account.accountId, workspaceId)).toBeUndefined()
     await expect(tenants.workspaces.remove(owner.workspace, workspaceId)).rejects.toMatchObject({
       type: 'ResourceNotFound',
     })

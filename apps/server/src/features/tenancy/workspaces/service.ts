@@ -1,8 +1,16 @@
-import { ApiError, type Body, type contract, type Output, type Query } from '@botstead/contract'
+import {
+  ApiError,
+  type Body,
+  type contract,
+  type Output,
+  type Query,
+  type WorkspacePermission,
+} from '@botstead/contract'
 import type { AccountActor, WorkspaceActor } from '../../../domain/actor.js'
 import { scopeRefusal } from '../../../domain/authenticator.js'
 import type { Port, Ports } from '../../../domain/ports.js'
 import { notFound } from '../../../domain/refusals.js'
+import { type Rights, requirePermission, rightsOf } from '../../../domain/rights.js'
 import { bound } from '../../../platform/bound.js'
 import { type Clock, isoTime } from '../../../platform/clock.js'
 import { encodeBoolean, encodeJson } from '../../../platform/db/columns.js'
@@ -13,13 +21,7 @@ import type { Db, Run, Tx } from '../../../platform/db/schema.js'
 import type { EventDispatcher } from '../../../platform/domain-events.js'
 import type { Remember } from '../../../platform/idempotency/store.js'
 import type { Ids } from '../../../platform/ids.js'
-import {
-  findRole,
-  insertMember,
-  mayDeleteWorkspace,
-  mayWrite,
-  type Role,
-} from '../members/index.js'
+import type { MembersService } from '../members/index.js'
 import { isHandle, similarHandles } from './handles.js'
 import * as store from './store.js'
 
@@ -52,6 +54,7 @@ export interface WorkspacesDeps {
   ids: Ids
   pager: Pager
   domainEvents: EventDispatcher
+  members: Pick<MembersService, 'roleOf' | 'addOwner' | 'ownersOf'>
 }
 
 /** Counts the bots of some workspaces; those without bots may be missing. */
@@ -89,7 +92,9 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
         checkHandle,
         remove: removeWorkspace,
         removeLeftovers,
+        nameOf,
         publishersOf,
+        passOn,
       },
     ),
     botCounts,
@@ -97,12 +102,31 @@ export function createWorkspacesService(deps: WorkspacesDeps) {
   }
 }
 
-async function requireWorkspace(executor: Db | Tx, actor: WorkspaceActor, id: string) {
-  const workspace = await store.findForMember(executor, actor.accountId, id)
-  if (workspace === undefined) {
+/** The workspace of a path, which may be another one than that of the header, with another role of the caller. */
+async function requireWorkspace(
+  deps: WorkspaceParts,
+  executor: Db | Tx,
+  actor: WorkspaceActor,
+  id: string,
+  permission: WorkspacePermission,
+): Promise<store.WorkspaceRow> {
+  const rights = id === actor.workspaceId ? actor.rights : await rightsElsewhere(deps, actor, id)
+  const workspace = await store.findWorkspace(executor, id)
+  if (rights === undefined || workspace === undefined) {
     throw notFound('workspace', id, 'among those of the caller')
   }
+  requirePermission(rights, permission)
   return workspace
+}
+
+async function rightsElsewhere(
+  { members }: WorkspaceParts,
+  { accountId, rights: { limits } }: WorkspaceActor,
+  id: string,
+): Promise<Rights | undefined> {
+  if (limits.workspaceId !== undefined) return undefined
+  const role = await members.roleOf(accountId, id)
+  return role && rightsOf(role, [], limits)
 }
 
 async function withCount(
@@ -114,7 +138,7 @@ async function withCount(
 }
 
 async function createWorkspaceIn(
-  { clock, ids }: WorkspacesDeps,
+  { clock, ids, members }: WorkspacesDeps,
   tx: Tx,
   ownerId: string,
   name: string,
@@ -136,12 +160,7 @@ async function createWorkspaceIn(
     updated_at: now,
   }
   await store.insertWorkspace(tx, workspace)
-  await insertMember(tx, {
-    workspace_id: workspace.id,
-    account_id: ownerId,
-    role: 'owner',
-    created_at: now,
-  })
+  await members.addOwner(tx, workspace.id, ownerId, now)
   return workspace
 }
 
@@ -154,7 +173,7 @@ async function listWorkspaces(
   const page = await store.pageWorkspaces(
     deps.db,
     actor.accountId,
-    { handle },
+    { id: actor.limits.workspaceId, handle },
     deps.pager.page({
       operation: 'listWorkspaces',
       scope: actor.accountId,
@@ -180,7 +199,7 @@ async function getWorkspace(
   actor: WorkspaceActor,
   id: string,
 ): Promise<WorkspaceRecord> {
-  return await withCount(deps, await requireWorkspace(deps.db, actor, id))
+  return await withCount(deps, await requireWorkspace(deps, deps.db, actor, id, 'workspace:read'))
 }
 
 /** The caller becomes the owner. */
@@ -221,11 +240,9 @@ async function updateWorkspace(
 ): Promise<WorkspaceRecord> {
   const workspace = await deps
     .run(async (tx) => {
-      // The path may name another workspace than the header, with another role.
-      const { role } = await requireWorkspace(tx, actor, id)
-      if (!mayWrite(role)) throw forbidden('update', role)
+      await requireWorkspace(deps, tx, actor, id, 'workspace:write')
       await store.patchWorkspace(tx, id, changesOf(patch, isoTime(deps.clock.now())))
-      return await requireWorkspace(tx, actor, id)
+      return await requireWorkspace(deps, tx, actor, id, 'workspace:write')
     })
     .catch((error: unknown) => {
       if (!deps.dialect.isUniqueViolation(error)) throw error
@@ -238,7 +255,7 @@ async function updateWorkspace(
 
 /** Whether a handle can be taken, and similar ones if not. */
 async function checkHandle(
-  { db }: WorkspacesDeps,
+  { db, members }: WorkspacesDeps,
   actor: AccountActor,
   handle: string,
 ): Promise<HandleCheck> {
@@ -247,12 +264,12 @@ async function checkHandle(
   const owner = taken.get(handle)
   if (owner === undefined && isHandle(handle)) return { available: true, suggestions: [] }
   const suggestions = similar.filter((each) => !taken.has(each)).slice(0, maxSuggestions)
-  const isOwn = owner !== undefined && (await findRole(db, actor.accountId, owner)) !== undefined
+  const isOwn = owner !== undefined && (await members.roleOf(actor.accountId, owner)) !== undefined
   return { available: false, suggestions, ...(isOwn && { usedBy: owner }) }
 }
 
 async function removeWorkspace(
-  deps: WorkspacesDeps,
+  deps: WorkspaceParts,
   actor: WorkspaceActor,
   id: string,
 ): Promise<void> {
@@ -260,8 +277,7 @@ async function removeWorkspace(
     async (tx) => {
       // A transaction that creates something in it holds it until its commit: this one then sees the row, and deletes it too.
       await store.lockWorkspace(tx, id)
-      const { role } = await requireWorkspace(tx, actor, id)
-      if (!mayDeleteWorkspace(role)) throw forbidden('delete', role)
+      await requireWorkspace(deps, tx, actor, id, 'workspace:delete')
       await deps.domainEvents.raise(tx, 'workspace.removed', { workspaceId: id })
       await store.deleteWorkspace(tx, id)
     },
@@ -285,12 +301,26 @@ async function handleOf(executor: Db | Tx, workspaceId: string): Promise<string 
   return await store.findHandle(executor, workspaceId)
 }
 
+/** The name of a workspace; empty if it is gone. */
+async function nameOf({ db }: WorkspacesDeps, workspaceId: string): Promise<string> {
+  return (await store.findWorkspace(db, workspaceId))?.name ?? ''
+}
+
 /** The public part of workspaces that publish something, by id. */
 async function publishersOf(
   { db }: WorkspacesDeps,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, store.PublisherRow>> {
   return await store.listPublishers(db, ids)
+}
+
+/** Gives a workspace to its oldest owner if the member who has it is no owner any more. */
+async function passOn({ members }: WorkspacesDeps, tx: Tx, workspaceId: string): Promise<void> {
+  const owners = await members.ownersOf(tx, workspaceId)
+  const workspace = await store.findWorkspace(tx, workspaceId)
+  const heir = owners[0]
+  if (workspace === undefined || heir === undefined || owners.includes(workspace.owner_id)) return
+  await store.patchWorkspace(tx, workspaceId, { owner_id: heir })
 }
 
 /**
@@ -321,8 +351,4 @@ function changesOf(patch: WorkspacePatch, now: string) {
     ...(patch.spendingLimit !== undefined && { spending_limit: patch.spendingLimit }),
     updated_at: now,
   }
-}
-
-function forbidden(deed: string, role: Role): ApiError {
-  return new ApiError('Forbidden', `The role ${role} in this workspace may not ${deed} it.`)
 }

@@ -2,46 +2,33 @@ import type { Insertable, Selectable, Updateable } from 'kysely'
 import { dialectOf } from '../../../platform/db/dialect.js'
 import { type Page, type PageRequest, paginate } from '../../../platform/db/paginate.js'
 import type { Db, Tx } from '../../../platform/db/schema.js'
-import { membershipsOf, type Role } from '../members/index.js'
+import { workspacesOf } from '../members/index.js'
 import type { WorkspacesTable } from './table.js'
 
 export type WorkspaceRow = Selectable<WorkspacesTable>
-
-/** A workspace as one of its members sees it. */
-export type MemberWorkspaceRow = WorkspaceRow & { role: Role }
 
 export async function insertWorkspace(tx: Tx, row: Insertable<WorkspacesTable>): Promise<void> {
   await tx.insertInto('workspaces').values(row).execute()
 }
 
-/** The workspaces of an account, all or the one with a handle. */
+/** The workspaces of an account, all or the one with an id or a handle. */
 export async function pageWorkspaces(
   db: Db,
   accountId: string,
-  filter: { handle: string | undefined },
+  filter: { id: string | undefined; handle: string | undefined },
   page: PageRequest<'created_at'>,
 ): Promise<Page<WorkspaceRow>> {
-  let query = db
-    .selectFrom('workspaces')
-    .innerJoin(membershipsOf(db, accountId).as('own'), 'own.workspace_id', 'workspaces.id')
-    .selectAll('workspaces')
-  if (filter.handle !== undefined) query = query.where('workspaces.handle', '=', filter.handle)
-  return await paginate(query, page, 'workspaces')
+  let query = db.selectFrom('workspaces').selectAll().where('id', 'in', workspacesOf(db, accountId))
+  if (filter.id !== undefined) query = query.where('id', '=', filter.id)
+  if (filter.handle !== undefined) query = query.where('handle', '=', filter.handle)
+  return await paginate(query, page)
 }
 
-/** A workspace with the role of an account in it, or undefined if the account is not a member. */
-export async function findForMember(
+export async function findWorkspace(
   executor: Db | Tx,
-  accountId: string,
   id: string,
-): Promise<MemberWorkspaceRow | undefined> {
-  return await executor
-    .selectFrom('workspaces')
-    .innerJoin(membershipsOf(executor, accountId).as('own'), 'own.workspace_id', 'workspaces.id')
-    .selectAll('workspaces')
-    .select('own.role')
-    .where('workspaces.id', '=', id)
-    .executeTakeFirst()
+): Promise<WorkspaceRow | undefined> {
+  return await executor.selectFrom('workspaces').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
 /** Keeps a workspace from being deleted until the transaction ends. @returns whether there is one */
@@ -104,7 +91,7 @@ export async function patchWorkspace(
   await tx.updateTable('workspaces').set(patch).where('id', '=', id).execute()
 }
 
-/** Deletes a workspace and its memberships. @returns whether there was such a workspace */
+/** Deletes a workspace; its members go with it. @returns whether there was such a workspace */
 export async function deleteWorkspace(tx: Tx, id: string): Promise<boolean> {
   const result = await tx.deleteFrom('workspaces').where('id', '=', id).executeTakeFirst()
   return result.numDeletedRows > 0n

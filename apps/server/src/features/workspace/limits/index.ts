@@ -2,6 +2,7 @@ import { contract, type Output } from '@botstead/contract'
 import type { Config } from '../../../config/config.js'
 import { limitSettings, serverSettings } from '../../../config/settings.js'
 import type { WorkspaceActor } from '../../../domain/actor.js'
+import { allBotsOf } from '../../../domain/rights.js'
 import { route } from '../../../http/mount.js'
 import type { Db } from '../../../platform/db/schema.js'
 import type { UpTo } from '../../../platform/db/time-ranges.js'
@@ -34,7 +35,7 @@ export function createLimits(deps: LimitsDeps): Feature {
     const { workspace } = await deps.workspaces.get(actor, id)
     const workspaceId = workspace.id
     const [botIds, integrationIds, usage] = await Promise.all([
-      deps.bots.idsIn({ workspaceId }),
+      deps.bots.idsIn(allBotsOf(workspaceId)),
       deps.integrations.idsIn(workspaceId),
       findFileUsage(db, workspaceId),
     ])

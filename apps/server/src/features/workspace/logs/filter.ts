@@ -93,7 +93,10 @@ export function createPrepare({ bots, integrations }: FilterDeps) {
         (line.source === 'integration'
           ? line.integrationId !== null && developed.has(line.integrationId)
           : own.has(line.botId)) && passes(line),
-      isCountable: isPlain && integrationId === undefined,
+      isCountable:
+        isPlain &&
+        integrationId === undefined &&
+        (botId !== undefined || actor.rights.bots.kind === 'all'),
     }
   }
 }

@@ -1,4 +1,5 @@
 import { type LogReader, logLevels, type WorkspaceLogLine } from '../../../domain/log-lines.js'
+import type { BotScope } from '../../../domain/rights.js'
 import type { Db } from '../../../platform/db/schema.js'
 import { groupBy } from '../../../platform/group-by.js'
 import type { BotsService } from '../../bots/bots/index.js'
@@ -29,9 +30,8 @@ export interface FactsDeps {
   targets: Pick<Targets, 'of'>
 }
 
-/** The scope of an overview: a workspace, or one bot of it. */
-export interface Scope {
-  workspaceId: string
+/** The scope of an overview: the bots of a workspace that a caller may see, or one of them. */
+export interface Scope extends BotScope {
   botId?: string | undefined
 }
 
@@ -93,7 +93,7 @@ export async function readFacts(deps: FactsDeps, scope: Scope, since: string) {
     /** Start of the last attempt that a receiver accepted, ISO 8601, by receiver. */
     successes: new Map(successes.map((row) => [receiverOf(row), row.began])),
     hosted,
-    botCount: counted.get(workspaceId) ?? 0,
+    botCount: scope.rights.bots.kind === 'all' ? (counted.get(workspaceId) ?? 0) : rows.length,
     integrationCount: integrationIds.length,
     failed: failed.filter((row) => !isResolved(ofDelivery(row))),
     failedFiles: failedFiles.filter((row) => !isResolved(ofFile(row))),

@@ -86,10 +86,10 @@ export function createOverviewService(deps: OverviewDeps) {
 
   return {
     /** @throws ApiError `ReferenceNotFound` for a bot outside of the workspace */
-    async get({ workspaceId, accountId }: WorkspaceActor, botId?: string): Promise<Overview> {
-      const overview = await cache.get(keyOf({ workspaceId, botId }))
+    async get(actor: WorkspaceActor, botId?: string): Promise<Overview> {
+      const overview = await cache.get(keyOf({ ...actor, botId }))
       if (overview === undefined) throw noBot(botId, 'query.botId')
-      const isWhole = botId === undefined && (await deps.accounts.isOperator(accountId))
+      const isWhole = botId === undefined && (await deps.accounts.isOperator(actor.accountId))
       return isWhole ? await addServer(deps, overview) : overview
     },
 
@@ -100,7 +100,7 @@ export function createOverviewService(deps: OverviewDeps) {
       { lastAt, botId }: Body<typeof contract.overview.resolveErrors>,
     ): Promise<void> {
       const { workspaceId, accountId } = actor
-      const overview = await read({ workspaceId, botId })
+      const overview = await read({ ...actor, botId })
       if (overview === undefined) throw noBot(botId, 'body.botId')
       const { errors } = overview
       const group = errors.groups.find(({ id }) => id === fingerprint)
@@ -148,15 +148,13 @@ export function createOverviewService(deps: OverviewDeps) {
   }
 }
 
-/** Names a scope in the cache. Ids of workspaces have no spaces; the id of a bot is what a caller gives. */
-function keyOf({ workspaceId, botId }: Scope): string {
-  return botId === undefined ? workspaceId : `${workspaceId} ${botId}`
+/** Names a scope in the cache: members who may see other bots have another overview. */
+function keyOf({ workspaceId, rights: { bots }, botId }: Scope): string {
+  return JSON.stringify({ workspaceId, rights: { bots }, botId })
 }
 
 function scopeOf(key: string): Scope {
-  const end = key.indexOf(' ')
-  if (end < 0) return { workspaceId: key }
-  return { workspaceId: key.slice(0, end), botId: key.slice(end + 1) }
+  return JSON.parse(key)
 }
 
 /** @param field path of the id in the request */

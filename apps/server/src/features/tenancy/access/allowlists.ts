@@ -1,0 +1,110 @@
+import { type Body, contract, type Output } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { noReference, notFound } from '../../../domain/refusals.js'
+import { type Rights, rightsOf, type TokenLimits } from '../../../domain/rights.js'
+import { type Route, route } from '../../../http/mount.js'
+import type { Authorities } from '../../../platform/authorities.js'
+import type { Db, Run } from '../../../platform/db/schema.js'
+import { afterCommit } from '../../../platform/db/transaction.js'
+import type { MembersService } from '../members/index.js'
+import { holdWorkspace } from '../workspaces/index.js'
+import * as store from './allowlist-store.js'
+import type { BotDirectory } from './reach.js'
+
+/** The rights of members as the database has them now. */
+export interface Memberships {
+  /** Undefined if the account is no member, or the token is limited to another workspace. */
+  rightsIn(
+    accountId: string,
+    workspaceId: string,
+    limits?: TokenLimits,
+  ): Promise<Rights | undefined>
+}
+
+interface MembershipsDeps {
+  db: Db
+  members: Pick<MembersService, 'roleOf'>
+}
+
+/** Reads memberships: the role of a member, and the bots that are limited to others. */
+export function createMemberships({ db, members }: MembershipsDeps): Memberships {
+  return {
+    async rightsIn(accountId, workspaceId, limits) {
+      if (limits?.workspaceId !== undefined && limits.workspaceId !== workspaceId) return undefined
+      const role = await members.roleOf(accountId, workspaceId)
+      if (role === undefined) return undefined
+      const rights = rightsOf(role, [], limits)
+      if (rightsOf(role).permissions.has('bots:manage')) return rights
+      const hidden = await store.listHiddenBots(db, workspaceId, accountId)
+      return hidden.length === 0 ? rights : rightsOf(role, hidden, limits)
+    },
+  }
+}
+
+interface AllowlistsDeps extends MembershipsDeps {
+  run: Run
+  bots: Pick<BotDirectory, 'isIn' | 'hold'>
+  authorities: Pick<Authorities, 'change'>
+}
+
+/** The members who may see a bot. */
+export function allowlistRoutes(deps: AllowlistsDeps): Route[] {
+  const { db } = deps
+  return [
+    route(contract.botAllowlists.get, async ({ actor, params: { botId } }) => {
+      await requireBot(deps, actor, botId)
+      const isLimited = await store.isLimited(db, botId)
+      return toAllowlist(isLimited, await store.listAllowed(db, botId))
+    }),
+
+    route(contract.botAllowlists.update, async ({ actor, params, body }) => {
+      await updateAllowlist(deps, actor, params.botId, body)
+      return {}
+    }),
+  ]
+}
+
+async function requireBot(
+  { bots }: AllowlistsDeps,
+  actor: WorkspaceActor,
+  botId: string,
+): Promise<void> {
+  if (!(await bots.isIn(actor, botId))) throw notFound('bot', botId, 'in this workspace')
+}
+
+async function updateAllowlist(
+  { run, bots, members, authorities }: AllowlistsDeps,
+  actor: WorkspaceActor,
+  botId: string,
+  { setting, users = {} }: Body<typeof contract.botAllowlists.update>,
+): Promise<void> {
+  const { workspaceId } = actor
+  const added = Object.keys(users).filter((id) => users[id])
+  const removed = Object.keys(users).filter((id) => !users[id])
+  for (const id of added) {
+    if ((await members.roleOf(id, workspaceId)) !== undefined) continue
+    throw noReference(`body.users.${id}`, 'member with the account', id, 'in this workspace')
+  }
+  await run(async (tx) => {
+    await holdWorkspace(tx, actor)
+    if (!(await bots.hold(tx, actor, botId))) {
+      throw notFound('bot', botId, 'in this workspace')
+    }
+    if (setting !== undefined) {
+      await store.setLimited(tx, workspaceId, botId, setting === 'SELECTED_USERS')
+    }
+    await store.addAllowed(tx, workspaceId, botId, added)
+    await store.removeAllowed(tx, botId, removed)
+    afterCommit(tx, () => authorities.change(`workspace:${workspaceId}`))
+  })
+}
+
+function toAllowlist(
+  isLimited: boolean,
+  accountIds: readonly string[],
+): Output<typeof contract.botAllowlists.get> {
+  return {
+    setting: isLimited ? 'SELECTED_USERS' : 'ALL_WORKSPACE_USERS',
+    users: accountIds.map((id) => ({ id })),
+  }
+}

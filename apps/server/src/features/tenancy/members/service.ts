@@ -1,0 +1,325 @@
+import { ApiError, type Body, type contract, type Query, type Role } from '@botstead/contract'
+import type { WorkspaceActor } from '../../../domain/actor.js'
+import { scopeRefusal } from '../../../domain/authenticator.js'
+import { notFound } from '../../../domain/refusals.js'
+import { requirePermission } from '../../../domain/rights.js'
+import { bound } from '../../../platform/bound.js'
+import { type Clock, isoTime } from '../../../platform/clock.js'
+import type { Dialect } from '../../../platform/db/dialect.js'
+import type { Pager } from '../../../platform/db/pager.js'
+import type { Page } from '../../../platform/db/paginate.js'
+import type { Db, Run, Tx } from '../../../platform/db/schema.js'
+import type { EventDispatcher } from '../../../platform/domain-events.js'
+import type { Remember } from '../../../platform/idempotency/store.js'
+import { hashToken, type Ids, newToken } from '../../../platform/ids.js'
+import type { AccountRow, AccountsService } from '../accounts/index.js'
+import type { MemberRow } from './store.js'
+import * as store from './store.js'
+
+declare module '../../../platform/domain-events.js' {
+  interface DomainEvents {
+    /** Somebody became a member, or their role changed. */
+    'member.changed': { workspaceId: string; accountId: string }
+    /** Somebody is no longer a member; subscribers delete what they have in the workspace. */
+    'member.removed': { workspaceId: string; accountId: string }
+  }
+}
+
+/** A member or an open invitation, with the account of the member. */
+export interface MemberRecord {
+  member: MemberRow
+  account: AccountRow | undefined
+}
+
+/** An open invitation: the only time that its code is known. */
+export interface Invitation extends MemberRecord {
+  code: string
+  expiresAt: string
+}
+
+export interface MembersDeps {
+  db: Db
+  run: Run
+  dialect: Dialect
+  clock: Clock
+  ids: Ids
+  pager: Pager
+  domainEvents: EventDispatcher
+  accounts: Pick<AccountsService, 'findMany' | 'findByEmail'>
+}
+
+export type MembersService = ReturnType<typeof createMembersService>
+
+/** Maximum number of members and open invitations of a workspace. */
+const maxMembers = 1000
+/** Milliseconds for which an invitation is valid. */
+const invitationLifetime = 7 * 24 * 60 * 60 * 1000
+
+/** Joins the operations on members. */
+export function createMembersService(deps: MembersDeps) {
+  return bound(deps, {
+    list: listMembers,
+    getOwn: getOwnMember,
+    invite: inviteMember,
+    renewInvitation,
+    update: updateMember,
+    remove: removeMember,
+    roleOf,
+    ownersOf,
+    addOwner,
+    findInvitation,
+    accept: acceptInvitation,
+  })
+}
+
+async function listMembers(
+  { db, pager, accounts }: MembersDeps,
+  { workspaceId }: WorkspaceActor,
+  { nextToken, pageSize }: Query<typeof contract.members.list>,
+): Promise<Page<MemberRecord>> {
+  const page = await store.pageMembers(
+    db,
+    workspaceId,
+    pager.page({
+      operation: 'listWorkspaceMembers',
+      scope: workspaceId,
+      sort: 'created_at',
+      direction: 'asc',
+      nextToken,
+      pageSize,
+    }),
+  )
+  const ids = page.rows.flatMap(({ account_id }) => account_id ?? [])
+  const known = await accounts.findMany(ids)
+  return {
+    rows: page.rows.map((member) => ({ member, account: known.get(member.account_id ?? '') })),
+    nextToken: page.nextToken,
+  }
+}
+
+async function getOwnMember(
+  { db, accounts }: MembersDeps,
+  { workspaceId, accountId }: WorkspaceActor,
+): Promise<MemberRecord> {
+  const member = await store.findMemberOf(db, workspaceId, accountId)
+  // Removed a moment ago, which this process has not heard of.
+  if (member === undefined) throw scopeRefusal('x-workspace-id')
+  return { member, account: (await accounts.findMany([accountId])).get(accountId) }
+}
+
+async function inviteMember(
+  deps: MembersDeps,
+  actor: WorkspaceActor,
+  input: Body<typeof contract.members.create>,
+  remember: Remember<Invitation>,
+): Promise<Invitation> {
+  const { workspaceId } = actor
+  const email = input.email.toLowerCase()
+  requireRank(actor, input.role)
+  const { code, columns } = newInvitation(deps)
+  const member: MemberRow = {
+    id: deps.ids.next('member'),
+    workspace_id: workspaceId,
+    account_id: null,
+    email,
+    role: input.role,
+    ...columns,
+    created_at: isoTime(deps.clock.now()),
+  }
+  const made = { member, account: undefined, code, expiresAt: columns.invitation_expires_at }
+  await deps
+    .run(async (tx) => {
+      if ((await store.countMembers(tx, workspaceId)) >= maxMembers) {
+        throw new ApiError(
+          'LimitExceeded',
+          `A workspace has at most ${maxMembers} members and open invitations.`,
+        )
+      }
+      if (await isKnown(deps, tx, workspaceId, email)) throw alreadyThere(email)
+      await store.insertMember(tx, member)
+      await remember?.(tx, made)
+    })
+    .catch((error: unknown) => {
+      if (deps.dialect.isUniqueViolation(error)) throw alreadyThere(email, error)
+      // The workspace was deleted a moment ago.
+      if (deps.dialect.isForeignKeyViolation(error)) throw scopeRefusal('x-workspace-id')
+      throw error
+    })
+  return made
+}
+
+/** Whether somebody with an address is a member or invited. */
+async function isKnown(
+  { accounts }: MembersDeps,
+  tx: Tx,
+  workspaceId: string,
+  email: string,
+): Promise<boolean> {
+  if ((await store.findByEmail(tx, workspaceId, email)) !== undefined) return true
+  const account = await accounts.findByEmail(tx, email)
+  return (
+    account !== undefined && (await store.findMemberOf(tx, workspaceId, account.id)) !== undefined
+  )
+}
+
+function alreadyThere(email: string, cause?: unknown): ApiError {
+  return new ApiError('AlreadyExists', `body.email: ${email} is a member or invited already.`, {
+    metadata: { in: 'body', field: 'email' },
+    cause,
+  })
+}
+
+function newInvitation({ clock }: MembersDeps) {
+  const code = newToken('bp_inv_')
+  const columns = {
+    invitation_hash: hashToken(code),
+    invitation_expires_at: isoTime(clock.now() + invitationLifetime),
+  }
+  return { code, columns }
+}
+
+async function renewInvitation(
+  deps: MembersDeps,
+  actor: WorkspaceActor,
+  id: string,
+): Promise<Pick<Invitation, 'code' | 'expiresAt'>> {
+  const { code, columns } = newInvitation(deps)
+  await deps.run(async (tx) => {
+    const member = await requireMember(tx, actor, id)
+    requireRank(actor, member.role)
+    if (member.account_id !== null) {
+      throw notFound('open invitation', id, 'in this workspace')
+    }
+    await store.patchMember(tx, actor.workspaceId, id, columns)
+  })
+  return { code, expiresAt: columns.invitation_expires_at }
+}
+
+async function updateMember(
+  deps: MembersDeps,
+  actor: WorkspaceActor,
+  id: string,
+  { role }: Body<typeof contract.members.update>,
+): Promise<MemberRecord> {
+  const changed = await deps.run(async (tx) => {
+    const owners = await store.lockOwners(tx, actor.workspaceId)
+    const member = await requireMember(tx, actor, id)
+    const changed = role === undefined ? member : { ...member, role }
+    if (changed.role !== member.role) {
+      requireRank(actor, member.role)
+      requireRank(actor, changed.role)
+      requireOtherOwner(member, owners, 'keep that role')
+      await store.patchMember(tx, actor.workspaceId, id, { role: changed.role })
+      await raise(deps, tx, 'member.changed', member)
+    }
+    return changed
+  })
+  const { account_id: accountId } = changed
+  const known = await deps.accounts.findMany(accountId === null ? [] : [accountId])
+  return { member: changed, account: known.get(accountId ?? '') }
+}
+
+async function removeMember(deps: MembersDeps, actor: WorkspaceActor, id: string): Promise<void> {
+  await deps.run(
+    async (tx) => {
+      const owners = await store.lockOwners(tx, actor.workspaceId)
+      const member = await requireMember(tx, actor, id)
+      if (member.account_id !== actor.accountId) {
+        requirePermission(actor.rights, 'members:write')
+        requireRank(actor, member.role)
+      }
+      requireOtherOwner(member, owners, 'stay')
+      await store.deleteMember(tx, actor.workspaceId, id)
+      await raise(deps, tx, 'member.removed', member)
+    },
+    { mayUseReserve: true },
+  )
+}
+
+async function raise(
+  { domainEvents }: MembersDeps,
+  tx: Tx,
+  event: 'member.changed' | 'member.removed',
+  { workspace_id: workspaceId, account_id: accountId }: MemberRow,
+): Promise<void> {
+  if (accountId !== null) await domainEvents.raise(tx, event, { workspaceId, accountId })
+}
+
+async function requireMember(tx: Tx, actor: WorkspaceActor, id: string): Promise<MemberRow> {
+  const member = await store.findMember(tx, actor.workspaceId, id)
+  if (member === undefined) throw notFound('member', id, 'in this workspace')
+  return member
+}
+
+/** Only owners give or take the role of an owner. */
+function requireRank({ rights }: WorkspaceActor, role: Role): void {
+  if (role !== 'owner' || rights.role === 'owner') return
+  throw new ApiError('Forbidden', `The role ${rights.role} may not give or take the role owner.`)
+}
+
+function requireOtherOwner(member: MemberRow, owners: readonly MemberRow[], must: string): void {
+  if (member.role !== 'owner' || member.account_id === null) return
+  if (owners.some(({ id }) => id !== member.id)) return
+  throw new ApiError(
+    'ReferenceConstraint',
+    `The last owner of a workspace must ${must}: make somebody else an owner first.`,
+  )
+}
+
+/** The role of an account in a workspace; undefined if it is no member. */
+async function roleOf(
+  { db }: MembersDeps,
+  accountId: string,
+  workspaceId: string,
+): Promise<Role | undefined> {
+  return (await store.findMemberOf(db, workspaceId, accountId))?.role
+}
+
+/** The accounts of the owners of a workspace, oldest member first. */
+async function ownersOf(_: MembersDeps, tx: Tx, workspaceId: string): Promise<string[]> {
+  return (await store.lockOwners(tx, workspaceId)).flatMap(({ account_id }) => account_id ?? [])
+}
+
+/** Makes the creator of a workspace its owner. */
+async function addOwner(
+  { ids }: MembersDeps,
+  tx: Tx,
+  workspaceId: string,
+  accountId: string,
+  createdAt: string,
+): Promise<void> {
+  await store.insertMember(tx, {
+    id: ids.next('member'),
+    workspace_id: workspaceId,
+    account_id: accountId,
+    role: 'owner',
+    created_at: createdAt,
+  })
+}
+
+/** The open invitation that a code accepts; undefined if it is unknown, was used or is too old. */
+async function findInvitation(
+  { clock }: MembersDeps,
+  executor: Db | Tx,
+  code: string,
+): Promise<MemberRow | undefined> {
+  const member = await store.findInvitation(executor, hashToken(code))
+  const isOpen = (member?.invitation_expires_at ?? '') > isoTime(clock.now())
+  return isOpen ? member : undefined
+}
+
+/** Makes an account the member that an invitation is for. @returns false if it was accepted or withdrawn meanwhile */
+async function acceptInvitation(
+  deps: MembersDeps,
+  tx: Tx,
+  invitation: MemberRow,
+  accountId: string,
+): Promise<boolean> {
+  const { workspace_id: workspaceId } = invitation
+  if ((await store.findMemberOf(tx, workspaceId, accountId)) !== undefined) {
+    throw new ApiError('AlreadyExists', 'You are a member of this workspace already.')
+  }
+  if (!(await store.acceptInvitation(tx, invitation, accountId))) return false
+  await deps.domainEvents.raise(tx, 'member.changed', { workspaceId, accountId })
+  return true
+}

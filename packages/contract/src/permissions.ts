@@ -1,0 +1,102 @@
+/** The roles of the members of a workspace. Only owners may delete it, and there is always one. */
+export const roles = [
+  'viewer',
+  'billing',
+  'developer',
+  'manager',
+  'administrator',
+  'owner',
+] as const
+
+export type Role = (typeof roles)[number]
+
+const everyone: readonly Role[] = roles
+const readers: readonly Role[] = ['viewer', 'developer', 'manager', 'administrator', 'owner']
+const builders: readonly Role[] = ['developer', 'manager', 'administrator', 'owner']
+const managers: readonly Role[] = ['manager', 'administrator', 'owner']
+const administrators: readonly Role[] = ['administrator', 'owner']
+
+/** What a permission allows, and the roles that have it. */
+interface PermissionEntry {
+  /** Completes "Members with this permission may …". */
+  allows: string
+  roles: readonly Role[]
+}
+
+/**
+ * The permissions in a workspace. Every operation of a workspace or a bot names the one that it needs, so that this is the
+ * whole table of who may do what. Keys of bots and integrations have no role: they may do what their operations allow.
+ */
+export const workspacePermissions = {
+  'workspace:read': { allows: 'see the workspace, its limits and the hub', roles: everyone },
+  'workspace:write': { allows: 'change the workspace', roles: administrators },
+  'workspace:delete': { allows: 'delete the workspace', roles: ['owner'] },
+  'members:read': { allows: 'see who is a member', roles: everyone },
+  'members:write': {
+    allows: 'invite and remove members, and change their roles',
+    roles: administrators,
+  },
+  'members:leave': { allows: 'leave the workspace', roles: everyone },
+  'audit:read': { allows: 'read the audit log', roles: managers },
+  'usage:read': { allows: 'read usage and quotas', roles: ['billing', ...builders] },
+  'bots:read': { allows: 'see bots, integrations, interfaces and plugins', roles: readers },
+  'configuration:read': {
+    allows: 'see the code of bots, and what bots and installations are configured with',
+    roles: builders,
+  },
+  'bots:write': {
+    allows:
+      'create, change and deploy bots, integrations, interfaces and plugins, and delete the bots that they created',
+    roles: builders,
+  },
+  'bots:manage': {
+    allows: 'delete the bots of others, and say which members may see a bot',
+    roles: managers,
+  },
+  'keys:read': { allows: 'list keys of bots and integrations', roles: builders },
+  'keys:write': {
+    allows: 'create, replace and delete keys and secrets of bots and integrations',
+    roles: builders,
+  },
+  'conversations:read': {
+    allows: 'read conversations, with their messages, users, events and states',
+    roles: readers,
+  },
+  'conversations:write': {
+    allows: 'write and delete conversations, messages, users, events and states',
+    roles: builders,
+  },
+  'files:read': { allows: 'read and search files', roles: readers },
+  'files:write': { allows: 'upload, change and delete files', roles: builders },
+  'logs:read': { allows: 'read logs, errors and issues', roles: builders },
+  'logs:write': { allows: 'write log lines, and resolve errors and issues', roles: builders },
+  'deliveries:read': { allows: 'see deliveries to bots and integrations', roles: builders },
+  'deliveries:write': { allows: 'repeat, pause and test deliveries', roles: builders },
+  'actions:call': { allows: 'call actions of integrations', roles: builders },
+} as const satisfies Record<string, PermissionEntry>
+
+/** The permissions of a person outside of any workspace; those of the server are the operator's. */
+export const accountPermissions = {
+  'account:read': { allows: 'see their account and its workspaces' },
+  'account:write': { allows: 'change their account, and create workspaces' },
+  'server:read': { allows: 'see the server' },
+  'server:write': { allows: 'repeat and drop jobs of the server' },
+} as const
+
+export type WorkspacePermission = keyof typeof workspacePermissions
+export type AccountPermission = keyof typeof accountPermissions
+export type Permission = WorkspacePermission | AccountPermission
+
+/** Whether an operation with this permission changes nothing, so that tokens that may only read can use it. */
+export function isReading(permission: Permission): boolean {
+  return permission.endsWith(':read')
+}
+
+/** The permissions of a role in a workspace. */
+export function permissionsOf(role: Role): WorkspacePermission[] {
+  return names.filter((name) =>
+    (workspacePermissions[name].roles as readonly Role[]).includes(role),
+  )
+}
+
+const names = Object.keys(workspacePermissions) as WorkspacePermission[]
