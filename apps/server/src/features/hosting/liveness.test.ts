@@ -76,6 +76,7 @@ describe('a program that does not respond', () => {
     ['it has none', { waitsMs: 2000 }, { bypassed: 16, ended: 16 }],
     ['it waits for several in several processes', { waitsMs: 9000 }, { bypassed: 16, ended: 16 }],
     ['the server runs half of the time', { delayMs: 1000 }, { bypassed: 1, ended: 7 }],
+    ['the server runs an eighth of the time', { delayMs: 1750 }, { bypassed: 2, ended: 16 }],
     ['one runs after the other', { waitsMs: 1000, delayMs: 500 }, { bypassed: 1, ended: 14 }],
   ])(
     'is replaced and ended by the time in which it could have responded: %s',
