@@ -154,7 +154,7 @@ describeSlow('a server with an object store', (engine) => {
       let requests = 0
       s3.fault = (seen, response) => {
         if (seen.method !== 'GET' || !seen.key.startsWith(prefix)) return undefined
-        requests += 1
+        if (!seen.key.endsWith('botstead.owner')) requests += 1
         return fault(seen, response)
       }
       expect((await fetch(announced.uploadUrl, { method: 'PUT', body: content })).status).toBe(200)
@@ -170,6 +170,69 @@ describeSlow('a server with an object store', (engine) => {
       await client.deleteFile({ id: announced.id })
     },
   )
+
+  it('gives up a content that always breaks off at the same byte, and lets other files pass it', async () => {
+    const content = '# Lamp\n\nIt glows in the dark.'
+    const cut = new Set<string>()
+    let isCollecting = true
+    // Breaks off every response behind the tenth byte of a content.
+    s3.fault = ({ method, key }, response) => {
+      if (method === 'PUT' && isCollecting) cut.add(key)
+      if (method !== 'GET' || !cut.has(key)) return undefined
+      if (key === [...cut][1]) {
+        response.writeHead(500).end()
+        return 'handled'
+      }
+      const from = Number(/^bytes=(\d+)-/.exec(response.req.headers.range ?? '')?.[1] ?? 0)
+      const { length } = content
+      response.writeHead(from === 0 ? 200 : 206, {
+        'content-length': length - from,
+        ...(from > 0 && { 'content-range': `bytes ${from}-${length - 1}/${length}` }),
+      })
+      response.flushHeaders()
+      response.write(content.slice(from, 10), () => response.socket?.resetAndDestroy())
+      return 'handled'
+    }
+    // More than are indexed at a time.
+    const files = await Promise.all(
+      Array.from({ length: 8 }, (_, number) =>
+        announce(`cut-${number}.md`, content, { index: true }),
+      ),
+    )
+    await Promise.all(
+      files.map(({ uploadUrl }) => fetch(uploadUrl, { method: 'PUT', body: content })),
+    )
+    isCollecting = false
+    const { bot } = await server.client().createBot()
+    const other = server.client({ botId: bot.id })
+    const { file } = await other.upsertFile({ key: 'a.md', size: content.length, index: true })
+    await fetch(file.uploadUrl, { method: 'PUT', body: content })
+    await vi.waitFor(async () => {
+      const { file: now } = await other.getFile({ id: file.id })
+      expect(now.status).toBe('indexing_completed')
+    })
+    await Promise.all(
+      files.map(({ id }) =>
+        vi.waitFor(
+          async () => {
+            await server.pass(30_000)
+            expect((await client.getFile({ id })).file.status).toBe('indexing_failed')
+          },
+          { interval: 50 },
+        ),
+      ),
+    )
+    const [{ id = '', key = '' } = {}] = files
+    const failed = await client.getFile({ id })
+    expect(failed.file.failedStatusReason).toMatch(
+      /^The stored content could not be read, 3 times, although the store of contents responds\. Upload the file again; the log of the server says why under the job /,
+    )
+    s3.fault = undefined
+    const again = await announce(key, content, { index: true })
+    await fetch(again.uploadUrl, { method: 'PUT', body: content })
+    await awaitStatus(id, 'indexing_completed')
+    for (const each of files) await client.deleteFile({ id: each.id })
+  })
 
   it('is not ready during an outage of the store, and refuses an upload so that it can be repeated', async () => {
     const announced = await announce('later.txt', 'later')

@@ -18,6 +18,12 @@ export interface ResumingReader {
 /** Interruptions in a row, without a byte in between, after which the rest is requested again. */
 const maxBreaks = 5
 
+/** A silence takes as long as many other interruptions: the second one in a row is the last. */
+const breaksOfSilence = 3
+
+/** No bytes were received for long. */
+class SilenceError extends S3ConnectionError {}
+
 /** The store sent more than it had announced. */
 class LongerContentError extends S3ConnectionError {}
 
@@ -55,9 +61,9 @@ async function* chunksOf(reader: ResumingReader, signal: AbortSignal): AsyncGene
     } catch (error) {
       if (signal.aborted) return
       if (error instanceof LongerContentError) throw error
-      breaks += 1
+      breaks += error instanceof SilenceError ? breaksOfSilence : 1
       if (at > reader.end) return
-      if (breaks > maxBreaks) throw error
+      if (breaks > maxBreaks) throw brokenAt(at, error)
     } finally {
       silence.end()
       response.destroy()
@@ -66,6 +72,11 @@ async function* chunksOf(reader: ResumingReader, signal: AbortSignal): AsyncGene
     // The reader left while the connection was made, so nothing else would close it.
     if (signal.aborted) return void response.destroy()
   }
+}
+
+function brokenAt(at: number, cause: unknown): S3ConnectionError {
+  if (cause instanceof S3ConnectionError) return cause
+  return new S3ConnectionError(`The content breaks off at byte ${at} each time.`, { cause })
 }
 
 /** Breaks a connection on which nothing comes although something is waited for. */
@@ -83,7 +94,7 @@ class Silence {
   begin(): void {
     this.#timer = setTimeout(() => {
       this.#response.destroy(
-        new S3ConnectionError(`No bytes were received for ${this.#milliseconds} ms.`),
+        new SilenceError(`No bytes were received for ${this.#milliseconds} ms.`),
       )
     }, this.#milliseconds)
   }

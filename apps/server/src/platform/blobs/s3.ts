@@ -53,6 +53,8 @@ export async function openS3BlobStore(
   async function check(attempts: number): Promise<void> {
     try {
       await listObjects(client, address, { limit: 1, attempts }).next()
+      // Credentials may allow to list contents, and not to read them.
+      if (options.owner !== undefined) await findOwner(client, attempts)
     } catch (error) {
       throw explain(error, address)
     }
@@ -254,9 +256,10 @@ export async function findS3Object(address: S3Address): Promise<string | undefin
 }
 
 /** The installation whose contents are below the prefix; undefined if there is none yet. */
-export async function findOwner(client: S3Client): Promise<string | undefined> {
+export async function findOwner(client: S3Client, attempts?: number): Promise<string | undefined> {
+  const limited = attempts === undefined ? {} : { attempts }
   try {
-    return (await client.send({ method: 'GET', key: ownerKey })).body.trim()
+    return (await client.send({ method: 'GET', key: ownerKey, ...limited })).body.trim()
   } catch (error) {
     if (error instanceof S3Error && error.status === 404) return undefined
     throw error

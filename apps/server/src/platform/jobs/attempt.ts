@@ -145,9 +145,10 @@ export function startAttempt(deps: AttemptDeps, row: ClaimedJob, handler: JobHan
   async function storeError(error: Error): Promise<void> {
     const now = clock.now()
     const isAway = handler.isAway?.(error) ?? false
-    const pause = isAway ? absencePause(random) : retryDelay(job.attempt, random)
+    const comesLast = handler.comesLast?.(error) ?? false
+    const pause = isAway || comesLast ? absencePause(random) : retryDelay(job.attempt, random)
     const retryAt = isoTime(now + pause)
-    const failed = { error, retryAt, isAway }
+    const failed = { error, retryAt, isAway, comesLast }
     const failure = await run((tx) => storeFailure(tx, claimed, failed, isoTime(now)))
     logFailure(failure, error, retryAt)
   }

@@ -53,6 +53,12 @@ export interface JobHandler<Payload = unknown, Result = unknown> {
    */
   isAway?(error: Error): boolean
   /**
+   * Whether an error says that something is away that this job alone needs, such as one object of a store that responds.
+   * The attempt counts, the job waits as long as for `isAway`, and then comes after all jobs that did not fail so: those
+   * must not wait while it occupies a slot again. Default: no error does.
+   */
+  comesLast?(error: Error): boolean
+  /**
    * Does the work. Rejecting means to try again later, with `PermanentJobError` never.
    */
   handler(job: Job<Payload>, context: JobContext): Promise<Result>

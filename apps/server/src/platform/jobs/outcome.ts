@@ -3,7 +3,15 @@ import type { Tx } from '../db/schema.js'
 import { LeaseLostError } from '../leases/leases.js'
 import { errorText, PermanentJobError, UnreadableJobError } from './errors.js'
 import type { Job, JobHandler } from './handler.js'
-import { type ClaimRef, deleteJob, type JobRow, lockClaimed, noteRun, patchJob } from './store.js'
+import {
+  type ClaimRef,
+  deleteJob,
+  type JobRow,
+  lockClaimed,
+  lowestPriority,
+  noteRun,
+  patchJob,
+} from './store.js'
 
 /** After failed attempts: half a second to one at first, up to ten minutes. */
 const retries: Backoff = { firstMs: 1000, maxMs: 600_000 }
@@ -59,14 +67,15 @@ export async function storeSuccess(
 
 /**
  * The attempt failed. A run that was enqueued meanwhile stands in for the retry.
- * @param failure with `isAway` if the attempt does not count
+ * @param failure with `isAway` if the attempt does not count, and `comesLast` if the next one yields to other jobs
  */
 export async function storeFailure(
   tx: Tx,
   { claim, job, handler }: Claimed,
-  { error, retryAt, isAway }: { error: Error; retryAt: string; isAway: boolean },
+  failure: { error: Error; retryAt: string; isAway: boolean; comesLast: boolean },
   now: string,
 ): Promise<Failure> {
+  const { error, retryAt, isAway, comesLast } = failure
   const row = await requireClaimed(tx, claim)
   // The worker reported the failure, so it was not interrupted.
   const outcome = { last_error: errorText(error), interruptions: 0 }
@@ -92,6 +101,7 @@ export async function storeFailure(
     state: 'waiting',
     due_at: retryAt,
     attempts,
+    ...(comesLast && { priority: lowestPriority }),
     ...outcome,
     updated_at: now,
   })

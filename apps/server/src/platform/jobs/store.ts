@@ -11,6 +11,7 @@ export type ClaimRef = Pick<JobRow, 'id' | 'claims'>
 
 /** Priorities of jobs, first to last, as they are stored. */
 const priorities = [0, 1, 2] as const
+export const lowestPriority = 2
 
 /** Last error of a job that is claimed from a worker whose lease expired. */
 const silentWorker = 'The worker stopped without a word and its lease ran out'

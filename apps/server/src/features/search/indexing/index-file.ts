@@ -154,9 +154,28 @@ export function createIndexFile(deps: IndexFileDeps) {
       if (error instanceof ExtractionError) {
         return { failedReason: error.message, reading: error.reading }
       }
-      throw error
+      throw error instanceof BlobStoreAwayError ? await faultOf(error, indexing) : error
     }
   }
+}
+
+/** One content cannot be read, such as behind a proxy that cuts it, while the store of contents responds. */
+export class UnreadableContentError extends Error {
+  override name = 'UnreadableContentError'
+}
+
+/** Whether a failed reading is the fault of the whole store, or of the one content. */
+async function faultOf(
+  error: BlobStoreAwayError,
+  { checkContents }: Pick<FilesIndexing, 'checkContents'>,
+): Promise<Error> {
+  try {
+    await checkContents()
+  } catch {
+    return error
+  }
+  const message = 'The content cannot be read, although the store of contents responds'
+  return new UnreadableContentError(message, { cause: error })
 }
 
 /**

@@ -19,7 +19,12 @@ import {
   listWordsJob,
   replaceEntriesJob,
 } from './existing-passages.js'
-import { createIndexFile, type IndexFileDeps, type IndexOutcome } from './index-file.js'
+import {
+  createIndexFile,
+  type IndexFileDeps,
+  type IndexOutcome,
+  UnreadableContentError,
+} from './index-file.js'
 
 export { createIngestPool, type IngestPoolOptions } from './ingest.js'
 
@@ -59,6 +64,7 @@ export function createIndexingJobs(
     concurrency: Math.max(minConcurrency, deps.ingestPool.places + 1),
     // No fault of the files: all that are indexed meanwhile would fail.
     isAway: (error) => error instanceof BlobStoreAwayError,
+    comesLast: (error) => error instanceof UnreadableContentError,
     handler: createIndexFile(deps),
     onDone: (tx, { payload }, outcome) => publish(tx, payload, outcome),
     onDead: (tx, job, error) => publish(tx, job.payload, { failedReason: adviceOn(error, job) }),
@@ -77,6 +83,9 @@ function adviceOn(error: Error, { id, attempt }: Job<IndexFile>): string {
   const again = 'index the file again, or upload it again'
   if (error instanceof JobDeadlineError) {
     return `Indexing was given up after ${attempt} attempts, each of which took too long. Split the file into smaller ones, or ${again} when the server is less busy.`
+  }
+  if (error instanceof UnreadableContentError) {
+    return `The stored content could not be read, ${attempt} times, although the store of contents responds. Upload the file again; the log of the server says why under the job ${id}.`
   }
   return `The server could not index the file, ${attempt} times. Its log says why under the job ${id}; when that is fixed, ${again}.`
 }
