@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { existingClient, makeBot } from '../existing-clients.js'
 import { useServer } from '../harness.js'
 import { eventually } from '../jobs.js'
@@ -172,6 +172,25 @@ describe('the code of a bot', () => {
     )
     await eventually(() => expect(isRunning(pid)).toBe(false))
     server().clock.advance(1000)
+    expect((await call()).pid).not.toBe(pid)
+  })
+
+  it('is ended, and its owner told, when it never responds again after its last response', async () => {
+    const { call, logs } = await deploy(
+      program('if (input.loop) setTimeout(() => { for (;;); }); return { pid: process.pid }'),
+    )
+    const { pid } = await call({ loop: true })
+    let questions = 0
+    await vi.waitFor(
+      async () => {
+        // Less in all than after which an idle program ends.
+        if (questions++ < 10) server().clock.advance(10_000)
+        expect(await logs()).toContainEqual(expect.stringMatching(/stopped: .* endless loop/))
+      },
+      { interval: 500, timeout: 30_000 },
+    )
+    await eventually(() => expect(isRunning(pid)).toBe(false))
+    server().clock.advance(10_000)
     expect((await call()).pid).not.toBe(pid)
   })
 

@@ -63,6 +63,8 @@ async function open({ waitsMs = 0, delayMs = 0, respondsTo }: Question) {
     onTimeout: async () => {},
   })
   await instance.started
+  // A request that waits for the program.
+  instance.claim()
   await liveness.check(instance, 4)
   return { bypassed: bypassedAfter[0], ended: endedAfter[0], asked, reason: reasons[0] }
 }

@@ -25,12 +25,14 @@ export interface Liveness {
    * asked up to four times as often
    */
   check(instance: Instance, times: number): Promise<void>
-  /** Asks a program that has not responded to a request for a moment. */
-  checkIfLate(instance: Instance): void
+  /** Asks a program that has not responded to a request for a moment, or that has been idle for some time. */
+  checkIfDue(instance: Instance): void
 }
 
 /** Milliseconds after which a program with an open request is asked. */
 const lateMs = 2000
+/** Milliseconds between two questions to a program without an open request, which a timer may have put into a loop. */
+const idleQuestionMs = 10_000
 /** Number of questions without a response after which a program is ended. */
 const maxTimes = 4
 /** Factor of more questions to a program that waits for a processor: it may be in an endless loop, too. */
@@ -47,6 +49,8 @@ const stuckOrStarved =
 export function createLiveness(deps: LivenessDeps): Liveness {
   const { clock, watchDelay, isStopped, bypass, endStuck } = deps
   const open = new Map<Instance, Promise<void>>()
+  /** Times of the last questions to programs that were idle. */
+  const askedIdle = new WeakMap<Instance, number>()
 
   /** Asks a program once. @returns undefined if it responds, else for how many milliseconds it could have */
   async function ask(program: Program): Promise<number | undefined> {
@@ -71,8 +75,9 @@ export function createLiveness(deps: LivenessDeps): Liveness {
       const ms = await ask(program)
       if (ms === undefined || instance.hasEnded || isStopped()) return
       silentMs += ms
-      // Before that, another program would wait for a processor as well.
-      if (silentMs >= fairMs) bypass(instance)
+      // Before that, another program would wait for a processor as well. One without requests keeps its place until its end
+      // is reported.
+      if (silentMs >= fairMs && instance.claims > 0) bypass(instance)
     }
     bypass(instance)
     endStuck(instance, silentMs < enoughMs ? stuckOrStarved : stuck)
@@ -88,9 +93,14 @@ export function createLiveness(deps: LivenessDeps): Liveness {
 
   return {
     check,
-    checkIfLate(instance) {
-      const { openSince } = instance
-      if (openSince === undefined || clock.now() - openSince < lateMs) return
+    checkIfDue(instance) {
+      const { openSince, lastUsed } = instance
+      const now = clock.now()
+      if (openSince === undefined) {
+        const since = Math.max(lastUsed, askedIdle.get(instance) ?? 0)
+        if (now - since < idleQuestionMs) return
+        askedIdle.set(instance, now)
+      } else if (now - openSince < lateMs) return
       void check(instance, maxTimes)
     },
   }

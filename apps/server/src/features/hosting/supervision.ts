@@ -66,7 +66,7 @@ export function createSupervision(deps: SupervisionDeps): Supervision {
   }
 
   async function check(instance: Instance): Promise<void> {
-    liveness.checkIfLate(instance)
+    liveness.checkIfDue(instance)
     const { program } = instance
     const excess = program && excessOf(await program.usage(), memoryBytes)
     if (program === undefined || instance.hasEnded) return
