@@ -52,6 +52,9 @@ function list(sources) {
   return sources.map((source, at) => `[${at + 1}] ${cite(source)}`).join('\n')
 }
 
+/** A link in Markdown, whose text is the name of the file: its address is long, because it is signed. */
 function cite({ location, link }) {
-  return `— ${location}\n  ${link}`
+  const text = location.replaceAll(/[\\[\]<>*`~&]/g, '\\$&')
+  const address = link.replaceAll(/[()<>\s]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
+  return `— [${text}](${address})`
 }

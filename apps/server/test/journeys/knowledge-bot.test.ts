@@ -62,8 +62,7 @@ describe('the knowledge bot', () => {
     const { webhookId } = await startKnowing()
     const answer = textOf(await ask(server(), webhookId, 'What has to be done before frost?'))
     expect(answer).toMatch(/^“Drain the pump before the first frost\. Open both valves for it\.”\n/)
-    expect(answer).toContain('— manual.pdf › Frost, page 2\n')
-    const link = /http\S+#page=2$/m.exec(answer)?.[0] ?? ''
+    const link = /^— \[manual\.pdf › Frost, page 2\]\((http\S+#page=2)\)$/m.exec(answer)?.[1] ?? ''
     const content = await fetch(link)
     expect(content.headers.get('content-type')).toBe('application/pdf')
     expect(Buffer.from(await content.arrayBuffer())).toEqual(await readFile(manual))
@@ -71,7 +70,7 @@ describe('the knowledge bot', () => {
     // The best sentence is only a name there, so the text after it is quoted as well, cut between words.
     const terms = textOf(await ask(server(), webhookId, 'Who gives the guarantee on seals?'))
     expect(terms).toMatch(
-      /^“Guarantee on Seals\. The maker replaces .+ (?:each|seal|and)…”\n— terms\.txt/,
+      /^“Guarantee on Seals\. The maker replaces .+ (?:each|seal|and)…”\n— \[terms\.txt/,
     )
     expect(terms.split('\n')[0]?.length).toBeLessThan(425)
 
@@ -119,7 +118,7 @@ describe('the knowledge bot', () => {
     model.words = ['Drain ', 'the pump', ' [1].']
     const answer = textOf(await ask(server(), webhookId, 'What has to be done before frost?'))
     expect(answer).toMatch(
-      /^Drain the pump \[1\]\.\n\n\[1\] — manual\.pdf › Frost, page 2\n {2}http/,
+      /^Drain the pump \[1\]\.\n\n\[1\] — \[manual\.pdf › Frost, page 2\]\(http/,
     )
     expect(model.calls).toMatchObject([{ authorization: 'Bearer sk-test', model: 'small' }])
     expect(model.calls[0]?.prompt).toContain('Open both valves')
