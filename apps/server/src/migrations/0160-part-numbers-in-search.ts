@@ -3,7 +3,7 @@ import { isoTime, systemClock } from '../platform/clock.js'
 import type { Migration } from '../platform/db/migrate.js'
 import { createIds } from '../platform/ids.js'
 
-type Tables = {
+export type PassagesAndJobs = {
   passages: { bot_id: string }
   jobs: Record<string, string | number | null>
 }
@@ -15,11 +15,12 @@ type Tables = {
 export const partNumbersInSearch: Migration = {
   name: '0160-part-numbers-in-search',
   up: async (tx) => {
-    await replaceLater(tx.withTables<Tables>())
+    await replaceLater(tx.withTables<PassagesAndJobs>())
   },
 }
 
-async function replaceLater(db: Transaction<Tables>): Promise<void> {
+/** Enqueues the job of each bot that replaces the entries of its passages. */
+export async function replaceLater(db: Transaction<PassagesAndJobs>): Promise<void> {
   const bots = await db.selectFrom('passages').select('bot_id').distinct().execute()
   const ids = createIds()
   const now = isoTime(systemClock.now())

@@ -1,4 +1,4 @@
-import { isStopword } from './function-words.js'
+import { toJoined } from './codes.js'
 import { isAscii, isUnspaced, normalise, scriptRuns } from './normalise.js'
 
 /**
@@ -85,84 +85,6 @@ export function toIndexTokens(run: Run): string[] {
 export function shorten(word: string): string {
   // By code points, so that no character outside the basic plane is cut in half.
   return word.length > maxTokenLength ? [...word].slice(0, maxTokenLength).join('') : word
-}
-
-/** Numbers with separated thousands: `1.245`, `1,245`, `1 245`, `1'245`. */
-const groupedNumber =
-  /(?<![\p{L}\p{N}.,_])\p{Nd}{1,3}(?:([.,' ’])\p{Nd}{3})(?:\1\p{Nd}{3})*(?!\p{N})/gu
-/** Letters and a number that people also write as one word: `UTF-8`, `HP-400`. */
-const lettersAndNumber = /(?<![\p{L}\p{N}])\p{L}{1,5}-\p{N}{1,6}(?![\p{L}\p{N}])/gu
-/** A text that may be the number of a part, an article or an order: `4711-AB/3`, `88-120-4`. */
-const dashed =
-  /(?<![\p{L}\p{N}\p{M}./:@_\-\u2010-\u2014\u2212])[\p{L}\p{N}]{1,10}(?:[-\u2010-\u2014\u2212/_][\p{L}\p{N}]{1,10}){1,6}(?![\p{L}\p{N}\p{M}]|[-\u2010-\u2014\u2212./:@_][\p{L}\p{N}])/gu
-const mayHaveJoined =
-  /\p{N}[.,' ’]\p{N}{3}|\p{N}[-\u2010-\u2014\u2212/_][\p{L}\p{N}]|[\p{L}\p{N}][-\u2010-\u2014\u2212/_]\p{N}/u
-const separatorSigns = /[^\p{L}\p{N}]/gu
-const onlyDigits = /^\p{N}+$/u
-const hasDigit = /\p{N}/u
-
-/** A number or a code that contains separators. */
-interface JoinedMatch {
-  /** Without its separators. */
-  token: string
-  /** Its place in the text. */
-  start: number
-  end: number
-}
-
-/**
- * Numbers and codes that people write with separators and without, each once for each place.
- *
- * @param normalised in the form of `normalise`
- */
-export function locateJoined(normalised: string): JoinedMatch[] {
-  if (!mayHaveJoined.test(normalised)) return []
-  const matches = new Map<string, JoinedMatch>()
-  for (const pattern of [groupedNumber, lettersAndNumber, dashed]) {
-    for (const { 0: match, index: start } of normalised.matchAll(pattern)) {
-      if (pattern === dashed && !isPartNumber(match)) continue
-      const token = match.replace(separatorSigns, '')
-      matches.set(`${token} ${start}`, { token, start, end: start + match.length })
-    }
-  }
-  return [...matches.values()]
-}
-
-/** Letters of a code that are not likely to be a word. */
-const maxLettersLength = 3
-/** Digits that two numbers need to be one code instead of a range: `555-1234`, but not `10-20`. */
-const minOfPair = 6
-const minDigits = 4
-
-/** Whether words with separators between them are one code; `24-hour`, `1999-2004` and `read/write` are not. */
-function isPartNumber(match: string): boolean {
-  const parts = match.split(/[^\p{L}\p{N}]/u)
-  const letters = parts.filter((part) => !hasDigit.test(part))
-  if (letters.length === parts.length || isUnspaced(match)) return false
-  if (letters.some((part) => part.length > maxLettersLength || isStopword(part))) return false
-  const digits = match.replace(/[^\p{N}]/gu, '').length
-  const isPair = parts.length === 2
-  if (parts.every((part) => onlyDigits.test(part))) {
-    const isRange = isPair && parts.every(({ length }) => length === minDigits)
-    return !isRange && digits >= (isPair ? minOfPair : minDigits)
-  }
-  return !isPair || letters.length === 0 || digits >= minDigits
-}
-
-/**
- * Tokens without separators for numbers and codes that contain them: people also search for `1245`, `utf8`
- * and `4711ab3`.
- *
- * @param normalised in the form of `normalise`
- */
-export function toJoined(normalised: string): string[] {
-  return [...new Set(locateJoined(normalised).map(({ token }) => token))]
-}
-
-/** The joined token of a compound that is one such number or code as a whole. */
-export function joinedAsWhole(compound: string): string | undefined {
-  const whole = compound.replace(separatorSigns, '')
-  return toJoined(compound).find((token) => token === whole)
 }
 
 /** Alphabetic scripts that are written without spaces between words. */

@@ -1,4 +1,11 @@
 export {
+  joinedAsWhole,
+  locateSpacedCodes,
+  otherNotations,
+  type SpacedCode,
+  toJoined,
+} from './codes.js'
+export {
   addNameTitle,
   type FileName,
   removeNameTitle,
@@ -23,14 +30,12 @@ export {
   toNewWords,
 } from './index-fields.js'
 export {
-  joinedAsWhole,
   type Run,
   toBigrams,
   toFoldedText,
   toIndexText,
   toIndexTokens,
-  toJoined,
   toRuns,
 } from './index-text.js'
 export { type LocatedToken, locateKeyTokens, locateTokens } from './locate.js'
-export { normalise, unifyForms } from './normalise.js'
+export { isUnspaced, normalise, unifyForms } from './normalise.js'

@@ -1,5 +1,6 @@
+import { locateJoined } from './codes.js'
 import { camelBoundary } from './file-name.js'
-import { isUnsegmented, locateJoined, segmentRun, shorten, wordPattern } from './index-text.js'
+import { isUnsegmented, segmentRun, shorten, wordPattern } from './index-text.js'
 import { isAscii, isUnspaced, lineBreakInUnspaced, normalise, scriptRuns } from './normalise.js'
 
 /** A token of the index, and its place in the original text, in UTF-16 units. */

@@ -23,11 +23,36 @@ describe('toIndexText', () => {
       '4711 ab 3 88 120 4 300 7001 ax 1200 7 4711 ab ax1200 4711ab3 881204 3007001 ax12007 4711ab',
     ],
     [
+      'and codes with points',
+      'XK9.2.4, 4711.AB.3, 28.11.2026',
+      'xk9 2 4 4711 ab 3 28 11 2026 xk924 4711ab3 28112026',
+    ],
+    [
+      'versions, chapters, measures and decimal numbers are not',
+      '1.2.3 v1.2.3 A1.2 3.5mm 3.14159',
+      '1 2 3 v1 2 3 a1 2 3 5mm 3 14159',
+    ],
+    [
+      'telephone numbers of other countries also have their national form',
+      '+41 44 668 18 00, +41446681800',
+      '41 44 668 18 00 41446681800 41446681800 tel0446681800',
+    ],
+    [
+      'digits after a telephone number are not part of it',
+      '044/668.18.00 8–17 h',
+      '044 668 18 00 8 17 h 0446681800',
+    ],
+    [
+      'and neither are words after an account',
+      'CH93 0076 2011 6238 5295 7 bei der Bank',
+      'ch93 0076 2011 6238 5295 7 bei der bank ch9300762011623852957',
+    ],
+    [
       'other numbers are not',
       '1.2.345 12.34 E-Mail 10-20 1999-2004 24-hour read/write https://a.b/c-1/22-333',
       '1 2 345 12 34 e mail 10 20 1999 2004 24 hour read write https a b c 1 22 333 c1',
     ],
-    ['digits of every script are the same', '٠١٢٣ ۴۵ ４７１１ ४२ ๓', '0123 45 4711 42 3'],
+    ['digits of every script are the same', '٠١٢٣, ۴۵ ４７１１ ४२ ๓', '0123 45 4711 42 3'],
     ['so are their separators', '١٬٢٣٤٫٥', '1 234 5 1234'],
     ['addresses become their parts', 'jo.doe@mail.example.org', 'jo doe mail example org'],
     ['accents of Latin and Greek go', 'Crème brûlée, Malmö, Ελλάδα', 'creme brulee malmoe ελλαδα'],

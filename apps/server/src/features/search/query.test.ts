@@ -1,5 +1,8 @@
+import { toIndexText } from '@botstead/documents/text'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isEmptyQuery, toQuery } from './query.js'
+import { isEmptyQuery, toNotations, toQuery } from './query.js'
+import { hasPhrase } from './retrieval/coverage.js'
 
 describe('terms', () => {
   test('function words of a question are omitted', () => {
@@ -93,5 +96,105 @@ describe('numbers and codes that are written in several ways', () => {
     expect(toQuery('toner 4711AB3').exact).toEqual([['4711ab3']])
     expect(toQuery('toner 4711-AB/3').exact).toEqual([['4711ab3']])
     expect(toQuery('1.245,00 or v1.2.345').exact).toEqual([['1245'], ['v1', '2', '345']])
+  })
+})
+
+/** Whether a text has the only code of a question in any notation. */
+function hasCode(question: string, text: string): boolean {
+  const query = toQuery(question)
+  const [code = [], ...others] = query.exact
+  expect(others).toEqual([])
+  const notations = toNotations(question, query).get(code.join(' ')) ?? []
+  const indexed = toIndexText(text)
+  return [code, ...notations.map((each) => each.split(' '))].some((way) => hasPhrase(indexed, way))
+}
+
+const digits = (length: number) => fc.stringMatching(new RegExp(`^[1-9][0-9]{${length - 1}}$`, 'u'))
+
+describe('every notation of a code finds every other one, and no other code', () => {
+  // Each run compares dozens of notations with each other.
+  const numRuns = 20
+  const around = (code: string) => `Order ${code}, please.`
+
+  function expectEach(of: readonly string[], other: readonly string[]) {
+    for (const asked of of) {
+      for (const written of of)
+        expect([asked, written, hasCode(asked, around(written))]).toContain(true)
+      for (const written of other) {
+        expect([asked, written, hasCode(asked, around(written))]).toContain(false)
+      }
+    }
+  }
+
+  test('part numbers', () => {
+    const code = fc.tuple(
+      fc.stringMatching(/^[A-HJ-NP-Z]{2}[1-9]$/u),
+      digits(2),
+      fc.oneof(digits(1), fc.stringMatching(/^[A-HJ-NP-Z][0-9]$/u)),
+    )
+    const notations = (parts: readonly string[]) =>
+      ['', '-', '/', '.', '\u2011'].map((sign) => parts.join(sign))
+    fc.assert(
+      fc.property(code, code, (one, other) => {
+        fc.pre(one.join('') !== other.join(''))
+        expectEach(notations(one), notations(other))
+      }),
+      { numRuns },
+    )
+  })
+
+  test('accounts', () => {
+    const account = fc.tuple(fc.stringMatching(/^[A-Z]{2}$/u), digits(16))
+    const notations = ([country = '', rest = '']: readonly string[]) => {
+      const asDigits = [...country].map((letter) => Number.parseInt(letter, 36)).join('')
+      const check = 98n - (BigInt(`${rest}${asDigits}00`) % 97n)
+      const whole = `${country}${String(check).padStart(2, '0')}${rest}`
+      const groups = whole.match(/.{1,4}/g) ?? []
+      return [whole, groups.join(' '), groups.join('\u00a0'), groups.join('-')]
+    }
+    fc.assert(
+      fc.property(account, account, (one, other) => {
+        fc.pre(one.join('') !== other.join(''))
+        expectEach(notations(one), notations(other))
+      }),
+      { numRuns },
+    )
+  })
+
+  test('telephone numbers', () => {
+    const number = fc.tuple(
+      fc.constantFrom('41', '49', '44', '31', '61', '212', '358'),
+      fc.tuple(digits(2), digits(3), digits(2), digits(2)),
+    )
+    const abroad = (country: string, groups: readonly string[]) => [
+      `+${country} ${groups.join(' ')}`,
+      `+${country}${groups.join('')}`,
+      `00${country} ${groups.join(' ')}`,
+      `00${country}${groups.join('')}`,
+      `+${country} (0)${groups.join(' ')}`,
+      `+${country}-${groups.join('-')}`,
+    ]
+    const within = ([area, ...groups]: readonly string[]) => [
+      `0${area} ${groups.join(' ')}`,
+      `(0${area}) ${groups.join(' ')}`,
+      `0${area}/${groups.join('.')}`,
+      `0${area}-${groups.join('-')}`,
+    ]
+    fc.assert(
+      fc.property(number, number, ([country, groups], [otherCountry, otherGroups]) => {
+        fc.pre(groups.join('') !== otherGroups.join('') && country !== otherCountry)
+        const all = [...abroad(country, groups), ...within(groups)]
+        expectEach(all, [...abroad(otherCountry, otherGroups), ...within(otherGroups)])
+        expectEach(abroad(country, groups), abroad(otherCountry, groups))
+      }),
+      { numRuns },
+    )
+  })
+
+  test('a version, a chapter and a measure are not the number of their digits', () => {
+    for (const text of ['1.2.3', 'v1.2.3', 'A1.2', '3.5mm']) {
+      const joined = text.replaceAll('.', '')
+      expect(toIndexText(text).split(' ')).not.toContain(joined)
+    }
   })
 })

@@ -1,9 +1,13 @@
 import {
   functionWordsOf,
   isEnding,
+  isUnspaced,
   joinedAsWhole,
+  locateSpacedCodes,
   normalise,
+  otherNotations,
   type Run,
+  type SpacedCode,
   toBigrams,
   toIndexTokens,
   toJoined,
@@ -44,20 +48,24 @@ export function toQuery(text: string): Query {
   const quoted = [...normalised.matchAll(quotedText)].map((match) =>
     toPhrase(match.slice(1).find((group) => group !== undefined) ?? ''),
   )
+  const spaced = locateSpacedCodes(normalised)
+  const joined = joinSpaced(normalised, spaced)
   const compounds: string[][] = []
-  const codes: string[][] = []
-  for (const [compound] of normalised.matchAll(compoundWord)) {
+  const codes: string[][] = spaced.map(({ token }) => [token])
+  for (const [compound] of joined.matchAll(compoundWord)) {
     const runs = toRuns(compound)
     if (runs.some((run) => run.unspaced)) continue
     const parts = runs.map((run) => run.text)
     compounds.push(parts)
-    const joined = joinedAsWhole(compound)
-    if (joined !== undefined) codes.push([joined])
+    const whole = joinedAsWhole(compound)
+    if (whole !== undefined) codes.push([whole])
     else if (isCode(parts)) codes.push(parts)
   }
+  // A part of a longer code is none by itself.
+  const words = new Set(toRuns(withWholeCodes(text)).map((run) => run.text))
   const shortCodes = [...text.matchAll(shortCode)].map(([code]) => [normalise(code)])
-  const runs = toRuns(normalised)
-  const tokens = [...new Set([...runs.flatMap(toTerms), ...toJoined(normalised)])]
+  const runs = toRuns(joined)
+  const tokens = [...new Set([...runs.flatMap(toTerms), ...toJoined(joined)])]
   // Pairs of characters are not words.
   const grammar = functionWordsOf(runs.filter(({ unspaced }) => !unspaced).map(({ text }) => text))
   const meaningful = tokens.filter((token) => !grammar.has(token))
@@ -67,9 +75,41 @@ export function toQuery(text: string): Query {
     exact: distinct([
       ...quoted.filter((phrase) => phrase.length > 0),
       ...codes,
-      ...shortCodes.filter(([code]) => code !== undefined && tokens.includes(code)),
+      ...shortCodes.filter(([code]) => code !== undefined && words.has(code)),
     ]),
   }
+}
+
+/** A text with its telephone numbers and accounts as one word each. */
+function joinSpaced(normalised: string, spaced: readonly SpacedCode[]): string {
+  let joined = ''
+  let from = 0
+  for (const { token, start, end } of spaced) {
+    joined += `${normalised.slice(from, start)} ${token} `
+    from = end
+  }
+  return joined + normalised.slice(from)
+}
+
+/** Words joined by hyphens, which people also write as one. */
+const hyphenated =
+  /(?<![\p{L}\p{N}\p{M}])\p{L}{2,20}(?:[-\u2010\u2011]\p{L}{2,20}){1,2}(?![\p{L}\p{N}\p{M}])/gu
+const hyphen = /[-\u2010\u2011]/u
+
+/**
+ * Other notations of the words and codes of a question, by which passages may have them: tokens with spaces between them,
+ * by the term of the query.
+ */
+export function toNotations(text: string, { terms }: Query): Map<string, string[]> {
+  const normalised = normalise(text)
+  const notations = new Map(terms.map((term) => [term, otherNotations(term)]))
+  for (const { token, others } of locateSpacedCodes(normalised)) notations.set(token, [...others])
+  for (const [compound] of normalised.matchAll(hyphenated)) {
+    if (isUnspaced(compound)) continue
+    const parts = compound.split(hyphen)
+    for (const part of parts) notations.get(part)?.push(parts.join(''))
+  }
+  return new Map([...notations].filter(([, others]) => others.length > 0))
 }
 
 /** Whether a query is empty: the text had no letter and no digit. */
@@ -116,12 +156,18 @@ export interface Subject {
   isGrammar: boolean
 }
 
-/** Finds the words of a question that name its subject; a code in any notation is one word. */
-export function toSubject(text: string): Subject {
-  const joined = normalise(text).replace(
+/** A question in the form of `normalise`, with each code in it as one word. */
+export function withWholeCodes(text: string): string {
+  const normalised = normalise(text)
+  return joinSpaced(normalised, locateSpacedCodes(normalised)).replace(
     compoundWord,
     (compound) => joinedAsWhole(compound) ?? compound,
   )
+}
+
+/** Finds the words of a question that name its subject; a code in any notation is one word. */
+export function toSubject(text: string): Subject {
+  const joined = withWholeCodes(text)
   const words = toRuns(joined).flatMap((run) =>
     run.unspaced
       ? [...segmenter.segment(run.text)].map(({ segment }) => ({ text: segment, unspaced: true }))

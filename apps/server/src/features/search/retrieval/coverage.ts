@@ -16,7 +16,7 @@ export interface QueryPart {
   trust?: number
 }
 
-/** Substitutes for words of a question, each with its worth. */
+/** Substitutes for words of a question, each with its worth; adjacent words with spaces between them. */
 export type Substitutes = ReadonlyMap<string, ReadonlyMap<string, number>>
 
 /**
@@ -98,21 +98,30 @@ function rarity(all: number, having: number): number {
  * a similar word counts in proportion to its similarity. Guesses count less each, and less without a word that is sure.
  */
 export function coverageOf(parts: readonly QueryPart[]): (text: HashedText) => Coverage {
-  const patterns = parts.filter(isLiteral).map(({ tokens, weight }) => ({
-    pattern: toPattern(tokens),
+  const literals = parts.filter(isLiteral)
+  const words = parts.filter((part) => !isLiteral(part))
+  const patterns = literals.map(({ tokens, weight, substitutes }) => ({
+    ways: [toPattern(tokens), ...[...substitutes.keys()].map(toPatternOf)],
     weight,
   }))
-  const words = parts.filter((part) => !isLiteral(part))
+  const phrases = words.flatMap(({ substitutes }, at) =>
+    [...substitutes].flatMap(([other, worth]) =>
+      other.includes(' ') ? [{ at, worth, pattern: toPatternOf(other) }] : [],
+    ),
+  )
   const visitRelated = visitorOfRelatedWords(words)
   // The candidates of a question have many words in common.
   const worthsOf = memoize(worthsOfWords(words))
   return (hashed) => {
     let sure = 0
     const best = new Float64Array(words.length + patterns.length)
-    if (patterns.length > 0) {
+    if (patterns.length > 0 || phrases.length > 0) {
       const padded = ` ${hashed.text} `
-      for (const [at, { pattern, weight }] of patterns.entries()) {
-        if (!padded.includes(pattern)) continue
+      for (const { at, worth, pattern } of phrases) {
+        if (worth > (best[at] ?? 0) && padded.includes(pattern)) best[at] = worth
+      }
+      for (const [at, { ways, weight }] of patterns.entries()) {
+        if (!ways.some((pattern) => padded.includes(pattern))) continue
         sure += weight
         best[words.length + at] = weight
       }
@@ -197,6 +206,10 @@ export function hasPhrase(text: string, tokens: readonly string[]): boolean {
 export function toPattern(tokens: readonly string[]): string {
   const phrase = ` ${tokens.join(' ')}`
   return phrase.endsWith('*') ? phrase.slice(0, -1) : `${phrase} `
+}
+
+function toPatternOf(tokens: string): string {
+  return toPattern(tokens.split(' '))
 }
 
 const hasDigit = /\p{N}/u

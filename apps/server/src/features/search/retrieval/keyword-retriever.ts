@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/db/schema.js'
 import type { FileScope, TagCondition } from '../../files/lookup/index.js'
 import type { Frequencies, KeywordHit, KeywordReader } from '../keywords/index.js'
-import type { Query } from '../query.js'
+import { type Query, toNotations } from '../query.js'
 import { findWords } from '../vocabulary-store.js'
 import type { CandidateText } from './candidate-texts.js'
 import type { Substitutes } from './coverage.js'
@@ -22,8 +22,12 @@ const groups = [
 ] as const
 /** The worth of a word that differs only in spelling. */
 const spellingWorth = 0.95
+/** The worth of a code in another notation. */
+const notationWorth = 1
 /** The worth of a word that means about the same. */
 const synonymWorth = 0.7
+
+const hasDigit = /\p{N}/u
 
 /** A question for the keyword index. */
 export interface KeywordRequest {
@@ -77,9 +81,15 @@ export async function findByWords(
   const german = await findGermanForms(db, botId, search.query, query.terms)
   // Substitutes add little if passages have the word itself, or if there are as many matches as can be used.
   const absent = query.terms.filter((word) => frequencies.counts.get(word) === 0)
-  const synonyms = isFull ? new Map() : toAll(absent, toSynonyms, synonymWorth)
-  const english = toAll(query.terms, toOtherEnglish, spellingWorth)
-  const substitutes = join([english, synonyms, german, near])
+  const synonyms = isFull ? new Map() : toAll(absent, toSynonyms, () => synonymWorth)
+  const english = toAll(query.terms, toOtherEnglish, () => spellingWorth)
+  const notations = toNotations(search.query, query)
+  const written = toAll(
+    query.terms,
+    (term) => notations.get(term) ?? [],
+    (term) => (hasDigit.test(term) ? notationWorth : spellingWorth),
+  )
+  const substitutes = join([written, english, synonyms, german, near])
   const found = { hits, frequencies, substitutes }
   return { ...found, hits: await addSubstitutes(keywords, found, search) }
 }
@@ -101,7 +111,9 @@ export async function addSubstitutes(
 ): Promise<KeywordHit[]> {
   let all = hits
   for (const { terms, worth } of groupsOf(substitutes, frequencies)) {
-    const query = { terms, phrases: [], exact: [] }
+    const phrases = terms.filter((term) => term.includes(' ')).map((term) => term.split(' '))
+    const words = terms.filter((term) => !term.includes(' '))
+    const query = { terms: words, phrases, exact: [] }
     all = merge(all, await keywords.search({ ...search, query }), worth, search.limit)
   }
   return all
@@ -126,7 +138,7 @@ export function rankTexts(
   texts: ReadonlyMap<number, CandidateText>,
 ): Map<number, WordRank> {
   const others = groupsOf(substitutes, frequencies).map(({ terms, worth }) => ({
-    parts: terms.map((term) => [term]),
+    parts: terms.map((term) => term.split(' ')),
     worth,
   }))
   const own = [...query.terms.map((term) => [term]), ...query.phrases]
@@ -138,11 +150,11 @@ export function rankTexts(
 function toAll(
   terms: readonly string[],
   othersOf: (term: string) => readonly string[],
-  worth: number,
+  worthOf: (term: string) => number,
 ): Substitutes {
   const found = terms.map((term): [string, ReadonlyMap<string, number>] => [
     term,
-    new Map(othersOf(term).map((other) => [other, worth])),
+    new Map(othersOf(term).map((other) => [other, worthOf(term)])),
   ])
   return new Map(found.filter(([, others]) => others.size > 0))
 }

@@ -169,4 +169,12 @@ export const partNumbers: readonly Text[] = [
   ['parts/filter.txt', 'Order the filter by 773102.'],
   ['parts/valve.txt', 'رقم الصمام ٠١٢٣ في المخزن.'],
   ['parts/pump.txt', 'The spare pump has the number 4567.'],
+  ['parts/gear.txt', 'The gear XK9.2.4 fits both machines.'],
+  ['parts/drill.txt', 'The cordless drill is battery-driven.'],
+  ['parts/saw.txt', 'A handsaw needs no current, the motordriven one does.'],
+  ['parts/account.txt', 'Pay to CH93 0076 2011 6238 5295 7 at the bank.'],
+  ['parts/branch.txt', 'The branch has the account DE89370400440532013000.'],
+  ['parts/desk.txt', 'Call the desk at +41 44 668 18 00 before noon.'],
+  ['parts/night.txt', 'At night the number is 031/555.72.10.'],
+  ['parts/berlin.txt', 'Berlin is reached at +49 44 668 18 00.'],
 ]

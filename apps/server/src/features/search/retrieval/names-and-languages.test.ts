@@ -3,25 +3,31 @@ import { describeEachEngine } from '../../../../test/engines.js'
 import { type TestBot, useFiles } from '../../../../test/files.js'
 import { germanManuals, licences, manualPages, partNumbers } from './names-and-languages.fixture.js'
 
+/** The threshold that the guide advises. */
+const advised = 0.4
+
 describeEachEngine('search by names and in two languages', (engine) => {
   const bench = useFiles(engine)
   let english: TestBot
   let german: TestBot
+  let parts: TestBot
 
   beforeAll(async () => {
     english = bench().newBot()
     german = bench().newBot()
+    parts = bench().newBot()
     const uploads = [
       ...[...manualPages, ...licences].map((file) => [english, file] as const),
       ...germanManuals.map((file) => [german, file] as const),
+      ...partNumbers.map((file) => [parts, file] as const),
     ]
     for (const [bot, [key, content]] of uploads) {
       await bot.uploadAndWait({ key, index: true }, content)
     }
   })
 
-  async function best(bot: TestBot, query: string) {
-    const { passages } = await bot.as().searchFiles({ query, contextDepth: 0, limit: 5 })
+  async function best(bot: TestBot, query: string, minScore = 0) {
+    const { passages } = await bot.as().searchFiles({ query, contextDepth: 0, limit: 5, minScore })
     return passages
   }
 
@@ -81,15 +87,6 @@ describeEachEngine('search by names and in two languages', (engine) => {
   })
 
   describe('a part number', () => {
-    let parts: TestBot
-
-    beforeAll(async () => {
-      parts = bench().newBot()
-      for (const [key, content] of partNumbers) {
-        await parts.uploadAndWait({ key, index: true }, content)
-      }
-    })
-
     it.each([
       ['4711AB3', 'parts/toner.txt'],
       ['4711-AB/3', 'parts/toner.txt'],
@@ -102,9 +99,62 @@ describeEachEngine('search by names and in two languages', (engine) => {
       ['0123', 'parts/valve.txt'],
       ['٠١٢٣', 'parts/valve.txt'],
       ['٤٥٦٧', 'parts/pump.txt'],
+      ['XK924', 'parts/gear.txt'],
+      ['xk-9/2-4', 'parts/gear.txt'],
+      ['CH9300762011623852957', 'parts/account.txt'],
+      ['ch93 0076 2011 6238 5295 7', 'parts/account.txt'],
+      ['DE89 3704 0044 0532 0130 00', 'parts/branch.txt'],
+      ['+41446681800', 'parts/desk.txt'],
+      ['0041 44 668 18 00', 'parts/desk.txt'],
+      ['+41 (0)44 668 18 00', 'parts/desk.txt'],
+      ['+49446681800', 'parts/berlin.txt'],
+      ['0315557210', 'parts/night.txt'],
+      ['+41 31 555 72 10', 'parts/night.txt'],
+      ['(031) 555 72 10', 'parts/night.txt'],
     ])('%s is found in any notation: %s', async (query, key) => {
-      const passages = await best(parts, query)
+      const passages = await best(parts, query, advised)
       expect(passages.map(({ file }) => file.key)).toEqual([key])
+      expect(passages[0]?.score).toBeGreaterThan(0.6)
+    })
+
+    it('a national telephone number is found in those of each country', async () => {
+      const keys = (await best(parts, '044 668 18 00')).map(({ file }) => file.key)
+      expect(keys.sort()).toEqual(['parts/berlin.txt', 'parts/desk.txt'])
+    })
+
+    it.each([
+      'XK925',
+      'XK-9/2-5',
+      'CH9300762011623852958',
+      'CH93 0076 2011 6238 5295 8',
+      '+41446681801',
+      '+43 44 668 18 00',
+      '0315557211',
+      '881205',
+      '4711-AB/4',
+    ])('another one is not: %s', async (query) => {
+      expect(await best(parts, query, advised)).toEqual([])
+    })
+
+    it('shows where it is written in another notation', async () => {
+      const { passages } = await parts.as().explainSearch({ query: '0315557210', contextDepth: 0 })
+      const marks = passages.flatMap(({ content, matches }) =>
+        matches.flatMap((match) => match.marks.map(({ start, end }) => content.slice(start, end))),
+      )
+      expect(marks).toEqual(['031/555.72.10'])
+    })
+  })
+
+  describe('words that are written together or with a hyphen', () => {
+    it.each([
+      ['batterydriven', 'parts/drill.txt'],
+      ['battery-driven', 'parts/drill.txt'],
+      ['motordriven', 'parts/saw.txt'],
+      ['motor-driven', 'parts/saw.txt'],
+    ])('%s: %s', async (query, key) => {
+      const [first] = await best(parts, query)
+      expect(first?.file.key).toBe(key)
+      expect(first?.score).toBeGreaterThan(0.6)
     })
   })
 

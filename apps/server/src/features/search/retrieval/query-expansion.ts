@@ -99,6 +99,7 @@ export function toSubstitutes(
   listed: readonly string[],
 ): Map<string, Map<string, number>> {
   const others = listed.map(toListed)
+  const known = new Set(listed)
   const max = Math.min(maxNeighbours, Math.floor(maxInAll / words.length))
   const found = words.map((each): [string, Map<string, number>] => {
     const worthOf = toJudge(each)
@@ -107,6 +108,7 @@ export function toSubstitutes(
       const worth = worthOf(other)
       if (worth > 0) near.push([other.word, worth])
     }
+    if (each.isMissing) near.push(...toPairs(each.word, known))
     near.sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
     const best = near[0]?.[1] ?? 0
     // A word that only has the same beginning is a guess, used for lack of anything better.
@@ -114,6 +116,16 @@ export function toSubstitutes(
     return [each.word, new Map(kept.slice(0, max))]
   })
   return new Map(found.filter(([, near]) => near.size > 0))
+}
+
+/** The two listed words, one after the other, that a word consists of: `battery driven` for `batterydriven`. */
+function toPairs(word: string, listed: ReadonlySet<string>): [string, number][] {
+  const pairs: [string, number][] = []
+  for (let at = shortestPart; at <= word.length - shortestPart; at++) {
+    const [first, second] = [word.slice(0, at), word.slice(at)]
+    if (listed.has(first) && listed.has(second)) pairs.push([`${first} ${second}`, worths.spelling])
+  }
+  return pairs
 }
 
 /** A word of the vocabulary, with data that excludes most of them quickly: tens of thousands can be near. */

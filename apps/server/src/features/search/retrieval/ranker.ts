@@ -12,7 +12,7 @@ import {
   type KeywordHit,
   type KeywordReader,
 } from '../keywords/index.js'
-import { type Query, type Subject, toQuery, toSubject } from '../query.js'
+import { type Query, type Subject, toQuery, toSubject, withWholeCodes } from '../query.js'
 import { type AskedKind, toAskedKind } from './asked-kind.js'
 import {
   type CandidateText,
@@ -22,6 +22,7 @@ import {
 import {
   coverageOf,
   hasPhrase,
+  isLiteral,
   type QueryPart,
   type Substitutes,
   shareBesides,
@@ -207,6 +208,14 @@ export function addTexts(
   const coverage = coverageOf(parts)
   const titleCoverage = titleCoverageOf(parts)
   const sections = new Map<string, Member[]>()
+  // Codes have no other substitutes than their notations.
+  const notations = new Map(
+    parts.filter(isLiteral).map(({ tokens, substitutes }) => [tokens.join(' '), substitutes]),
+  )
+  const othersOf = (phrase: readonly string[]) =>
+    [...(notations.get(phrase.join(' ')) ?? new Map<string, number>()).keys()].map((other) =>
+      other.split(' '),
+    )
   // Most candidates of a question belong to a few files.
   const coverageByName = new Map<string, number>()
   for (const [number, hashed] of texts) {
@@ -231,7 +240,9 @@ export function addTexts(
       candidate.coverage = grams.coverage
     }
     if (query.exact.length > 0) {
-      const stands = query.exact.filter((phrase) => hasPhrase(text, phrase))
+      const stands = query.exact.filter((phrase) =>
+        [phrase, ...othersOf(phrase)].some((tokens) => hasPhrase(text, tokens)),
+      )
       candidate.literal = stands.length / query.exact.length
     }
   }
@@ -290,7 +301,12 @@ export function understand(
   const asked = toAskedKind(text)
   const subject = withoutWords(toSubject(text), asked?.words)
   const { parts, isVague } = toQueryParts(query, subject, frequencies, substitutes, known)
-  const spelling = asSpeltInPassages(meaningful(text), substitutes, frequencies)
+  const codes = new Set(query.exact.flatMap((tokens) => (tokens.length === 1 ? tokens : [])))
+  const spelling = asSpeltInPassages(
+    withoutCodes(meaningful(text), codes),
+    substitutes,
+    frequencies,
+  )
   return { parts, spelling, isVague, asked, frequencies }
 }
 
@@ -303,9 +319,19 @@ function withoutWords(subject: Subject, words: ReadonlySet<string> | undefined):
 
 /** The words of a question without stopwords; all words if there is no other. */
 function meaningful(query: string): string {
-  const words = toIndexText(query)
+  const words = toIndexText(withWholeCodes(query))
   const kept = words.split(' ').filter((word) => !isStopword(word))
   return kept.length > 0 ? kept.join(' ') : words
+}
+
+const longNumber = /\p{N}{5}/u
+
+/** Words without codes and long numbers: those with similar digits mean something else. */
+function withoutCodes(words: string, codes: ReadonlySet<string>): string {
+  return words
+    .split(' ')
+    .filter((word) => !codes.has(word) && !longNumber.test(word))
+    .join(' ')
 }
 
 /** Worth from which a substitute is taken for the intended word. */

@@ -93,6 +93,8 @@ export function createMarker(
   }
 }
 
+const asTyped = { worth: 1, relation: 'exact' as const }
+
 /** Returns a function that finds the tokens that match parts of a question, as their coverage is determined. */
 function createMatcher(
   parts: readonly QueryPart[],
@@ -100,6 +102,16 @@ function createMatcher(
   const numbered = parts.map((part, number) => ({ ...part, number }))
   const words = numbered.filter((part) => !isLiteral(part))
   const literals = numbered.filter(isLiteral)
+  const phrases = [
+    ...literals.map(({ tokens, number }) => ({ wanted: tokens, part: number, ...asTyped })),
+    ...numbered.flatMap(({ number, ...part }) =>
+      [...part.substitutes].flatMap(([other, worth]) =>
+        isLiteral(part) || other.includes(' ')
+          ? [{ wanted: other.split(' '), part: number, worth, relation: 'spelling' as const }]
+          : [],
+      ),
+    ),
+  ]
   const worthsOf = memoize(worthsOfWords(words))
   const wordMatchesOf = memoize((token: string) => {
     const best = new Map<number, { worth: number; relation: Relation }>()
@@ -114,7 +126,7 @@ function createMatcher(
     ...tokens.flatMap(({ token, start, end }) =>
       wordMatchesOf(token).map((match) => ({ ...match, start, end })),
     ),
-    ...literals.flatMap(({ tokens: wanted, number }) => findPhrase(tokens, wanted, number)),
+    ...phrases.flatMap(({ wanted, ...match }) => findPhrase(tokens, wanted, match)),
   ]
 }
 
@@ -128,7 +140,7 @@ function relationIn({ tokens: [term = ''], substitutes }: QueryPart, token: stri
 function findPhrase(
   tokens: readonly LocatedToken[],
   wanted: readonly string[],
-  part: number,
+  match: Omit<WordMatch, 'start' | 'end'>,
 ): WordMatch[] {
   const isHere = (at: number) =>
     wanted.every((token, index) => {
@@ -140,7 +152,7 @@ function findPhrase(
     if (!isHere(at)) return []
     const end = tokens[at + wanted.length - 1]?.end ?? start
     // The tokens of joined numbers, at the end of the list, stand before those in front of them.
-    return end > start ? [{ part, start, end, worth: 1, relation: 'exact' as const }] : []
+    return end > start ? [{ ...match, start, end }] : []
   })
 }
 

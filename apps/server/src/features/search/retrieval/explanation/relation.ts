@@ -12,6 +12,7 @@ const longWord = 8
 /** Shorter words have too many others within a typing error. */
 const shortestMistyped = 4
 const shortestPart = 3
+const hasDigit = /\p{N}/u
 
 /**
  * Names the relation of a word to one that it matches. The ranking itself stores the worth of a match, not
@@ -22,6 +23,7 @@ const shortestPart = 3
  */
 export function relationOf(term: string, word: string): Relation {
   if (term === word) return 'exact'
+  if (hasDigit.test(term) || term === word.replaceAll(' ', '')) return 'spelling'
   if (toOtherEnglish(term).includes(word) || withoutMarks(term) === withoutMarks(word)) {
     return 'spelling'
   }
