@@ -13,6 +13,7 @@ export {
   toNameTitle,
 } from './file-name.js'
 export {
+  askingWordsOf,
   functionWordsOf,
   germanSigns,
   isEnding,

@@ -1,7 +1,7 @@
 import { toIndexText } from '@botstead/documents/text'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isEmptyQuery, toNotations, toQuery } from './query.js'
+import { isEmptyQuery, toNotations, toQuery, toSubject } from './query.js'
 import { hasPhrase } from './retrieval/coverage.js'
 
 describe('terms', () => {
@@ -196,5 +196,42 @@ describe('every notation of a code finds every other one, and no other code', ()
       const joined = text.replaceAll('.', '')
       expect(toIndexText(text).split(' ')).not.toContain(joined)
     }
+  })
+})
+
+describe('words that only ask for an amount', () => {
+  test.each([
+    ['How much does a ticket cost?', 'ticket'],
+    ['How long does delivery take?', 'delivery'],
+    ['Was kostet das Ticket?', 'ticket'],
+    ['Wie viel kostet das Ticket?', 'ticket'],
+    ['Wie lange dauert die Lieferung?', 'lieferung'],
+    ['Combien coûte le billet ?', 'billet'],
+    ['¿Cuánto cuesta el billete?', 'billete'],
+    ['Quanto costa il biglietto?', 'biglietto'],
+    ['Quanto custa o bilhete?', 'bilhete'],
+    ['Hoeveel kost een kaartje?', 'kaartje'],
+    ['Hur mycket kostar biljetten?', 'biljetten'],
+    ['Hvad koster billetten?', 'billetten'],
+    ['Ile kosztuje bilet?', 'bilet'],
+    ['Jak długo trwa podróż?', 'podroz'],
+    ['Bilet ne kadar tutar?', 'bilet'],
+    ['Сколько стоит билет?', 'билет'],
+    ['كم يكلف التذكرة؟', 'التذكره'],
+    ['टिकट कितने का है', 'टिकट'],
+    ['ตั๋วราคาเท่าไหร่', 'ตั๋ว'],
+    ['門票要多少錢', '門票'],
+    ['チケット は いくら ですか', 'チケ ケッ ット'],
+    ['표 얼마인가요', '표*'],
+  ])('%s is about: %s', (question, subject) => {
+    expect([...toSubject(question).terms].join(' ')).toBe(subject)
+  })
+
+  test('are the subject if nothing else is', () => {
+    expect([...toSubject('Ile kosztuje?').terms]).toEqual(['kosztuje'])
+  })
+
+  test('a question without one is about its costs', () => {
+    expect([...toSubject('What are the costs of delivery?').terms]).toEqual(['costs', 'delivery'])
   })
 })

@@ -1,4 +1,5 @@
 import {
+  askingWordsOf,
   functionWordsOf,
   isEnding,
   isUnspaced,
@@ -174,7 +175,10 @@ export function toSubject(text: string): Subject {
       : [run],
   )
   const grammar = functionWordsOf(words.map(({ text }) => text))
-  const subject = words.filter(({ text }) => !grammar.has(text))
+  const asking = askingWordsOf(words.map(({ text }) => text))
+  const content = words.filter(({ text }) => !grammar.has(text))
+  const named = content.filter(({ text }) => !asking.has(text))
+  const subject = named.length > 0 ? named : content
   const isGrammar = subject.length === 0
   return { terms: new Set((isGrammar ? words : subject).flatMap(toNamingTerms)), isGrammar }
 }
