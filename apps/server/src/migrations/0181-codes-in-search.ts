@@ -3,7 +3,7 @@ import { type PassagesAndJobs, replaceLater } from './0160-part-numbers-in-searc
 
 /** Telephone numbers, bank accounts and codes with points are found in any notation. */
 export const codesInSearch: Migration = {
-  name: '0175-codes-in-search',
+  name: '0181-codes-in-search',
   up: async (tx) => {
     await replaceLater(tx.withTables<PassagesAndJobs>())
   },
